@@ -1,0 +1,54 @@
+# Every target builds what it needs: a virtual environment in .venv with all that pyproject.toml
+# declares. Only Python 3.11 (or later) and make have to be there beforehand.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+# Real data sets are optional. Tests that need one skip, saying so, when this is unset.
+DATA := $(abspath ../shared/data)
+ifeq ($(origin ASSENT_DATA),undefined)
+ifneq ($(wildcard $(DATA)),)
+export ASSENT_DATA := $(DATA)
+endif
+endif
+
+.PHONY: help demo test lint types unit bench sweep clean
+
+help:
+	@echo "make demo   a short tour: decode three problems, save pictures"
+	@echo "make test   lint, types and the test suite (a seeded tenth of the random sweeps)"
+	@echo "make lint   style checks only"
+	@echo "make sweep  the long randomized sweeps against the oracles"
+	@echo "make bench  problems x solvers, peers side by side"
+	@echo "make clean  remove the environment and caches"
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,dev]"
+	touch $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/python -m assent.demo
+
+test: lint types unit
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+unit: $(STAMP)
+	$(BIN)/python -m pytest
+
+sweep: $(STAMP)
+	ASSENT_SWEEP=full $(BIN)/python -m pytest -m sweep
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
