@@ -44,7 +44,7 @@ unit: $(STAMP)
 	$(BIN)/python -m pytest
 
 sweep: $(STAMP)
-	ASSENT_SWEEP=full $(BIN)/python -m pytest -m sweep
+	ASSENT_SWEEP=full $(BIN)/python -m pytest
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
