@@ -24,6 +24,13 @@ ANYOF = 2  # last literal == OR of the others
 
 FREE = -1  # a coordinate without a value
 
+# What made a factor worth examining.  Kernels receive these as plain int64: Numba would compile
+# one version per literal.
+TURNED_FALSE = 0
+TURNED_TRUE = 1
+OUTPUT_CHANGED = 2
+ANYTHING = 3
+
 
 class Logic(NamedTuple):
     """The logic factors of a problem and, per coordinate, the links it takes part in.
@@ -65,7 +72,8 @@ def build_links(problem: Any) -> Logic:
         problem.lits,
     )
     paired = np.zeros(len(problem.lits), np.uint8)
-    if not _mark_paired(*layout[:5], problem.lits, problem.n, paired):
+    stamp = np.full(problem.n, -1, np.int64)
+    if not _mark_paired(*layout, stamp, np.empty(problem.n, np.int32), paired):
         paired = np.zeros(0, np.uint8)
     start, links = _index_by_coordinate(problem.lits, problem.n, paired)
     return Logic(*layout, problem.k, start, links, paired)
@@ -104,10 +112,11 @@ def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 @jit
-def _mark_paired(kind, size, count, first_link, first_factor, lits, n, paired):
-    """Flag links whose complement is an input of the same factor; say whether there are any."""
-    seen = np.full(n, -1, np.int64)  # last link of the present factor that names the coordinate
-    stamp = np.full(n, -1, np.int64)  # the factor that link belongs to
+def _mark_paired(kind, size, count, first_link, first_factor, lits, stamp, seen, paired):
+    """Flag links whose complement is an input of the same factor; say whether there are any.
+
+    ``stamp[v]`` is the last factor met that names ``v``, ``seen[v]`` the link that does.
+    """
     found = False
     for g in range(kind.size):
         m = count[g]
@@ -161,7 +170,7 @@ def truth(literal, values):
 
 @jit
 def group_of(logic, link):
-    """The group a link stands in: the last one that begins at or before it."""
+    """The group a link (int64) stands in: the last one that begins at or before it."""
     low, high = 0, logic.first_link.size
     while high - low > 1:
         middle = (low + high) // 2
@@ -182,7 +191,9 @@ def fresh_counters(logic):
         for f in range(logic.first_factor[g], logic.first_factor[g] + logic.count[g]):
             free[f] = inputs
     if logic.paired.size:
-        for link in np.flatnonzero(logic.paired):
+        for link in range(logic.paired.size):
+            if logic.paired[link] == 0:
+                continue
             g = group_of(logic, link)
             f = logic.first_factor[g] + (link - logic.first_link[g]) % logic.count[g]
             free[f] -= 1
@@ -193,9 +204,9 @@ def fresh_counters(logic):
 
 @jit
 def assign(literal, wanted, values, trail, tail):
-    """Make a free literal true (1) or false (0); returns the new end of the trail."""
+    """Give a free literal the wanted truth (a bool); returns the new end of the trail."""
     v = coordinate(literal)
-    values[v] = wanted if literal >= 0 else 1 - wanted
+    values[v] = wanted == (literal >= 0)
     trail[tail] = v
     return tail + 1
 
@@ -215,27 +226,26 @@ def force_inputs(logic, g, f, wanted, values, trail, tail):
 
 
 @jit
-def examine_sum(logic, g, f, true, free, values, trail, tail, turned_true, turned_false):
-    """Consequences of a CAP or SUM factor; the two flags say what has just changed.
+def examine_sum(logic, g, f, event, true, free, values, trail, tail):
+    """Consequences of a CAP or SUM factor.
 
     Returns whether the factor can no longer hold, and the new end of the trail.
     """
     factor = logic.first_factor[g] + f
-    k = logic.k[factor]
     exact = logic.kind[g] == SUM
-    if true[factor] > k or (exact and true[factor] + free[factor] < k):
+    missing = logic.k[factor] - true[factor]
+    if missing < 0 or (exact and missing > free[factor]):
         return True, tail
-    if free[factor] > 0:
-        if true[factor] == k:
-            if turned_true:
-                tail = force_inputs(logic, g, f, 0, values, trail, tail)
-        elif exact and true[factor] + free[factor] == k and turned_false:
-            tail = force_inputs(logic, g, f, 1, values, trail, tail)
+    # The event tells whether the count has just become tight: search the literals only then.
+    full = missing == 0 and event != TURNED_FALSE
+    needed = exact and missing == free[factor] and event != TURNED_TRUE
+    if free[factor] > 0 and (full or needed):
+        tail = force_inputs(logic, g, f, missing > 0, values, trail, tail)
     return False, tail
 
 
 @jit
-def examine_anyof(logic, g, f, true, free, values, trail, tail, output_changed):
+def examine_anyof(logic, g, f, event, true, free, values, trail, tail):
     """Consequences of an ANYOF factor; the output's value is read directly.
 
     Returns whether the factor can no longer hold, and the new end of the trail.
@@ -244,38 +254,34 @@ def examine_anyof(logic, g, f, true, free, values, trail, tail, output_changed):
     output = logic.lits[logic.first_link[g] + (logic.size[g] - 1) * logic.count[g] + f]
     held = truth(output, values)
     if true[factor] > 0 or free[factor] == 0:  # the inputs decide the output
-        decided = 1 if true[factor] > 0 else 0
+        decided = true[factor] > 0
         if held == FREE:
             tail = assign(output, decided, values, trail, tail)
-        return held != FREE and held != decided, tail
-    if held == 0:
-        if output_changed:
-            tail = force_inputs(logic, g, f, 0, values, trail, tail)
-    elif held == 1 and free[factor] == 1:
-        tail = force_inputs(logic, g, f, 1, values, trail, tail)
+        return held != FREE and (held == 1) != decided, tail
+    if (held == 0 and event == OUTPUT_CHANGED) or (held == 1 and free[factor] == 1):
+        tail = force_inputs(logic, g, f, held == 1, values, trail, tail)
     return False, tail
 
 
 @jit
 def start_units(logic, values, true, free, trail, tail):
-    """Consequences of factors that leave no choice before anything is known.
+    """Consequences of factors that leave no choice before anything is counted.
 
     Returns the first factor that cannot hold (or -1) and the new end of the trail.
     """
     conflict = -1
+    event = np.int64(ANYTHING)
     for g in range(logic.kind.size):
         m = logic.count[g]
         for f in range(m):
             if logic.kind[g] == ANYOF:
                 output = logic.lits[logic.first_link[g] + (logic.size[g] - 1) * m + f]
                 if truth(output, values) == FREE and _has_input(logic, g, f, ~output):
-                    # ~z = OR(z, ...) : z true would make its own negation true.
-                    tail = assign(output, 1, values, trail, tail)
-                failed, tail = examine_anyof(logic, g, f, true, free, values, trail, tail, False)
+                    # ~z = OR(z, ...): z true would make its own negation true.
+                    tail = assign(output, np.bool_(True), values, trail, tail)
+                failed, tail = examine_anyof(logic, g, f, event, true, free, values, trail, tail)
             else:
-                failed, tail = examine_sum(
-                    logic, g, f, true, free, values, trail, tail, True, True
-                )
+                failed, tail = examine_sum(logic, g, f, event, true, free, values, trail, tail)
             if failed and conflict < 0:
                 conflict = logic.first_factor[g] + f
     return conflict, tail
@@ -313,26 +319,21 @@ def propagate(logic, values, true, free, trail, head, tail, stop):
         v = trail[head]
         head += 1
         for place in range(logic.start[v], logic.start[v + 1]):
-            link = logic.links[place]
+            link = np.int64(logic.links[place])
             g = group_of(logic, link)
             offset = link - logic.first_link[g]
             f = offset % logic.count[g]
             factor = logic.first_factor[g] + f
-            holds = (values[v] == 1) == (logic.lits[link] >= 0)
-            if logic.kind[g] != ANYOF:
-                free[factor] -= 1
-                true[factor] += holds
-                failed, tail = examine_sum(
-                    logic, g, f, true, free, values, trail, tail, holds, not holds
-                )
+            event = TURNED_TRUE if (values[v] == 1) == (logic.lits[link] >= 0) else TURNED_FALSE
+            if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.count[g]:
+                event = OUTPUT_CHANGED
             else:
-                is_output = offset >= (logic.size[g] - 1) * logic.count[g]
-                if not is_output:
-                    free[factor] -= 1
-                    true[factor] += holds
-                failed, tail = examine_anyof(
-                    logic, g, f, true, free, values, trail, tail, is_output
-                )
+                free[factor] -= 1
+                true[factor] += event
+            if logic.kind[g] == ANYOF:
+                failed, tail = examine_anyof(logic, g, f, event, true, free, values, trail, tail)
+            else:
+                failed, tail = examine_sum(logic, g, f, event, true, free, values, trail, tail)
             if failed and conflict < 0:
                 conflict = factor
         if stop and conflict >= 0:
@@ -349,7 +350,7 @@ def retreat(logic, values, true, free, trail, mark, head, tail):
         if at < head:
             work += logic.start[v + 1] - logic.start[v]
             for place in range(logic.start[v], logic.start[v + 1]):
-                link = logic.links[place]
+                link = np.int64(logic.links[place])
                 g = group_of(logic, link)
                 offset = link - logic.first_link[g]
                 if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.count[g]:
