@@ -1,0 +1,182 @@
+"""AD3's ``.fg`` format: binary variables with log-potentials, logic factors and pairs.
+
+A file holds one or more graphs, one after the other (blank lines between them are customary), each
+
+    number of variables
+    number of factors
+    one log-potential per variable
+    one line per factor:  TYPE n literal_1 ... literal_n [number]
+
+Literals count from 1 and ``-`` negates. ``PAIR`` ends in its score, ``BUDGET`` in its limit.
+``#`` starts a comment. Types with an output have it as their last literal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.io.text import PathLike, TokenReader, read_text, write_text
+
+# Fewest literals of each type of factor; a position in this table is the type's code.
+FEWEST_LITERALS = {
+    "PAIR": 2,
+    "XOR": 1,
+    "XOROUT": 2,
+    "ATMOSTONE": 1,
+    "OR": 1,
+    "OROUT": 2,
+    "ANDOUT": 2,
+    "IMPLY": 2,
+    "BUDGET": 1,
+}
+TYPES = tuple(FEWEST_LITERALS)
+CODES = {name: code for code, name in enumerate(TYPES)}
+PAIR, BUDGET = CODES["PAIR"], CODES["BUDGET"]
+
+_COMMENT = re.compile(r"#[^\n]*")
+
+
+@dataclass(frozen=True)
+class FgModel:
+    """One graph as its file describes it, in flat arrays.
+
+    Attributes:
+        scores: ``[n]`` log-potential of each variable being true; −inf forbids it.
+        types: ``[F]`` type of each factor, an index into ``TYPES``.
+        start: ``[F+1]`` factor ``f`` has the literals ``literals[start[f]:start[f+1]]``.
+        literals: variable ``v`` (counted from 0), or ``~v`` for its negation.
+        numbers: ``[F]`` score of a ``PAIR``, limit of a ``BUDGET``, 0 otherwise.
+
+    Example:
+        >>> model = FgModel.from_factors([0.5, 1.0], [("XOR", [0, ~1], 0.0)])
+        >>> model.n_factors
+        1
+    """
+
+    scores: NDArray[np.float64]
+    types: NDArray[np.int8]
+    start: NDArray[np.int64]
+    literals: NDArray[np.int32]
+    numbers: NDArray[np.float64]
+
+    @classmethod
+    def from_factors(
+        cls,
+        scores: Sequence[float] | NDArray[np.float64],
+        factors: Iterable[tuple[str, Sequence[int], float]],
+    ) -> FgModel:
+        """A model from ``(type, literals, number)`` triples."""
+        triples = list(factors)
+        sizes = [len(literals) for _, literals, _ in triples]
+        return cls(
+            scores=np.array(scores, np.float64),
+            types=np.array([CODES[name] for name, _, _ in triples], np.int8),
+            start=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64),
+            literals=np.array([lit for _, lits, _ in triples for lit in lits], np.int32),
+            numbers=np.array([number for _, _, number in triples], np.float64),
+        )
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.scores)
+
+    @property
+    def n_factors(self) -> int:
+        """Number of factors."""
+        return len(self.types)
+
+
+def read_fg(path: PathLike) -> list[FgModel]:
+    """Read all graphs of an AD3 ``.fg`` file, plain or compressed.
+
+    Raises:
+        FormatError: naming file, line and token, where the file does not follow the format.
+
+    Example:
+        >>> [model] = read_fg("coref.fg")                               # doctest: +SKIP
+    """
+    text = _COMMENT.sub("", read_text(path))
+    reader = TokenReader(path, text)
+    # libDAI writes tables of numbers under the same suffix; no factor type ever occurs in them.
+    has_words = re.search("[A-Z]", text) is not None
+    models = [_read_graph(reader, has_words)]
+    while reader.remaining:
+        models.append(_read_graph(reader, has_words))
+    return models
+
+
+def write_fg(models: FgModel | Iterable[FgModel], path: PathLike) -> None:
+    """Write one or several graphs; compressed if the name ends in ``.gz`` or ``.xz``."""
+    chosen = [models] if isinstance(models, FgModel) else list(models)
+    write_text(path, "\n".join(map(_format_graph, chosen)))
+
+
+def _read_graph(reader: TokenReader, has_words: bool) -> FgModel:
+    n_variables = reader.integer("the number of variables", low=0)
+    n_factors = reader.integer("the number of factors", low=0)
+    scores = reader.numbers(
+        n_variables,
+        f"the log-potentials (finite, or -inf) of {n_variables} variables",
+        valid=lambda values: values < np.inf,  # false for nan as well
+    )
+    hint = "" if has_words else " (a file without any is libDAI's format, which is not read)"
+    factors = [_read_factor(reader, f, n_variables, hint) for f in range(n_factors)]
+    return FgModel.from_factors(scores, factors)
+
+
+def _read_factor(reader: TokenReader, factor: int, n_variables: int, hint: str
+                 ) -> tuple[str, list[int], float]:
+    name = reader.word(f"the type of factor {factor + 1}")
+    if name not in FEWEST_LITERALS:
+        known = ", ".join(TYPES)
+        raise reader.error(f"the type of factor {factor + 1}, one of {known}{hint}",
+                           reader.position - 1)
+    fewest = FEWEST_LITERALS[name]
+    most = 2 if name == "PAIR" else 2 * n_variables
+    counted = "2, the number" if name == "PAIR" else f"the number (at least {fewest})"
+    size = reader.integer(f"{counted} of literals of a {name}", fewest, most)
+    literals = [_read_literal(reader, name, n_variables) for _ in range(size)]
+    if len(set(literals)) < size:
+        twice = next(i for i, lit in enumerate(literals) if lit in literals[:i])
+        raise reader.error(f"distinct literals in a {name}", reader.position - size + twice)
+    if name == "PAIR":
+        score = reader.numbers(1, "the score of a PAIR (finite, or -inf)", lambda v: v < np.inf)
+        return name, literals, float(score[0])
+    if name == "BUDGET":
+        return name, literals, min(reader.integer("the limit of a BUDGET", low=0), size)
+    return name, literals, 0.0
+
+
+def _read_literal(reader: TokenReader, name: str, n_variables: int) -> int:
+    """A variable counted from 0, or its complement ``~v`` for a negated one."""
+    lowest = 1 if name == "PAIR" else -n_variables
+    expected = f"a variable from 1 to {n_variables}"
+    if name != "PAIR":
+        expected += ", or minus one"
+    number = reader.integer(expected, lowest, n_variables)
+    if number == 0:
+        raise reader.error(expected, reader.position - 1)
+    return number - 1 if number > 0 else number  # ~v == -(v + 1): the negated count from 1
+
+
+def _format_graph(model: FgModel) -> str:
+    counts = [str(model.n_variables), str(model.n_factors)]
+    scores = map(repr, model.scores.tolist())
+    shown = np.where(model.literals < 0, model.literals, model.literals + 1).tolist()
+    start, types, numbers = model.start.tolist(), model.types.tolist(), model.numbers.tolist()
+    lines = []
+    for factor, code in enumerate(types):
+        literals = shown[start[factor] : start[factor + 1]]
+        fields = [TYPES[code], len(literals), *literals]
+        if code == PAIR:
+            fields.append(repr(numbers[factor]))
+        elif code == BUDGET:
+            fields.append(int(numbers[factor]))
+        lines.append(" ".join(map(str, fields)))
+    return "\n".join([*counts, *scores, *lines]) + "\n"

@@ -1,0 +1,166 @@
+"""Text files, plain or compressed, as a stream of tokens that knows its line numbers."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+PathLike = str | os.PathLike[str]
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_XZ_MAGIC = b"\xfd7zXZ\x00"
+
+
+class FormatError(ValueError):
+    """A file does not follow its format.
+
+    Attributes:
+        path: the file.
+        line: line of the offending token, counted from 1; ``None`` where the whole file is meant.
+        token: the token itself; ``None`` for the end of the file.
+    """
+
+    def __init__(self, path: PathLike, message: str, line: int | None = None,
+                 token: str | None = None) -> None:
+        self.path = os.fspath(path)
+        self.line = line
+        self.token = token
+        place = self.path if line is None else f"{self.path}, line {line}"
+        super().__init__(f"{place}: {message}")
+
+    @classmethod
+    def found(cls, path: PathLike, line: int, token: str | None, expected: str) -> FormatError:
+        """The usual complaint: ``expected`` this, found ``token``."""
+        shown = "the end of the file" if token is None else repr(_shorten(token))
+        return cls(path, f"expected {expected}, found {shown}", line, token)
+
+
+def read_text(path: PathLike) -> str:
+    """Whole text of a plain, ``.gz`` or ``.xz`` file; the content decides, not the suffix."""
+    raw = Path(path).read_bytes()
+    try:
+        if raw.startswith(_GZIP_MAGIC):
+            raw = gzip.decompress(raw)
+        elif raw.startswith(_XZ_MAGIC):
+            raw = lzma.decompress(raw)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise FormatError(path, f"the compressed file is damaged ({error})") from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise FormatError.found(path, line, repr(raw[error.start]), "text in UTF-8") from None
+
+
+def write_text(path: PathLike, text: str) -> None:
+    """Write ``text``; a name ending in ``.gz`` or ``.xz`` asks for compression."""
+    raw = text.encode()
+    suffix = Path(path).suffix
+    if suffix == ".gz":
+        raw = gzip.compress(raw, mtime=0)  # no time stamp: equal models give equal files
+    elif suffix == ".xz":
+        raw = lzma.compress(raw)
+    Path(path).write_bytes(raw)
+
+
+class TokenReader:
+    """Reads a text token by token and names the line of whatever does not fit.
+
+    Example:
+        >>> reader = TokenReader("example", "2 0.5 -1.5")
+        >>> reader.numbers(reader.integer("a count", low=0), "a score")
+        array([ 0.5, -1.5])
+    """
+
+    def __init__(self, path: PathLike, text: str) -> None:
+        self.path = path
+        self.position = 0
+        self._text = text
+        self._tokens = text.split()
+
+    @property
+    def remaining(self) -> int:
+        """Number of tokens not yet read."""
+        return len(self._tokens) - self.position
+
+    def error(self, expected: str, position: int | None = None) -> FormatError:
+        """The error "expected this, found that" for the token at ``position`` (default: next)."""
+        position = self.position if position is None else position
+        token = self._tokens[position] if position < len(self._tokens) else None
+        return FormatError.found(self.path, self._line_of(position), token, expected)
+
+    def word(self, expected: str) -> str:
+        """The next token as it stands."""
+        return self.words(1, expected)[0]
+
+    def words(self, count: int, expected: str) -> list[str]:
+        """The next ``count`` tokens."""
+        # Checked before anything is allocated: a corrupted count may claim the moon.
+        if count > self.remaining:
+            raise self.error(expected, len(self._tokens))
+        start = self.position
+        self.position += count
+        return self._tokens[start : self.position]
+
+    def integer(self, expected: str, low: int, high: int | None = None) -> int:
+        """The next token as an integer with ``low <= value <= high``."""
+        token = self.word(expected)
+        try:
+            value = int(token)
+        except ValueError:
+            value = low - 1
+        if value < low or (high is not None and value > high):
+            raise self.error(expected, self.position - 1)
+        return value
+
+    def numbers(self, count: int, expected: str,
+                valid: Callable[[NDArray], NDArray] = np.isfinite) -> NDArray[np.float64]:
+        """The next ``count`` tokens as numbers for all of which the mask ``valid`` is true."""
+        start = self.position
+        values, bad = parse_numbers(self.words(count, expected), valid)
+        if bad is not None:
+            raise self.error(expected, start + bad)
+        return values
+
+    def finish(self) -> None:
+        """Insist that everything has been read."""
+        if self.remaining:
+            raise self.error("the end of the file")
+
+    def _line_of(self, position: int) -> int:
+        """Line of a token, found by counting: only errors pay for it."""
+        lines = self._text.rstrip().split("\n")
+        for number, line in enumerate(lines, start=1):
+            position -= len(line.split())
+            if position < 0:
+                return number
+        return len(lines)
+
+
+def parse_numbers(tokens: Sequence[str], valid: Callable[[NDArray], NDArray] = np.isfinite
+                  ) -> tuple[NDArray[np.float64], int | None]:
+    """Numbers of all ``tokens`` and the index of the first that is none or not ``valid``."""
+    try:
+        values = np.array(list(map(float, tokens)), np.float64)
+    except ValueError:
+        values = np.array(list(map(_number_or_nan, tokens)), np.float64)
+    accepted = valid(values)
+    return values, None if accepted.all() else int(np.argmin(accepted))
+
+
+def _number_or_nan(token: str) -> float:
+    try:
+        return float(token)
+    except ValueError:
+        return float("nan")
+
+
+def _shorten(token: str) -> str:
+    return token if len(token) <= 40 else token[:37] + "..."

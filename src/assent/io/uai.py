@@ -1,0 +1,280 @@
+"""The UAI format: tables of non-negative potentials over discrete variables, and evidence.
+
+A file holds ``MARKOV`` or ``BAYES``, the number of variables, their cardinalities, the number of
+factors, the scope of each factor, and then each factor's table, preceded by its size, with the last
+variable of the scope running fastest. Lines beginning with ``c`` are comments. Potentials multiply;
+here they are kept as natural logarithms, which add, and a zero becomes −inf: forbidden.
+
+Evidence comes as ``N v x v x ...`` or, in the older dialect, as ``1 N v x v x ...``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from assent.io.text import PathLike, TokenReader, parse_numbers, read_text, write_text
+
+KINDS = ("MARKOV", "BAYES")
+
+# States are counted in 32 bits; any larger cardinality is a damaged file.
+_MOST_STATES = 2**31 - 1
+
+_COMMENT_LINE = re.compile(r"^c(?:[ \t\r].*)?$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class UaiModel:
+    """A discrete model as its file describes it, in flat arrays; scores are log-potentials.
+
+    Attributes:
+        kind: ``"MARKOV"`` or ``"BAYES"``; the score is the sum of all tables either way.
+        cardinalities: ``[n]`` number of states of each variable.
+        scope_start: ``[F+1]`` factor ``f`` covers ``scope[scope_start[f]:scope_start[f+1]]``.
+        scope: variables of all factors, one factor after the other.
+        table_start: ``[F+1]`` the same for ``log_tables``.
+        log_tables: entries of all tables, last variable fastest, −inf for forbidden.
+        evidence: observed variables and their states.
+
+    Example:
+        >>> model = UaiModel.from_factors([2, 2], [[0], [0, 1]], [[0, 1], [[0, 0], [0, 2]]])
+        >>> model.score([1, 1])
+        3.0
+    """
+
+    kind: str
+    cardinalities: NDArray[np.int64]
+    scope_start: NDArray[np.int64]
+    scope: NDArray[np.int64]
+    table_start: NDArray[np.int64]
+    log_tables: NDArray[np.float64]
+    evidence: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def from_factors(
+        cls,
+        cardinalities: Sequence[int],
+        scopes: Sequence[Sequence[int]],
+        log_tables: Sequence[ArrayLike],
+        kind: str = "MARKOV",
+        evidence: Mapping[int, int] | None = None,
+    ) -> UaiModel:
+        """A model from one scope and one table of log-potentials per factor."""
+        tables = [np.asarray(table, np.float64) for table in log_tables]
+        for factor, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
+            shape = tuple(cardinalities[v] for v in scope)
+            if table.shape != shape:
+                raise ValueError(
+                    f"factor {factor} over variables {list(scope)} needs a table of shape "
+                    f"{shape}, got {table.shape}"
+                )
+        return cls(
+            kind=kind,
+            cardinalities=np.array(cardinalities, np.int64),
+            scope_start=_starts([len(scope) for scope in scopes]),
+            scope=np.array([v for scope in scopes for v in scope], np.int64),
+            table_start=_starts([table.size for table in tables]),
+            log_tables=np.concatenate([np.zeros(0), *(table.ravel() for table in tables)]),
+            evidence=dict(evidence or {}),
+        )
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.cardinalities)
+
+    @property
+    def n_factors(self) -> int:
+        """Number of factors."""
+        return len(self.scope_start) - 1
+
+    def scope_of(self, factor: int) -> NDArray[np.int64]:
+        """Variables of one factor."""
+        return self.scope[self.scope_start[factor] : self.scope_start[factor + 1]]
+
+    def table_of(self, factor: int) -> NDArray[np.float64]:
+        """Log-potentials of one factor, one axis per variable of its scope."""
+        flat = self.log_tables[self.table_start[factor] : self.table_start[factor + 1]]
+        return flat.reshape(self.cardinalities[self.scope_of(factor)])
+
+    def score(self, assignment: Sequence[int]) -> float:
+        """Sum of the log-potentials of a full assignment; evidence is not checked."""
+        states = np.asarray(assignment)
+        factors = range(self.n_factors)
+        return float(sum(self.table_of(f)[tuple(states[self.scope_of(f)])] for f in factors))
+
+
+def read_uai(path: PathLike, evidence: PathLike | Mapping[int, int] | None = None) -> UaiModel:
+    """Read a UAI model and, if given, its evidence (a file, or states by variable).
+
+    Raises:
+        FormatError: naming file, line and token, where the file does not follow the format.
+
+    Example:
+        >>> model = read_uai("grid.uai", evidence="grid.uai.evid")      # doctest: +SKIP
+    """
+    reader = TokenReader(path, _without_comments(read_text(path)))
+    kind = reader.word("MARKOV or BAYES")
+    if kind not in KINDS:
+        raise reader.error("MARKOV or BAYES", position=0)
+    n_variables = reader.integer("the number of variables", low=0)
+    cardinalities = _read_cardinalities(reader, n_variables)
+    n_factors = reader.integer("the number of factors", low=0)
+    arities, scope = _read_scopes(reader, n_factors, n_variables)
+    scope_start = _starts(arities)
+    sizes = _table_sizes(reader, cardinalities, scope_start, scope)
+    table_start, log_tables = _read_tables(reader, sizes)
+    reader.finish()
+    model = UaiModel(
+        kind=kind,
+        cardinalities=np.array(cardinalities, np.int64),
+        scope_start=scope_start,
+        scope=np.array(scope, np.int64),
+        table_start=table_start,
+        log_tables=log_tables,
+    )
+    if evidence is None:
+        return model
+    if not isinstance(evidence, Mapping):
+        return replace(model, evidence=read_evidence(evidence, model.cardinalities))
+    for v, x in evidence.items():
+        if not (0 <= v < n_variables and 0 <= x < cardinalities[v]):
+            raise ValueError(f"evidence: {path} has no variable {v} with a state {x}")
+    return replace(model, evidence=dict(evidence))
+
+
+def read_evidence(path: PathLike, cardinalities: ArrayLike) -> dict[int, int]:
+    """Observed states by variable; both dialects are told apart by their number of tokens.
+
+    Example:
+        >>> read_evidence("grid.uai.evid", model.cardinalities)         # doctest: +SKIP
+        {3: 1, 7: 0}
+    """
+    states = np.asarray(cardinalities).tolist()
+    reader = TokenReader(path, _without_comments(read_text(path)))
+    n_tokens = reader.remaining
+    count = reader.integer("the number of observed variables", low=0)
+    if n_tokens != 1 + 2 * count and count == 1:
+        count = reader.integer("the number of observed variables", low=0)
+    observed: dict[int, int] = {}
+    for _ in range(count):
+        v = reader.integer(f"a variable between 0 and {len(states) - 1}", 0, len(states) - 1)
+        x = reader.integer(f"a state of variable {v}, 0 to {states[v] - 1}", 0, states[v] - 1)
+        if observed.setdefault(v, x) != x:
+            raise reader.error(f"state {observed[v]} again for variable {v}", reader.position - 1)
+    reader.finish()
+    return observed
+
+
+def write_uai(model: UaiModel, path: PathLike) -> None:
+    """Write a model's potentials; compressed if the name ends in ``.gz`` or ``.xz``.
+
+    Evidence is a file of its own, see :func:`write_evidence`.
+
+    Raises:
+        ValueError: if a potential would overflow or vanish as a floating-point number.
+    """
+    lines = [model.kind, str(model.n_variables), _join(model.cardinalities), str(model.n_factors)]
+    scopes = [model.scope_of(factor) for factor in range(model.n_factors)]
+    lines += [_join([len(scope), *scope]) for scope in scopes]
+    potentials = _exponentiate(model)
+    for start, end in pairwise(model.table_start.tolist()):
+        lines += ["", str(end - start), " ".join(map(repr, potentials[start:end].tolist()))]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def write_evidence(evidence: Mapping[int, int], path: PathLike) -> None:
+    """Write observed states in the dialect ``N v x v x ...``."""
+    pairs = [number for item in sorted(evidence.items()) for number in item]
+    write_text(path, _join([len(evidence), *pairs]) + "\n")
+
+
+def _without_comments(text: str) -> str:
+    # Lines are emptied, not dropped, so that line numbers stay right.
+    return _COMMENT_LINE.sub("", text)
+
+
+def _read_cardinalities(reader: TokenReader, n_variables: int) -> list[int]:
+    expected = f"the cardinalities (at least 1) of {n_variables} variables"
+    if n_variables > reader.remaining:
+        reader.words(n_variables, expected)
+    return [reader.integer(expected, 1, _MOST_STATES) for _ in range(n_variables)]
+
+
+def _read_scopes(reader: TokenReader, n_factors: int, n_variables: int
+                 ) -> tuple[list[int], list[int]]:
+    """Number of variables of each factor, and all their variables in one list."""
+    arities: list[int] = []
+    scope: list[int] = []
+    for factor in range(n_factors):
+        expected = f"the number of variables of factor {factor}"
+        arity = reader.integer(expected, low=0, high=n_variables)
+        start = reader.position
+        expected = f"a variable of factor {factor}, 0 to {n_variables - 1}"
+        members = [reader.integer(expected, 0, n_variables - 1) for _ in range(arity)]
+        if len(set(members)) < arity:
+            twice = next(i for i, v in enumerate(members) if v in members[:i])
+            raise reader.error(f"distinct variables in factor {factor}", start + twice)
+        arities.append(arity)
+        scope += members
+    return arities, scope
+
+
+def _table_sizes(reader: TokenReader, cardinalities: list[int], scope_start: NDArray,
+                 scope: list[int]) -> list[int]:
+    """Entries of each table; gives up early, since a corrupted file may multiply to anything."""
+    sizes = []
+    for factor, (start, end) in enumerate(pairwise(scope_start.tolist())):
+        size = 1
+        for v in scope[start:end]:
+            size *= cardinalities[v]
+            if size > reader.remaining:
+                raise reader.error(f"the {size} or more entries of factor {factor}'s table")
+        sizes.append(size)
+    return sizes
+
+
+def _read_tables(reader: TokenReader, sizes: list[int]) -> tuple[NDArray, NDArray]:
+    """Starts of all tables and their log-potentials, converted in one go."""
+    entries: list[str] = []
+    first = []  # position in the file of each table's first entry
+    for factor, size in enumerate(sizes):
+        reader.integer(f"{size}, the table size of factor {factor}", low=size, high=size)
+        first.append(reader.position)
+        entries += reader.words(size, f"{size} potentials of factor {factor}")
+    table_start = _starts(sizes)
+    values, bad = parse_numbers(entries, valid=lambda v: np.isfinite(v) & (v >= 0.0))
+    if bad is not None:
+        factor = int(np.searchsorted(table_start, bad, side="right")) - 1
+        position = first[factor] + bad - int(table_start[factor])
+        raise reader.error(f"a potential (a number, not negative) of factor {factor}", position)
+    with np.errstate(divide="ignore"):  # log 0 = −inf is what a zero potential means
+        return table_start, np.log(values)
+
+
+def _exponentiate(model: UaiModel) -> NDArray[np.float64]:
+    logs = model.log_tables
+    with np.errstate(over="ignore", under="ignore"):
+        potentials = np.exp(logs)
+    lost = ~np.isfinite(potentials) | ((potentials == 0.0) & (logs > -np.inf))
+    if lost.any():
+        entry = int(np.argmax(lost))
+        factor = int(np.searchsorted(model.table_start, entry, side="right")) - 1
+        raise ValueError(
+            f"factor {factor} has the log-potential {logs[entry]}, whose exponential is not a "
+            "finite positive number; rescale the scores before writing UAI potentials"
+        )
+    return potentials
+
+
+def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+
+
+def _join(numbers: ArrayLike) -> str:
+    return " ".join(map(str, np.asarray(numbers).tolist()))
