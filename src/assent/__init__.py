@@ -1,0 +1,65 @@
+"""Assent: many overlapping models, one answer they agree on, and a proof of how good it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assent.decode import decode
+from assent.errors import ModelError, NoFeasibleAssignment, RecompileWarning
+from assent.factors import (
+    Agree,
+    All,
+    AtLeast,
+    AtLeastOne,
+    AtMost,
+    AtMostOne,
+    Exactly,
+    ExactlyOne,
+    Implies,
+    Pair,
+)
+from assent.graph import FactorGraph
+from assent.result import Certificate, Result, Status
+
+if TYPE_CHECKING:
+    from assent.solvers.ad3 import AD3
+    from assent.solvers.linear_program import LinearProgram
+
+__version__ = "0.1.0"
+
+# Solvers load Numba; they are imported when first named, so that `import assent` stays quick.
+_LAZY = {
+    "AD3": "assent.solvers.ad3",
+    "LinearProgram": "assent.solvers.linear_program",
+}
+
+__all__ = [
+    "AD3",
+    "Agree",
+    "All",
+    "AtLeast",
+    "AtLeastOne",
+    "AtMost",
+    "AtMostOne",
+    "Certificate",
+    "Exactly",
+    "ExactlyOne",
+    "FactorGraph",
+    "Implies",
+    "LinearProgram",
+    "ModelError",
+    "NoFeasibleAssignment",
+    "Pair",
+    "RecompileWarning",
+    "Result",
+    "Status",
+    "decode",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'assent' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LAZY[name]), name)

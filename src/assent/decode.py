@@ -1,0 +1,138 @@
+"""`decode`: from a graph to a certified answer."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores
+from assent.errors import ModelError, RecompileWarning
+from assent.graph import FactorGraph
+from assent.result import Result
+from assent.trace import Progress
+
+if TYPE_CHECKING:
+    from assent.solvers.protocol import Solver, WarmStart
+
+
+def decode(
+    graph: FactorGraph,
+    solver: Solver | None = None,
+    *,
+    scores: Mapping[Any, Any] | None = None,
+    warm_start: Result | None = None,
+    time_limit: float | None = None,
+    progress: bool = False,
+    callback: Callable[[Progress], Any] | None = None,
+    seed: int = 0,
+) -> Result:
+    """The best consistent answer to a graph, with a bound on how far from optimal it can be.
+
+    Args:
+        graph: what to decode; compiled once, however often it is decoded.
+        solver: settings such as ``AD3(gap_tolerance=1e-4)`` or ``LinearProgram()``.
+        scores: new scores for variables or handles of pairs, in place of those written.
+        warm_start: an earlier result on the same graph to start from.
+        time_limit: seconds after which the best answer so far is returned.
+        progress: show a live line while solving (only on a terminal).
+        callback: called with every `Progress`; returning ``True`` stops the run.
+        seed: for the perturbed rounding tried while nothing feasible is known.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=[2.0, 1.0, 3.0], name="x")
+        >>> rule = g.add(at.AtMost(2, x))
+        >>> result = at.decode(g)
+        >>> result[x].tolist(), result.value, result.status.name
+        ([1, 0, 1], 5.0, 'OPTIMAL')
+    """
+    started = time.perf_counter()
+    if not isinstance(graph, FactorGraph):
+        raise TypeError(f"decode takes a FactorGraph, got {type(graph).__name__}")
+    if time_limit is not None and not time_limit > 0:
+        raise ValueError(f"time_limit is a positive number of seconds, got {time_limit}")
+    from assent.solvers.driver import drive
+
+    solver = _solver(solver)
+    own = graph_scores(graph, scores)
+    compiled = _compiled_for(graph, own)
+    display, report = _reporting(progress, callback)
+    return drive(
+        compiled,
+        own,
+        solver,
+        warm_start=_warm_start(warm_start, compiled),
+        time_limit=time_limit,
+        report=report,
+        display=display,
+        seed=seed,
+        started=started,
+    )
+
+
+def _solver(solver: Any) -> Solver:
+    if solver is None:
+        from assent.solvers.ad3 import AD3
+
+        return AD3()
+    if isinstance(solver, (str, type)) or not hasattr(solver, "advance"):
+        raise TypeError(f"a solver is a settings object such as AD3(), got {solver!r}")
+    return solver
+
+
+def _compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
+    """The graph's compiled form, made anew if other values are forbidden than before."""
+    compiled = graph.compile()
+    same = all(
+        np.array_equal(a, b) for a, b in zip(compiled.forbids, scores.forbids(), strict=True)
+    )
+    if same:
+        return compiled
+    warnings.warn(
+        "the new scores forbid (-inf) other values than the graph's own: compiled again",
+        RecompileWarning,
+        stacklevel=3,
+    )
+    return compile_graph(graph, scores)
+
+
+def _warm_start(result: Result | None, compiled: Compiled) -> WarmStart | None:
+    if result is None:
+        return None
+    if not isinstance(result, Result):
+        raise TypeError(f"warm_start is an earlier result, got {result!r}")
+    before = result.certificate
+    if before.compiled is not compiled:
+        raise ModelError(
+            "warm_start comes from another graph, or the graph changed since; decode it afresh"
+        )
+    if before.flat_dual is None or before.is_ray:
+        return None
+    from assent.solvers.protocol import WarmStart
+
+    return WarmStart(
+        result.consensus[compiled.free], before.flat_dual, result.flat_scores.theta, result.penalty
+    )
+
+
+def _reporting(
+    progress: bool, callback: Callable[[Progress], Any] | None
+) -> tuple[Any, Callable[[Progress], Any]]:
+    """A live display (or None) and the function that receives every report."""
+    display = None
+    if progress:
+        from assent.progress import live_display
+
+        display = live_display()
+
+    def report(step: Progress) -> Any:
+        if display is not None:
+            display.show(step)
+        return callback(step) if callback is not None else None
+
+    return display, report

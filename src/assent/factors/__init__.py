@@ -1,0 +1,30 @@
+"""The kinds of factors, one file each; ``KINDS`` is the registry tests and docs run over."""
+
+from __future__ import annotations
+
+from assent.factors.agree import Agree
+from assent.factors.all_true import All
+from assent.factors.at_least import AtLeast
+from assent.factors.at_least_one import AtLeastOne
+from assent.factors.at_most import AtMost
+from assent.factors.at_most_one import AtMostOne
+from assent.factors.base import Factor, Logic
+from assent.factors.exactly import Exactly
+from assent.factors.exactly_one import ExactlyOne
+from assent.factors.implies import Implies
+from assent.factors.pair import Pair
+
+KINDS: tuple[type[Factor], ...] = (
+    Pair,
+    ExactlyOne,
+    AtMostOne,
+    AtLeastOne,
+    All,
+    Implies,
+    AtMost,
+    AtLeast,
+    Exactly,
+    Agree,
+)
+
+__all__ = ["KINDS", "Factor", "Logic", *(kind.__name__ for kind in KINDS)]

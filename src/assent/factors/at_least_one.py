@@ -1,0 +1,46 @@
+"""AtLeastOne: some literal of each factor is true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.factors.base import Logic, rows
+from assent.factors.normal_form import NormalForm
+from assent.problem import ANYOF, CAP
+
+
+class AtLeastOne(Logic):
+    """At least one literal is true; with ``output=z``, z says whether one is.
+
+    Args:
+        literals: array of literals, or a list of them.
+        axis: the axis one factor runs over; needed for more than one axis.
+        output: one literal per factor.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(2, name="x")
+        >>> at.AtLeastOne([x[0], ~x[1]])
+        AtLeastOne(x[0], ~x[1])
+    """
+
+    paper_name = "OR; OR-with-output"
+    formula = "x_1 + … + x_n ≥ 1;  with output: z = x_1 ∨ … ∨ x_n"
+
+    def __init__(self, literals: Any, *, axis: int | None = None, output: Any = None) -> None:
+        self.has_output = output is not None
+        self._attach(*rows("AtLeastOne", literals, axis, output))
+
+    def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        if self.has_output:
+            return truth[:, :-1].any(axis=1) == truth[:, -1]
+        return truth.any(axis=1)
+
+    def normal_form(self) -> NormalForm:
+        if self.has_output:
+            return NormalForm(ANYOF, self.same_k(1), self.flip())
+        return NormalForm(CAP, self.same_k(self.size - 1), self.flip(inputs=True, last=True))

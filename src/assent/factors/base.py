@@ -1,0 +1,181 @@
+"""A factor: a batch of polytopes of one kind attached to literals, and the questions it answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.errors import ModelError
+from assent.factors.normal_form import NormalForm
+from assent.problem import Float, Int32
+from assent.variables import Literals, as_literals
+
+if TYPE_CHECKING:
+    from assent.graph import FactorGraph
+
+
+SHOWN_LITERALS = 12  # a factor in words stays on a line or two
+
+
+class Factor(ABC):
+    """``m`` factors of one kind over ``codes[m, size]`` literals.
+
+    Attributes:
+        graph: the graph the literals belong to.
+        codes: ``[m, size]`` literal codes, one row per factor, an output last.
+        shape: shape of the array of factors (``m`` is its size).
+    """
+
+    paper_name: ClassVar[str]  # what the papers call it
+    formula: ClassVar[str]  # the set it stands for
+    abilities: ClassVar[tuple[str, ...]] = ("maximize", "project")
+
+    graph: FactorGraph
+    codes: Int32
+    shape: tuple[int, ...]
+    has_output: bool = False  # whether the last column is an output literal
+
+    def _attach(self, graph: FactorGraph, codes: Int32, shape: tuple[int, ...]) -> None:
+        self.graph, self.codes, self.shape = graph, np.ascontiguousarray(codes), shape
+        self._refuse_duplicates()
+
+    def _refuse_duplicates(self) -> None:
+        size = self.codes.shape[1]
+        if size < 2:
+            return
+        if size == 2:
+            repeated = self.codes[:, 0] == self.codes[:, 1]
+        else:
+            ordered = np.sort(self.codes, axis=1)
+            repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+        if repeated.any():
+            row = int(np.flatnonzero(repeated)[0])
+            raise ModelError(
+                f"{self.kind} factor {row} has a literal twice: {self.words(row)}; "
+                "write each literal once"
+            )
+
+    @property
+    def kind(self) -> str:
+        """Name of the kind."""
+        return type(self).__name__
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def size(self) -> int:
+        """Literals per factor."""
+        return self.codes.shape[1]
+
+    def words(self, row: int) -> str:
+        """Factor ``row`` in words, for reprs and error messages."""
+        names = [self.graph.describe_code(code) for code in self.codes[row]]
+        output = f" → {names.pop()}" if self.has_output else ""
+        more = ", …" if len(names) > SHOWN_LITERALS else ""
+        return f"{self.kind}({', '.join(names[:SHOWN_LITERALS])}{more}{output})"
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return f"{self.kind}: no factors"
+        first = self.words(0)
+        return first if len(self) == 1 else f"{len(self)} × {self.kind}, first {first}"
+
+
+class Logic(Factor):
+    """A hard constraint on literals: no scores of its own, a normal form that answers for it."""
+
+    @abstractmethod
+    def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which factors ``[m]`` are satisfied by literal truth values ``[m, size]``."""
+
+    @abstractmethod
+    def normal_form(self) -> NormalForm:
+        """The constraint as CAP, SUM or ANYOF."""
+
+    def maximize(self, scores: Float) -> tuple[Float, NDArray[np.bool_]]:
+        """Best value ``[m]`` and satisfying truth values ``[m, size]`` for literal scores."""
+        return self.normal_form().maximize(scores)
+
+    def project(self, points: Float) -> Float:
+        """The nearest points of the hull to ``points[m, size]``, in literal space."""
+        return self.normal_form().project(points)
+
+    def same_k(self, k: int) -> Int32:
+        """``k`` for each of the ``m`` factors."""
+        return np.full(len(self), k, np.int32)
+
+    def flip(self, *, inputs: bool = False, last: bool = False) -> NDArray[np.bool_]:
+        """Flip mask: the same for all columns but the last."""
+        mask = np.full(self.size, inputs)
+        mask[-1] = last
+        return mask
+
+
+def rows(
+    kind: str, literals: Any, axis: int | None, output: Any = None
+) -> tuple[FactorGraph, Int32, tuple[int, ...]]:
+    """Literal matrix of a reducing kind: ``axis`` is consumed, the others enumerate factors.
+
+    Returns the graph, ``codes[m, size]`` (the output, if any, as last column) and the shape of
+    the array of factors.
+    """
+    lits = as_literals(literals)
+    if lits.ndim == 0:
+        lits = lits.reshape(1)
+    if axis is None:
+        if lits.ndim > 1:
+            raise ModelError(
+                f"{kind} got literals of shape {lits.shape}: say which axis one factor runs "
+                "over (axis=0 makes one factor per column), or .ravel() for a single factor"
+            )
+        axis = 0
+    if not -lits.ndim <= axis < lits.ndim:
+        raise ModelError(f"{kind} has no axis {axis}: the literals have shape {lits.shape}")
+    moved = np.moveaxis(lits.codes, axis, -1)
+    shape, size = moved.shape[:-1], moved.shape[-1]
+    if size == 0:
+        raise ModelError(f"{kind} over no literals (shape {lits.shape}, axis {axis}) says nothing")
+    codes = moved.reshape(-1, size)
+    if output is not None:
+        codes = np.column_stack([codes, _output_column(kind, lits, output, shape)])
+    return lits.graph, codes, shape
+
+
+def _output_column(kind: str, lits: Literals, output: Any, shape: tuple[int, ...]) -> Int32:
+    out = as_literals(output)
+    if out.graph is not lits.graph:
+        raise ModelError(f"{kind}: the output belongs to another graph")
+    if out.shape != shape and out.size != int(np.prod(shape, dtype=np.int64)):
+        raise ModelError(
+            f"{kind}: one output per factor is needed, shape {shape}; got shape {out.shape}"
+        )
+    return out.codes.ravel()
+
+
+def elementwise(kind: str, parts: list[Literals]) -> tuple[FactorGraph, Int32, tuple[int, ...]]:
+    """Literal matrix of an elementwise kind: the parts broadcast, one factor per element."""
+    graph = parts[0].graph
+    if any(part.graph is not graph for part in parts):
+        raise ModelError(f"{kind}: the literals belong to different graphs")
+    try:
+        codes = np.broadcast_arrays(*(part.codes for part in parts))
+    except ValueError:
+        shapes = " and ".join(str(part.shape) for part in parts)
+        raise ModelError(f"{kind}: shapes {shapes} do not broadcast together") from None
+    return graph, np.stack([c.ravel() for c in codes], axis=1), codes[0].shape
+
+
+def counts(kind: str, k: Any, shape: tuple[int, ...], size: int) -> Int32:
+    """``k`` as one integer per factor, checked against ``0 <= k <= size``."""
+    array = np.asarray(k)
+    if array.dtype.kind not in "iu":
+        raise ModelError(f"{kind}: k must be a whole number, got {k!r}")
+    if array.size and (array.min() < 0 or array.max() > size):
+        raise ModelError(f"{kind}: k = {k} is out of range 0..{size}, the number of literals")
+    if array.shape not in ((), shape):
+        raise ModelError(f"{kind}: k has shape {array.shape}, the factors have shape {shape}")
+    return np.ascontiguousarray(np.broadcast_to(array, shape).ravel(), dtype=np.int32)

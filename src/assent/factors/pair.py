@@ -1,0 +1,90 @@
+"""Pair: a score when two literals are both true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.errors import ModelError
+from assent.factors.base import Factor, elementwise
+from assent.problem import Float
+from assent.variables import as_literals
+
+# The four joint truth values of two literals, in the order their scores are compared.
+_CORNERS = np.array([[False, False], [True, False], [False, True], [True, True]])
+
+
+class Pair(Factor):
+    """``scores`` is earned where ``a`` and ``b`` are both true, element by element (PAIR).
+
+    ``-inf`` forbids both.  The inner part ``w`` (both true) lies in the local polytope
+    ``max(0, a + b − 1) ≤ w ≤ min(a, b)``.
+
+    Args:
+        a, b: literals; arrays broadcast, one factor per element.
+        scores: one score per factor, or one for all.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, name="x")
+        >>> at.Pair(x[:-1], x[1:], scores=[1.0, -2.0])
+        2 × Pair, first Pair(x[0], x[1])
+    """
+
+    paper_name = "PAIR (Ising)"
+    formula = "score · [a ∧ b]"
+
+    def __init__(self, a: Any, b: Any, *, scores: Any = 0.0) -> None:
+        graph, codes, shape = elementwise("Pair", [as_literals(a), as_literals(b)])
+        self._attach(graph, codes, shape)
+        same = codes[:, 0] == ~codes[:, 1]
+        if same.any():
+            row = int(np.flatnonzero(same)[0])
+            raise ModelError(f"{self.words(row)} can never hold: a literal and its negation")
+        self.scores = check_pair_scores(scores, shape)
+
+    def maximize(self, scores: Float, pair_scores: Float) -> tuple[Float, NDArray[np.bool_]]:
+        """Best value ``[m]`` and truth ``[m, 2]`` for literal scores ``[m, 2]`` and ``[m]``."""
+        values = np.stack(
+            [
+                np.zeros(len(scores)),
+                scores[:, 0],
+                scores[:, 1],
+                scores[:, 0] + scores[:, 1] + pair_scores,
+            ]
+        )
+        best = values.argmax(axis=0)
+        return values.max(axis=0), _CORNERS[best]
+
+    def project(self, points: Float, pair_scores: Float) -> tuple[Float, Float]:
+        """Minimise ``½‖z − points‖² − pair_scores·w``: returns ``z[m, 2]`` and ``w[m]``."""
+        from assent.kernels.projections import project_pair
+
+        z = np.empty(points.shape)
+        for (a, b), c, out in zip(points, pair_scores, z, strict=True):
+            out[0], out[1] = project_pair(a, b, c)
+        return z, inner_part(z, pair_scores)
+
+
+def inner_part(z: Float, pair_scores: Float) -> Float:
+    """The best ``w`` of the local polytope given ``z[..., 2]``: high if scored, else low."""
+    high = z.min(axis=-1)
+    low = np.maximum(0.0, z.sum(axis=-1) - 1.0)
+    return np.where(pair_scores >= 0, high, low)
+
+
+def check_pair_scores(scores: Any, shape: tuple[int, ...]) -> Float:
+    """``scores`` as one float per factor ``[m]``; NaN, +inf and wrong shapes raise."""
+    array = np.asarray(scores, dtype=np.float64)
+    try:
+        full = np.broadcast_to(array, shape)
+    except ValueError:
+        raise ModelError(
+            f"Pair: scores have shape {array.shape}, the factors have shape {shape}"
+        ) from None
+    if np.isnan(array).any() or np.isposinf(array).any():
+        raise ModelError("Pair: scores must be finite or -inf (forbidden); found NaN or +inf")
+    return np.ascontiguousarray(full).ravel()

@@ -1,0 +1,379 @@
+"""The factor graph a person writes: variables with scores, factors on them, evidence."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.factors.base import Factor
+from assent.problem import Float, Int32
+from assent.variables import Categorical, Literals, as_literals
+
+if TYPE_CHECKING:
+    from assent.compiled import Compiled
+
+SHOWN_ITEMS = 6  # how many literals or lines a repr lists before it abridges
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One declared array of variables: where its coordinates start and what it is called."""
+
+    name: str
+    symbol: Literals | Categorical
+    start: int
+    scores: Float  # one per coordinate, flat
+
+    @property
+    def states(self) -> tuple[Any, ...] | None:
+        return self.symbol.states if isinstance(self.symbol, Categorical) else None
+
+    def describe(self) -> str:
+        """One line of a graph's repr."""
+        shape = "×".join(map(str, self.symbol.shape)) or "single"
+        if self.states is None:
+            return f"{self.name}: {shape} binary"
+        shown = ", ".join(map(str, self.states[:SHOWN_ITEMS]))
+        more = ", …" if len(self.states) > SHOWN_ITEMS else ""
+        return f"{self.name}: {shape} categorical over {{{shown}{more}}}"
+
+
+@dataclass(frozen=True, eq=False)
+class Handle:
+    """What `FactorGraph.add` returns: names a batch of factors in scores and results."""
+
+    factor: Factor
+    name: str
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array of factors."""
+        return self.factor.shape
+
+    def describe(self) -> str:
+        """One line of a graph's repr."""
+        prefix = f"{self.name}: " if self.name else ""
+        return prefix + repr(self.factor)
+
+    def words(self, row: int) -> str:
+        """Factor ``row`` in words, with the handle's name if it has one."""
+        prefix = f"{self.name}: " if self.name else ""
+        return prefix + self.factor.words(row)
+
+    def __repr__(self) -> str:
+        return f"<{self.describe()}>"
+
+
+class FactorGraph:
+    """Variables, scores and factors: the model to decode.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=[1.0, 2.0, 3.0], name="x")
+        >>> rule = g.add(at.AtMost(2, x))
+        >>> at.decode(g)[x].tolist()
+        [0, 1, 1]
+    """
+
+    def __init__(self) -> None:
+        self.variables: list[Variable] = []
+        self.handles: list[Handle] = []
+        self.constant = 0.0
+        self._starts: list[int] = []
+        self._names: dict[str, Variable] = {}
+        self._size = 0
+        self._evidence: list[Int32] = []  # literal codes that must be true
+        self._compiled: Compiled | None = None
+
+    # ------------------------------------------------------------------ declaring
+
+    def binary(self, shape: Any = None, *, scores: Any = None, name: str | None = None) -> Literals:
+        """Declare an array of binary variables.
+
+        Args:
+            shape: an integer or a tuple; left out, it is taken from ``scores``.
+            scores: what each is worth when true; broadcasts to ``shape``; ``-inf`` forbids.
+            name: a unique name for messages and files; one is made up if left out.
+
+        Example:
+            >>> import assent as at
+            >>> at.FactorGraph().binary((2, 2), scores=1.0).shape
+            (2, 2)
+        """
+        name = self._fresh_name(name)
+        array = _clean_scores(scores, name)
+        dims = array.shape if shape is None else _clean_shape(shape, name)
+        codes = self._allocate(dims, name)
+        symbol = Literals(self, codes)
+        self._declare(Variable(name, symbol, self._size, _fit(array, dims, name)))
+        return symbol
+
+    def categorical(
+        self,
+        shape: Any = None,
+        states: int | Iterable[Hashable] = 2,
+        *,
+        scores: Any = None,
+        name: str | None = None,
+    ) -> Categorical:
+        """Declare an array of variables that each take one of several states.
+
+        Args:
+            shape: an integer or a tuple; left out, it is taken from ``scores``.
+            states: the labels, or how many (labels are then 0, 1, …).
+            scores: shape ``(*shape, K)``: what each state is worth; ``-inf`` forbids it.
+            name: a unique name for messages and files.
+
+        Example:
+            >>> import assent as at
+            >>> at.FactorGraph().categorical(4, states="NVD").shape
+            (4,)
+        """
+        name = self._fresh_name(name)
+        labels = _clean_states(states, name)
+        array = _clean_scores(scores, name)
+        if shape is None:
+            if array.ndim == 0 or array.shape[-1] != len(labels):
+                raise ModelError(
+                    f"{name}: scores of shape {array.shape} do not end in {len(labels)} states"
+                )
+            shape = array.shape[:-1]
+        dims = (*_clean_shape(shape, name), len(labels))
+        codes = self._allocate(dims, name)
+        symbol = Categorical(self, codes, labels, {label: i for i, label in enumerate(labels)})
+        self._declare(Variable(name, symbol, self._size, _fit(array, dims, name)))
+        return symbol
+
+    def add(self, factor: Factor, *, name: str = "") -> Handle:
+        """Attach factors; the handle names them in ``scores=`` and in results.
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> x = g.binary(3, name="x")
+            >>> g.add(at.ExactlyOne(x), name="choice")
+            <choice: ExactlyOne(x[0], x[1], x[2])>
+        """
+        if not isinstance(factor, Factor):
+            raise TypeError(f"add takes a factor such as ExactlyOne(...), got {factor!r}")
+        if factor.graph is not self:
+            raise ModelError(f"{factor!r} was written for another graph")
+        handle = Handle(factor, name)
+        self.handles.append(handle)
+        self._compiled = None
+        return handle
+
+    def add_constant(self, value: float) -> None:
+        """Add a constant to the score of every assignment."""
+        if not np.isfinite(value):
+            raise ModelError(f"a constant must be finite, got {value}")
+        self.constant += float(value)
+
+    def fix(self, variables: Literals | Categorical, values: Any) -> None:
+        """Evidence: ``variables`` have these values (0/1 for literals, labels for categoricals).
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> x = g.binary(2, scores=1.0)
+            >>> g.fix(x[0], 0)
+            >>> at.decode(g)[x].tolist()
+            [0, 1]
+        """
+        if isinstance(variables, Categorical):
+            true = _evidence_states(variables, values)
+        else:
+            lits = as_literals(variables)
+            array = np.asarray(values)
+            if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+                raise ModelError(f"evidence for {lits!r} must be 0 or 1, got {values!r}")
+            try:
+                known = np.broadcast_to(array.astype(bool), lits.shape)
+            except ValueError:
+                raise ModelError(
+                    f"evidence has shape {array.shape}, the variables have shape {lits.shape}"
+                ) from None
+            true = np.where(known, lits.codes, ~lits.codes)
+        if variables.graph is not self:
+            raise ModelError(f"{variables!r} belongs to another graph")
+        self._evidence.append(true.ravel().astype(np.int32))
+        self._compiled = None
+
+    # ------------------------------------------------------------------ reading
+
+    def __getitem__(self, name: str) -> Literals | Categorical:
+        """The variables declared under ``name``."""
+        if name not in self._names:
+            known = ", ".join(list(self._names)[:SHOWN_ITEMS])
+            raise KeyError(f"no variable is called {name!r}; there are {known or 'none'}")
+        return self._names[name].symbol
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates: one per binary variable, K per categorical."""
+        return self._size
+
+    @property
+    def n_factors(self) -> int:
+        """Number of factors written, those implied by categorical variables not counted."""
+        return sum(len(handle.factor) for handle in self.handles)
+
+    def evidence(self) -> Int32:
+        """Codes of the literals that evidence makes true."""
+        return np.concatenate([np.zeros(0, np.int32), *self._evidence])
+
+    def compile(self) -> Compiled:
+        """The flat problem, made once and kept until the graph changes.
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> x = g.binary(3)
+            >>> g.compile().problem.n
+            3
+        """
+        if self._compiled is None:
+            from assent.compiled import compile_graph
+
+            self._compiled = compile_graph(self)
+        return self._compiled
+
+    def describe_code(self, code: int) -> str:
+        """A literal in words: ``~x[1,2]`` or ``tag[3]=V``."""
+        coordinate = int(~code if code < 0 else code)
+        variable = self.variables[bisect_right(self._starts, coordinate) - 1]
+        sign = "~" if code < 0 else ""
+        place = np.unravel_index(coordinate - variable.start, variable.symbol.codes.shape)
+        *where, last = (int(i) for i in place) if place else (0,)
+        if variable.states is None and variable.symbol.codes.ndim:
+            where.append(last)
+        spot = f"[{','.join(map(str, where))}]" if where else ""
+        state = "" if variable.states is None else f"={variable.states[last]}"
+        return f"{sign}{variable.name}{spot}{state}"
+
+    def describe_codes(self, codes: Int32) -> str:
+        """An array of literals in words, abridged."""
+        if codes.ndim == 0:
+            return self.describe_code(int(codes))
+        shown = ", ".join(self.describe_code(int(c)) for c in codes.ravel()[:SHOWN_ITEMS])
+        more = f", … {codes.size} literals" if codes.size > SHOWN_ITEMS else ""
+        shape = f" of shape {codes.shape}" if codes.ndim > 1 else ""
+        return f"[{shown}{more}]{shape}"
+
+    def describe_variable(self, symbol: Categorical) -> str:
+        """A (slice of a) categorical variable in words."""
+        if symbol.codes.size == 0:
+            return "[no variables]"
+        first = self.describe_code(int(symbol.codes.flat[0])).rsplit("=", 1)[0]
+        return first if symbol.ndim == 0 else f"[{first}, …] of shape {symbol.shape}"
+
+    def __repr__(self) -> str:
+        lines = [
+            f"FactorGraph: {len(self.variables)} variable arrays ({self._size} indicators), "
+            f"{self.n_factors} factors"
+        ]
+        lines += [f"  {v.describe()}" for v in self.variables[:SHOWN_ITEMS]]
+        if len(self.variables) > SHOWN_ITEMS:
+            lines.append(f"  … {len(self.variables) - SHOWN_ITEMS} more variable arrays")
+        lines += [f"  {h.describe()}" for h in self.handles[:SHOWN_ITEMS]]
+        if len(self.handles) > SHOWN_ITEMS:
+            lines.append(f"  … {len(self.handles) - SHOWN_ITEMS} more batches of factors")
+        fixed = sum(len(codes) for codes in self._evidence)
+        if fixed:
+            lines.append(f"  evidence on {fixed} variables")
+        return "\n".join(lines)
+
+    # ------------------------------------------------------------------ inside
+
+    def _fresh_name(self, name: str | None) -> str:
+        if name is None:
+            number = len(self.variables)
+            while f"v{number}" in self._names:
+                number += 1
+            return f"v{number}"
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a variable's name must be a non-empty string, got {name!r}")
+        if name in self._names:
+            raise ModelError(f"there is already a variable called {name!r}; choose another name")
+        return name
+
+    def _allocate(self, dims: tuple[int, ...], name: str) -> Int32:
+        count = int(np.prod(dims, dtype=np.int64))
+        if self._size + count >= 2**31:
+            raise ModelError(f"{name}: more than 2^31 coordinates in one graph")
+        return np.arange(self._size, self._size + count, dtype=np.int32).reshape(dims)
+
+    def _declare(self, variable: Variable) -> None:
+        self.variables.append(variable)
+        self._starts.append(self._size)
+        self._names[variable.name] = variable
+        self._size += variable.scores.size
+        self._compiled = None
+
+
+def _clean_shape(shape: Any, name: str) -> tuple[int, ...]:
+    dims = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    if not all(isinstance(d, (int, np.integer)) and d >= 0 for d in dims):
+        raise ModelError(f"{name}: a shape is made of whole numbers >= 0, got {shape!r}")
+    return tuple(int(d) for d in dims)
+
+
+def _clean_states(states: int | Iterable[Hashable], name: str) -> tuple[Any, ...]:
+    labels = tuple(range(states)) if isinstance(states, (int, np.integer)) else tuple(states)
+    if not labels:
+        raise ModelError(f"{name}: a categorical variable needs at least one state")
+    if len(set(labels)) != len(labels):
+        raise ModelError(f"{name}: state labels must differ, got {labels}")
+    return labels
+
+
+def _clean_scores(scores: Any, name: str) -> Float:
+    if isinstance(scores, (Literals, Categorical)):
+        raise TypeError(f"{name}: scores are numbers, not variables")
+    try:
+        array = np.asarray(0.0 if scores is None else scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{name}: scores must be an array of numbers: {error}") from None
+    bad = np.isnan(array) | np.isposinf(array)
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ModelError(
+            f"{name}: score {array[place]} at {list(place)}; scores are finite, or -inf to forbid"
+        )
+    return array
+
+
+def _fit(array: Float, dims: tuple[int, ...], name: str) -> Float:
+    """``array`` broadcast to ``dims`` and flattened; a copy that nobody else can change."""
+    try:
+        return np.broadcast_to(array, dims).flatten()
+    except ValueError:
+        raise ModelError(
+            f"{name}: scores have shape {array.shape}, expected {dims} (or something that "
+            "broadcasts to it)"
+        ) from None
+
+
+def _evidence_states(variables: Categorical, values: Any) -> Int32:
+    if variables.ndim == 0 or isinstance(values, (str, int)):
+        return (variables == values).codes
+    labels = np.asarray(values, dtype=object)
+    if labels.shape != variables.shape:
+        raise ModelError(
+            f"evidence has shape {labels.shape}, the variables have shape {variables.shape}"
+        )
+    numbers = np.array([_number(variables, label) for label in labels.ravel()], np.int64)
+    flat = variables.codes.reshape(-1, len(variables.states))
+    return flat[np.arange(len(flat)), numbers]
+
+
+def _number(variables: Categorical, label: Any) -> int:
+    if label not in variables.lookup:
+        raise ModelError(f"{variables!r} has no state {label!r}; it has {variables.states}")
+    return variables.lookup[label]

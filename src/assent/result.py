@@ -1,0 +1,283 @@
+"""Status, certificate and result: the answer, how good it is, and the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent import certify
+from assent.compiled import Compiled, GraphScores
+from assent.errors import ModelError, NoFeasibleAssignment
+from assent.factors.pair import Pair, inner_part
+from assent.graph import Handle
+from assent.problem import DualPoint, Float, Scores
+from assent.trace import Trace
+from assent.variables import Categorical, Literals
+
+
+class Status(Enum):
+    """How a decode ended; each status is a sentence with advice."""
+
+    OPTIMAL = "The answer is proven optimal within the gap tolerance."
+    RELAXED = (
+        "The relaxation is solved but a gap remains: the answer is feasible at best, its distance "
+        "from optimal is at most the gap. Tighter factors (larger constraints in place of many "
+        "small ones) or an integer program can close it."
+    )
+    STOPPED = (
+        "A limit or an interrupt ended the run: the answer is the best so far. Raise the limit, "
+        "or pass warm_start=result to go on."
+    )
+    INFEASIBLE = (
+        "No assignment satisfies all constraints: certificate.conflict names those involved. "
+        "Drop or soften one of them."
+    )
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.value}"
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """An (ε, δ) proof that the linear relaxation itself is solved.
+
+    Attributes:
+        value: the relaxation's objective at the consensus marginals.
+        epsilon: root mean square disagreement between factors and consensus.
+        delta: ``|bound − value|``.
+        solved: whether both were within the tolerances asked for.
+    """
+
+    value: float
+    epsilon: float
+    delta: float
+    solved: bool
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """``value <= optimum <= bound``, with what is needed to recheck it.
+
+    Attributes:
+        value: score of the assignment, ``-inf`` if no feasible one was found.
+        bound: no assignment scores more than this (``-inf`` if none is feasible).
+        feasible: whether the assignment satisfies every constraint.
+        relaxation: proof that the linear relaxation is solved, if the solver gives one.
+        conflict: for INFEASIBLE, the constraints involved, in words.
+    """
+
+    value: float
+    bound: float
+    feasible: bool
+    relaxation: Relaxation | None
+    conflict: tuple[str, ...]
+    compiled: Compiled
+    scores: GraphScores
+    assignment: NDArray[np.int8]
+    flat_dual: DualPoint | None
+    is_ray: bool = False
+
+    @property
+    def gap(self) -> float:
+        """``bound − value``; 0 for a proven infeasible model."""
+        return 0.0 if self.bound == self.value else self.bound - self.value
+
+    @property
+    def relative_gap(self) -> float:
+        """``gap / (1 + |bound|)``: what ``gap_tolerance`` is compared with."""
+        return self.gap / (1.0 + abs(self.bound)) if np.isfinite(self.bound) else self.gap
+
+    @cached_property
+    def dual_point(self) -> tuple[Float, ...]:
+        """One literal score per link: an array ``[m, size]`` for every batch of factors.
+
+        Batches come in the order they were added, then one per categorical variable array.
+        """
+        if self.flat_dual is None:
+            raise ModelError("propagation alone proved this: there is no dual point")
+        scores = self.scores
+        if self.is_ray:
+            scores = GraphScores(
+                np.zeros_like(scores.theta), tuple(np.zeros_like(p) for p in scores.pairs), 0.0
+            )
+        return self.compiled.graph_dual(self.flat_dual, scores)
+
+    def verify(self) -> bool:
+        """Recompute every claim from the graph, the assignment and the dual point.
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> x = g.binary(2, scores=[1.0, 2.0])
+            >>> rule = g.add(at.AtMostOne(x))
+            >>> at.decode(g).certificate.verify()
+            True
+        """
+        check = certify.check_assignment(self.compiled, self.scores, self.assignment)
+        if check.feasible != self.feasible:
+            return False
+        if self.feasible and not _close(check.value, self.value):
+            return False
+        if self.bound == -np.inf:
+            return self._verify_infeasible()
+        bound = certify.upper_bound(self.compiled, self.scores, self.dual_point)
+        return _close(bound, self.bound) and self.value <= self.bound + _slack(self.bound)
+
+    def _verify_infeasible(self) -> bool:
+        if self.flat_dual is None:  # propagation is repeated from the written graph
+            from assent.compiled import compile_graph
+
+            return compile_graph(self.compiled.graph, self.scores).conflict is not None
+        return certify.proves_infeasible(self.compiled, self.dual_point)
+
+    def __repr__(self) -> str:
+        if self.bound == -np.inf:
+            return "Certificate: infeasible; involved: " + "; ".join(self.conflict[:4])
+        value = f"{self.value:.6g}" if self.feasible else "none found"
+        return (
+            f"Certificate: value {value} ≤ optimum ≤ bound {self.bound:.6g} "
+            f"(gap {self.gap:.3g}, relative {self.relative_gap:.1e})"
+        )
+
+
+class Lookup:
+    """Reads one kind of answer by variable: ``lookup[variable]``."""
+
+    def __init__(self, read: Callable[[Any], Any], what: str) -> None:
+        self._read = read
+        self._what = what
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._read(key)
+
+    def __repr__(self) -> str:
+        return f"<{self._what}: index with a variable>"
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The answer of a decode.
+
+    ``result[x]`` are the values of variables: 0/1 for literals, state indices for categoricals,
+    "both true" for a handle of pairs.  ``result.labels[tag]`` gives labels,
+    ``result.marginals[x]`` the relaxed answer, ``result.certificate`` the proof.
+    """
+
+    status: Status
+    certificate: Certificate
+    trace: Trace
+    iterations: int
+    seconds: float
+    message: str
+    violated: tuple[str, ...]  # constraints that least_violating breaks, in words
+    consensus: Float  # [N] the relaxed answer
+    flat_scores: Scores
+    penalty: float = float("nan")
+
+    @property
+    def value(self) -> float:
+        """Score of the assignment; ``-inf`` if no feasible one was found."""
+        return self.certificate.value
+
+    @property
+    def bound(self) -> float:
+        """No assignment scores more than this."""
+        return self.certificate.bound
+
+    @property
+    def gap(self) -> float:
+        """``bound − value``."""
+        return self.certificate.gap
+
+    @property
+    def feasible(self) -> bool:
+        """Whether a feasible assignment was found."""
+        return self.certificate.feasible
+
+    def __getitem__(self, key: Any) -> NDArray[Any]:
+        if not self.feasible:
+            raise NoFeasibleAssignment(
+                f"no feasible assignment was found ({self.status.name}); "
+                "result.least_violating[x] reads the closest one, result.violated what it breaks"
+            )
+        return self._values(key)
+
+    @property
+    def least_violating(self) -> Lookup:
+        """The assignment that breaks the fewest constraints found, feasible or not."""
+        return Lookup(self._values, "least violating assignment")
+
+    @property
+    def labels(self) -> Lookup:
+        """Labels of categorical variables."""
+        return Lookup(self._labels, "labels")
+
+    @property
+    def marginals(self) -> Lookup:
+        """The relaxed answer: a number in [0, 1] per literal, state or pair."""
+        return Lookup(self._marginals, "marginals")
+
+    def _values(self, key: Any) -> NDArray[Any]:
+        x = self.certificate.assignment
+        codes = self._codes(key)
+        truth = certify.literal_truth(codes, x)
+        if isinstance(key, Categorical):
+            return truth.argmax(axis=-1)
+        if isinstance(key, Handle):
+            return truth.all(axis=-1).astype(np.int8).reshape(key.shape)
+        return truth.astype(np.int8)
+
+    def _labels(self, key: Any) -> NDArray[Any]:
+        if not isinstance(key, Categorical):
+            raise TypeError(f"labels belong to categorical variables, not {key!r}")
+        states = np.empty(len(key.states), dtype=object)
+        states[:] = key.states
+        plain = np.array(key.states)
+        keep = plain.ndim == 1 and plain.dtype.kind in "Uiub" and plain.tolist() == [*key.states]
+        return (plain if keep else states)[self[key]]
+
+    def _marginals(self, key: Any) -> Float:
+        p = certify.literal_marginals(self._codes(key), self.consensus)
+        if not isinstance(key, Handle):
+            return p
+        if not isinstance(key.factor, Pair):
+            raise TypeError(f"{key!r} has no inner parts; ask for the marginals of its variables")
+        pairs = [b for b in self.certificate.compiled.blocks if isinstance(b.factor, Pair)]
+        scores = self.certificate.scores.pairs[pairs.index(key)]
+        return inner_part(p, scores).reshape(key.shape)
+
+    def _codes(self, key: Any) -> NDArray[np.int32]:
+        graph = self.certificate.compiled.graph
+        owner = key.factor.graph if isinstance(key, Handle) else getattr(key, "graph", None)
+        if not isinstance(key, (Literals, Categorical, Handle)):
+            raise TypeError(f"results are read by variable or handle, not {key!r}")
+        if owner is not graph:
+            raise ModelError(f"{key!r} belongs to another graph than this result")
+        if isinstance(key, Handle) and not isinstance(key.factor, Pair):
+            raise TypeError(f"{key!r} is a constraint; read its variables instead")
+        return key.factor.codes if isinstance(key, Handle) else key.codes
+
+    def plot(self, path: Any = None) -> Any:
+        """Draw bound, value and residuals along the run; saves to ``path`` if given."""
+        return self.trace.plot(path, title=f"{self.status.name}, gap {self.gap:.3g}")
+
+    def __repr__(self) -> str:
+        answer = f"value {self.value:.6g}" if self.feasible else "no feasible assignment"
+        return (
+            f"Result {self.status.name}: {answer}, bound {self.bound:.6g}, gap {self.gap:.3g}, "
+            f"{self.iterations} iterations in {self.seconds:.3g} s\n  {self.message}"
+        )
+
+
+def _slack(magnitude: float) -> float:
+    return 1e-7 * (1.0 + abs(magnitude))
+
+
+def _close(a: float, b: float) -> bool:
+    return a == b or abs(a - b) <= _slack(b)

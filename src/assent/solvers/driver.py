@@ -1,0 +1,375 @@
+"""The one loop that drives every solver: clock, reports, rounding, limits, best so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent import certify
+from assent.compiled import Compiled, GraphScores, explain_factor
+from assent.problem import DualPoint, Float, Problem, Scores
+from assent.result import Certificate, Relaxation, Result, Status
+from assent.solvers.protocol import Info, Solver, WarmStart
+from assent.trace import Progress, Trace
+
+# Reports come every few iterations at first, then ever rarer: a bound costs about an iteration.
+FIRST_REPORT = 10
+REPORT_GROWTH = 0.05
+# One call into compiled code does about this many link updates (half a second), so that
+# interrupts and time limits are noticed.
+LINKS_PER_CALL = 5e7
+# Rounding costs several iterations: it is tried when the count of iterations has grown so much.
+FIRST_ROUNDING = 20
+ROUNDING_GROWTH = 1.6
+# How far marginals are shaken to find a feasible answer: enough to reorder the undecided ones.
+PERTURBATION = 0.1
+# Proofs of infeasibility are looked for this rarely, while nothing feasible is known.
+FIRST_RAY = 100
+RAY_GROWTH = 1.5
+
+
+@dataclass
+class Best:
+    """The best of everything seen so far."""
+
+    value: float = -np.inf
+    assignment: NDArray[np.int8] | None = None  # feasible, flat
+    least_violating: NDArray[np.int8] | None = None
+    fewest_violations: int = np.iinfo(np.int64).max
+    bound: float = np.inf
+    dual: DualPoint | None = None
+
+    def offer(self, assignment: NDArray[np.int8], value: float, violations: int) -> None:
+        """Consider an assignment."""
+        if violations == 0 and value > self.value:
+            self.value, self.assignment = value, assignment
+        if violations < self.fewest_violations:
+            self.fewest_violations, self.least_violating = violations, assignment
+
+
+@dataclass
+class Schedule:
+    """When something that costs more than an iteration is due."""
+
+    next: int
+    growth: float
+
+    def due(self, iterations: int) -> bool:
+        """Whether it is due; if so, the next time is set."""
+        if iterations < self.next:
+            return False
+        self.next = int(iterations * self.growth) + 1
+        return True
+
+
+@dataclass
+class Run:
+    """One decode in progress."""
+
+    compiled: Compiled
+    graph_scores: GraphScores
+    solver: Solver
+    scores: Scores
+    deadline: float
+    started: float
+    report: Callable[[Progress], Any]
+    rng: np.random.Generator
+    best: Best = field(default_factory=Best)
+    trace: Trace = field(default_factory=Trace)
+    rounding: Schedule = field(default_factory=lambda: Schedule(FIRST_ROUNDING, ROUNDING_GROWTH))
+    rays: Schedule = field(default_factory=lambda: Schedule(FIRST_RAY, RAY_GROWTH))
+    ray_from: DualPoint | None = None
+    latest_bound: float = np.inf
+    tables: Any = None  # adjacency for rounding, built when first needed
+
+    @property
+    def problem(self) -> Problem:
+        return self.compiled.problem
+
+    def loop(self, workspace: Any) -> tuple[Status, str, Info]:
+        """Advance until a reason to stop; returns status, message and the last info."""
+        info = Info(0, np.inf, np.inf)
+        most = max(1, int(LINKS_PER_CALL // max(1, self.problem.n_links)))
+        while True:
+            left = self.solver.max_iterations - info.iterations
+            step = max(FIRST_REPORT, int(REPORT_GROWTH * info.iterations))
+            info = self.solver.advance(
+                self.problem, self.scores, workspace, max(1, min(step, most, left))
+            )
+            self._take_bound(workspace)
+            if self.rounding.due(info.iterations) or self._ending(info):
+                self._round(workspace)
+            stop = self.report(self._record(info)) is True
+            status = self._status(info, workspace)
+            if status is not None:
+                return status, status.value, info
+            if stop:
+                return Status.STOPPED, f"Stopped by the callback. {Status.STOPPED.value}", info
+            if info.iterations >= self.solver.max_iterations:
+                return Status.STOPPED, f"Iteration limit. {Status.STOPPED.value}", info
+            if time.perf_counter() > self.deadline:
+                return Status.STOPPED, f"Time limit. {Status.STOPPED.value}", info
+
+    def _take_bound(self, workspace: Any) -> None:
+        bound = self.solver.bound(self.problem, self.scores, workspace)
+        self.latest_bound = bound
+        if bound < self.best.bound:
+            self.best.bound = bound
+            self.best.dual = self.solver.dual_point(
+                self.problem, self.scores, workspace, out=self.best.dual
+            )
+
+    def _ending(self, info: Info) -> bool:
+        over = info.iterations >= self.solver.max_iterations or time.perf_counter() > self.deadline
+        return over or self._settled(info)
+
+    def _settled(self, info: Info) -> bool:
+        residual = max(info.primal_residual, info.dual_residual)
+        return info.finished or residual <= self.solver.residual_tolerance
+
+    def _round(self, workspace: Any) -> None:
+        """Offer a rounded answer; while nothing is feasible, a perturbed one as well."""
+        marginals = self.solver.marginals(workspace)
+        self._offer_rounded(marginals)
+        if self.best.assignment is None:
+            noise = self.rng.uniform(-PERTURBATION, PERTURBATION, len(marginals))
+            self._offer_rounded(marginals + noise)
+
+    def _offer_rounded(self, marginals: Float) -> None:
+        from assent.kernels import rounding
+
+        if self.tables is None:
+            self.tables = rounding.build_tables(self.problem)
+        rounded = rounding.round_marginals(self.problem, self.scores, marginals, self.tables)
+        self.best.offer(*rounded)
+
+    def _record(self, info: Info) -> Progress:
+        report = Progress(
+            iteration=info.iterations,
+            seconds=time.perf_counter() - self.started,
+            bound=self.latest_bound,
+            best_bound=self.best.bound,
+            value=self.best.value,
+            primal_residual=info.primal_residual,
+            dual_residual=info.dual_residual,
+            penalty=info.penalty,
+        )
+        self.trace.reports.append(report)
+        return report
+
+    def _status(self, info: Info, workspace: Any) -> Status | None:
+        tolerance = self.solver.gap_tolerance * (1.0 + abs(self.best.bound))
+        if self.best.bound - self.best.value <= tolerance:
+            return Status.OPTIMAL
+        if self._infeasible(info, workspace):
+            return Status.INFEASIBLE
+        if self._settled(info) and self.relaxation(info, workspace).delta <= tolerance:
+            return Status.RELAXED
+        return None
+
+    def relaxation(self, info: Info, workspace: Any) -> Relaxation:
+        """How well the linear relaxation itself is solved."""
+        value = self.solver.relaxed_value(self.problem, self.scores, workspace)
+        delta = abs(self.best.bound - value)
+        solved = info.primal_residual <= self.solver.residual_tolerance and (
+            delta <= self.solver.gap_tolerance * (1.0 + abs(self.best.bound))
+        )
+        return Relaxation(value, info.primal_residual, delta, solved)
+
+    def _infeasible(self, info: Info, workspace: Any) -> bool:
+        """Where multipliers run away, their drift bounds the zero objective below zero."""
+        if self.best.assignment is not None or not self.problem.n_logic:
+            return False
+        if not self.rays.due(info.iterations):
+            return False
+        now = self.solver.dual_point(self.problem, self.scores, workspace)
+        before, self.ray_from = self.ray_from, now
+        if before is None:
+            return False
+        ray = DualPoint(now.pair - before.pair, now.logic - before.logic)
+        proven = zero_bound(self.problem, ray) < -certify.RAY_MARGIN * (
+            1.0 + float(np.abs(ray.pair).sum() + np.abs(ray.logic).sum())
+        )
+        if proven:
+            self.best.dual, self.best.bound = ray, -np.inf
+        return proven
+
+
+def zero_bound(problem: Problem, links: DualPoint) -> float:
+    """The bound that link scores prove when all scores of the model are zero."""
+    from assent.kernels import bound as kernel
+
+    return kernel.bound(
+        problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
+        problem.group_link, problem.group_factor, problem.lits, problem.k,
+        np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0,
+        1.0, links.pair, links.logic, 0.0, np.zeros(problem.n),
+    )  # fmt: skip
+
+
+def drive(
+    compiled: Compiled,
+    graph_scores: GraphScores,
+    solver: Solver,
+    *,
+    warm_start: WarmStart | None,
+    time_limit: float | None,
+    report: Callable[[Progress], Any],
+    display: Any = None,
+    seed: int = 0,
+    started: float,
+) -> Result:
+    """Solve a compiled graph and state the answer for the graph as written."""
+    if compiled.conflict is not None:
+        return _refuted(compiled, graph_scores, started)
+    run = Run(
+        compiled=compiled,
+        graph_scores=graph_scores,
+        solver=solver,
+        scores=compiled.flat_scores(graph_scores),
+        deadline=np.inf if time_limit is None else started + time_limit,
+        started=started,
+        report=report,
+        rng=np.random.default_rng(seed),
+    )
+    if not compiled.problem.n_links:
+        return _independent(run)
+    workspace = solver.init(run.problem, run.scores, warm_start)
+    try:
+        with display or nullcontext():
+            status, message, info = run.loop(workspace)
+    except KeyboardInterrupt:
+        status, message = Status.STOPPED, f"Interrupted. {Status.STOPPED.value}"
+        info = _last_info(run)
+        run._take_bound(workspace)
+        run._round(workspace)
+    return _conclude(run, workspace, status, message, info)
+
+
+def _last_info(run: Run) -> Info:
+    if not run.trace.reports:
+        return Info(0, np.inf, np.inf)
+    last = run.trace.reports[-1]
+    return Info(last.iteration, last.primal_residual, last.dual_residual, last.penalty)
+
+
+def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info) -> Result:
+    """Restate the best of a run for the written graph, and recheck it there."""
+    compiled, best = run.compiled, run.best
+    consensus = np.clip(run.solver.marginals(workspace), 0.0, 1.0)
+    flat = best.assignment if best.assignment is not None else best.least_violating
+    if flat is None:
+        flat = (consensus > 0.5).astype(np.int8)
+    assignment = compiled.full(flat)
+    check = certify.check_assignment(compiled, run.graph_scores, assignment)
+    value = check.value if check.feasible else -np.inf
+    is_ray = status is Status.INFEASIBLE
+    bound = best.bound if is_ray else max(best.bound, value)
+    certificate = Certificate(
+        value=value,
+        bound=bound,
+        feasible=check.feasible,
+        relaxation=None if is_ray else run.relaxation(info, workspace),
+        conflict=_involved(run) if is_ray else (),
+        compiled=compiled,
+        scores=run.graph_scores,
+        assignment=assignment,
+        flat_dual=best.dual,
+        is_ray=is_ray,
+    )
+    return Result(
+        status=status,
+        certificate=certificate,
+        trace=run.trace,
+        iterations=info.iterations,
+        seconds=time.perf_counter() - run.started,
+        message=message,
+        violated=check.violated,
+        consensus=compiled.full(consensus),
+        flat_scores=run.scores,
+        penalty=info.penalty,
+    )
+
+
+def _involved(run: Run, shown: int = 8) -> tuple[str, ...]:
+    """The constraints an infeasibility proof leans on most, in words."""
+    problem, weight = run.problem, []
+    assert run.best.dual is not None
+    for g, (m, size) in enumerate(zip(problem.group_count, problem.group_size, strict=True)):
+        start = int(problem.group_link[g])
+        links = run.best.dual.logic[start : start + int(m) * int(size)].reshape(int(size), int(m))
+        weight.append(np.abs(links).max(axis=0))
+    weights = np.concatenate(weight)
+    order = np.argsort(-weights, kind="stable")[:shown]
+    chosen = [int(f) for f in order if weights[f] > 1e-3 * weights[order[0]]]
+    placed, blocks = run.compiled.placed, run.compiled.blocks
+    return tuple(explain_factor(problem, placed, blocks, f) for f in chosen)
+
+
+def _refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:
+    """Propagation alone proved infeasibility: nothing to solve."""
+    assert compiled.conflict is not None
+    assignment = compiled.fixed
+    check = certify.check_assignment(compiled, scores, assignment)
+    certificate = Certificate(
+        value=-np.inf,
+        bound=-np.inf,
+        feasible=False,
+        relaxation=None,
+        conflict=compiled.conflict.reasons,
+        compiled=compiled,
+        scores=scores,
+        assignment=assignment,
+        flat_dual=None,
+    )
+    return Result(
+        status=Status.INFEASIBLE,
+        certificate=certificate,
+        trace=Trace(),
+        iterations=0,
+        seconds=time.perf_counter() - started,
+        message=Status.INFEASIBLE.value,
+        violated=check.violated,
+        consensus=assignment.astype(np.float64),
+        flat_scores=Scores(np.zeros(0), np.zeros(0)),
+    )
+
+
+def _independent(run: Run) -> Result:
+    """No factor is left: every variable decides alone."""
+    flat = (run.scores.theta > 0).astype(np.int8)
+    bound = run.scores.constant + float(np.maximum(run.scores.theta, 0.0).sum())
+    assignment = run.compiled.full(flat)
+    check = certify.check_assignment(run.compiled, run.graph_scores, assignment)
+    run.best.bound = run.latest_bound = bound
+    run.best.value = check.value
+    info = Info(0, 0.0, 0.0)
+    run.report(run._record(info))
+    certificate = Certificate(
+        value=check.value,
+        bound=max(bound, check.value),
+        feasible=check.feasible,
+        relaxation=Relaxation(bound, 0.0, 0.0, True),
+        conflict=(),
+        compiled=run.compiled,
+        scores=run.graph_scores,
+        assignment=assignment,
+        flat_dual=DualPoint(np.zeros((0, 2)), np.zeros(0)),
+    )
+    return Result(
+        status=Status.OPTIMAL,
+        certificate=certificate,
+        trace=run.trace,
+        iterations=0,
+        seconds=time.perf_counter() - run.started,
+        message=Status.OPTIMAL.value,
+        violated=(),
+        consensus=assignment.astype(np.float64),
+        flat_scores=run.scores,
+    )

@@ -1,0 +1,69 @@
+"""What the driver asks of every solver: settings that make, advance and read a workspace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from assent.problem import DualPoint, Float, Problem, Scores
+
+
+@dataclass(frozen=True)
+class Info:
+    """What a person wants to see of a running solver.
+
+    ``finished`` is set by solvers that know they are done, whatever the residuals say.
+    """
+
+    iterations: int
+    primal_residual: float
+    dual_residual: float
+    penalty: float = float("nan")
+    finished: bool = False
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """What a later solve needs: consensus ``marginals[n]``, a dual point and where it was taken.
+
+    ``theta[n]`` are the scores the dual point belongs to; with other scores each link keeps its
+    multiplier and takes its share of the difference.
+    """
+
+    marginals: Float
+    dual: DualPoint
+    theta: Float
+    penalty: float
+
+
+class Solver(Protocol):
+    """A frozen settings object; all state lives in the workspace it makes."""
+
+    @property
+    def gap_tolerance(self) -> float: ...
+
+    @property
+    def residual_tolerance(self) -> float: ...
+
+    @property
+    def max_iterations(self) -> int: ...
+
+    def init(self, problem: Problem, scores: Scores, warm_start: WarmStart | None) -> Any:
+        """Workspace at the start."""
+
+    def advance(self, problem: Problem, scores: Scores, workspace: Any, iterations: int) -> Info:
+        """Do ``iterations`` more."""
+
+    def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:
+        """Upper bound from the current dual point."""
+
+    def dual_point(
+        self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
+    ) -> DualPoint:
+        """The current dual point, written into ``out`` if given."""
+
+    def marginals(self, workspace: Any) -> Float:
+        """The relaxed answer ``[n]``."""
+
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Any) -> float:
+        """The relaxation's objective at the relaxed answer."""
