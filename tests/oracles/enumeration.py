@@ -95,7 +95,7 @@ def lp_bound(problem: Problem, scores: Scores, dual) -> float:
         residual[j] -= b
     for kind, k, literals, links in factors(problem):
         link_scores = dual.logic[links]
-        total += max((corner @ link_scores for corner in vertices(kind, len(links), k)))
+        total += max(corner @ link_scores for corner in vertices(kind, len(links), k))
         for literal, score in zip(literals, link_scores, strict=True):
             if literal >= 0:
                 residual[literal] -= score

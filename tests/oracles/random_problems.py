@@ -30,9 +30,9 @@ def random_problem(
 
     ``any_k`` allows the k = 0 and k = size that compilation would remove.
     """
-    pair_var = np.array(
-        [rng.choice(n, 2, replace=False) for _ in range(pairs)], np.int32
-    ).reshape(-1, 2)
+    pair_var = np.array([rng.choice(n, 2, replace=False) for _ in range(pairs)], np.int32).reshape(
+        -1, 2
+    )
     by_shape: dict[tuple[int, int], list[tuple[np.ndarray, int]]] = {}
     for _ in range(rng.integers(factors + 1)):
         kind = int(rng.choice([CAP, SUM, ANYOF]))

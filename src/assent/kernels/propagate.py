@@ -17,12 +17,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.kernels.jit import jit
+from assent.problem import ANYOF, SUM
 
-CAP = 0  # sum of literals <= k
-SUM = 1  # sum of literals == k
-ANYOF = 2  # last literal == OR of the others
+# Functions that only kernels call need no entry from Python, which takes longer to compile than
+# most of their bodies.
+inner = jit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 FREE = -1  # a coordinate without a value
+
+# Added to the counters of a factor that is given up: beyond any size, and int32 holds it thrice.
+OUT_OF_REACH = 1 << 29
 
 # What made a factor worth examining.  Kernels receive these as plain int64: Numba would compile
 # one version per literal.
@@ -75,7 +79,9 @@ def build_links(problem: Any) -> Logic:
     stamp = np.full(problem.n, -1, np.int64)
     if not _mark_paired(*layout, stamp, np.empty(problem.n, np.int32), paired):
         paired = np.zeros(0, np.uint8)
-    start, links = _index_by_coordinate(problem.lits, problem.n, paired)
+    start = np.zeros(problem.n + 1, np.int32)
+    links = np.empty(len(problem.lits) - int(paired.sum()), np.int32)
+    _index_by_coordinate(problem.lits, paired, start, links)
     return Logic(*layout, problem.k, start, links, paired)
 
 
@@ -99,16 +105,31 @@ def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:
         >>> closed.tolist(), conflict
         ([1, 0, 1], -1)
     """
-    logic = build_links(problem)
     values = np.array(values, np.int8)
-    true, free = fresh_counters(logic)
-    trail = np.empty(problem.n, np.int32)
-    given = np.flatnonzero(values != FREE)
-    trail[: len(given)] = given
-    conflict, tail = start_units(logic, values, true, free, trail, len(given))
-    if conflict < 0:
-        conflict, _, _ = propagate(logic, values, true, free, trail, 0, tail, True)
+    conflict = _close(build_links(problem), values, *workspace(problem))
     return values, int(conflict)
+
+
+def workspace(problem: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Room for the counters ``true[F]`` and ``free[F]`` and for the trail ``[n]``."""
+    factors = len(problem.k)
+    return np.empty(factors, np.int32), np.empty(factors, np.int32), np.empty(problem.n, np.int32)
+
+
+@jit
+def _close(logic, values, true, free, trail):
+    """Propagate given values from scratch; returns the first conflict or -1."""
+    reset_counters(logic, true, free)
+    tail = 0
+    for v in range(values.size):
+        if values[v] != FREE:
+            trail[tail] = v
+            tail += 1
+    conflict, tail = start_units(logic, values, true, free, trail, tail)
+    if conflict < 0:
+        stop = np.bool_(True)
+        conflict, _, _ = propagate(logic, values, true, free, trail, np.int64(0), tail, stop)
+    return conflict
 
 
 @jit
@@ -135,31 +156,32 @@ def _mark_paired(kind, size, count, first_link, first_factor, lits, stamp, seen,
 
 
 @jit
-def _index_by_coordinate(lits, n, paired):
-    """CSR from coordinates to their unpaired links."""
-    start = np.zeros(n + 1, np.int32)
+def _index_by_coordinate(lits, paired, start, links):
+    """Fill a CSR from coordinates to their unpaired links by a counting sort."""
     for link in range(lits.size):
         if paired.size == 0 or paired[link] == 0:
             start[coordinate(lits[link]) + 1] += 1
-    for v in range(n):
+    for v in range(start.size - 1):
         start[v + 1] += start[v]
-    links = np.empty(start[n], np.int32)
-    place = start[:n].copy()
+    # start[v] serves as the place of v's next link, which leaves it where v + 1 begins ...
     for link in range(lits.size):
         if paired.size == 0 or paired[link] == 0:
             v = coordinate(lits[link])
-            links[place[v]] = link
-            place[v] += 1
-    return start, links
+            links[start[v]] = link
+            start[v] += 1
+    # ... so everything moves up by one.
+    for v in range(start.size - 1, 0, -1):
+        start[v] = start[v - 1]
+    start[0] = 0
 
 
-@jit
+@inner
 def coordinate(literal):
     """The coordinate a literal speaks about."""
     return literal if literal >= 0 else ~literal
 
 
-@jit
+@inner
 def truth(literal, values):
     """1 or 0 for a literal whose coordinate has a value, else FREE."""
     if literal >= 0:
@@ -168,7 +190,7 @@ def truth(literal, values):
     return value if value == FREE else 1 - value
 
 
-@jit
+@inner
 def group_of(logic, link):
     """The group a link (int64) stands in: the last one that begins at or before it."""
     low, high = 0, logic.first_link.size
@@ -181,14 +203,13 @@ def group_of(logic, link):
     return low
 
 
-@jit
-def fresh_counters(logic):
+@inner
+def reset_counters(logic, true, free):
     """Counters ``true[F]``, ``free[F]`` before any coordinate has a value."""
-    true = np.zeros(logic.k.size, np.int32)
-    free = np.zeros(logic.k.size, np.int32)
     for g in range(logic.kind.size):
         inputs = logic.size[g] - 1 if logic.kind[g] == ANYOF else logic.size[g]
         for f in range(logic.first_factor[g], logic.first_factor[g] + logic.count[g]):
+            true[f] = 0
             free[f] = inputs
     if logic.paired.size:
         for link in range(logic.paired.size):
@@ -199,10 +220,9 @@ def fresh_counters(logic):
             free[f] -= 1
             if logic.lits[link] >= 0:  # once per pair
                 true[f] += 1
-    return true, free
 
 
-@jit
+@inner
 def assign(literal, wanted, values, trail, tail):
     """Give a free literal the wanted truth (a bool); returns the new end of the trail."""
     v = coordinate(literal)
@@ -211,7 +231,7 @@ def assign(literal, wanted, values, trail, tail):
     return tail + 1
 
 
-@jit
+@inner
 def force_inputs(logic, g, f, wanted, values, trail, tail):
     """Give every free unpaired input of factor ``f`` (within its group) the wanted truth."""
     m = logic.count[g]
@@ -225,7 +245,7 @@ def force_inputs(logic, g, f, wanted, values, trail, tail):
     return tail
 
 
-@jit
+@inner
 def examine_sum(logic, g, f, event, true, free, values, trail, tail):
     """Consequences of a CAP or SUM factor.
 
@@ -244,7 +264,7 @@ def examine_sum(logic, g, f, event, true, free, values, trail, tail):
     return False, tail
 
 
-@jit
+@inner
 def examine_anyof(logic, g, f, event, true, free, values, trail, tail):
     """Consequences of an ANYOF factor; the output's value is read directly.
 
@@ -263,7 +283,7 @@ def examine_anyof(logic, g, f, event, true, free, values, trail, tail):
     return False, tail
 
 
-@jit
+@inner
 def start_units(logic, values, true, free, trail, tail):
     """Consequences of factors that leave no choice before anything is counted.
 
@@ -287,7 +307,7 @@ def start_units(logic, values, true, free, trail, tail):
     return conflict, tail
 
 
-@jit
+@inner
 def _has_input(logic, g, f, literal):
     """Whether an ANYOF factor counts the literal among its inputs."""
     for j in range(logic.size[g] - 1):
@@ -296,7 +316,7 @@ def _has_input(logic, g, f, literal):
     return False
 
 
-@jit
+@inner
 def propagate(logic, values, true, free, trail, head, tail, stop):
     """Work off ``trail[head:tail]``: coordinates with a value that the counters do not know yet.
 
@@ -308,7 +328,8 @@ def propagate(logic, values, true, free, trail, head, tail, stop):
         trail: ``int32[n]`` coordinates in the order they received values, written.
         head: first entry not yet counted.
         tail: end of the trail.
-        stop: return at the first conflict, or go on past factors that are lost.
+        stop: return at the first conflict; otherwise give up the factors that cannot hold (their
+            counters move out of reach, so that they imply nothing any more) and go on.
 
     Returns:
         The first factor that cannot hold (or -1), and the new head and tail.  Every entry
@@ -334,14 +355,18 @@ def propagate(logic, values, true, free, trail, head, tail, stop):
                 failed, tail = examine_anyof(logic, g, f, event, true, free, values, trail, tail)
             else:
                 failed, tail = examine_sum(logic, g, f, event, true, free, values, trail, tail)
-            if failed and conflict < 0:
-                conflict = factor
+            if failed:
+                if conflict < 0:
+                    conflict = factor
+                if not stop:
+                    true[factor] -= OUT_OF_REACH
+                    free[factor] += 2 * OUT_OF_REACH
         if stop and conflict >= 0:
             break
     return conflict, head, tail
 
 
-@jit
+@inner
 def retreat(logic, values, true, free, trail, mark, head, tail):
     """Undo ``trail[mark:tail]``, of which ``trail[mark:head]`` is counted; returns links undone."""
     work = 0

@@ -1,0 +1,351 @@
+"""Local search over assignments: single flips, and chains of flips that mend what they break.
+
+An assignment is better when it breaks fewer logic factors, then when it breaks them by less, then
+when it scores more; every move accepted makes it better in this order, so hard constraints that
+hold keep holding.  In models of exactly-one factors no single flip is free: a chain flips one
+coordinate, then in each factor this broke the coordinate that mends it at least cost, and so on;
+moving the one of an exactly-one factor is its shortest case.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assent.kernels.jit import jit
+from assent.kernels.propagate import coordinate, group_of, inner, truth
+from assent.problem import ANYOF, CAP
+
+# Flips in one chain.  Moving a word in the flow models of dependency parsing takes up to about
+# thirty; beyond that chains hardly ever close.
+MAX_CHAIN = 32
+
+# Broken factors waiting to be mended in one chain; more than this is not coming back.
+MAX_WAITING = 128
+
+# Links one round of chains may look at, as a multiple of all links: keeps a round linear.
+CHAIN_EFFORT = 16
+
+# Gains below this part of the largest score are rounding noise of the running sums.
+NOISE = 1e-12
+
+
+class Pairs(NamedTuple):
+    """The pair factors and, per coordinate, the pairs it takes part in.
+
+    ``index[start[v]:start[v + 1]]`` are the pairs of coordinate ``v``: 8 bytes per pair in all.
+    """
+
+    var: np.ndarray  # int32[P, 2]
+    start: np.ndarray  # int32[n + 1]
+    index: np.ndarray  # int32[2 P]
+
+
+class Point(NamedTuple):
+    """An assignment with its running sums.
+
+    ``field[v]`` is what ``x[v] = 1`` adds to the score given the other coordinates; ``true[F]``
+    counts true inputs per logic factor; ``frozen[v]`` marks coordinates that must not move.
+    """
+
+    x: np.ndarray  # int8[n]
+    true: np.ndarray  # int32[F]
+    field: np.ndarray  # float64[n]
+    frozen: np.ndarray  # uint8[n]
+
+
+def build_pairs(problem: Any) -> Pairs:
+    """Index the pair factors of a compiled problem by coordinate."""
+    start = np.zeros(problem.n + 1, np.int32)
+    index = np.empty(2 * len(problem.pair_var), np.int32)
+    _pairs_by_coordinate(problem.pair_var, start, index)
+    return Pairs(problem.pair_var, start, index)
+
+
+@jit
+def _pairs_by_coordinate(var, start, index):
+    """Fill a CSR from coordinates to their pairs by a counting sort."""
+    for e in range(len(var)):
+        start[var[e, 0] + 1] += 1
+        start[var[e, 1] + 1] += 1
+    for v in range(start.size - 1):
+        start[v + 1] += start[v]
+    # start[v] serves as the place of v's next pair, which leaves it where v + 1 begins ...
+    for e in range(len(var)):
+        for side in range(2):
+            v = var[e, side]
+            index[start[v]] = e
+            start[v] += 1
+    # ... so everything moves up by one.
+    for v in range(start.size - 1, 0, -1):
+        start[v] = start[v - 1]
+    start[0] = 0
+
+
+@inner
+def fill_sums(logic, theta, pair_var, pair, point):
+    """Compute the running sums of ``point`` from its assignment."""
+    for v in range(theta.size):
+        point.field[v] = theta[v]
+    for e in range(pair.size):
+        i, j = pair_var[e, 0], pair_var[e, 1]
+        point.field[i] += pair[e] * point.x[j]
+        point.field[j] += pair[e] * point.x[i]
+    for g in range(logic.kind.size):
+        m = logic.count[g]
+        inputs = logic.size[g] - 1 if logic.kind[g] == ANYOF else logic.size[g]
+        for f in range(m):
+            point.true[logic.first_factor[g] + f] = 0
+        for j in range(inputs):
+            for f in range(m):
+                literal = logic.lits[logic.first_link[g] + j * m + f]
+                point.true[logic.first_factor[g] + f] += truth(literal, point.x)
+
+
+@inner
+def excess(kind, k, true, held):
+    """By how much a factor is broken: 0 if it holds.  ``held``: truth of an ANYOF's output."""
+    if kind == ANYOF:
+        return 1 if (true > 0) != (held == 1) else 0
+    if true > k:
+        return true - k
+    return 0 if kind == CAP else k - true
+
+
+@inner
+def excess_at_link(logic, point, link, flipped):
+    """Excess of the factor behind a link now, or after flipping the link's literal."""
+    g = group_of(logic, link)
+    m = logic.count[g]
+    offset = link - logic.first_link[g]
+    f = offset % m
+    factor = logic.first_factor[g] + f
+    true = point.true[factor]
+    held = 0
+    is_output = False
+    if logic.kind[g] == ANYOF:
+        last = (logic.size[g] - 1) * m
+        held = truth(logic.lits[logic.first_link[g] + last + f], point.x)
+        is_output = offset >= last
+    if flipped:
+        if is_output:
+            held = 1 - held
+        else:
+            true += 1 - 2 * truth(logic.lits[link], point.x)
+    return excess(logic.kind[g], logic.k[factor], true, held)
+
+
+@inner
+def change_of_flip(logic, point, v):
+    """Change in the number of broken factors, and in their total excess, if ``v`` flips."""
+    broken = 0
+    amount = 0
+    for place in range(logic.start[v], logic.start[v + 1]):
+        link = np.int64(logic.links[place])
+        before = excess_at_link(logic, point, link, np.bool_(False))
+        after = excess_at_link(logic, point, link, np.bool_(True))
+        broken += int(after > 0) - int(before > 0)
+        amount += after - before
+    return broken, amount
+
+
+@inner
+def flip(logic, pairs, pair, point, v):
+    """Flip ``v`` and keep the running sums right."""
+    step = 1 - 2 * point.x[v]
+    for place in range(logic.start[v], logic.start[v + 1]):
+        link = np.int64(logic.links[place])
+        g = group_of(logic, link)
+        offset = link - logic.first_link[g]
+        if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.count[g]:
+            continue
+        factor = logic.first_factor[g] + offset % logic.count[g]
+        point.true[factor] += step if logic.lits[link] >= 0 else -step
+    for place in range(pairs.start[v], pairs.start[v + 1]):
+        e = pairs.index[place]
+        other = pairs.var[e, 0] + pairs.var[e, 1] - v
+        point.field[other] += step * pair[e]
+    point.x[v] += step
+
+
+@inner
+def gain_of_flip(point, v):
+    """Change of the score if ``v`` flips."""
+    return point.field[v] if point.x[v] == 0 else -point.field[v]
+
+
+@inner
+def flip_sweep(logic, pairs, pair, point, broken, noise):
+    """Visit every coordinate once and flip it if that is better.
+
+    ``broken`` is the number of broken factors.  Returns it updated, and the number of flips.
+    """
+    flips = 0
+    for v in range(point.x.size):
+        gain = gain_of_flip(point, v)
+        if point.frozen[v] or (broken == 0 and gain <= noise):
+            continue
+        more_broken, amount = change_of_flip(logic, point, v)
+        if more_broken > 0:
+            continue
+        if more_broken < 0 or amount < 0 or (amount == 0 and gain > noise):
+            flip(logic, pairs, pair, point, v)
+            broken += more_broken
+            flips += 1
+    return broken, flips
+
+
+@inner
+def cheapest_mend(logic, point, link, chain, length):
+    """The coordinate whose flip mends the factor behind a link and costs least.
+
+    Coordinates already in the chain stay.  Returns the coordinate (or -1), its change in broken
+    factors, and the number of links looked at.
+    """
+    g = group_of(logic, link)
+    m = logic.count[g]
+    f = (link - logic.first_link[g]) % m
+    now = excess_at_link(logic, point, link, np.bool_(False))
+    best, best_broken, best_gain = -1, 0, 0.0
+    work = np.int64(logic.size[g])
+    for j in range(logic.size[g]):
+        at = logic.first_link[g] + j * m + f
+        v = coordinate(logic.lits[at])
+        if point.frozen[v] or (logic.paired.size and logic.paired[at]):
+            continue
+        if excess_at_link(logic, point, at, np.bool_(True)) >= now:
+            continue
+        used = False
+        for c in range(length):
+            used |= chain[c] == v
+        if used:
+            continue
+        broken, _ = change_of_flip(logic, point, v)
+        work += logic.start[v + 1] - logic.start[v]
+        gain = gain_of_flip(point, v)
+        if best < 0 or broken < best_broken or (broken == best_broken and gain > best_gain):
+            best, best_broken, best_gain = np.int64(v), broken, gain
+    return best, best_broken, work
+
+
+@inner
+def push_broken(logic, point, v, waiting, height):
+    """Put the broken factors of ``v`` (one link each) on the pile; -1 if it runs over."""
+    for place in range(logic.start[v], logic.start[v + 1]):
+        link = np.int64(logic.links[place])
+        if excess_at_link(logic, point, link, np.bool_(False)) > 0:
+            if height == waiting.size:
+                return -1
+            waiting[height] = link
+            height += 1
+    return height
+
+
+@inner
+def drop_mended(logic, point, waiting, height):
+    """Take factors that hold again off the top of the pile."""
+    while height > 0 and excess_at_link(logic, point, waiting[height - 1], np.bool_(False)) == 0:
+        height -= 1
+    return height
+
+
+@inner
+def try_chain(logic, pairs, pair, point, first, noise, chain, waiting):
+    """Flip ``first``, mend what breaks, and keep the outcome if it is better.
+
+    Returns the change in broken factors, the number of flips kept, and the links looked at.
+    """
+    v, length, gain, work = np.int64(first), 0, 0.0, np.int64(0)
+    broken, _ = change_of_flip(logic, point, v)
+    height = np.int64(0)
+    while True:
+        # 1. Flip, and note what this breaks.
+        gain += gain_of_flip(point, v)
+        flip(logic, pairs, pair, point, v)
+        chain[length] = v
+        length += 1
+        work += logic.start[v + 1] - logic.start[v]
+        height = push_broken(logic, point, v, waiting, height)
+        # 2. Take the latest factor still broken.
+        height = drop_mended(logic, point, waiting, height)
+        if height <= 0 or length == chain.size:
+            break
+        # 3. Mend it.
+        v, more_broken, looked = cheapest_mend(logic, point, waiting[height - 1], chain, length)
+        work += looked
+        if v < 0:
+            break
+        broken += more_broken
+    if broken < 0 or (broken == 0 and gain > noise):
+        return broken, length, work
+    # 4. Not better: take the flips back, latest first.
+    for c in range(length - 1, -1, -1):
+        flip(logic, pairs, pair, point, np.int64(chain[c]))
+    return 0, 0, work
+
+
+@inner
+def chain_sweep(logic, pairs, pair, point, broken, noise, start):
+    """Try a chain from every coordinate that would gain alone or stands in a broken factor.
+
+    Begins after coordinate ``start`` and ends when all were visited or the effort is spent.
+    Returns the number of broken factors, updated, the number of flips, and where to go on.
+    """
+    chain = np.empty(MAX_CHAIN, np.int32)
+    waiting = np.empty(MAX_WAITING, np.int64)
+    effort = CHAIN_EFFORT * (logic.links.size + 2 * pair.size)
+    flips = 0
+    v = start
+    for _ in range(point.x.size):
+        v = v + 1 if v + 1 < point.x.size else 0
+        if point.frozen[v] or logic.start[v] == logic.start[v + 1]:
+            continue
+        promising = gain_of_flip(point, v) > noise
+        if broken > 0 and not promising:
+            promising = push_broken(logic, point, v, waiting, np.int64(0)) != 0
+        if not promising:
+            continue
+        change, kept, work = try_chain(logic, pairs, pair, point, v, noise, chain, waiting)
+        broken += change
+        flips += kept
+        effort -= work
+        if effort < 0:
+            break
+    return broken, flips, v
+
+
+@inner
+def count_broken(logic, point):
+    """Number of broken factors by the running sums."""
+    broken = 0
+    for g in range(logic.kind.size):
+        for f in range(logic.count[g]):
+            link = logic.first_link[g] + f
+            broken += excess_at_link(logic, point, link, np.bool_(False)) > 0
+    return broken
+
+
+@jit
+def improve(logic, pairs, theta, pair, point, max_sweeps):
+    """Local search from ``point`` (its ``x`` and ``frozen`` set); returns broken factors, flips.
+
+    Sweeps of single flips until none helps, then a round of chains, and again.
+    """
+    fill_sums(logic, theta, pairs.var, pair, point)
+    largest = 0.0
+    for v in range(theta.size):
+        largest = max(largest, abs(theta[v]))
+    for e in range(pair.size):
+        largest = max(largest, abs(pair[e]))
+    noise = NOISE * largest
+    broken = count_broken(logic, point)
+    total, cursor = 0, np.int64(-1)
+    for _ in range(max_sweeps):
+        broken, flips = flip_sweep(logic, pairs, pair, point, broken, noise)
+        if flips == 0 and logic.k.size:
+            broken, flips, cursor = chain_sweep(logic, pairs, pair, point, broken, noise, cursor)
+        total += flips
+        if flips == 0:
+            break
+    return broken, total

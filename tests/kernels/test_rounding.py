@@ -1,0 +1,144 @@
+"""Rounding and local search against enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.oracles.enumeration import (
+    brute_force_map,
+    enumerate_assignments,
+    naive_value,
+    violated_factors,
+)
+from tests.oracles.random_problems import random_problem, random_scores
+from tests.oracles.sweep import sweep_seeds
+
+from assent.kernels.evaluate import value, violated
+from assent.kernels.rounding import build_tables, preferred_values, round_marginals
+from assent.problem import CAP, SUM, Scores, make_problem
+
+NO_PAIRS = np.zeros((0, 2), np.int32)
+
+
+def random_marginals(rng, n):
+    p = rng.random(n)
+    p[rng.random(n) < 0.2] = 0.5
+    return np.where(rng.random(n) < 0.2, np.round(p), p)
+
+
+@sweep_seeds()
+def test_claims_of_a_rounding_are_true(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng, factors=6, complements=rng.random() < 0.3)
+        scores = random_scores(rng, problem)
+        rounded = round_marginals(problem, scores, random_marginals(rng, problem.n))
+        assert set(rounded.x.tolist()) <= {0, 1}
+        assert rounded.violated == len(violated_factors(problem, rounded.x))
+        expected = naive_value(problem, scores, rounded.x)
+        size = abs(scores.constant) + np.abs(scores.theta).sum() + np.abs(scores.pair).sum()
+        assert abs(rounded.value - expected) <= 1e-12 * size
+        best, _ = brute_force_map(problem, scores)
+        if rounded.violated == 0:
+            assert rounded.value <= best + 1e-12 * size
+
+
+@sweep_seeds()
+def test_local_search_never_makes_an_assignment_worse(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng, factors=6, complements=rng.random() < 0.3)
+        scores = random_scores(rng, problem)
+        marginals = random_marginals(rng, problem.n)
+        before = round_marginals(problem, scores, marginals, max_sweeps=0)
+        after = round_marginals(problem, scores, marginals)
+        assert after.violated <= before.violated
+        if after.violated == before.violated == 0:
+            assert after.value >= before.value - 1e-9 * (1 + abs(before.value))
+
+
+def test_rounding_small_problems_finds_most_feasible_and_many_best():
+    feasible = found = best_found = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng, n=9, factors=6)
+        scores = random_scores(rng, problem, scale=1.0)
+        best, _ = brute_force_map(problem, scores)
+        rounded = round_marginals(problem, scores, np.full(problem.n, 0.5))
+        feasible += np.isfinite(best)
+        found += rounded.violated == 0
+        best_found += rounded.violated == 0 and rounded.value > best - 1e-9
+    # Measured with uninformative marginals; a drop means the heuristics broke.
+    assert found >= 0.98 * feasible
+    assert best_found >= 0.6 * feasible
+
+
+@sweep_seeds()
+def test_integral_feasible_marginals_are_kept(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng)
+        scores = random_scores(rng, problem)
+        points = enumerate_assignments(problem)
+        if len(points) == 0:
+            continue
+        x = points[rng.integers(len(points))]
+        rounded = round_marginals(problem, scores, x.astype(float), max_sweeps=0)
+        assert np.array_equal(rounded.x, x)
+
+
+@sweep_seeds()
+def test_value_and_violations_match_the_naive_ones(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng, complements=True, any_k=True)
+        scores = random_scores(rng, problem, scale=1.0)
+        x = rng.integers(0, 2, problem.n)
+        assert value(problem, scores, x) == pytest.approx(naive_value(problem, scores, x), abs=1e-9)
+        assert np.flatnonzero(violated(problem, x)).tolist() == violated_factors(problem, x)
+
+
+def test_one_of_many_moves_to_the_best_literal():
+    n = 50
+    group = (SUM, np.arange(n, dtype=np.int32)[None], np.ones(1, np.int32))
+    problem = make_problem(n, NO_PAIRS, [group])
+    scores = Scores(np.arange(n, dtype=float), np.zeros(0))
+    marginals = np.zeros(n)
+    marginals[3] = 1.0
+    rounded = round_marginals(problem, scores, marginals)
+    assert rounded.x[n - 1] == 1
+    assert rounded.violated == 0
+
+
+def test_ties_at_one_half_follow_the_scores():
+    problem = make_problem(4, np.array([[2, 3]], np.int32), [])
+    scores = Scores(np.array([1.0, -1.0, -1.0, 0.0]), np.array([3.0]))
+    assert preferred_values(problem, scores, np.full(4, 0.5)).tolist() == [1, 0, 1, 1]
+
+
+def test_same_input_same_output():
+    rng = np.random.default_rng(5)
+    problem = random_problem(rng, n=12, pairs=20, factors=8)
+    scores = random_scores(rng, problem)
+    marginals = random_marginals(rng, problem.n)
+    tables = build_tables(problem)
+    first = round_marginals(problem, scores, marginals, tables)
+    second = round_marginals(problem, scores, marginals, tables)
+    assert np.array_equal(first.x, second.x)
+
+
+def test_infeasible_problems_get_a_least_violating_attempt():
+    two = np.ones(2, np.int32)
+    clash = np.array([[0, 1], [~0, ~1]], np.int32)  # at most one of both signs ...
+    problem = make_problem(
+        2, NO_PAIRS, [(CAP, clash, two), (SUM, np.array([[0, ~1]], np.int32), two[:1])]
+    )  # ... means exactly one, but the sum wants them equal
+    rounded = round_marginals(problem, Scores(np.ones(2), np.zeros(0)), np.array([0.9, 0.8]))
+    assert rounded.violated == 1
+
+
+def test_no_coordinates_at_all():
+    problem = make_problem(0, NO_PAIRS, [])
+    rounded = round_marginals(problem, Scores(np.zeros(0), np.zeros(0), 2.5), np.zeros(0))
+    assert rounded.value == 2.5
+    assert rounded.violated == 0
