@@ -5,7 +5,7 @@ A table ``t`` over two binary variables equals
     t00 + (t10 − t00) x + (t01 − t00) y + (t11 − t10 − t01 + t00) x y.
 
 Where entries are −inf, a hard constraint forbids them. Their place in the formula can then be
-filled with anything; it is filled so that the last coefficient vanishes and no pair factor is needed.
+filled with anything: here with what makes the last coefficient vanish, so that no pair is needed.
 """
 
 from __future__ import annotations
@@ -172,8 +172,8 @@ def _forbid_entries(
     graph: FactorGraph, x: Literals, y: Literals, allowed: NDArray[np.bool_]
 ) -> None:
     """Constraints that leave the ``allowed[m, 2, 2]`` states of ``x[m]`` and ``y[m]``."""
-    _fix_states(graph, x, allowed.any(axis=2))
-    _fix_states(graph, y, allowed.any(axis=1))
+    _fix_states(graph, x, allowed[:, :, 0] | allowed[:, :, 1])
+    _fix_states(graph, y, allowed[:, 0, :] | allowed[:, 1, :])
     count = allowed.sum(axis=(1, 2))
     # 1. One forbidden entry (a, b): x ≠ a or y ≠ b.
     one, a, b = np.nonzero(~allowed & (count == 3)[:, None, None])
