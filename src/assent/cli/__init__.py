@@ -1,0 +1,22 @@
+"""The command line: ``assent VERB ...``, one file per verb.
+
+Exit codes: 0 answered, 2 bad usage or bad file, 3 infeasible, 4 no feasible assignment found.
+"""
+
+from __future__ import annotations
+
+import click
+
+from assent import __version__
+from assent.cli.decode import decode
+from assent.cli.info import info
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def main() -> None:
+    """Decode structured models: one answer all parts agree on, and a proof of how good it is."""
+
+
+main.add_command(decode)
+main.add_command(info)

@@ -1,0 +1,84 @@
+"""``assent info FILE``: what a model file holds."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assent.cli.files import EXISTING_FILE, bad_files_reported
+
+if TYPE_CHECKING:
+    from assent.io import FgModel, UaiModel
+
+
+@click.command()
+@click.argument("file", type=EXISTING_FILE)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def info(file: Path, as_json: bool) -> None:
+    """Describe FILE (.uai or .fg, also .gz or .xz)."""
+    with bad_files_reported():
+        facts = describe(file)
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    width = max(map(len, facts)) + 2
+    for key, value in facts.items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{count} of {what}" for what, count in value.items()) or "none"
+        click.echo(f"{key.replace('_', ' '):{width}}{value}")
+
+
+def describe(file: Path) -> dict[str, Any]:
+    """Facts about a model file, whether or not it can be decoded."""
+    from assent.io import read_fg, read_uai
+    from assent.io.load import format_of
+
+    if format_of(file) == ".uai":
+        return _describe_uai(read_uai(file))
+    return _describe_fg(read_fg(file))
+
+
+def _describe_uai(model: UaiModel) -> dict[str, Any]:
+    import numpy as np
+
+    from assent.errors import ModelError
+    from assent.io import uai_to_graph
+
+    try:
+        uai_to_graph(model)
+        obstacle = None
+    except ModelError as error:
+        obstacle = str(error)
+    return {
+        "format": f"UAI {model.kind}",
+        "variables": model.n_variables,
+        "states": _counts(model.cardinalities.tolist(), "state(s)"),
+        "factors": model.n_factors,
+        "factor_sizes": _counts(np.diff(model.scope_start).tolist(), "variable(s)"),
+        "table_entries": len(model.log_tables),
+        "zeros": int(np.isneginf(model.log_tables).sum()),
+        "decodable": "yes" if obstacle is None else f"no: {obstacle}",
+    }
+
+
+def _describe_fg(models: list[FgModel]) -> dict[str, Any]:
+    from assent.io.fg import TYPES
+
+    types = Counter(TYPES[code] for model in models for code in model.types.tolist())
+    return {
+        "format": "AD3 factor graph",
+        "graphs": len(models),
+        "variables": sum(model.n_variables for model in models),
+        "factors": sum(model.n_factors for model in models),
+        "factor_types": dict(types),
+        "links": sum(len(model.literals) for model in models),
+        "decodable": "yes",
+    }
+
+
+def _counts(numbers: list[int], unit: str) -> dict[str, int]:
+    return {f"{number} {unit}": count for number, count in sorted(Counter(numbers).items())}

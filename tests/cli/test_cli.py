@@ -1,0 +1,187 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import assent
+from assent.cli import main
+from assent.io import FgModel, UaiModel, write_fg, write_uai
+
+KEYS = {"status", "value", "bound", "gap", "feasible", "iterations", "seconds", "assignment"}
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def chain(tmp_path):
+    """Three variables in a row; the best assignment is 1 1 1 with score 5."""
+    tables = [[0.0, -1.0], [0.0, 2.0], [[0.0, 0.0], [0.0, 2.0]], [[0.0, 0.0], [-np.inf, 2.0]]]
+    path = tmp_path / "chain.uai"
+    write_uai(UaiModel.from_factors([2] * 3, [[0], [1], [0, 1], [1, 2]], tables), path)
+    return path
+
+
+@pytest.fixture
+def contradiction(tmp_path):
+    path = tmp_path / "contradiction.fg"
+    factors = [("XOR", [0], 0.0), ("XOR", [~0, 1], 0.0), ("ATMOSTONE", [0, 1], 0.0)]
+    write_fg(FgModel.from_factors([1.0, 1.0], factors), path)
+    return path
+
+
+@pytest.mark.parametrize("solver", ["ad3", "lp"])
+def test_json_is_one_object(chain, solver):
+    done = run("decode", chain, "--solver", solver, "--json")
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.stdout)
+    assert set(answer) >= KEYS
+    assert answer["status"] == "OPTIMAL"
+    assert answer["feasible"] is True
+    assert answer["value"] == pytest.approx(5.0)
+    assert answer["value"] <= answer["bound"] + 1e-6
+    assert answer["assignment"] == [1, 1, 1]
+
+
+def test_summary_and_quiet(chain):
+    done = run("decode", chain)
+    assert done.exit_code == 0
+    assert done.stdout.startswith("OPTIMAL: ")
+    assert "assignment 1 1 1" in done.stdout
+    assert done.stderr == ""  # not a terminal: no progress
+    assert run("decode", chain, "--quiet").output == ""
+
+
+def test_evidence_limits_and_files(chain, tmp_path):
+    evidence = tmp_path / "chain.uai.evid"
+    evidence.write_text("1 1 0\n")
+    output, plot = tmp_path / "answer.txt", tmp_path / "run.png"
+    done = run(
+        "decode", chain, "--evidence", evidence, "--output", output, "--plot", plot,
+        "--max-iterations", 500, "--time-limit", 20, "--tolerance", 1e-4, "--seed", 3, "--json",
+    )
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["assignment"][1] == 0
+    assert output.read_text().split()[:3:2] == ["3", "0"]
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_infeasible(contradiction, tmp_path):
+    output = tmp_path / "answer.txt"
+    done = run("decode", contradiction, "--json", "--output", output)
+    assert done.exit_code == 3, done.output
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "INFEASIBLE"
+    assert answer["feasible"] is False
+    assert answer["value"] is None
+    assert answer["assignment"] is None
+    assert answer["conflict"]
+    assert not output.exists()
+    assert "involved: " in run("decode", contradiction).stdout
+
+
+def test_nothing_feasible_found(tmp_path):
+    """The relaxation alone cannot tell an odd cycle of disagreements from a feasible model."""
+    factors = [("XOR", pair, 0.0) for pair in ([0, 1], [1, 2], [0, 2])]
+    path = tmp_path / "cycle.fg"
+    write_fg(FgModel.from_factors([0.0] * 3, factors), path)
+    done = run("decode", path, "--json", "--max-iterations", 200)
+    assert done.exit_code == 4, done.output
+    answer = json.loads(done.stdout)
+    assert answer["value"] is None
+    assert answer["feasible"] is False
+    assert len(answer["least_violating"]) == 3
+    assert answer["violated"]
+    assert "violated: " in run("decode", path, "--max-iterations", 200).stdout
+
+
+def test_several_graphs_in_one_file(tmp_path):
+    path = tmp_path / "two.fg"
+    model = FgModel.from_factors([1.0, 2.0], [("XOR", [0, 1], 0.0)])
+    write_fg([model, model], path)
+    answer = json.loads(run("decode", path, "--json").stdout)
+    assert answer["assignment"] == [0, 1, 0, 1]
+    assert answer["value"] == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("verb", ["decode", "info"])
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("bad.uai", "MARKOV\n2\n2 x\n", "bad.uai, line 3: expected the cardinalities"),
+        ("bad.fg", "1\n1\n0.5\nNOT 1 1\n", "bad.fg, line 4: expected the type of factor 1"),
+        ("bad.txt", "", "the name must end in .uai or .fg"),
+    ],
+)
+def test_bad_files(tmp_path, verb, name, content, message):
+    path = tmp_path / name
+    path.write_text(content)
+    done = run(verb, path)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert done.stdout == ""
+
+
+def test_unsupported_model(tmp_path):
+    path = tmp_path / "three.uai"
+    write_uai(UaiModel.from_factors([3], [[0]], [[0.0, 1.0, 2.0]]), path)
+    done = run("decode", path)
+    assert done.exit_code == 2
+    assert "factor 0 over variables [0]" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["decode"],
+        ["decode", "missing.uai"],
+        ["decode", "FILE", "--solver", "magic"],
+        ["decode", "FILE", "--time-limit", "0"],
+        ["decode", "FILE", "--max-iterations", "many"],
+        ["decode", "FILE", "--output", "no/such/folder/file"],
+        ["solve", "FILE"],
+    ],
+)
+def test_bad_usage(chain, arguments):
+    assert run(*(chain if a == "FILE" else a for a in arguments)).exit_code == 2
+
+
+def test_info(chain, contradiction):
+    facts = json.loads(run("info", chain, "--json").stdout)
+    assert facts["variables"] == 3
+    assert facts["factor_sizes"] == {"1 variable(s)": 2, "2 variable(s)": 2}
+    assert facts["zeros"] == 1
+    assert facts["decodable"] == "yes"
+    facts = json.loads(run("info", contradiction, "--json").stdout)
+    assert facts["factor_types"] == {"XOR": 2, "ATMOSTONE": 1}
+    lines = run("info", contradiction).stdout.splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["format", "graphs", "variables"]
+    assert "2 of XOR, 1 of ATMOSTONE" in "\n".join(lines)
+
+
+def test_info_on_what_cannot_be_decoded(tmp_path):
+    path = tmp_path / "three.uai"
+    write_uai(UaiModel.from_factors([3], [[0]], [[0.0, 1.0, 2.0]]), path)
+    done = run("info", path)
+    assert done.exit_code == 0
+    assert "no: factor 0 over variables [0]" in done.stdout
+
+
+def test_help_needs_no_compiler():
+    code = (
+        "import sys\nfrom assent.cli import main\nmain(['--help'], standalone_mode=False)\n"
+        "assert 'numba' not in sys.modules and 'scipy' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "assent.cli", "--version"],
+        capture_output=True, text=True, check=True,
+    )
+    assert assent.__version__ in done.stdout
