@@ -1,15 +1,14 @@
 """The AD3 iteration, fused: project every factor, average, move the multipliers.
 
-Scaled form with over-relaxation ``alpha`` in (0, 2).  A link's input is ``a = p + u`` with the
-scaled multiplier ``u = score / rho``.  One iteration is
+Scaled form with over-relaxation ``alpha`` in (0, 2).  A link with multiplier ``u`` (its score
+divided by ``rho``) keeps one number, ``w = u - p``.  One iteration is
 
-1. project:    ``q = argmin ||q - a||^2 / 2 - (factor score) / rho`` over the factor's hull,
-2. consensus:  ``p_new = alpha * mean(q) + (1 - alpha) * p``,
-3. multiplier: ``u_new = u - alpha * q - (1 - alpha) * p + p_new``.
+1. project:    ``q = argmin ||q - a||^2 / 2 - (factor score) / rho`` at ``a = u + p = w + 2 p``,
+2. multiplier: ``w += alpha * (p - q)``,
+3. consensus:  ``p += alpha * (mean(q) - p)`` over the links of each coordinate.
 
-Steps 2 and 3 give ``a_new = (a - alpha * q) + g`` with ``g = 2 p_new - (2 - alpha) p`` per
-coordinate.  So a link keeps one number, ``y = a - alpha * q``, and the next input is one gather
-away.  A negated literal lives in its own space: there ``g`` becomes ``alpha - g``.
+Step 3 keeps ``sum u = theta / rho`` at every coordinate, so the multipliers are always a point
+of the dual.  The links of negated literals live in literal space, where ``p`` is ``1 - p``.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from assent.kernels.projections import (
     CEILING,
     LANES,
     OUTPUT,
+    SQUARES,
     TAU,
     clip01,
     find_thresholds,
@@ -33,115 +33,118 @@ from assent.problem import ANYOF
 
 
 @jit
-def step_pairs(pair_var, pair, inverse_rho, alpha, y, g, total):
-    """Step 1 for all pairs; adds their ``q`` to ``total[n]``, returns the squared change of y."""
-    change = 0.0
+def step_pairs(pair_var, pair, inverse_rho, alpha, w, p, total):
+    """Steps 1 and 2 for all pairs; adds ``q`` to ``total[n]``, returns the sum of (p - q)^2."""
+    squares = 0.0
     for e in range(len(pair_var)):
-        i = pair_var[e, 0]
-        j = pair_var[e, 1]
-        gi = g[i]
-        gj = g[j]
-        ai = y[e, 0] + gi
-        aj = y[e, 1] + gj
-        qi, qj = project_pair(ai, aj, pair[e] * inverse_rho)
-        y[e, 0] = ai - alpha * qi
-        y[e, 1] = aj - alpha * qj
+        # Unsigned: a negative index would have to be checked for at every access.
+        i = np.uint32(pair_var[e, 0])
+        j = np.uint32(pair_var[e, 1])
+        pi = p[i]
+        pj = p[j]
+        wi = w[e, 0]
+        wj = w[e, 1]
+        qi, qj = project_pair(wi + 2.0 * pi, wj + 2.0 * pj, pair[e] * inverse_rho)
+        w[e, 0] = wi + alpha * (pi - qi)
+        w[e, 1] = wj + alpha * (pj - qj)
         total[i] += qi
         total[j] += qj
-        change += (gi - alpha * qi) ** 2 + (gj - alpha * qj) ** 2
-    return change
+        squares += (pi - qi) ** 2 + (pj - qj) ** 2
+    return squares
 
 
 @jit
-def scatter_block(kind, lits, y, alpha, first, stride, size, width, a, lanes, total):
-    """Apply the thresholds to a block: new y, ``q`` added to ``total``; squared change of y."""
-    change = 0.0
+def apply_thresholds(kind, alpha, first, stride, size, width, w, a, lanes):
+    """Steps 1 and 2 of a block once its thresholds are known; leaves ``q`` in ``a``."""
     for j in range(size):
         link = first + j * stride
-        is_output = kind == ANYOF and j == size - 1
+        row = w[link : link + width]
+        if kind == ANYOF and j == size - 1:
+            for lane in range(width):
+                lanes[TAU, lane] = a[j, lane] - lanes[OUTPUT, lane]
+                lanes[CEILING, lane] = 1.0
         for lane in range(width):
-            value = a[j * LANES + lane]
-            if is_output:
-                q = clip01(lanes[OUTPUT * LANES + lane])
-            else:
-                q = min(value - lanes[TAU * LANES + lane], lanes[CEILING * LANES + lane])
-                q = clip01(q)
-            moved = value - alpha * q
-            difference = moved - y[link + lane]
-            change += difference * difference
-            y[link + lane] = moved
-            lit = lits[link + lane]
-            total[lit ^ (lit >> 31)] += 1.0 - q if lit < 0 else q
-    return change
+            q = clip01(min(a[j, lane] - lanes[TAU, lane], lanes[CEILING, lane]))
+            gap = 0.5 * (a[j, lane] - row[lane]) - q  # p - q, since a = w + 2 p
+            lanes[SQUARES, lane] += gap * gap
+            row[lane] += alpha * gap
+            a[j, lane] = q
 
 
 @jit
-def step_group(kind, size, count, link, factor, lits, k, alpha, y, tau, g, total, a, ks, lanes):
-    """Step 1 for one group of logic factors, ``LANES`` at a time."""
-    change = 0.0
+def scatter_block(lits, first, stride, size, width, a, total):
+    """Add a block's ``q`` (literal space) to the coordinates' ``total``."""
+    for j in range(size):
+        link = first + j * stride
+        row_lits = lits[link : link + width]
+        for lane in range(width):
+            lit = row_lits[lane]
+            q = a[j, lane]
+            total[np.uint32(lit ^ (lit >> 31))] += 1.0 - q if lit < 0 else q
+
+
+@jit
+def step_group(kind, size, count, link, factor, lits, k, alpha, w, tau, p, total, a, ks, lanes):
+    """Steps 1 and 2 for one group of logic factors, ``LANES`` at a time; sum of (p - q)^2."""
+    for lane in range(LANES):
+        lanes[SQUARES, lane] = 0.0
     for start in range(0, count, LANES):
         width = min(LANES, count - start)
-        for lane in range(LANES):
-            f = factor + start + min(lane, width - 1)
-            ks[lane] = k[f]
-            lanes[TAU * LANES + lane] = tau[f]
-        gather_block(lits, y, alpha, g, link + start, count, size, width, a)
+        first = link + start
+        for lane in range(width):
+            ks[lane] = k[factor + start + lane]
+            lanes[TAU, lane] = tau[factor + start + lane]
+        gather_block(lits, w, 2.0, p, first, count, size, width, a)
         find_thresholds(kind, size, ks, a, lanes)
         for lane in range(width):
-            tau[factor + start + lane] = lanes[TAU * LANES + lane]
-        change += scatter_block(
-            kind, lits, y, alpha, link + start, count, size, width, a, lanes, total
-        )
-    return change
+            tau[factor + start + lane] = lanes[TAU, lane]
+        apply_thresholds(kind, alpha, first, count, size, width, w, a, lanes)
+        scatter_block(lits, first, count, size, width, a, total)
+    squares = 0.0
+    for lane in range(LANES):
+        squares += lanes[SQUARES, lane]
+    return squares
 
 
-@jit
-def consensus(degree, alpha, p, g, total, change):
-    """Steps 2 and 3; clears ``total`` and returns the squared residuals (primal, dual).
+# Reassociated sums are vectorised: without it this loop would wait for its own additions.
+@jit(fastmath={"reassoc"})
+def consensus(degree, alpha, p, total):
+    """Step 3; clears ``total``, returns the sum over links of ``(mean(q) - p)^2``, p the old one.
 
-    ``change`` is the sum over links of ``(g - alpha*q)^2``.  With ``drift = g - alpha*p`` it
-    yields ``sum (q - p_new)^2`` without ever subtracting numbers larger than the residuals.
+    A coordinate without links keeps its value.
     """
-    cross = 0.0
-    dual = 0.0
+    offsets = 0.0
     for v in range(len(p)):
         d = degree[v]
-        mean = total[v] / d if d > 0 else p[v]
-        old = p[v]
-        drift = g[v] - alpha * old
-        offset = mean - old
-        move = alpha * offset
-        # sum (q-p)^2 = (change + 2*alpha*sum drift*(q-p) - sum drift^2) / alpha^2, and then
-        # sum (q-p_new)^2 = sum (q-p)^2 - 2*move*sum (q-p) + d*move^2
-        cross += d * drift * (2.0 * alpha * offset - drift) / (alpha * alpha)
-        cross += d * move * (move - 2.0 * offset)
-        dual += d * move * move
-        p[v] = old + move
-        g[v] = alpha * old + 2.0 * move
+        offset = (total[v] - d * p[v]) / max(d, 1)
+        offsets += d * offset * offset
+        p[v] += alpha * offset
         total[v] = 0.0
-    return max(change / (alpha * alpha) + cross, 0.0), dual
+    return offsets
 
 
 @jit
 def advance(
     pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k, degree,
-    pair, rho, alpha, iterations, y_pair, y_logic, tau, p, g, total, a, lanes,
+    pair, rho, alpha, iterations, w_pair, w_logic, tau, p, total, a, lanes,
 ):  # fmt: skip
     """Run ``iterations`` of AD3 in place; returns the last root-mean-square residuals.
 
     The primal residual is over links of ``q - p``, the dual one of ``p - p_old``.
-    ``a[LANES * largest size]``, ``lanes`` and ``total[n]`` (zero) are scratch.
+    ``a[largest size, LANES]``, ``lanes`` and ``total[n]`` (zero) are scratch.
     """
     ks = np.ones(LANES, np.int32)
     links = max(2 * len(pair_var) + len(lits), 1)
-    primal = 0.0
-    dual = 0.0
+    squares = 0.0
+    offsets = 0.0
     for _ in range(iterations):
-        change = step_pairs(pair_var, pair, 1.0 / rho, alpha, y_pair, g, total)
+        squares = step_pairs(pair_var, pair, 1.0 / rho, alpha, w_pair, p, total)
         for i in range(len(group_kind)):
-            change += step_group(
+            squares += step_group(
                 group_kind[i], group_size[i], group_count[i], group_link[i], group_factor[i],
-                lits, k, alpha, y_logic, tau, g, total, a, ks, lanes,
+                lits, k, alpha, w_logic, tau, p, total, a, ks, lanes,
             )  # fmt: skip
-        primal, dual = consensus(degree, alpha, p, g, total, change)
-    return sqrt(primal / links), sqrt(dual / links)
+        offsets = consensus(degree, alpha, p, total)
+    # sum (q - p_new)^2 = sum (q - p_old)^2 - alpha * (2 - alpha) * sum (mean(q) - p_old)^2
+    primal = max(squares - alpha * (2.0 - alpha) * offsets, 0.0)
+    return sqrt(primal / links), alpha * sqrt(offsets / links)

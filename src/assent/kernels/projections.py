@@ -5,8 +5,9 @@ subtracted from the point and, for ANYOF, a ceiling the inputs may not exceed:
 ``q = clip(min(a - tau, ceiling), 0, 1)``.  Finding the numbers is the work; applying them is the
 same for all forms and is fused into the solver's loop.
 
-Factors of one group are handled ``LANES`` at a time in a block ``a[j * LANES + lane]``, so that
-the inner loops run over neighbouring lanes and compile to vector instructions.
+Factors of one group are handled ``LANES`` at a time in a block ``a[j, lane]``, so that
+the inner loops run over neighbouring lanes and compile to vector instructions.  The loops ask
+the array for its width: told a constant, the compiler unrolls them before it can vectorise.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ OUTPUT = 2  # value of an ANYOF's output before clipping
 MASS = 3  # running sums of Newton's method
 COUNT = 4
 TOP = 5  # largest entry of the lane
-LANE_ROWS = 6
+SQUARES = 6  # for the solver: sum of its squared residuals
+LANE_ROWS = 7
 
 # Newton stops when no threshold moves by more than rounding: an absolute part for points near
 # the unit cube and a relative one for huge points.
@@ -37,25 +39,27 @@ STEP_RELATIVE = 4.5e-16
 
 @jit
 def new_lanes():
-    """Scratch for the per-lane numbers, ``[LANE_ROWS * LANES]``."""
-    return np.zeros(LANE_ROWS * LANES)
+    """Scratch for the per-lane numbers, ``[LANE_ROWS, LANES]``."""
+    return np.zeros((LANE_ROWS, LANES))
 
 
 @jit
-def gather_block(lits, values, base, shift, first, stride, size, width, a):
-    """Fill ``a[j * LANES + lane]`` for ``width`` neighbouring factors; spare lanes get 0.
+def gather_block(lits, values, factor, shift, first, stride, size, width, a):
+    """Fill ``a[j, lane]`` for ``width`` neighbouring factors; spare lanes get 0.
 
-    A link on coordinate v holds ``values[link] + shift[v]``; on a negated literal it holds
-    ``values[link] + base - shift[v]``.
+    A link on coordinate v holds ``values[link] + factor * shift[v]``; a negated literal sees
+    ``1 - shift[v]``.
     """
     for j in range(size):
         link = first + j * stride
+        row_lits = lits[link : link + width]
+        row = values[link : link + width]
         for lane in range(width):
-            lit = lits[link + lane]
-            own = shift[lit ^ (lit >> 31)]
-            a[j * LANES + lane] = values[link + lane] + (base - own if lit < 0 else own)
-        for lane in range(width, LANES):
-            a[j * LANES + lane] = 0.0
+            lit = row_lits[lane]
+            own = factor * shift[np.uint32(lit ^ (lit >> 31))]
+            a[j, lane] = row[lane] + (factor - own if lit < 0 else own)
+        for lane in range(width, a.shape[1]):
+            a[j, lane] = 0.0
 
 
 @jit
@@ -70,42 +74,42 @@ def project_pair(a1, a2, c):
 
     Returns ``(z1, z2)``; ``w`` is ``min(z1, z2)`` for ``c >= 0`` and ``max(0, z1+z2-1)``
     otherwise.  A negative score is turned positive by negating the second coordinate
-    (``z1*z2 = z1 - z1*(1-z2)``), so that no branch is left but selections.
+    (``z1*z2 = z1 - z1*(1-z2)``).
     """
-    flip = c < 0.0
+    # z2 is negated where c < 0: written with a sign, since a branch would be mispredicted.
+    sign = np.copysign(1.0, c)
+    base = 0.5 - 0.5 * sign
     b1 = a1 + min(c, 0.0)
-    b2 = 1.0 - a2 if flip else a2
+    b2 = base + sign * a2
     strength = abs(c)
     # The score pulls both coordinates together until they meet, then lifts them jointly.
     middle = 0.5 * (b1 + b2 + strength)
     distance = b1 - b2
     half = 0.5 * (distance - min(max(distance, -strength), strength))
-    z1 = clip01(middle + half)
-    z2 = clip01(middle - half)
-    return z1, (1.0 - z2 if flip else z2)
+    return clip01(middle + half), base + sign * clip01(middle - half)
 
 
 @jit
 def _lane_tops(a, size, lanes):
     """Largest of the first ``size`` rows of each lane."""
-    for lane in range(LANES):
-        lanes[TOP * LANES + lane] = a[lane]
+    for lane in range(a.shape[1]):
+        lanes[TOP, lane] = a[0, lane]
     for j in range(1, size):
-        for lane in range(LANES):
-            lanes[TOP * LANES + lane] = max(lanes[TOP * LANES + lane], a[j * LANES + lane])
+        for lane in range(a.shape[1]):
+            lanes[TOP, lane] = max(lanes[TOP, lane], a[j, lane])
 
 
 @jit
 def _excess(a, size, lanes, row):
     """MASS = sum of the entries' excess over the lane's number in ``row``, COUNT = how many."""
-    for lane in range(LANES):
-        lanes[MASS * LANES + lane] = 0.0
-        lanes[COUNT * LANES + lane] = 0.0
+    for lane in range(a.shape[1]):
+        lanes[MASS, lane] = 0.0
+        lanes[COUNT, lane] = 0.0
     for j in range(size):
-        for lane in range(LANES):
-            excess = a[j * LANES + lane] - lanes[row * LANES + lane]
-            lanes[MASS * LANES + lane] += max(excess, 0.0)
-            lanes[COUNT * LANES + lane] += 1.0 if excess > 0.0 else 0.0
+        for lane in range(a.shape[1]):
+            excess = a[j, lane] - lanes[row, lane]
+            lanes[MASS, lane] += max(excess, 0.0)
+            lanes[COUNT, lane] += 1.0 if excess > 0.0 else 0.0
 
 
 @jit
@@ -117,18 +121,18 @@ def _simplex_newton(a, size, lanes):
     """
     _lane_tops(a, size, lanes)
     # The root lies in [top - 1, top - 1/size]; a start inside has at least one active entry.
-    for lane in range(LANES):
-        top = lanes[TOP * LANES + lane]
-        start = lanes[TAU * LANES + lane]
-        lanes[TAU * LANES + lane] = min(max(start, top - 1.0), top - 1.0 / size)
+    for lane in range(a.shape[1]):
+        top = lanes[TOP, lane]
+        start = lanes[TAU, lane]
+        lanes[TAU, lane] = min(max(start, top - 1.0), top - 1.0 / size)
     for _ in range(size + 3):
         _excess(a, size, lanes, TAU)
         moving = 0.0
-        for lane in range(LANES):
-            tau = lanes[TAU * LANES + lane]
-            step = (lanes[MASS * LANES + lane] - 1.0) / max(lanes[COUNT * LANES + lane], 1.0)
+        for lane in range(a.shape[1]):
+            tau = lanes[TAU, lane]
+            step = (lanes[MASS, lane] - 1.0) / max(lanes[COUNT, lane], 1.0)
             moving = max(moving, abs(step) - STEP_RELATIVE * abs(tau))
-            lanes[TAU * LANES + lane] = max(tau + step, lanes[TOP * LANES + lane] - 1.0)
+            lanes[TAU, lane] = max(tau + step, lanes[TOP, lane] - 1.0)
         if moving <= STEP_ABSOLUTE:
             break
 
@@ -141,17 +145,17 @@ def _simplex(a, size, lanes):
     and three entries, Newton's method from the remembered threshold beyond.
     """
     if size == 2:
-        for lane in range(LANES):
-            a0, a1 = a[lane], a[LANES + lane]
-            lanes[TAU * LANES + lane] = max(max(a0, a1) - 1.0, 0.5 * (a0 + a1 - 1.0))
+        for lane in range(a.shape[1]):
+            a0, a1 = a[0, lane], a[1, lane]
+            lanes[TAU, lane] = max(max(a0, a1) - 1.0, 0.5 * (a0 + a1 - 1.0))
     elif size == 3:
-        for lane in range(LANES):
-            a0, a1, a2 = a[lane], a[LANES + lane], a[2 * LANES + lane]
+        for lane in range(a.shape[1]):
+            a0, a1, a2 = a[0, lane], a[1, lane], a[2, lane]
             top = max(max(a0, a1), a2)
             bottom = min(min(a0, a1), a2)
             total = a0 + a1 + a2 - 1.0
             two = max(0.5 * (total - bottom), top - 1.0)
-            lanes[TAU * LANES + lane] = max(two, total / 3.0)
+            lanes[TAU, lane] = max(two, total / 3.0)
     else:
         _simplex_newton(a, size, lanes)
 
@@ -163,11 +167,11 @@ def _box_threshold(a, size, lane, k, start):
     The sum is decreasing but not convex: Newton inside a shrinking bracket, the midpoint
     whenever Newton leaves it.
     """
-    low = a[lane]
-    high = a[lane]
+    low = a[0, lane]
+    high = a[0, lane]
     for j in range(1, size):
-        low = min(low, a[j * LANES + lane])
-        high = max(high, a[j * LANES + lane])
+        low = min(low, a[j, lane])
+        high = max(high, a[j, lane])
     low -= 1.0  # every entry saturated: sum = size > k
     tau = min(max(start, low), high)
     # 200 halvings shrink any finite bracket below rounding; Newton needs a handful.
@@ -175,7 +179,7 @@ def _box_threshold(a, size, lane, k, start):
         total = 0.0
         slope = 0.0
         for j in range(size):
-            z = a[j * LANES + lane] - tau
+            z = a[j, lane] - tau
             total += clip01(z)
             slope += 1.0 if 0.0 < z < 1.0 else 0.0
         if total > k:
@@ -198,40 +202,40 @@ def _box_threshold(a, size, lane, k, start):
 def _negate_lanes(a, size, k):
     """Replace ``a`` by ``1 - a`` in the lanes that allow all but one literal (k = size - 1)."""
     for j in range(size):
-        for lane in range(LANES):
+        for lane in range(a.shape[1]):
             if k[lane] == size - 1:
-                a[j * LANES + lane] = 1.0 - a[j * LANES + lane]
+                a[j, lane] = 1.0 - a[j, lane]
 
 
 @jit
 def _count_thresholds(kind, size, k, a, lanes):
     """Thresholds of CAP and SUM: the simplex for k = 1 and, negated, for k = size - 1."""
     plain = True
-    for lane in range(LANES):
+    for lane in range(a.shape[1]):
         plain = plain and k[lane] == 1
     if plain:
         _simplex(a, size, lanes)
     else:
-        for lane in range(LANES):
+        for lane in range(a.shape[1]):
             if 1 < k[lane] < size - 1:
-                start = lanes[TAU * LANES + lane]
-                lanes[OUTPUT * LANES + lane] = _box_threshold(a, size, lane, k[lane], start)
+                start = lanes[TAU, lane]
+                lanes[OUTPUT, lane] = _box_threshold(a, size, lane, k[lane], start)
             elif k[lane] != 1:
-                lanes[TAU * LANES + lane] *= -1.0
+                lanes[TAU, lane] *= -1.0
         _negate_lanes(a, size, k)
         _simplex(a, size, lanes)
         _negate_lanes(a, size, k)
-        for lane in range(LANES):
+        for lane in range(a.shape[1]):
             if 1 < k[lane] < size - 1:
-                lanes[TAU * LANES + lane] = lanes[OUTPUT * LANES + lane]
+                lanes[TAU, lane] = lanes[OUTPUT, lane]
             elif k[lane] != 1:
-                lanes[TAU * LANES + lane] *= -1.0
+                lanes[TAU, lane] *= -1.0
     if kind == CAP:
         # A slack limit does not push.
-        for lane in range(LANES):
-            lanes[TAU * LANES + lane] = max(lanes[TAU * LANES + lane], 0.0)
-    for lane in range(LANES):
-        lanes[CEILING * LANES + lane] = 1.0
+        for lane in range(a.shape[1]):
+            lanes[TAU, lane] = max(lanes[TAU, lane], 0.0)
+    for lane in range(a.shape[1]):
+        lanes[CEILING, lane] = 1.0
 
 
 @jit
@@ -241,28 +245,28 @@ def _raise_output(a, size, lanes):
     It is the largest of ``(output + sum of the r greatest inputs) / (1 + r)``: closed form up
     to two inputs, else Newton from the output itself, rising monotonically to the root.
     """
-    last = (size - 1) * LANES
+    last = size - 1
     if size == 2:
-        for lane in range(LANES):
-            lanes[CEILING * LANES + lane] = max(a[last + lane], 0.5 * (a[last + lane] + a[lane]))
+        for lane in range(a.shape[1]):
+            lanes[CEILING, lane] = max(a[last, lane], 0.5 * (a[last, lane] + a[0, lane]))
         return
     if size == 3:
-        for lane in range(LANES):
-            b, a0, a1 = a[last + lane], a[lane], a[LANES + lane]
+        for lane in range(a.shape[1]):
+            b, a0, a1 = a[last, lane], a[0, lane], a[1, lane]
             one = 0.5 * (b + max(a0, a1))
-            lanes[CEILING * LANES + lane] = max(max(b, one), (b + a0 + a1) / 3.0)
+            lanes[CEILING, lane] = max(max(b, one), (b + a0 + a1) / 3.0)
         return
-    for lane in range(LANES):
-        lanes[CEILING * LANES + lane] = a[last + lane]
+    for lane in range(a.shape[1]):
+        lanes[CEILING, lane] = a[last, lane]
     for _ in range(size + 3):
         _excess(a, size - 1, lanes, CEILING)
         moving = 0.0
-        for lane in range(LANES):
-            ceiling = lanes[CEILING * LANES + lane]
-            pull = a[last + lane] - ceiling + lanes[MASS * LANES + lane]
-            step = pull / (1.0 + lanes[COUNT * LANES + lane])
+        for lane in range(a.shape[1]):
+            ceiling = lanes[CEILING, lane]
+            pull = a[last, lane] - ceiling + lanes[MASS, lane]
+            step = pull / (1.0 + lanes[COUNT, lane])
             moving = max(moving, abs(step) - STEP_RELATIVE * abs(ceiling))
-            lanes[CEILING * LANES + lane] = ceiling + step
+            lanes[CEILING, lane] = ceiling + step
         if moving <= STEP_ABSOLUTE:
             break
 
@@ -272,43 +276,43 @@ def _anyof_thresholds(size, a, lanes):
     """Numbers of ANYOF: ``inputs <= output`` first; where that leaves ``output > sum(inputs)``
     the sum binds and ``(inputs, 1 - output)`` is projected onto the simplex.
     """
-    last = (size - 1) * LANES
+    last = size - 1
     _raise_output(a, size, lanes)
-    for lane in range(LANES):
-        lanes[MASS * LANES + lane] = 0.0
+    for lane in range(a.shape[1]):
+        lanes[MASS, lane] = 0.0
     for j in range(size - 1):
-        for lane in range(LANES):
-            q = min(a[j * LANES + lane], lanes[CEILING * LANES + lane])
-            lanes[MASS * LANES + lane] += clip01(q)
+        for lane in range(a.shape[1]):
+            q = min(a[j, lane], lanes[CEILING, lane])
+            lanes[MASS, lane] += clip01(q)
     short = False
-    for lane in range(LANES):
-        output = lanes[CEILING * LANES + lane]
-        lanes[OUTPUT * LANES + lane] = output
-        binds = clip01(output) > lanes[MASS * LANES + lane]
+    for lane in range(a.shape[1]):
+        output = lanes[CEILING, lane]
+        lanes[OUTPUT, lane] = output
+        binds = clip01(output) > lanes[MASS, lane]
         # No ceiling where the sum binds: the simplex keeps the inputs below the output.
-        lanes[CEILING * LANES + lane] = np.inf if binds else output
+        lanes[CEILING, lane] = np.inf if binds else output
         short = short or binds
     if not short:
-        for lane in range(LANES):
-            lanes[TAU * LANES + lane] = 0.0
+        for lane in range(a.shape[1]):
+            lanes[TAU, lane] = 0.0
         return
-    for lane in range(LANES):
-        a[last + lane] = 1.0 - a[last + lane]
+    for lane in range(a.shape[1]):
+        a[last, lane] = 1.0 - a[last, lane]
     _simplex(a, size, lanes)
-    for lane in range(LANES):
-        a[last + lane] = 1.0 - a[last + lane]
-        binds = lanes[CEILING * LANES + lane] == np.inf
-        tau = lanes[TAU * LANES + lane]
-        output = a[last + lane] + tau if binds else lanes[OUTPUT * LANES + lane]
-        lanes[OUTPUT * LANES + lane] = output
-        lanes[TAU * LANES + lane] = tau if binds else 0.0
+    for lane in range(a.shape[1]):
+        a[last, lane] = 1.0 - a[last, lane]
+        binds = lanes[CEILING, lane] == np.inf
+        tau = lanes[TAU, lane]
+        output = a[last, lane] + tau if binds else lanes[OUTPUT, lane]
+        lanes[OUTPUT, lane] = output
+        lanes[TAU, lane] = tau if binds else 0.0
 
 
 @jit
 def find_thresholds(kind, size, k, a, lanes):
     """Fill TAU, CEILING and OUTPUT of a block of ``LANES`` factors of one form and size.
 
-    ``a[size * LANES]`` holds the points (literal space), ``k[LANES]`` the right-hand sides and
+    ``a[size, LANES]`` holds the points (literal space), ``k[LANES]`` the right-hand sides and
     row TAU of ``lanes`` the remembered thresholds (anything finite will do).
     """
     if kind == ANYOF:
@@ -324,13 +328,13 @@ def project_logic(kind, k, point, out):
     The contract's form of :func:`find_thresholds`; solvers use whole blocks.
     """
     size = len(point)
-    a = np.zeros(size * LANES)
+    a = np.zeros((size, LANES))
     lanes = new_lanes()
     ks = np.full(LANES, k, np.int32)
     for j in range(size):
-        a[j * LANES : (j + 1) * LANES] = point[j]
+        a[j, :] = point[j]
     find_thresholds(kind, size, ks, a, lanes)
     for j in range(size):
-        out[j] = clip01(min(point[j] - lanes[TAU * LANES], lanes[CEILING * LANES]))
+        out[j] = clip01(min(point[j] - lanes[TAU, 0], lanes[CEILING, 0]))
     if kind == ANYOF:
-        out[size - 1] = clip01(lanes[OUTPUT * LANES])
+        out[size - 1] = clip01(lanes[OUTPUT, 0])

@@ -45,11 +45,10 @@ class WarmStart:
 class Workspace:
     """State of a running solve; see :mod:`assent.kernels.ad3` for the symbols."""
 
-    y_pair: Float  # [P, 2]
-    y_logic: Float  # [L], literal space
+    w_pair: Float  # [P, 2]
+    w_logic: Float  # [L], literal space
     tau: Float  # [F], remembered thresholds
     p: Float  # [n], consensus
-    g: Float  # [n], what a link adds to y to get its next input
     penalty: float
     iterations: int = 0
     primal_residual: float = np.inf
@@ -61,7 +60,7 @@ class Workspace:
     def allocate_scratch(self, problem: Problem) -> None:
         largest = int(problem.group_size.max(initial=1))
         self.total = np.zeros(problem.n)
-        self.block = np.zeros(largest * LANES)
+        self.block = np.zeros((largest, LANES))
         self.lanes = new_lanes()
 
 
@@ -107,15 +106,11 @@ class AD3:
             change = (scores.theta - warm_start.theta) / degree
             s_pair = warm_start.dual.pair + change[problem.pair_var]
             s_logic = warm_start.dual.logic + _to_literals(problem, change, 0.0)
-        # a = p + s / penalty, as if the copies had agreed with p so far: g = alpha * p.
-        alpha = self.over_relaxation
-        offset = (1.0 - alpha) * p
         workspace = Workspace(
-            y_pair=s_pair / penalty + offset[problem.pair_var],
-            y_logic=s_logic / penalty + _to_literals(problem, offset, 1.0 - alpha),
+            w_pair=s_pair / penalty - p[problem.pair_var],
+            w_logic=s_logic / penalty - _to_literals(problem, p, 1.0),
             tau=np.zeros(problem.n_logic),
             p=p,
-            g=alpha * p,
             penalty=penalty,
         )
         workspace.allocate_scratch(problem)
@@ -130,7 +125,7 @@ class AD3:
             problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
             problem.group_link, problem.group_factor, problem.lits, problem.k, problem.degree,
             scores.pair, w.penalty, self.over_relaxation, iterations,
-            w.y_pair, w.y_logic, w.tau, w.p, w.g, w.total, w.block, w.lanes,
+            w.w_pair, w.w_logic, w.tau, w.p, w.total, w.block, w.lanes,
         )  # fmt: skip
         w.iterations += iterations
         return Info(w.iterations, w.primal_residual, w.dual_residual, w.penalty)
@@ -142,16 +137,16 @@ class AD3:
             problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
             problem.group_link, problem.group_factor, problem.lits, problem.k,
             scores.theta, scores.pair, scores.constant,
-            w.penalty, w.y_pair, w.y_logic, self.over_relaxation - 1.0, w.g - w.p,
+            w.penalty, w.w_pair, w.w_logic, 1.0, w.p,
         )  # fmt: skip
 
     def dual_point(self, problem: Problem, scores: Scores, workspace: Workspace) -> DualPoint:
         """The current multipliers written out as link scores."""
         w = workspace
-        point = DualPoint(np.empty_like(w.y_pair), np.empty_like(w.y_logic))
+        point = DualPoint(np.empty_like(w.w_pair), np.empty_like(w.w_logic))
         bound_kernel.link_scores(
-            problem.pair_var, problem.lits, w.penalty, w.y_pair, w.y_logic,
-            self.over_relaxation - 1.0, w.g - w.p, point.pair, point.logic,
+            problem.pair_var, problem.lits, w.penalty, w.w_pair, w.w_logic,
+            1.0, w.p, point.pair, point.logic,
         )  # fmt: skip
         return point
 
