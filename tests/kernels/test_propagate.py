@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.oracles.enumeration import enumerate_assignments, violated_factors
-from tests.oracles.random_problems import random_literals, random_problem
-from tests.oracles.sweep import sweep_seeds
 
 from assent.kernels.propagate import fix
 from assent.problem import ANYOF, CAP, SUM, make_problem
+from tests.oracles.enumeration import enumerate_assignments, violated_factors
+from tests.oracles.random_problems import random_literals, random_problem
+from tests.oracles.sweep import sweep_seeds
 
 NO_PAIRS = np.zeros((0, 2), np.int32)
 

@@ -34,12 +34,12 @@ NOISE = 1e-12
 class Pairs(NamedTuple):
     """The pair factors and, per coordinate, the pairs it takes part in.
 
-    ``index[start[v]:start[v + 1]]`` are the pairs of coordinate ``v``: 8 bytes per pair in all.
+    ``edges[start[v]:start[v + 1]]`` are the pairs of coordinate ``v``: 8 bytes per pair in all.
     """
 
     var: np.ndarray  # int32[P, 2]
     start: np.ndarray  # int32[n + 1]
-    index: np.ndarray  # int32[2 P]
+    edges: np.ndarray  # int32[2 P]
 
 
 class Point(NamedTuple):
@@ -58,13 +58,13 @@ class Point(NamedTuple):
 def build_pairs(problem: Any) -> Pairs:
     """Index the pair factors of a compiled problem by coordinate."""
     start = np.zeros(problem.n + 1, np.int32)
-    index = np.empty(2 * len(problem.pair_var), np.int32)
-    _pairs_by_coordinate(problem.pair_var, start, index)
-    return Pairs(problem.pair_var, start, index)
+    edges = np.empty(2 * len(problem.pair_var), np.int32)
+    _pairs_by_coordinate(problem.pair_var, start, edges)
+    return Pairs(problem.pair_var, start, edges)
 
 
 @jit
-def _pairs_by_coordinate(var, start, index):
+def _pairs_by_coordinate(var, start, edges):
     """Fill a CSR from coordinates to their pairs by a counting sort."""
     for e in range(len(var)):
         start[var[e, 0] + 1] += 1
@@ -75,7 +75,7 @@ def _pairs_by_coordinate(var, start, index):
     for e in range(len(var)):
         for side in range(2):
             v = var[e, side]
-            index[start[v]] = e
+            edges[start[v]] = e
             start[v] += 1
     # ... so everything moves up by one.
     for v in range(start.size - 1, 0, -1):
@@ -93,7 +93,7 @@ def fill_sums(logic, theta, pair_var, pair, point):
         point.field[i] += pair[e] * point.x[j]
         point.field[j] += pair[e] * point.x[i]
     for g in range(logic.kind.size):
-        m = logic.count[g]
+        m = logic.members[g]
         inputs = logic.size[g] - 1 if logic.kind[g] == ANYOF else logic.size[g]
         for f in range(m):
             point.true[logic.first_factor[g] + f] = 0
@@ -117,7 +117,7 @@ def excess(kind, k, true, held):
 def excess_at_link(logic, point, link, flipped):
     """Excess of the factor behind a link now, or after flipping the link's literal."""
     g = group_of(logic, link)
-    m = logic.count[g]
+    m = logic.members[g]
     offset = link - logic.first_link[g]
     f = offset % m
     factor = logic.first_factor[g] + f
@@ -158,12 +158,12 @@ def flip(logic, pairs, pair, point, v):
         link = np.int64(logic.links[place])
         g = group_of(logic, link)
         offset = link - logic.first_link[g]
-        if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.count[g]:
+        if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.members[g]:
             continue
-        factor = logic.first_factor[g] + offset % logic.count[g]
+        factor = logic.first_factor[g] + offset % logic.members[g]
         point.true[factor] += step if logic.lits[link] >= 0 else -step
     for place in range(pairs.start[v], pairs.start[v + 1]):
-        e = pairs.index[place]
+        e = pairs.edges[place]
         other = pairs.var[e, 0] + pairs.var[e, 1] - v
         point.field[other] += step * pair[e]
     point.x[v] += step
@@ -204,7 +204,7 @@ def cheapest_mend(logic, point, link, chain, length):
     factors, and the number of links looked at.
     """
     g = group_of(logic, link)
-    m = logic.count[g]
+    m = logic.members[g]
     f = (link - logic.first_link[g]) % m
     now = excess_at_link(logic, point, link, np.bool_(False))
     best, best_broken, best_gain = -1, 0, 0.0
@@ -320,7 +320,7 @@ def count_broken(logic, point):
     """Number of broken factors by the running sums."""
     broken = 0
     for g in range(logic.kind.size):
-        for f in range(logic.count[g]):
+        for f in range(logic.members[g]):
             link = logic.first_link[g] + f
             broken += excess_at_link(logic, point, link, np.bool_(False)) > 0
     return broken

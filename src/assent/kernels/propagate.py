@@ -46,7 +46,7 @@ class Logic(NamedTuple):
 
     kind: np.ndarray  # int8[G]
     size: np.ndarray  # int32[G]
-    count: np.ndarray  # int64[G]
+    members: np.ndarray  # int64[G]
     first_link: np.ndarray  # int64[G]
     first_factor: np.ndarray  # int64[G]
     lits: np.ndarray  # int32[L]
@@ -208,7 +208,7 @@ def reset_counters(logic, true, free):
     """Counters ``true[F]``, ``free[F]`` before any coordinate has a value."""
     for g in range(logic.kind.size):
         inputs = logic.size[g] - 1 if logic.kind[g] == ANYOF else logic.size[g]
-        for f in range(logic.first_factor[g], logic.first_factor[g] + logic.count[g]):
+        for f in range(logic.first_factor[g], logic.first_factor[g] + logic.members[g]):
             true[f] = 0
             free[f] = inputs
     if logic.paired.size:
@@ -216,7 +216,7 @@ def reset_counters(logic, true, free):
             if logic.paired[link] == 0:
                 continue
             g = group_of(logic, link)
-            f = logic.first_factor[g] + (link - logic.first_link[g]) % logic.count[g]
+            f = logic.first_factor[g] + (link - logic.first_link[g]) % logic.members[g]
             free[f] -= 1
             if logic.lits[link] >= 0:  # once per pair
                 true[f] += 1
@@ -234,7 +234,7 @@ def assign(literal, wanted, values, trail, tail):
 @inner
 def force_inputs(logic, g, f, wanted, values, trail, tail):
     """Give every free unpaired input of factor ``f`` (within its group) the wanted truth."""
-    m = logic.count[g]
+    m = logic.members[g]
     inputs = logic.size[g] - 1 if logic.kind[g] == ANYOF else logic.size[g]
     for j in range(inputs):
         link = logic.first_link[g] + j * m + f
@@ -271,7 +271,7 @@ def examine_anyof(logic, g, f, event, true, free, values, trail, tail):
     Returns whether the factor can no longer hold, and the new end of the trail.
     """
     factor = logic.first_factor[g] + f
-    output = logic.lits[logic.first_link[g] + (logic.size[g] - 1) * logic.count[g] + f]
+    output = logic.lits[logic.first_link[g] + (logic.size[g] - 1) * logic.members[g] + f]
     held = truth(output, values)
     if true[factor] > 0 or free[factor] == 0:  # the inputs decide the output
         decided = true[factor] > 0
@@ -292,7 +292,7 @@ def start_units(logic, values, true, free, trail, tail):
     conflict = -1
     event = np.int64(ANYTHING)
     for g in range(logic.kind.size):
-        m = logic.count[g]
+        m = logic.members[g]
         for f in range(m):
             if logic.kind[g] == ANYOF:
                 output = logic.lits[logic.first_link[g] + (logic.size[g] - 1) * m + f]
@@ -311,7 +311,7 @@ def start_units(logic, values, true, free, trail, tail):
 def _has_input(logic, g, f, literal):
     """Whether an ANYOF factor counts the literal among its inputs."""
     for j in range(logic.size[g] - 1):
-        if logic.lits[logic.first_link[g] + j * logic.count[g] + f] == literal:
+        if logic.lits[logic.first_link[g] + j * logic.members[g] + f] == literal:
             return True
     return False
 
@@ -343,10 +343,10 @@ def propagate(logic, values, true, free, trail, head, tail, stop):
             link = np.int64(logic.links[place])
             g = group_of(logic, link)
             offset = link - logic.first_link[g]
-            f = offset % logic.count[g]
+            f = offset % logic.members[g]
             factor = logic.first_factor[g] + f
             event = TURNED_TRUE if (values[v] == 1) == (logic.lits[link] >= 0) else TURNED_FALSE
-            if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.count[g]:
+            if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.members[g]:
                 event = OUTPUT_CHANGED
             else:
                 free[factor] -= 1
@@ -378,9 +378,9 @@ def retreat(logic, values, true, free, trail, mark, head, tail):
                 link = np.int64(logic.links[place])
                 g = group_of(logic, link)
                 offset = link - logic.first_link[g]
-                if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.count[g]:
+                if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.members[g]:
                     continue
-                factor = logic.first_factor[g] + offset % logic.count[g]
+                factor = logic.first_factor[g] + offset % logic.members[g]
                 free[factor] += 1
                 true[factor] -= (values[v] == 1) == (logic.lits[link] >= 0)
         values[v] = FREE
