@@ -1,0 +1,103 @@
+"""Command line of the benchmarks: one subcommand per suite, all of them by default."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from benchmarks import certify, cold_start, per_iteration, scaling, to_bound
+from benchmarks.collection import instances
+from benchmarks.tables import new_console
+
+# A quick pass takes about a minute; the full one is bounded by the baselines.
+SIDES = {True: (30, 100, 300), False: (30, 100, 300, 1000)}
+SIZES = {True: (10**3, 10**4, 10**5, 10**6), False: tuple(10**e for e in range(3, 8))}
+TIME_LIMIT = {True: 20.0, False: 300.0}
+LOGIC = "[pr]*"  # parse_* and repo_*: the instances with logic factors
+
+quick_option = click.option("--quick", is_flag=True, help="Small instances: about a minute.")
+only_option = click.option("--only", default="*", help="Instances whose name matches this glob.")
+data_option = click.option(
+    "--data",
+    envvar="ASSENT_DATA",
+    type=click.Path(path_type=Path),
+    help="Folder that holds 'instances'; default $ASSENT_DATA. Without it they are made up.",
+)
+plots_option = click.option(
+    "--plots",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="Folder for pictures.",
+)
+
+
+@click.group(invoke_without_command=True)
+@quick_option
+@data_option
+@plots_option
+@click.pass_context
+def main(context: click.Context, quick: bool, data: Path | None, plots: Path) -> None:
+    """Problems x solvers, side by side in one run; without a suite, all of them."""
+    if context.invoked_subcommand is None:
+        context.invoke(to_bound_command, quick=quick, data=data, only="*", plots=plots)
+        context.invoke(per_iteration_command, quick=quick, data=data, only=LOGIC, sides="")
+        context.invoke(scaling_command, quick=quick, factors="", plots=plots)
+        context.invoke(certify_command, quick=quick, data=data, only="*")
+
+
+@main.command("to-bound")
+@quick_option
+@only_option
+@data_option
+@plots_option
+def to_bound_command(quick: bool, only: str, data: Path | None, plots: Path) -> None:
+    """Time until the bound reaches the LP optimum, against HiGHS simplex and IPM."""
+    console = new_console()
+    chosen = instances(data, quick=quick, only=only)
+    to_bound.run(console, chosen, time_limit=TIME_LIMIT[quick], plot_folder=plots)
+    cold_start.run(console)
+
+
+@main.command("per-iteration")
+@quick_option
+@click.option("--only", default=LOGIC, help="Instances with logic factors to measure.")
+@data_option
+@click.option("--sides", default="", help="Sides of the tori, separated by commas.")
+def per_iteration_command(quick: bool, only: str, data: Path | None, sides: str) -> None:
+    """Nanoseconds per pair factor and per logic link of one iteration."""
+    chosen = instances(data, quick=quick, only=only)
+    per_iteration.run(new_console(), _numbers(sides) or SIDES[quick], chosen)
+
+
+@main.command("scaling")
+@quick_option
+@click.option("--factors", default="", help="Numbers of pair factors, separated by commas.")
+@plots_option
+def scaling_command(quick: bool, factors: str, plots: Path) -> None:
+    """Build, compile, iterate and decode from a thousand to ten million factors."""
+    scaling.run(new_console(), _numbers(factors) or SIZES[quick], plots)
+
+
+@main.command("scaling-point", hidden=True)
+@click.argument("factors", type=int)
+def scaling_point_command(factors: int) -> None:
+    """One size, measured in this very process, as JSON."""
+    click.echo(scaling.point_as_json(factors))
+
+
+@main.command("certify")
+@quick_option
+@only_option
+@data_option
+def certify_command(quick: bool, only: str, data: Path | None) -> None:
+    """Value <= optimum <= bound on every instance; a broken claim ends with exit code 1."""
+    chosen = instances(data, quick=quick, only=only)
+    checks = certify.run(new_console(), chosen, time_limit=TIME_LIMIT[quick])
+    if any(check.problems for check in checks):
+        raise SystemExit(1)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(float(part)) for part in text.split(",") if part.strip())

@@ -1,0 +1,117 @@
+"""The contestants: AD3 until its bound is good enough, and HiGHS on our compact linear program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from statistics import median
+
+import numpy as np
+
+import assent as at
+from assent.compiled import graph_scores
+from assent.problem import Problem, Scores
+from assent.trace import Progress, Trace
+from benchmarks import tables
+from benchmarks.instances import Reference
+
+ACCURACY = 1e-4  # a bound is good when within ACCURACY * (1 + |LP|) of the LP optimum
+MOST_RUNS = 5
+RUNNING_SECONDS = 4.0  # no further run is begun after that
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one contestant did; ``note`` says why where there is no result."""
+
+    seconds: float = np.nan  # the quickest repetition: other processes can only add time
+    typical: float = np.nan  # the median
+    value: float = np.nan
+    note: str = ""
+    limited: bool = False  # ran out of time, as opposed to having failed
+    iterations: int = 0
+    trace: Trace | None = None
+
+    @property
+    def finished(self) -> bool:
+        return bool(np.isfinite(self.seconds))
+
+    @property
+    def short_note(self) -> str:
+        """A word for a table cell."""
+        return "[red]limit[/]" if self.limited else tables.FAILED
+
+
+def flat(graph: at.FactorGraph) -> tuple[Problem, Scores]:
+    """The compiled problem of a graph and its scores."""
+    compiled = graph.compile()
+    return compiled.problem, compiled.flat_scores(graph_scores(graph))
+
+
+def target(lp: float) -> float:
+    """The largest bound that counts as having reached the LP optimum ``lp``."""
+    return lp + ACCURACY * (1.0 + abs(lp))
+
+
+def recorded(run: Callable[[], Outcome]) -> Outcome:
+    """``run()``, or an outcome that says how it failed: a benchmark hides nothing."""
+    try:
+        return run()
+    except Exception as error:
+        return Outcome(note=f"failed: {type(error).__name__}: {error}")
+
+
+def repeated(run: Callable[[], Outcome]) -> Outcome:
+    """The quickest of several runs, fewer if they are long; the same for every contestant."""
+    outcomes = [recorded(run)]
+    while outcomes[-1].finished and len(outcomes) < MOST_RUNS:
+        if sum(o.seconds for o in outcomes) >= RUNNING_SECONDS:
+            break
+        outcomes.append(recorded(run))
+    best = min(outcomes, key=lambda o: o.seconds if o.finished else np.inf)
+    typical = median(o.seconds for o in outcomes)
+    return replace(best, typical=typical)
+
+
+def ad3_to_bound(graph: at.FactorGraph, lp: float, time_limit: float) -> Outcome:
+    """Decode until the best bound is good; the clock includes bounds and rounding."""
+
+    def good(step: Progress) -> bool:
+        return step.best_bound <= target(lp)
+
+    result = at.decode(graph, at.AD3(), callback=good, time_limit=time_limit)
+    last = result.trace.reports[-1]
+    if not good(last):
+        off = (last.best_bound - lp) / (1.0 + abs(lp))
+        note = f"{result.status.name} {off:.0e} above the LP after {last.seconds:.1f} s"
+        return Outcome(value=last.best_bound, note=note, limited=True, trace=result.trace)
+    return Outcome(
+        seconds=last.seconds,
+        value=last.best_bound,
+        iterations=last.iteration,
+        trace=result.trace,
+    )
+
+
+def highs(graph: at.FactorGraph, method: str, time_limit: float) -> Outcome:
+    """Solve the compact linear program to optimality; seconds inside HiGHS only."""
+    problem, scores = flat(graph)
+    solution = at.LinearProgram(method=method).solve(problem, scores, time_limit)
+    if solution.status != "optimal":
+        note = f"{solution.status} after {solution.seconds:.1f} s"
+        return Outcome(note=note, limited=solution.status == "time limit")
+    return Outcome(seconds=solution.seconds, value=solution.value)
+
+
+def both_highs(graph: at.FactorGraph, time_limit: float) -> dict[str, Outcome]:
+    """Interior point, then simplex with no more time than decides which is faster."""
+    ipm = repeated(lambda: highs(graph, "ipm", time_limit))
+    left = 1.5 * ipm.seconds + 1.0 if ipm.finished else time_limit
+    simplex = repeated(lambda: highs(graph, "simplex", left))
+    return {"simplex": simplex, "ipm": ipm}
+
+
+def lp_optimum(highs: Mapping[str, Outcome], known: Reference | None) -> float:
+    """What HiGHS found, simplex first; else the stated figure; NaN if nobody knows."""
+    stated = np.nan if known is None or known.lp is None else known.lp
+    return next((o.value for o in highs.values() if o.finished), stated)

@@ -1,0 +1,73 @@
+"""Pictures of the suites; matplotlib is needed only here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from benchmarks.scaling import Point
+    from benchmarks.to_bound import Race
+
+COLUMNS = 4
+MARKERS = {"simplex": "s", "ipm": "^"}
+
+
+def _figure(width: float, height: float) -> Any:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _save(figure: Any, folder: Path, name: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    figure.savefig(path, dpi=130)
+    return path
+
+
+def bounds_over_time(races: Sequence[Race], folder: Path) -> Path:
+    """Distance of AD3's best bound from the LP over time; marks where HiGHS was done."""
+    from benchmarks.methods import ACCURACY
+
+    rows = ceil(len(races) / COLUMNS)
+    figure = _figure(3.4 * COLUMNS, 2.6 * rows)
+    panels = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
+    for panel in panels[len(races) :]:
+        panel.set_axis_off()
+    for panel, race in zip(panels, races, strict=False):
+        trace = race.ad3.trace
+        if trace is not None and len(trace):
+            off = (trace.best_bound - race.lp) / (1.0 + abs(race.lp))
+            panel.loglog(trace.seconds, np.maximum(off, ACCURACY / 100), label="AD3 bound")
+        for method, outcome in race.highs.items():
+            if outcome.finished:
+                mark = MARKERS[method]
+                panel.loglog([outcome.seconds], [ACCURACY], mark, label=f"{method} done")
+        panel.axhline(ACCURACY, color="0.7", linewidth=0.8)
+        panel.set_title(race.instance.name, fontsize="small")
+        panel.tick_params(labelsize="x-small")
+    panels[0].legend(fontsize="x-small")
+    figure.supxlabel("seconds")
+    figure.supylabel("relative distance of the bound from the LP optimum")
+    return _save(figure, folder, "bounds_over_time.png")
+
+
+def scaling(points: Sequence[Point], folder: Path) -> Path:
+    """Build, compile and iteration time against the number of factors, log-log."""
+    figure = _figure(9.0, 4.0)
+    left, right = figure.subplots(1, 2)
+    factors = np.array([p.factors for p in points], float)
+    for name in ("build", "compile", "iteration"):
+        left.loglog(factors, [getattr(p, name) for p in points], "o-", label=name)
+    left.loglog(factors, factors * 1e-8, color="0.7", linewidth=0.8, label="10 ns per factor")
+    left.set(xlabel="pair factors", ylabel="seconds")
+    left.legend(fontsize="small")
+    right.loglog(factors, [p.bytes_per_factor for p in points], "o-")
+    right.axhline(100.0, color="0.7", linewidth=0.8)
+    right.set(xlabel="pair factors", ylabel="peak bytes per factor")
+    return _save(figure, folder, "scaling.png")

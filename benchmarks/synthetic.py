@@ -1,0 +1,47 @@
+"""Instances made up on the spot: they need no data and come in any size."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import assent as at
+
+
+def torus_edges(side: int) -> NDArray[np.int32]:
+    """Edges ``[2 * side^2, 2]`` of a square grid whose borders are joined."""
+    cells = np.arange(side * side, dtype=np.int32).reshape(side, side)
+    right = np.stack([cells, np.roll(cells, -1, axis=1)], axis=-1)
+    down = np.stack([cells, np.roll(cells, -1, axis=0)], axis=-1)
+    return np.concatenate([right.reshape(-1, 2), down.reshape(-1, 2)])
+
+
+def torus(side: int, coupling: float = 1.0, seed: int = 0) -> at.FactorGraph:
+    """Toroidal Ising model: fields from U[-1, 1], couplings from U[-coupling, coupling].
+
+    A coupling ``c`` rewards equal neighbours: ``c [x = y] = c - c x - c y + 2 c x y``.
+    """
+    rng = np.random.default_rng(seed)
+    edges = torus_edges(side)
+    c = rng.uniform(-coupling, coupling, len(edges))
+    theta = rng.uniform(-1.0, 1.0, side * side)
+    theta -= np.bincount(edges.ravel(), weights=np.repeat(c, 2), minlength=side * side)
+    c *= 2.0
+    graph = at.FactorGraph()
+    x = graph.binary(side * side, scores=theta, name="x")
+    graph.add(at.Pair(x[edges[:, 0]], x[edges[:, 1]], scores=c))
+    return graph
+
+
+def assignment(people: int, jobs: int, seed: int = 0) -> at.FactorGraph:
+    """Everybody gets one job, a job has room for two, some pairs of choices are liked or not."""
+    rng = np.random.default_rng(seed)
+    graph = at.FactorGraph()
+    does = graph.binary((people, jobs), scores=rng.normal(size=(people, jobs)), name="does")
+    graph.add(at.ExactlyOne(does, axis=1))
+    graph.add(at.AtMost(2, does, axis=0))
+    open_job = graph.binary(jobs, scores=-0.5, name="open")
+    graph.add(at.AtLeastOne(does, axis=0, output=open_job))
+    likes = rng.normal(size=(people - 1, jobs))
+    graph.add(at.Pair(does[:-1], does[1:], scores=likes))
+    return graph

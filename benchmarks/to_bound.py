@@ -1,0 +1,116 @@
+"""Suite ``to-bound``: time until the bound has reached the LP optimum, against HiGHS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from benchmarks import plots, tables
+from benchmarks.collection import Instance
+from benchmarks.methods import (
+    ACCURACY,
+    Outcome,
+    ad3_to_bound,
+    both_highs,
+    lp_optimum,
+    recorded,
+    repeated,
+)
+from benchmarks.synthetic import assignment, torus
+
+
+@dataclass(frozen=True)
+class Race:
+    """One instance, all contestants."""
+
+    instance: Instance
+    ad3: Outcome
+    highs: dict[str, Outcome] = field(default_factory=dict)
+
+    @property
+    def lp(self) -> float:
+        """The LP optimum."""
+        return lp_optimum(self.highs, self.instance.reference)
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster than the faster of the linear programs."""
+        times = [o.seconds for o in self.highs.values() if o.finished]
+        return min(times) / self.ad3.seconds if times else np.nan
+
+
+def warm_up() -> None:
+    """Compile or load every kernel before the clock runs."""
+    for graph in (torus(6), assignment(6, 4)):
+        ad3_to_bound(graph, lp=-np.inf, time_limit=1.0)
+
+
+def run(
+    console: Console,
+    instances: Sequence[Instance],
+    *,
+    time_limit: float,
+    plot_folder: Path | None = None,
+) -> list[Race]:
+    """Run all races, print them, draw them."""
+    recorded(lambda: warm_up() or Outcome())
+    races = []
+    for instance in instances:
+        with console.status(instance.name):
+            races.append(race(instance, time_limit))
+    tables.show(
+        console,
+        f"Time until the bound is within {ACCURACY:g}·(1+|LP|) of the LP optimum",
+        ("instance", "LP", "AD3", "median", "iterations", "simplex", "IPM", "ratio", "bar"),
+        [_row(race) for race in races],
+        caption="best of several runs, one thread, warm; ratio = faster HiGHS method / AD3",
+        notes=[note for race in races for note in _notes(race)],
+    )
+    if plot_folder is not None and races:
+        console.print(f"plot: {plots.bounds_over_time(races, plot_folder)}")
+    return races
+
+
+def race(instance: Instance, time_limit: float) -> Race:
+    """Time everybody on one instance."""
+    try:
+        graph = instance.build()
+        graph.compile()
+    except Exception as error:
+        return Race(instance, Outcome(note=f"failed: {type(error).__name__}: {error}"))
+    highs = both_highs(graph, time_limit)
+    lp = lp_optimum(highs, instance.reference)
+    if not np.isfinite(lp):
+        return Race(instance, Outcome(note="no LP optimum to compare with"), highs)
+    ad3 = repeated(lambda: ad3_to_bound(graph, lp, time_limit))
+    return Race(instance, ad3, highs)
+
+
+def _row(race: Race) -> tuple[str, ...]:
+    ratio = f"{race.ratio:.3g}×" if np.isfinite(race.ratio) else tables.DASH
+    return (
+        race.instance.name,
+        tables.number(race.lp, 8),
+        _time(race.ad3),
+        tables.duration(race.ad3.typical),
+        str(race.ad3.iterations or tables.DASH),
+        *(_time(race.highs.get(method)) for method in ("simplex", "ipm")),
+        ratio,
+        tables.against(race.ratio, race.instance.bar, at_least=True),
+    )
+
+
+def _time(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return tables.DASH
+    return tables.duration(outcome.seconds) if outcome.finished else outcome.short_note
+
+
+def _notes(race: Race) -> list[tuple[str, str]]:
+    """What stopped whom, in full."""
+    contestants = {"AD3": race.ad3, **race.highs}
+    return [(f"{race.instance.name}, {name}", o.note) for name, o in contestants.items()]
