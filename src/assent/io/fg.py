@@ -146,8 +146,8 @@ def _read_factor(reader: TokenReader, factor: int, n_variables: int, hint: str
         twice = next(i for i, lit in enumerate(literals) if lit in literals[:i])
         raise reader.error(f"distinct literals in a {name}", reader.position - size + twice)
     if name == "PAIR":
-        score = reader.numbers(1, "the score of a PAIR (finite, or -inf)", lambda v: v < np.inf)
-        return name, literals, float(score[0])
+        score = reader.number("the score of a PAIR (finite, or -inf)", lambda v: v < np.inf)
+        return name, literals, score
     if name == "BUDGET":
         return name, literals, min(reader.integer("the limit of a BUDGET", low=0), size)
     return name, literals, 0.0

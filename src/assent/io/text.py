@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import math
 import os
 import zlib
 from collections.abc import Callable, Sequence
@@ -84,30 +85,34 @@ class TokenReader:
         self.position = 0
         self._text = text
         self._tokens = text.split()
+        self._count = len(self._tokens)
 
     @property
     def remaining(self) -> int:
         """Number of tokens not yet read."""
-        return len(self._tokens) - self.position
+        return self._count - self.position
 
     def error(self, expected: str, position: int | None = None) -> FormatError:
         """The error "expected this, found that" for the token at ``position`` (default: next)."""
         position = self.position if position is None else position
-        token = self._tokens[position] if position < len(self._tokens) else None
+        token = self._tokens[position] if position < self._count else None
         return FormatError.found(self.path, self._line_of(position), token, expected)
 
     def word(self, expected: str) -> str:
         """The next token as it stands."""
-        return self.words(1, expected)[0]
+        if self.position >= self._count:
+            raise self.error(expected)
+        self.position += 1
+        return self._tokens[self.position - 1]
 
     def words(self, count: int, expected: str) -> list[str]:
         """The next ``count`` tokens."""
+        start, end = self.position, self.position + count
         # Checked before anything is allocated: a corrupted count may claim the moon.
-        if count > self.remaining:
-            raise self.error(expected, len(self._tokens))
-        start = self.position
-        self.position += count
-        return self._tokens[start : self.position]
+        if end > self._count:
+            raise self.error(expected, self._count)
+        self.position = end
+        return self._tokens[start:end]
 
     def integer(self, expected: str, low: int, high: int | None = None) -> int:
         """The next token as an integer with ``low <= value <= high``."""
@@ -117,6 +122,13 @@ class TokenReader:
         except ValueError:
             value = low - 1
         if value < low or (high is not None and value > high):
+            raise self.error(expected, self.position - 1)
+        return value
+
+    def number(self, expected: str, valid: Callable[[float], bool] = math.isfinite) -> float:
+        """The next token as a number for which ``valid`` is true."""
+        value = _number_or_nan(self.word(expected))
+        if not valid(value):
             raise self.error(expected, self.position - 1)
         return value
 
@@ -148,9 +160,9 @@ def parse_numbers(tokens: Sequence[str], valid: Callable[[NDArray], NDArray] = n
                   ) -> tuple[NDArray[np.float64], int | None]:
     """Numbers of all ``tokens`` and the index of the first that is none or not ``valid``."""
     try:
-        values = np.array(list(map(float, tokens)), np.float64)
+        values = np.fromiter(map(float, tokens), np.float64, len(tokens))
     except ValueError:
-        values = np.array(list(map(_number_or_nan, tokens)), np.float64)
+        values = np.fromiter(map(_number_or_nan, tokens), np.float64, len(tokens))
     accepted = valid(values)
     return values, None if accepted.all() else int(np.argmin(accepted))
 

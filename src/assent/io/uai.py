@@ -11,14 +11,21 @@ Evidence comes as ``N v x v x ...`` or, in the older dialect, as ``1 N v x v x .
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from assent.io.text import PathLike, TokenReader, parse_numbers, read_text, write_text
+from assent.io.text import (
+    FormatError,
+    PathLike,
+    TokenReader,
+    parse_numbers,
+    read_text,
+    write_text,
+)
 
 KINDS = ("MARKOV", "BAYES")
 
@@ -125,8 +132,7 @@ def read_uai(path: PathLike, evidence: PathLike | Mapping[int, int] | None = Non
     n_variables = reader.integer("the number of variables", low=0)
     cardinalities = _read_cardinalities(reader, n_variables)
     n_factors = reader.integer("the number of factors", low=0)
-    arities, scope = _read_scopes(reader, n_factors, n_variables)
-    scope_start = _starts(arities)
+    scope_start, scope = _read_scopes(reader, n_factors, n_variables)
     sizes = _table_sizes(reader, cardinalities, scope_start, scope)
     table_start, log_tables = _read_tables(reader, sizes)
     reader.finish()
@@ -134,7 +140,7 @@ def read_uai(path: PathLike, evidence: PathLike | Mapping[int, int] | None = Non
         kind=kind,
         cardinalities=np.array(cardinalities, np.int64),
         scope_start=scope_start,
-        scope=np.array(scope, np.int64),
+        scope=scope,
         table_start=table_start,
         log_tables=log_tables,
     )
@@ -179,12 +185,14 @@ def write_uai(model: UaiModel, path: PathLike) -> None:
     Raises:
         ValueError: if a potential would overflow or vanish as a floating-point number.
     """
-    lines = [model.kind, str(model.n_variables), _join(model.cardinalities), str(model.n_factors)]
-    scopes = [model.scope_of(factor) for factor in range(model.n_factors)]
-    lines += [_join([len(scope), *scope]) for scope in scopes]
-    potentials = _exponentiate(model)
+    lines = [model.kind, str(model.n_variables), _join(model.cardinalities.tolist())]
+    lines.append(str(model.n_factors))
+    scope = model.scope.tolist()
+    for start, end in pairwise(model.scope_start.tolist()):
+        lines.append(_join([end - start, *scope[start:end]]))
+    potentials = _exponentiate(model).tolist()
     for start, end in pairwise(model.table_start.tolist()):
-        lines += ["", str(end - start), " ".join(map(repr, potentials[start:end].tolist()))]
+        lines += ["", str(end - start), _join(potentials[start:end])]
     write_text(path, "\n".join(lines) + "\n")
 
 
@@ -207,31 +215,35 @@ def _read_cardinalities(reader: TokenReader, n_variables: int) -> list[int]:
 
 
 def _read_scopes(reader: TokenReader, n_factors: int, n_variables: int
-                 ) -> tuple[list[int], list[int]]:
-    """Number of variables of each factor, and all their variables in one list."""
-    arities: list[int] = []
-    scope: list[int] = []
+                 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Starts of all scopes and their variables."""
+    rows = _Rows(reader)
     for factor in range(n_factors):
-        expected = f"the number of variables of factor {factor}"
-        arity = reader.integer(expected, low=0, high=n_variables)
-        start = reader.position
-        expected = f"a variable of factor {factor}, 0 to {n_variables - 1}"
-        members = [reader.integer(expected, 0, n_variables - 1) for _ in range(arity)]
-        if len(set(members)) < arity:
-            twice = next(i for i, v in enumerate(members) if v in members[:i])
-            raise reader.error(f"distinct variables in factor {factor}", start + twice)
-        arities.append(arity)
-        scope += members
-    return arities, scope
+        rows.sizes.append(
+            reader.integer(f"the number of variables of factor {factor}", 0, n_variables)
+        )
+        rows.take(f"{rows.sizes[-1]} variables of factor {factor}")
+    start, values = rows.parse(
+        lambda v: (v >= 0) & (v < n_variables) & (v == np.floor(v)),
+        f"a variable, 0 to {n_variables - 1},",
+    )
+    scope = values.astype(np.int64)
+    owner = np.repeat(np.arange(n_factors), np.diff(start))
+    order = np.lexsort((scope, owner))
+    twice = (np.diff(scope[order]) == 0) & (np.diff(owner[order]) == 0)
+    if twice.any():
+        raise rows.error(int(order[1:][twice].min()), "another variable")
+    return start, scope
 
 
 def _table_sizes(reader: TokenReader, cardinalities: list[int], scope_start: NDArray,
-                 scope: list[int]) -> list[int]:
+                 scope: NDArray) -> list[int]:
     """Entries of each table; gives up early, since a corrupted file may multiply to anything."""
     sizes = []
+    variables = scope.tolist()
     for factor, (start, end) in enumerate(pairwise(scope_start.tolist())):
         size = 1
-        for v in scope[start:end]:
+        for v in variables[start:end]:
             size *= cardinalities[v]
             if size > reader.remaining:
                 raise reader.error(f"the {size} or more entries of factor {factor}'s table")
@@ -240,21 +252,47 @@ def _table_sizes(reader: TokenReader, cardinalities: list[int], scope_start: NDA
 
 
 def _read_tables(reader: TokenReader, sizes: list[int]) -> tuple[NDArray, NDArray]:
-    """Starts of all tables and their log-potentials, converted in one go."""
-    entries: list[str] = []
-    first = []  # position in the file of each table's first entry
+    """Starts of all tables and their log-potentials."""
+    rows = _Rows(reader)
     for factor, size in enumerate(sizes):
         reader.integer(f"{size}, the table size of factor {factor}", low=size, high=size)
-        first.append(reader.position)
-        entries += reader.words(size, f"{size} potentials of factor {factor}")
-    table_start = _starts(sizes)
-    values, bad = parse_numbers(entries, valid=lambda v: np.isfinite(v) & (v >= 0.0))
-    if bad is not None:
-        factor = int(np.searchsorted(table_start, bad, side="right")) - 1
-        position = first[factor] + bad - int(table_start[factor])
-        raise reader.error(f"a potential (a number, not negative) of factor {factor}", position)
+        rows.sizes.append(size)
+        rows.take(f"{size} potentials of factor {factor}")
+    start, values = rows.parse(
+        lambda v: np.isfinite(v) & (v >= 0.0), "a potential (a number, not negative)"
+    )
     with np.errstate(divide="ignore"):  # log 0 = −inf is what a zero potential means
-        return table_start, np.log(values)
+        return start, np.log(values)
+
+
+class _Rows:
+    """Numbers of one row per factor, gathered as tokens and converted in one go."""
+
+    def __init__(self, reader: TokenReader) -> None:
+        self.reader = reader
+        self.sizes: list[int] = []
+        self._first: list[int] = []  # position in the file of each row's first number
+        self._tokens: list[str] = []
+
+    def take(self, expected: str) -> None:
+        """Take the tokens of the last row, whose size is already listed."""
+        self._first.append(self.reader.position)
+        self._tokens += self.reader.words(self.sizes[-1], expected)
+
+    def parse(self, valid: Callable[[NDArray], NDArray], expected: str
+              ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Starts of all rows and their numbers; complains of the first that is not ``valid``."""
+        values, bad = parse_numbers(self._tokens, valid)
+        if bad is not None:
+            raise self.error(bad, expected)
+        return _starts(self.sizes), values
+
+    def error(self, index: int, expected: str) -> FormatError:
+        """The error about one number, by its index among all."""
+        start = _starts(self.sizes)
+        factor = int(np.searchsorted(start, index, side="right")) - 1
+        position = self._first[factor] + index - int(start[factor])
+        return self.reader.error(f"{expected} in factor {factor}", position)
 
 
 def _exponentiate(model: UaiModel) -> NDArray[np.float64]:
@@ -276,5 +314,5 @@ def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
 
 
-def _join(numbers: ArrayLike) -> str:
-    return " ".join(map(str, np.asarray(numbers).tolist()))
+def _join(numbers: Sequence[float]) -> str:
+    return " ".join(map(repr, numbers))
