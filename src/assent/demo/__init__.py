@@ -1,0 +1,1 @@
+"""A short tour for the terminal: ``python -m assent.demo``."""
