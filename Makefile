@@ -25,6 +25,7 @@ help:
 	@echo "make clean  remove the environment and caches"
 
 $(STAMP): pyproject.toml
+	@echo "preparing $(VENV), once: this takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,dev]"
 	touch $(STAMP)
