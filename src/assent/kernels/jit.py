@@ -54,11 +54,14 @@ def jit(function: Callable | None = None, **options: Any) -> Any:
         ...     for value in values:
         ...         result += value
         ...     return result
+        >>> total((1.0, 2.5))
+        3.5
     """
     if function is None:
         return lambda decorated: jit(decorated, **options)
     settings = {"nogil": True, "error_model": "numpy", **options}
-    folder = cache_folder()
+    # Code typed at a prompt has no file, hence no stamp that could tell whether it changed.
+    folder = cache_folder() if os.path.isfile(function.__code__.co_filename) else None
     if folder is None:
         return numba.njit(**settings)(function)
     # Numba looks at its setting once, while decorating: lend it our folder for that moment only.
