@@ -1,0 +1,106 @@
+"""Examples run, and what README and docs show is what happens."""
+
+import doctest
+import re
+import runpy
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from assent.cli import main
+from assent.factors import KINDS
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+# What a reader is promised to see, by example.
+PROMISES = {
+    "01_first_decode": ["Pack: tent, torch, batteries, book, camera", "OPTIMAL", "alone: True"],
+    "02_image_restoration": ["Wrong pixels: 294 before", "OPTIMAL"],
+    "03_timetable": ["poetry", "INFEASIBLE", "Ada's Monday", "The proof checks out: True"],
+    "04_warm_start": ["first frame", "Warm starts needed"],
+    "05_certificate": ["RELAXED", "bound by hand 1.5", "by the library 1.5", "OPTIMAL"],
+    "06_entities_and_relations": ["Ada works for Byron Ltd", "Charlotte lives in Paris"],
+}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs_and_shows_what_it_promises(path, capsys):
+    runpy.run_path(str(path))
+    shown = capsys.readouterr().out
+    for promise in PROMISES[path.stem]:
+        assert promise in shown
+
+
+def test_warm_starts_save_iterations():
+    names = runpy.run_path(str(ROOT / "examples" / "04_warm_start.py"))
+    cold, warm = names["total"]
+    assert warm < cold
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str]]:
+    """Fenced blocks of a page: language and text."""
+    for match in FENCE.finditer(page.read_text(encoding="utf-8")):
+        yield match[1], match[2]
+
+
+def assert_shown(expected: str, shown: str) -> None:
+    same = doctest.OutputChecker().check_output(expected, shown, LOOSE)
+    assert same, f"the page shows\n{expected}\nbut it is\n{shown}"
+
+
+def commands(text: str) -> Iterator[tuple[list[str], str]]:
+    """Lines ``$ assent …`` of a console block, each with the output shown below it."""
+    for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield shlex.split(command, comments=True), output
+
+
+def run_command(words: list[str]) -> str:
+    assert words[0] == "assent"
+    run = CliRunner().invoke(main, words[1:])
+    assert run.exit_code in (0, 3), run.output
+    return run.output
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_on_the_page_runs_and_prints_what_is_shown(page, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict = {"__name__": "page"}
+    shown = ""
+    for language, text in blocks(page):
+        if language == "python":
+            exec(compile(text, str(page), "exec"), names)
+            shown = capsys.readouterr().out
+        elif language == "text":
+            assert_shown(text, shown)
+        elif language == "console":
+            for words, output in commands(text):
+                assert_shown(output, run_command(words))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_of_the_page_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_kind_is_in_the_tables(kind):
+    """Formulas and papers' names are those the code states, form by form."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "factors.md").read_text(encoding="utf-8")
+    section = page.split(f"## {kind.__name__}\n")[1].split("\n## ")[0]
+    forms = [form.removeprefix("with output: ") for form in re.split(r";\s+", kind.formula)]
+    for text in (*forms, *re.split(r";\s+", kind.paper_name)):
+        assert f"| {text} |" in readme
+        assert text in section
+    for ability in kind.abilities:
+        assert f"`{ability}`" in section
