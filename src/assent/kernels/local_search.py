@@ -14,8 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.kernels.propagate import coordinate, group_of, inner, truth
-from assent.problem import ANYOF, CAP
+from assent.kernels.propagate import (
+    OUTPUT,
+    PAIRED,
+    coordinate,
+    group_of,
+    inner,
+    reset_counters,
+    weight,
+)
+from assent.problem import ANYOF, SUM
 
 # Flips in one chain.  Moving a word in the flow models of dependency parsing takes up to about
 # thirty; beyond that chains hardly ever close.
@@ -24,8 +32,10 @@ MAX_CHAIN = 32
 # Broken factors waiting to be mended in one chain; more than this is not coming back.
 MAX_WAITING = 128
 
-# Links one round of chains may look at, as a multiple of all links: keeps a round linear.
-CHAIN_EFFORT = 16
+# Links one round of chains may look at, as a multiple of all logic links: keeps a round linear.
+# Mending a broken assignment is worth more than improving one that holds.
+CHAIN_EFFORT = 4
+MENDING_EFFORT = 16
 
 # Gains below this part of the largest score are rounding noise of the running sums.
 NOISE = 1e-12
@@ -46,11 +56,12 @@ class Point(NamedTuple):
     """An assignment with its running sums.
 
     ``field[v]`` is what ``x[v] = 1`` adds to the score given the other coordinates; ``true[F]``
-    counts true inputs per logic factor; ``frozen[v]`` marks coordinates that must not move.
+    counts true literals as propagation does; ``frozen[v]`` marks coordinates that must not move.
     """
 
     x: np.ndarray  # int8[n]
     true: np.ndarray  # int32[F]
+    scratch: np.ndarray  # int32[F]
     field: np.ndarray  # float64[n]
     frozen: np.ndarray  # uint8[n]
 
@@ -92,59 +103,35 @@ def fill_sums(logic, theta, pair_var, pair, point):
         i, j = pair_var[e, 0], pair_var[e, 1]
         point.field[i] += pair[e] * point.x[j]
         point.field[j] += pair[e] * point.x[i]
-    for g in range(logic.kind.size):
-        m = logic.members[g]
-        inputs = logic.size[g] - 1 if logic.kind[g] == ANYOF else logic.size[g]
-        for f in range(m):
-            point.true[logic.first_factor[g] + f] = 0
-        for j in range(inputs):
-            for f in range(m):
-                literal = logic.lits[logic.first_link[g] + j * m + f]
-                point.true[logic.first_factor[g] + f] += truth(literal, point.x)
+    reset_counters(logic, point.true, point.scratch)
+    for v in range(theta.size):
+        for place in range(logic.start[v], logic.start[v + 1]):
+            use = logic.uses[place]
+            holds = point.x[v] ^ (use & 1)
+            point.true[use >> 3] += holds * weight((use >> 1) & 3)
 
 
 @inner
-def excess(kind, k, true, held):
-    """By how much a factor is broken: 0 if it holds.  ``held``: truth of an ANYOF's output."""
-    if kind == ANYOF:
-        return 1 if (true > 0) != (held == 1) else 0
+def excess(role, k, true):
+    """By how much a factor with this counter is broken: 0 if it holds."""
+    if role >= ANYOF:
+        return 1 if (true > 1) != (true & 1 == 1) else 0
     if true > k:
         return true - k
-    return 0 if kind == CAP else k - true
+    return k - true if role == SUM else 0
 
 
 @inner
-def excess_at_link(logic, point, link, flipped):
-    """Excess of the factor behind a link now, or after flipping the link's literal."""
-    g = group_of(logic, link)
-    m = logic.members[g]
-    offset = link - logic.first_link[g]
-    f = offset % m
-    factor = logic.first_factor[g] + f
-    true = point.true[factor]
-    held = 0
-    is_output = False
-    if logic.kind[g] == ANYOF:
-        last = (logic.size[g] - 1) * m
-        held = truth(logic.lits[logic.first_link[g] + last + f], point.x)
-        is_output = offset >= last
-    if flipped:
-        if is_output:
-            held = 1 - held
-        else:
-            true += 1 - 2 * truth(logic.lits[link], point.x)
-    return excess(logic.kind[g], logic.k[factor], true, held)
-
-
-@inner
-def change_of_flip(logic, point, v):
+def change_of_flip(start, uses, k, x, true, v):
     """Change in the number of broken factors, and in their total excess, if ``v`` flips."""
     broken = 0
     amount = 0
-    for place in range(logic.start[v], logic.start[v + 1]):
-        link = np.int64(logic.links[place])
-        before = excess_at_link(logic, point, link, np.bool_(False))
-        after = excess_at_link(logic, point, link, np.bool_(True))
+    for place in range(start[v], start[v + 1]):
+        use = uses[place]
+        factor, role = use >> 3, (use >> 1) & 3
+        step = 1 - 2 * (x[v] ^ (use & 1))
+        before = excess(role, k[factor], true[factor])
+        after = excess(role, k[factor], true[factor] + step * weight(role))
         broken += int(after > 0) - int(before > 0)
         amount += after - before
     return broken, amount
@@ -153,15 +140,11 @@ def change_of_flip(logic, point, v):
 @inner
 def flip(logic, pairs, pair, point, v):
     """Flip ``v`` and keep the running sums right."""
-    step = 1 - 2 * point.x[v]
     for place in range(logic.start[v], logic.start[v + 1]):
-        link = np.int64(logic.links[place])
-        g = group_of(logic, link)
-        offset = link - logic.first_link[g]
-        if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.members[g]:
-            continue
-        factor = logic.first_factor[g] + offset % logic.members[g]
-        point.true[factor] += step if logic.lits[link] >= 0 else -step
+        use = logic.uses[place]
+        step = 1 - 2 * (point.x[v] ^ (use & 1))
+        point.true[use >> 3] += step * weight((use >> 1) & 3)
+    step = 1 - 2 * point.x[v]
     for place in range(pairs.start[v], pairs.start[v + 1]):
         e = pairs.edges[place]
         other = pairs.var[e, 0] + pairs.var[e, 1] - v
@@ -186,7 +169,9 @@ def flip_sweep(logic, pairs, pair, point, broken, noise):
         gain = gain_of_flip(point, v)
         if point.frozen[v] or (broken == 0 and gain <= noise):
             continue
-        more_broken, amount = change_of_flip(logic, point, v)
+        more_broken, amount = change_of_flip(
+            logic.start, logic.uses, logic.k, point.x, point.true, v
+        )
         if more_broken > 0:
             continue
         if more_broken < 0 or amount < 0 or (amount == 0 and gain > noise):
@@ -197,55 +182,66 @@ def flip_sweep(logic, pairs, pair, point, broken, noise):
 
 
 @inner
-def cheapest_mend(logic, point, link, chain, length):
-    """The coordinate whose flip mends the factor behind a link and costs least.
+def cheapest_mend(logic, point, factor, chain, length):
+    """The coordinate whose flip mends a broken factor and costs least.
 
     Coordinates already in the chain stay.  Returns the coordinate (or -1), its change in broken
     factors, and the number of links looked at.
     """
-    g = group_of(logic, link)
-    m = logic.members[g]
-    f = (link - logic.first_link[g]) % m
-    now = excess_at_link(logic, point, link, np.bool_(False))
+    g = group_of(logic.first_factor, factor)
+    k, true = logic.k[factor], point.true[factor]
+    now = excess(logic.kind[g], k, true)
     best, best_broken, best_gain = -1, 0, 0.0
     work = np.int64(logic.size[g])
     for j in range(logic.size[g]):
-        at = logic.first_link[g] + j * m + f
-        v = coordinate(logic.lits[at])
-        if point.frozen[v] or (logic.paired.size and logic.paired[at]):
+        link = logic.first_link[g] + j * logic.members[g] + factor - logic.first_factor[g]
+        literal = logic.lits[link]
+        v = np.int64(coordinate(literal))
+        if point.frozen[v] or (logic.marks.size and logic.marks[link] == PAIRED):
             continue
-        if excess_at_link(logic, point, at, np.bool_(True)) >= now:
+        role = OUTPUT if logic.kind[g] == ANYOF and j == logic.size[g] - 1 else logic.kind[g]
+        holds = point.x[v] if literal >= 0 else 1 - point.x[v]
+        if excess(role, k, true + (1 - 2 * holds) * weight(role)) >= now:
             continue
-        used = False
-        for c in range(length):
-            used |= chain[c] == v
-        if used:
+        if is_among(v, chain, length):
             continue
-        broken, _ = change_of_flip(logic, point, v)
+        broken, _ = change_of_flip(logic.start, logic.uses, logic.k, point.x, point.true, v)
         work += logic.start[v + 1] - logic.start[v]
         gain = gain_of_flip(point, v)
         if best < 0 or broken < best_broken or (broken == best_broken and gain > best_gain):
-            best, best_broken, best_gain = np.int64(v), broken, gain
+            best, best_broken, best_gain = v, broken, gain
     return best, best_broken, work
 
 
 @inner
-def push_broken(logic, point, v, waiting, height):
-    """Put the broken factors of ``v`` (one link each) on the pile; -1 if it runs over."""
-    for place in range(logic.start[v], logic.start[v + 1]):
-        link = np.int64(logic.links[place])
-        if excess_at_link(logic, point, link, np.bool_(False)) > 0:
+def is_among(v, chain, length):
+    """Whether ``v`` is one of the first entries of a chain."""
+    found = False
+    for c in range(length):
+        found |= chain[c] == v
+    return found
+
+
+@inner
+def push_broken(start, uses, k, true, v, waiting, height):
+    """Put the broken factors of ``v`` on the pile; returns its height, -1 if it runs over."""
+    for place in range(start[v], start[v + 1]):
+        use = uses[place]
+        if excess((use >> 1) & 3, k[use >> 3], true[use >> 3]) > 0:
             if height == waiting.size:
                 return -1
-            waiting[height] = link
+            waiting[height] = use >> 1  # factor and role
             height += 1
     return height
 
 
 @inner
-def drop_mended(logic, point, waiting, height):
+def drop_mended(k, true, waiting, height):
     """Take factors that hold again off the top of the pile."""
-    while height > 0 and excess_at_link(logic, point, waiting[height - 1], np.bool_(False)) == 0:
+    while height > 0:
+        top = waiting[height - 1]
+        if excess(top & 3, k[top >> 2], true[top >> 2]) > 0:
+            break
         height -= 1
     return height
 
@@ -256,23 +252,25 @@ def try_chain(logic, pairs, pair, point, first, noise, chain, waiting):
 
     Returns the change in broken factors, the number of flips kept, and the links looked at.
     """
-    v, length, gain, work = np.int64(first), 0, 0.0, np.int64(0)
-    broken, _ = change_of_flip(logic, point, v)
-    height = np.int64(0)
+    start, uses, k = logic.start, logic.uses, logic.k
+    v, length, height = np.int64(first), 0, np.int64(0)
+    gain, work = 0.0, np.int64(0)
+    broken, _ = change_of_flip(start, uses, k, point.x, point.true, v)
     while True:
         # 1. Flip, and note what this breaks.
         gain += gain_of_flip(point, v)
         flip(logic, pairs, pair, point, v)
         chain[length] = v
         length += 1
-        work += logic.start[v + 1] - logic.start[v]
-        height = push_broken(logic, point, v, waiting, height)
+        work += start[v + 1] - start[v]
+        height = push_broken(start, uses, k, point.true, v, waiting, height)
         # 2. Take the latest factor still broken.
-        height = drop_mended(logic, point, waiting, height)
+        height = drop_mended(k, point.true, waiting, height)
         if height <= 0 or length == chain.size:
             break
         # 3. Mend it.
-        v, more_broken, looked = cheapest_mend(logic, point, waiting[height - 1], chain, length)
+        factor = np.int64(waiting[height - 1] >> 2)
+        v, more_broken, looked = cheapest_mend(logic, point, factor, chain, length)
         work += looked
         if v < 0:
             break
@@ -286,24 +284,26 @@ def try_chain(logic, pairs, pair, point, first, noise, chain, waiting):
 
 
 @inner
-def chain_sweep(logic, pairs, pair, point, broken, noise, start):
+def chain_sweep(logic, pairs, pair, point, broken, noise, after):
     """Try a chain from every coordinate that would gain alone or stands in a broken factor.
 
-    Begins after coordinate ``start`` and ends when all were visited or the effort is spent.
+    Begins after the given coordinate and ends when all were visited or the effort is spent.
     Returns the number of broken factors, updated, the number of flips, and where to go on.
     """
     chain = np.empty(MAX_CHAIN, np.int32)
-    waiting = np.empty(MAX_WAITING, np.int64)
-    effort = CHAIN_EFFORT * (logic.links.size + 2 * pair.size)
+    waiting = np.empty(MAX_WAITING, np.int32)
+    nothing = np.int64(0)
+    effort = (MENDING_EFFORT if broken else CHAIN_EFFORT) * logic.uses.size
     flips = 0
-    v = start
+    v = after
     for _ in range(point.x.size):
-        v = v + 1 if v + 1 < point.x.size else 0
+        v = v + 1 if v + 1 < point.x.size else nothing
         if point.frozen[v] or logic.start[v] == logic.start[v + 1]:
             continue
         promising = gain_of_flip(point, v) > noise
         if broken > 0 and not promising:
-            promising = push_broken(logic, point, v, waiting, np.int64(0)) != 0
+            height = push_broken(logic.start, logic.uses, logic.k, point.true, v, waiting, nothing)
+            promising = height != 0
         if not promising:
             continue
         change, kept, work = try_chain(logic, pairs, pair, point, v, noise, chain, waiting)
@@ -316,13 +316,13 @@ def chain_sweep(logic, pairs, pair, point, broken, noise, start):
 
 
 @inner
-def count_broken(logic, point):
-    """Number of broken factors by the running sums."""
+def count_broken(logic, true):
+    """Number of broken factors by the counters."""
     broken = 0
     for g in range(logic.kind.size):
-        for f in range(logic.members[g]):
-            link = logic.first_link[g] + f
-            broken += excess_at_link(logic, point, link, np.bool_(False)) > 0
+        for factor in range(logic.first_factor[g], logic.first_factor[g] + logic.members[g]):
+            if excess(logic.kind[g], logic.k[factor], true[factor]) > 0:
+                broken += 1
     return broken
 
 
@@ -339,7 +339,7 @@ def improve(logic, pairs, theta, pair, point, max_sweeps):
     for e in range(pair.size):
         largest = max(largest, abs(pair[e]))
     noise = NOISE * largest
-    broken = count_broken(logic, point)
+    broken = count_broken(logic, point.true)
     total, cursor = 0, np.int64(-1)
     for _ in range(max_sweeps):
         broken, flips = flip_sweep(logic, pairs, pair, point, broken, noise)

@@ -1,13 +1,15 @@
 """Unit propagation on the flat layout: what fixed coordinates imply for the others.
 
-Every logic factor keeps two counters over its literals (over its inputs only, for ANYOF): how
-many are true and how many are free.  A coordinate that receives a value enters the *trail* once;
-taking it from the trail updates the counters of its factors, and a factor whose counters leave
-no choice puts its remaining coordinates on the trail.  A factor searches its literals at most
-twice between two retreats, so the whole costs O(links).
+Every logic factor keeps two counters over its literals: how many are true and how many are free.
+A coordinate that receives a value enters the *trail* once; taking it from the trail updates the
+counters of its factors, and a factor whose counters leave no choice puts its remaining
+coordinates on the trail.  A factor searches its literals at most twice between two retreats, so
+the whole costs O(links).
 
-A factor that holds both ``x`` and ``~x`` counts the two as one true literal from the start:
-whatever ``x`` is, exactly one of them holds.  Their links are *paired* and take no further part.
+The counters of an ANYOF factor hold its inputs and its output at once: an input counts 2 and the
+output 1.  A factor that holds both ``x`` and ``~x`` counts the two as one true literal from the
+start: whatever ``x`` is, exactly one of them holds.  Their links are *paired* and take no further
+part.
 """
 
 from __future__ import annotations
@@ -25,23 +27,34 @@ inner = jit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 FREE = -1  # a coordinate without a value
 
-# Added to the counters of a factor that is given up: beyond any size, and int32 holds it thrice.
-OUT_OF_REACH = 1 << 29
+# The role of a link: the kind of its factor, and a role of its own for an ANYOF's output.
+OUTPUT = 3
 
-# What made a factor worth examining.  Kernels receive these as plain int64: Numba would compile
-# one version per literal.
-TURNED_FALSE = 0
-TURNED_TRUE = 1
-OUTPUT_CHANGED = 2
-ANYTHING = 3
+# What has just happened to a literal.
+TURNED_FALSE, TURNED_TRUE, ANYTHING = 0, 1, 2
+
+# What a factor's counters call for; the last bit of the others is the truth to be given.
+NOTHING, LOST = 0, 1
+INPUTS_FALSE, INPUTS_TRUE = 2, 3
+OUTPUT_FALSE, OUTPUT_TRUE = 4, 5
+
+# Marks of links: one of an ``x, ~x`` pair of inputs; an output whose negation is an input.
+PAIRED, SELF_DENYING = 1, 2
+
+# Added to the counters of a factor that is given up: beyond any size, and int32 holds it thrice.
+OUT_OF_REACH = 1 << 28
+
+# A use is coded as factor * 8 + role * 2 + negated in 32 bits.
+MOST_FACTORS = 1 << 28
 
 
 class Logic(NamedTuple):
-    """The logic factors of a problem and, per coordinate, the links it takes part in.
+    """The logic factors of a problem and, per coordinate, its uses in them.
 
-    The first seven arrays are those of the compiled problem.  ``links[start[v]:start[v + 1]]``
-    are the links of coordinate ``v`` in increasing order, paired ones left out.  ``paired`` has
-    one flag per link, or no entry at all when no factor holds both ``x`` and ``~x``.
+    The first seven arrays are those of the compiled problem.  ``uses[start[v]:start[v + 1]]``
+    say what coordinate ``v`` does: ``factor << 3 | role << 1 | negated`` for each of its links
+    that is not paired.  ``marks`` has one entry per link, or none at all when no factor holds
+    both ``x`` and ``~x``.
     """
 
     kind: np.ndarray  # int8[G]
@@ -52,21 +65,23 @@ class Logic(NamedTuple):
     lits: np.ndarray  # int32[L]
     k: np.ndarray  # int32[F]
     start: np.ndarray  # int32[n + 1]
-    links: np.ndarray  # int32[<= L]
-    paired: np.ndarray  # uint8[L] or uint8[0]
+    uses: np.ndarray  # int32[<= L]
+    marks: np.ndarray  # uint8[L] or uint8[0]
 
 
 def build_links(problem: Any) -> Logic:
-    """Index the links of a compiled problem by coordinate.
+    """Index the logic links of a compiled problem by coordinate, 4 bytes per link.
 
     Example:
         >>> import numpy as np
         >>> from assent.problem import SUM, make_problem
         >>> one_of = (SUM, np.array([[0, 1, ~2]], np.int32), np.array([1], np.int32))
         >>> logic = build_links(make_problem(3, np.zeros((0, 2), np.int32), [one_of]))
-        >>> logic.links[logic.start[2] : logic.start[3]].tolist()
-        [2]
+        >>> logic.uses.tolist() == [SUM << 1, SUM << 1, SUM << 1 | 1]
+        True
     """
+    if len(problem.k) >= MOST_FACTORS:
+        raise ValueError(f"propagation handles fewer than {MOST_FACTORS} logic factors")
     layout = (
         problem.group_kind,
         problem.group_size,
@@ -75,14 +90,14 @@ def build_links(problem: Any) -> Logic:
         problem.group_factor,
         problem.lits,
     )
-    paired = np.zeros(len(problem.lits), np.uint8)
+    marks = np.zeros(len(problem.lits), np.uint8)
     stamp = np.full(problem.n, -1, np.int64)
-    if not _mark_paired(*layout, stamp, np.empty(problem.n, np.int32), paired):
-        paired = np.zeros(0, np.uint8)
+    if not _mark_complements(*layout, stamp, np.empty(problem.n, np.int32), marks):
+        marks = np.zeros(0, np.uint8)
     start = np.zeros(problem.n + 1, np.int32)
-    links = np.empty(len(problem.lits) - int(paired.sum()), np.int32)
-    _index_by_coordinate(problem.lits, paired, start, links)
-    return Logic(*layout, problem.k, start, links, paired)
+    uses = np.empty(len(problem.lits) - np.count_nonzero(marks == PAIRED), np.int32)
+    _index_uses(*layout, marks, start, uses)
+    return Logic(*layout, problem.k, start, uses, marks)
 
 
 def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:
@@ -117,6 +132,56 @@ def workspace(problem: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @jit
+def _mark_complements(kind, size, members, first_link, first_factor, lits, stamp, seen, marks):
+    """Mark links whose complement is an input of the same factor; say whether there are any.
+
+    ``stamp[v]`` is the last factor met that names ``v``, ``seen[v]`` the link that does.
+    """
+    found = False
+    for g in range(kind.size):
+        m = members[g]
+        for f in range(m):
+            for j in range(size[g]):
+                link = first_link[g] + j * m + f
+                v = coordinate(lits[link])
+                if stamp[v] == first_factor[g] + f:
+                    found = True
+                    if kind[g] == ANYOF and j == size[g] - 1:
+                        marks[link] = SELF_DENYING
+                    else:
+                        marks[link] = PAIRED
+                        marks[seen[v]] = PAIRED
+                stamp[v] = first_factor[g] + f
+                seen[v] = link
+    return found
+
+
+@jit
+def _index_uses(kind, size, members, first_link, first_factor, lits, marks, start, uses):
+    """Fill a CSR from coordinates to their uses by a counting sort."""
+    for link in range(lits.size):
+        if marks.size == 0 or marks[link] != PAIRED:
+            start[coordinate(lits[link]) + 1] += 1
+    for v in range(start.size - 1):
+        start[v + 1] += start[v]
+    # start[v] serves as the place of v's next use, which leaves it where v + 1 begins ...
+    for g in range(kind.size):
+        for j in range(size[g]):
+            role = OUTPUT if kind[g] == ANYOF and j == size[g] - 1 else kind[g]
+            for f in range(members[g]):
+                link = first_link[g] + j * members[g] + f
+                if marks.size == 0 or marks[link] != PAIRED:
+                    v = coordinate(lits[link])
+                    negated = 1 if lits[link] < 0 else 0
+                    uses[start[v]] = (first_factor[g] + f) << 3 | role << 1 | negated
+                    start[v] += 1
+    # ... so everything moves up by one.
+    for v in range(start.size - 1, 0, -1):
+        start[v] = start[v - 1]
+    start[0] = 0
+
+
+@jit
 def _close(logic, values, true, free, trail):
     """Propagate given values from scratch; returns the first conflict or -1."""
     reset_counters(logic, true, free)
@@ -132,49 +197,6 @@ def _close(logic, values, true, free, trail):
     return conflict
 
 
-@jit
-def _mark_paired(kind, size, count, first_link, first_factor, lits, stamp, seen, paired):
-    """Flag links whose complement is an input of the same factor; say whether there are any.
-
-    ``stamp[v]`` is the last factor met that names ``v``, ``seen[v]`` the link that does.
-    """
-    found = False
-    for g in range(kind.size):
-        m = count[g]
-        inputs = size[g] - 1 if kind[g] == ANYOF else size[g]
-        for f in range(m):
-            for j in range(inputs):
-                link = first_link[g] + j * m + f
-                v = coordinate(lits[link])
-                if stamp[v] == first_factor[g] + f:
-                    paired[link] = 1
-                    paired[seen[v]] = 1
-                    found = True
-                stamp[v] = first_factor[g] + f
-                seen[v] = link
-    return found
-
-
-@jit
-def _index_by_coordinate(lits, paired, start, links):
-    """Fill a CSR from coordinates to their unpaired links by a counting sort."""
-    for link in range(lits.size):
-        if paired.size == 0 or paired[link] == 0:
-            start[coordinate(lits[link]) + 1] += 1
-    for v in range(start.size - 1):
-        start[v + 1] += start[v]
-    # start[v] serves as the place of v's next link, which leaves it where v + 1 begins ...
-    for link in range(lits.size):
-        if paired.size == 0 or paired[link] == 0:
-            v = coordinate(lits[link])
-            links[start[v]] = link
-            start[v] += 1
-    # ... so everything moves up by one.
-    for v in range(start.size - 1, 0, -1):
-        start[v] = start[v - 1]
-    start[0] = 0
-
-
 @inner
 def coordinate(literal):
     """The coordinate a literal speaks about."""
@@ -182,21 +204,18 @@ def coordinate(literal):
 
 
 @inner
-def truth(literal, values):
-    """1 or 0 for a literal whose coordinate has a value, else FREE."""
-    if literal >= 0:
-        return values[literal]
-    value = values[~literal]
-    return value if value == FREE else 1 - value
+def weight(role):
+    """What a true literal adds to its factor's counter."""
+    return 2 if role == ANYOF else 1
 
 
 @inner
-def group_of(logic, link):
-    """The group a link (int64) stands in: the last one that begins at or before it."""
-    low, high = 0, logic.first_link.size
+def group_of(first_factor, factor):
+    """The group a factor stands in: the last one that begins at or before it."""
+    low, high = 0, first_factor.size
     while high - low > 1:
         middle = (low + high) // 2
-        if logic.first_link[middle] <= link:
+        if first_factor[middle] <= factor:
             low = middle
         else:
             high = middle
@@ -207,80 +226,77 @@ def group_of(logic, link):
 def reset_counters(logic, true, free):
     """Counters ``true[F]``, ``free[F]`` before any coordinate has a value."""
     for g in range(logic.kind.size):
-        inputs = logic.size[g] - 1 if logic.kind[g] == ANYOF else logic.size[g]
+        full = 2 * logic.size[g] - 1 if logic.kind[g] == ANYOF else logic.size[g]
         for f in range(logic.first_factor[g], logic.first_factor[g] + logic.members[g]):
             true[f] = 0
-            free[f] = inputs
-    if logic.paired.size:
-        for link in range(logic.paired.size):
-            if logic.paired[link] == 0:
-                continue
-            g = group_of(logic, link)
-            f = logic.first_factor[g] + (link - logic.first_link[g]) % logic.members[g]
-            free[f] -= 1
-            if logic.lits[link] >= 0:  # once per pair
-                true[f] += 1
+            free[f] = full
+    if logic.marks.size:
+        count_paired(logic, true, free)
 
 
 @inner
-def assign(literal, wanted, values, trail, tail):
-    """Give a free literal the wanted truth (a bool); returns the new end of the trail."""
-    v = coordinate(literal)
-    values[v] = wanted == (literal >= 0)
-    trail[tail] = v
-    return tail + 1
+def count_paired(logic, true, free):
+    """Count every pair ``x, ~x`` as one true literal."""
+    for g in range(logic.kind.size):
+        m = logic.members[g]
+        for link in range(logic.first_link[g], logic.first_link[g] + m * logic.size[g]):
+            if logic.marks[link] == PAIRED:
+                f = logic.first_factor[g] + (link - logic.first_link[g]) % m
+                free[f] -= weight(logic.kind[g])
+                if logic.lits[link] >= 0:  # once per pair
+                    true[f] += weight(logic.kind[g])
 
 
 @inner
-def force_inputs(logic, g, f, wanted, values, trail, tail):
-    """Give every free unpaired input of factor ``f`` (within its group) the wanted truth."""
+def consequence(role, event, k, true, free):
+    """What the counters of a factor call for after an event at a link with the given role.
+
+    Literals are searched only when the event has just made the count tight, once per cause.
+    """
+    if role >= ANYOF:
+        inputs_free, output_free, output = free >> 1, free & 1, true & 1
+        if true > 1 or inputs_free == 0:  # the inputs decide the output
+            decided = 1 if true > 1 else 0
+            if output_free:
+                return OUTPUT_TRUE if decided else OUTPUT_FALSE
+            return NOTHING if output == decided else LOST
+        if output_free == 0:
+            if output == 1 and inputs_free == 1:
+                return INPUTS_TRUE
+            if output == 0 and role == OUTPUT:
+                return INPUTS_FALSE
+        return NOTHING
+    missing = k - true
+    if missing < 0 or (role == SUM and missing > free):
+        return LOST
+    if free > 0:
+        if missing == 0 and event != TURNED_FALSE:
+            return INPUTS_FALSE
+        if role == SUM and missing == free and event != TURNED_TRUE:
+            return INPUTS_TRUE
+    return NOTHING
+
+
+@inner
+def force(logic, factor, action, values, trail, tail):
+    """Give the free literals an action speaks about its truth; returns the trail's new end."""
+    g = group_of(logic.first_factor, factor)
     m = logic.members[g]
-    inputs = logic.size[g] - 1 if logic.kind[g] == ANYOF else logic.size[g]
-    for j in range(inputs):
-        link = logic.first_link[g] + j * m + f
-        if logic.paired.size and logic.paired[link]:
-            continue
-        if truth(logic.lits[link], values) == FREE:
-            tail = assign(logic.lits[link], wanted, values, trail, tail)
+    first = logic.first_link[g] + factor - logic.first_factor[g]
+    low, high = 0, np.int64(logic.size[g])
+    if action >= OUTPUT_FALSE:
+        low = high - 1
+    elif logic.kind[g] == ANYOF:
+        high -= 1
+    for j in range(low, high):
+        link = first + j * m
+        literal = logic.lits[link]
+        v = coordinate(literal)
+        if values[v] == FREE and (logic.marks.size == 0 or logic.marks[link] != PAIRED):
+            values[v] = action & 1 if literal >= 0 else 1 - (action & 1)
+            trail[tail] = v
+            tail += 1
     return tail
-
-
-@inner
-def examine_sum(logic, g, f, event, true, free, values, trail, tail):
-    """Consequences of a CAP or SUM factor.
-
-    Returns whether the factor can no longer hold, and the new end of the trail.
-    """
-    factor = logic.first_factor[g] + f
-    exact = logic.kind[g] == SUM
-    missing = logic.k[factor] - true[factor]
-    if missing < 0 or (exact and missing > free[factor]):
-        return True, tail
-    # The event tells whether the count has just become tight: search the literals only then.
-    full = missing == 0 and event != TURNED_FALSE
-    needed = exact and missing == free[factor] and event != TURNED_TRUE
-    if free[factor] > 0 and (full or needed):
-        tail = force_inputs(logic, g, f, missing > 0, values, trail, tail)
-    return False, tail
-
-
-@inner
-def examine_anyof(logic, g, f, event, true, free, values, trail, tail):
-    """Consequences of an ANYOF factor; the output's value is read directly.
-
-    Returns whether the factor can no longer hold, and the new end of the trail.
-    """
-    factor = logic.first_factor[g] + f
-    output = logic.lits[logic.first_link[g] + (logic.size[g] - 1) * logic.members[g] + f]
-    held = truth(output, values)
-    if true[factor] > 0 or free[factor] == 0:  # the inputs decide the output
-        decided = true[factor] > 0
-        if held == FREE:
-            tail = assign(output, decided, values, trail, tail)
-        return held != FREE and (held == 1) != decided, tail
-    if (held == 0 and event == OUTPUT_CHANGED) or (held == 1 and free[factor] == 1):
-        tail = force_inputs(logic, g, f, held == 1, values, trail, tail)
-    return False, tail
 
 
 @inner
@@ -290,30 +306,20 @@ def start_units(logic, values, true, free, trail, tail):
     Returns the first factor that cannot hold (or -1) and the new end of the trail.
     """
     conflict = -1
-    event = np.int64(ANYTHING)
     for g in range(logic.kind.size):
-        m = logic.members[g]
-        for f in range(m):
-            if logic.kind[g] == ANYOF:
-                output = logic.lits[logic.first_link[g] + (logic.size[g] - 1) * m + f]
-                if truth(output, values) == FREE and _has_input(logic, g, f, ~output):
-                    # ~z = OR(z, ...): z true would make its own negation true.
-                    tail = assign(output, np.bool_(True), values, trail, tail)
-                failed, tail = examine_anyof(logic, g, f, event, true, free, values, trail, tail)
-            else:
-                failed, tail = examine_sum(logic, g, f, event, true, free, values, trail, tail)
-            if failed and conflict < 0:
-                conflict = logic.first_factor[g] + f
+        last = logic.first_link[g] + (logic.size[g] - 1) * logic.members[g]
+        for f in range(logic.members[g]):
+            factor = logic.first_factor[g] + f
+            action = consequence(
+                logic.kind[g], ANYTHING, logic.k[factor], true[factor], free[factor]
+            )
+            if logic.marks.size and logic.marks[last + f] == SELF_DENYING:
+                action = OUTPUT_TRUE  # ~z = OR(z, ...): z true would make its own negation true
+            if action == LOST:
+                conflict = factor if conflict < 0 else conflict
+            elif action != NOTHING:
+                tail = force(logic, factor, action, values, trail, tail)
     return conflict, tail
-
-
-@inner
-def _has_input(logic, g, f, literal):
-    """Whether an ANYOF factor counts the literal among its inputs."""
-    for j in range(logic.size[g] - 1):
-        if logic.lits[logic.first_link[g] + j * logic.members[g] + f] == literal:
-            return True
-    return False
 
 
 @inner
@@ -323,8 +329,8 @@ def propagate(logic, values, true, free, trail, head, tail, stop):
     Args:
         logic: from :func:`build_links`.
         values: ``int8[n]``, written.
-        true: ``int32[F]`` true inputs per factor, written.
-        free: ``int32[F]`` free inputs per factor, written.
+        true: ``int32[F]`` true literals per factor, written.
+        free: ``int32[F]`` free literals per factor, written.
         trail: ``int32[n]`` coordinates in the order they received values, written.
         head: first entry not yet counted.
         tail: end of the trail.
@@ -336,52 +342,41 @@ def propagate(logic, values, true, free, trail, head, tail, stop):
         before the new head is fully counted, so that :func:`retreat` can undo it.
     """
     conflict = -1
-    while head < tail:
+    start, uses, k = logic.start, logic.uses, logic.k
+    while head < tail and not (stop and conflict >= 0):
         v = trail[head]
         head += 1
-        for place in range(logic.start[v], logic.start[v + 1]):
-            link = np.int64(logic.links[place])
-            g = group_of(logic, link)
-            offset = link - logic.first_link[g]
-            f = offset % logic.members[g]
-            factor = logic.first_factor[g] + f
-            event = TURNED_TRUE if (values[v] == 1) == (logic.lits[link] >= 0) else TURNED_FALSE
-            if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.members[g]:
-                event = OUTPUT_CHANGED
-            else:
-                free[factor] -= 1
-                true[factor] += event
-            if logic.kind[g] == ANYOF:
-                failed, tail = examine_anyof(logic, g, f, event, true, free, values, trail, tail)
-            else:
-                failed, tail = examine_sum(logic, g, f, event, true, free, values, trail, tail)
-            if failed:
-                if conflict < 0:
-                    conflict = factor
+        for place in range(start[v], start[v + 1]):
+            # 1. Count.
+            use = uses[place]
+            factor, role = np.int64(use >> 3), (use >> 1) & 3
+            holds = values[v] ^ (use & 1)
+            true[factor] += holds * weight(role)
+            free[factor] -= weight(role)
+            # 2. Conclude.
+            action = consequence(role, holds, k[factor], true[factor], free[factor])
+            if action == LOST:
+                conflict = factor if conflict < 0 else conflict
                 if not stop:
                     true[factor] -= OUT_OF_REACH
                     free[factor] += 2 * OUT_OF_REACH
-        if stop and conflict >= 0:
-            break
+            elif action != NOTHING:
+                tail = force(logic, factor, action, values, trail, tail)
     return conflict, head, tail
 
 
 @inner
-def retreat(logic, values, true, free, trail, mark, head, tail):
+def retreat(start, uses, values, true, free, trail, mark, head, tail):
     """Undo ``trail[mark:tail]``, of which ``trail[mark:head]`` is counted; returns links undone."""
     work = 0
     for at in range(mark, tail):
         v = trail[at]
         if at < head:
-            work += logic.start[v + 1] - logic.start[v]
-            for place in range(logic.start[v], logic.start[v + 1]):
-                link = np.int64(logic.links[place])
-                g = group_of(logic, link)
-                offset = link - logic.first_link[g]
-                if logic.kind[g] == ANYOF and offset >= (logic.size[g] - 1) * logic.members[g]:
-                    continue
-                factor = logic.first_factor[g] + offset % logic.members[g]
-                free[factor] += 1
-                true[factor] -= (values[v] == 1) == (logic.lits[link] >= 0)
+            work += start[v + 1] - start[v]
+            for place in range(start[v], start[v + 1]):
+                use = uses[place]
+                factor, role = use >> 3, (use >> 1) & 3
+                true[factor] -= (values[v] ^ (use & 1)) * weight(role)
+                free[factor] += weight(role)
         values[v] = FREE
     return work

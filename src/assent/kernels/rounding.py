@@ -92,7 +92,8 @@ def round_marginals(
         order = visiting_order(tables.logic, marginals)
         decide(tables.logic, order, wanted, x, frozen, *workspace(problem))
     if max_sweeps > 0:
-        point = Point(x, np.empty(len(problem.k), np.int32), np.empty(problem.n), frozen)
+        true, scratch, _ = workspace(problem)
+        point = Point(x, true, scratch, np.empty(problem.n), frozen)
         improve(tables.logic, tables.pairs, scores.theta, scores.pair, point, max_sweeps)
     return Rounded(x, value(problem, scores, x), int(violated(problem, x).sum()))
 
@@ -134,7 +135,7 @@ def decide(logic, order, wanted, values, frozen, true, free, trail):
     _, head, tail = propagate(logic, values, true, free, trail, np.int64(0), tail, go_on)
     for at in range(tail):
         frozen[trail[at]] = 1
-    effort = UNDO_EFFORT * logic.links.size
+    effort = UNDO_EFFORT * logic.uses.size
     for v in order:
         if values[v] != FREE:
             continue
@@ -147,7 +148,9 @@ def decide(logic, order, wanted, values, frozen, true, free, trail):
             trail[tail] = v
             conflict, head, tail = propagate(logic, values, true, free, trail, mark, mark + 1, halt)
             if conflict >= 0:
-                effort -= retreat(logic, values, true, free, trail, mark, head, tail)
+                effort -= retreat(
+                    logic.start, logic.uses, values, true, free, trail, mark, head, tail
+                )
                 tail = mark
         if conflict >= 0:
             values[v] = wanted[v]
