@@ -7,14 +7,13 @@ from pathlib import Path
 import click
 
 from benchmarks import certify, cold_start, per_iteration, scaling, to_bound
-from benchmarks.collection import instances
+from benchmarks.collection import Instance, has_instances, instances
 from benchmarks.tables import new_console
 
 # A quick pass takes about a minute; the full one is bounded by the baselines.
 SIDES = {True: (30, 100, 300), False: (30, 100, 300, 1000)}
 SIZES = {True: (10**3, 10**4, 10**5, 10**6), False: tuple(10**e for e in range(3, 8))}
 TIME_LIMIT = {True: 20.0, False: 300.0}
-LOGIC = "[pr]*"  # parse_* and repo_*: the instances with logic factors
 
 quick_option = click.option("--quick", is_flag=True, help="Small instances: about a minute.")
 only_option = click.option("--only", default="*", help="Instances whose name matches this glob.")
@@ -42,8 +41,10 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
     """Problems x solvers, side by side in one run; without a suite, all of them."""
     if context.invoked_subcommand is None:
         context.invoke(to_bound_command, quick=quick, data=data, only="*", plots=plots)
-        context.invoke(per_iteration_command, quick=quick, data=data, only=LOGIC, sides="")
+        context.invoke(per_iteration_command, quick=quick, data=data, only="*", sides="")
         context.invoke(scaling_command, quick=quick, factors="", plots=plots)
+        if not quick:
+            context.invoke(cold_start_command)
         context.invoke(certify_command, quick=quick, data=data, only="*")
 
 
@@ -54,20 +55,24 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
 @plots_option
 def to_bound_command(quick: bool, only: str, data: Path | None, plots: Path) -> None:
     """Time until the bound reaches the LP optimum, against HiGHS simplex and IPM."""
-    console = new_console()
-    chosen = instances(data, quick=quick, only=only)
-    to_bound.run(console, chosen, time_limit=TIME_LIMIT[quick], plot_folder=plots)
-    cold_start.run(console)
+    chosen = _chosen(data, quick, only)
+    to_bound.run(new_console(), chosen, time_limit=TIME_LIMIT[quick], plot_folder=plots)
+
+
+@main.command("cold-start")
+def cold_start_command() -> None:
+    """What a fresh process pays before its first answer."""
+    cold_start.run(new_console())
 
 
 @main.command("per-iteration")
 @quick_option
-@click.option("--only", default=LOGIC, help="Instances with logic factors to measure.")
+@only_option
 @data_option
 @click.option("--sides", default="", help="Sides of the tori, separated by commas.")
 def per_iteration_command(quick: bool, only: str, data: Path | None, sides: str) -> None:
     """Nanoseconds per pair factor and per logic link of one iteration."""
-    chosen = instances(data, quick=quick, only=only)
+    chosen = _chosen(data, quick, only)
     per_iteration.run(new_console(), _numbers(sides) or SIDES[quick], chosen)
 
 
@@ -93,10 +98,17 @@ def scaling_point_command(factors: int) -> None:
 @data_option
 def certify_command(quick: bool, only: str, data: Path | None) -> None:
     """Value <= optimum <= bound on every instance; a broken claim ends with exit code 1."""
-    chosen = instances(data, quick=quick, only=only)
+    chosen = _chosen(data, quick, only)
     checks = certify.run(new_console(), chosen, time_limit=TIME_LIMIT[quick])
     if any(check.problems for check in checks):
         raise SystemExit(1)
+
+
+def _chosen(data: Path | None, quick: bool, only: str) -> list[Instance]:
+    """The instances to run, after a word on where they come from."""
+    if not has_instances(data):
+        click.echo("No stored instances (set ASSENT_DATA): these are made up.")
+    return instances(data, quick=quick, only=only)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -51,14 +51,19 @@ class Instance:
 
 def instances(data: Path | None, *, quick: bool = False, only: str = "*") -> list[Instance]:
     """All instances whose name matches ``only``; without ``data`` they are made up."""
-    found = [] if data is None else list(_stored(data / "instances"))
-    if not found:
-        found = list(_made_up())
+    found = _stored(data / "instances") if data and has_instances(data) else _made_up()
+    left_out = SLOW if quick else ()
     return [
-        i
-        for i in found
-        if fnmatch(i.name, only) and not (quick and any(fnmatch(i.name, s) for s in SLOW))
+        instance
+        for instance in found
+        if fnmatch(instance.name, only)
+        and not any(fnmatch(instance.name, pattern) for pattern in left_out)
     ]
+
+
+def has_instances(data: Path | None) -> bool:
+    """Whether the data folder holds instances."""
+    return data is not None and any((data / "instances").glob("*.npz"))
 
 
 def _stored(folder: Path) -> Iterator[Instance]:

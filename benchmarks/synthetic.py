@@ -26,10 +26,10 @@ def torus(side: int, coupling: float = 1.0, seed: int = 0) -> at.FactorGraph:
     c = rng.uniform(-coupling, coupling, len(edges))
     theta = rng.uniform(-1.0, 1.0, side * side)
     theta -= np.bincount(edges.ravel(), weights=np.repeat(c, 2), minlength=side * side)
-    c *= 2.0
     graph = at.FactorGraph()
     x = graph.binary(side * side, scores=theta, name="x")
-    graph.add(at.Pair(x[edges[:, 0]], x[edges[:, 1]], scores=c))
+    graph.add(at.Pair(x[edges[:, 0]], x[edges[:, 1]], scores=2.0 * c))
+    graph.add_constant(float(c.sum()))
     return graph
 
 

@@ -65,11 +65,13 @@ def run(
     tables.show(
         console,
         f"Time until the bound is within {ACCURACY:g}·(1+|LP|) of the LP optimum",
-        ("instance", "LP", "AD3", "median", "iterations", "simplex", "IPM", "ratio", "bar"),
+        ("instance", "LP", "AD3", "median", "iterations", "iterating", "bounds", "rest",
+         "simplex", "IPM", "ratio", "bar"),
         [_row(race) for race in races],
-        caption="best of several runs, one thread, warm; ratio = faster HiGHS method / AD3",
+        caption="best of several runs, one thread, warm; ratio = faster HiGHS method / AD3; "
+        "iterating, bounds, rest (rounding and all else): shares of AD3's time",
         notes=[note for race in races for note in _notes(race)],
-    )
+    )  # fmt: skip
     if plot_folder is not None and races:
         console.print(f"plot: {plots.bounds_over_time(races, plot_folder)}")
     return races
@@ -98,6 +100,7 @@ def _row(race: Race) -> tuple[str, ...]:
         _time(race.ad3),
         tables.duration(race.ad3.typical),
         str(race.ad3.iterations or tables.DASH),
+        *_shares(race.ad3),
         *(_time(race.highs.get(method)) for method in ("simplex", "ipm")),
         ratio,
         tables.against(race.ratio, race.instance.bar, at_least=True),
@@ -108,6 +111,14 @@ def _time(outcome: Outcome | None) -> str:
     if outcome is None:
         return tables.DASH
     return tables.duration(outcome.seconds) if outcome.finished else outcome.short_note
+
+
+def _shares(ad3: Outcome) -> tuple[str, str, str]:
+    if not ad3.shares:
+        return (tables.DASH,) * 3
+    iterating = ad3.shares["advance"]
+    bounds = ad3.shares["bound"] + ad3.shares["dual_point"]
+    return f"{iterating:.0%}", f"{bounds:.0%}", f"{1.0 - iterating - bounds:.0%}"
 
 
 def _notes(race: Race) -> list[tuple[str, str]]:

@@ -1,0 +1,31 @@
+"""A solver that also measures where its time goes, by wrapping another one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+TIMED = ("advance", "bound", "dual_point")
+
+
+@dataclass(frozen=True)
+class Stopwatch:
+    """Behaves like ``solver``; ``spent`` sums the seconds of its main steps by name."""
+
+    solver: Any
+    spent: dict[str, float] = field(default_factory=lambda: dict.fromkeys(TIMED, 0.0))
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.solver, name)
+        if name not in TIMED:
+            return found
+
+        def timed(*args: Any, **options: Any) -> Any:
+            begun = time.perf_counter()
+            try:
+                return found(*args, **options)
+            finally:
+                self.spent[name] += time.perf_counter() - begun
+
+        return timed

@@ -1,0 +1,146 @@
+"""Every suite of the benchmarks runs on made-up instances and records what fails."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import assent as at
+from benchmarks import certify, methods, per_iteration, scaling, to_bound
+from benchmarks.cli import main
+from benchmarks.collection import Instance, instances
+from benchmarks.stopwatch import Stopwatch
+from benchmarks.synthetic import assignment, torus, torus_edges
+from benchmarks.tables import against, duration, new_console
+
+
+@pytest.fixture
+def quick_figures(monkeypatch):
+    """Timing loops that stop at once: these tests are about working, not about speed."""
+    monkeypatch.setattr(per_iteration, "SECONDS", 0.0)
+    monkeypatch.setattr(per_iteration, "WARMING", 1)
+    monkeypatch.setattr(methods, "MOST_RUNS", 1)
+
+
+def run(*arguments):
+    """Output of ``python -m benchmarks ARGUMENTS`` without any data folder."""
+    result = CliRunner(env={"ASSENT_DATA": ""}).invoke(main, arguments)
+    assert result.exception is None, result.output
+    return result.output
+
+
+def broken(name="broken"):
+    def build():
+        raise RuntimeError("no such model")
+
+    return Instance(name, build)
+
+
+def test_to_bound(tmp_path, quick_figures):
+    output = run("to-bound", "--only", "made_up_*_6", "--plots", str(tmp_path))
+    assert "made_up_torus_6" in output and "made_up_assignment_6" in output
+    assert "failed" not in output
+    assert (tmp_path / "bounds_over_time.png").stat().st_size > 0
+
+
+def test_per_iteration(quick_figures):
+    output = run("per-iteration", "--sides", "6", "--only", "made_up_assignment_6")
+    assert "torus 6²" in output and "made_up_assignment_6 logic" in output
+    assert "failed" not in output
+
+
+def test_scaling_prints_and_draws(tmp_path, monkeypatch, quick_figures):
+    monkeypatch.setattr(scaling, "in_fresh_process", scaling.measure)
+    output = run("scaling", "--factors", "200, 1e3", "--plots", str(tmp_path))
+    assert "968" in output and "failed" not in output
+    assert (tmp_path / "scaling.png").stat().st_size > 0
+
+
+def test_scaling_point_is_json(quick_figures):
+    point = scaling.Point(**json.loads(run("scaling-point", "200")))
+    assert point.factors == 200
+    assert point.build > 0 and point.iteration > 0 and point.gap >= 0
+
+
+def test_certify(quick_figures):
+    output = run("certify", "--only", "made_up_*_6")
+    assert "made_up_assignment_6" in output and "yes" in output
+
+
+def test_certify_notices_a_value_above_the_linear_program():
+    result = at.decode(torus(4))
+    known = certify.Reference(None, result.value - 1.0, 0.0)
+    assert "value above the optimum" in certify._problems(result, result.bound, known)
+    assert "bound below the LP" in certify._problems(result, result.bound + 1.0, known)
+
+
+def test_a_failing_instance_is_a_row_that_says_so(capsys, quick_figures):
+    console = new_console()
+    race = to_bound.run(console, [broken()], time_limit=1.0)[0]
+    assert race.ad3.note == "failed: RuntimeError: no such model"
+    assert "no such model" in certify.run(console, [broken()], time_limit=1.0)[0].problems[0]
+    assert "no such model" in per_iteration.run(console, [], [broken()])[0].note
+    assert capsys.readouterr().out.count("no such model") == 3
+
+
+def test_stopping_short_of_the_linear_program_is_recorded():
+    lp_nobody_reaches = -1e9
+    outcome = methods.ad3_to_bound(torus(4), lp_nobody_reaches, time_limit=1.0)
+    assert not outcome.finished and "above the LP" in outcome.note
+
+
+def test_torus_scores_equal_neighbours():
+    graph = torus(3, seed=1)
+    rng = np.random.default_rng(1)
+    c, theta = rng.uniform(-1, 1, 18), rng.uniform(-1, 1, 9)
+    x = rng.integers(0, 2, 9)
+    edges = torus_edges(3)
+    expected = theta @ x + c @ (x[edges[:, 0]] == x[edges[:, 1]])
+    unary, pairs = graph.variables[0].scores, graph.handles[0].factor.scores
+    written = unary @ x + pairs @ (x[edges[:, 0]] & x[edges[:, 1]]) + graph.constant
+    assert written == pytest.approx(expected)
+
+
+def test_logic_alone_keeps_the_logic_factors():
+    problem, scores = methods.flat(assignment(6, 4))
+    logic, logic_scores = per_iteration.without_pairs(problem, scores)
+    assert logic.n_links == len(problem.lits) and logic.n_pairs == len(logic_scores.pair) == 0
+    assert logic.degree.sum() == len(problem.lits)
+
+
+def test_stopwatch_is_a_solver_that_counts():
+    watch = Stopwatch(at.AD3(max_iterations=5))
+    result = at.decode(torus(4), watch)
+    assert result.certificate.verify()
+    assert watch.spent["advance"] > 0
+
+
+def test_bars_belong_to_the_families_they_are_set_for():
+    bar = {n: Instance(n, torus).bar for n in (
+        "ising_n30_rho1.0_s0", "ising_n100_rho1.0_s0", "ising_n300_rho1.0_s0",
+        "parse_planted_n10_s0", "parse_planted_n40_s1", "parse_flow_n20_s0", "parse_flow_n10_s1",
+    )}  # fmt: skip
+    assert list(bar.values()) == [None, 20.0, 30.0, None, 10.0, 3.0, None]
+
+
+def test_made_up_instances_are_chosen_by_name():
+    assert [i.name for i in instances(None, only="*_6")] == [
+        "made_up_torus_6",
+        "made_up_assignment_6",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(2e-5, "20 µs"), (0.0123, "12.3 ms"), (2.5, "2.5 s"), (np.nan, "–")]
+)
+def test_durations(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_a_missing_figure_misses_its_bar():
+    assert "miss" in against(np.nan, 10.0, at_least=True)
+    assert "pass" in against(5.0, 10.0, at_least=False)
+    assert against(5.0, None, at_least=True) == ""
