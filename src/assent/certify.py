@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from assent.compiled import FREE, Compiled, GraphScores
 from assent.factors.base import Factor, Logic
-from assent.factors.normal_form import maximize_form
+from assent.factors.normal_form import NormalForm, maximize_form, repeated_last
 from assent.factors.pair import Pair, inner_part
-from assent.problem import Float, Int32
+from assent.problem import CAP, Float, Int32
 
 # Sums of millions of rounded terms: a proof of infeasibility must be clear of rounding.
 RAY_MARGIN = 1e-9
@@ -114,8 +114,21 @@ def _block_bound(
     assert isinstance(factor, Logic)
     form = factor.normal_form()
     wish = np.where(pinned, np.where(truth, np.inf, -np.inf), links)
-    vertex = maximize_form(form.form, form.k, np.where(form.flip, -wish, wish)) ^ form.flip
+    vertex = _best_vertex(form, factor.codes, np.where(form.flip, -wish, wish)) ^ form.flip
     return float(np.where(vertex, links, 0.0).sum())
+
+
+def _best_vertex(form: NormalForm, codes: Int32, scores: Float) -> NDArray[np.bool_]:
+    """Best vertices of a form ``[m, size]``; a literal that stands in it twice has one value."""
+    rows, column = np.nonzero(repeated_last(form.form, form.literals(codes)))
+    scores[rows, column] += scores[rows, -1]
+    scores[rows, -1] = -np.inf
+    k = form.k.copy()
+    if form.form == CAP:  # only "not all of them" can repeat a literal: one fewer to count
+        k[rows] -= 1
+    vertex = maximize_form(form.form, k, scores)
+    vertex[rows, -1] = vertex[rows, column]
+    return vertex
 
 
 def _pair_bound(

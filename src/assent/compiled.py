@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.base import Factor, Logic
 from assent.factors.exactly_one import ExactlyOne
-from assent.factors.pair import Pair, check_pair_scores
-from assent.graph import FactorGraph, Handle, Variable, _clean_scores, _fit
+from assent.factors.normal_form import repeated_last
+from assent.factors.pair import Pair
+from assent.graph import FactorGraph, Handle, Variable
 from assent.problem import ANYOF, CAP, SUM, DualPoint, Float, Int32, Int64, Problem, Scores
 from assent.problem import make_problem as _make_problem
+from assent.scores import clean_scores, fit_scores
 from assent.variables import Categorical, Literals
 
 FREE = -1
@@ -183,7 +185,7 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
         elif isinstance(key, Handle):
             if key not in pairs:
                 raise ModelError(f"{key!r} has no scores in this graph to change")
-            pairs[key] = check_pair_scores(value, key.shape)
+            pairs[key] = fit_scores(clean_scores(value, "Pair"), key.shape, "Pair")
         else:
             raise TypeError(f"scores are given for variables or handles, not {key!r}")
     return GraphScores(theta, tuple(pairs.values()), graph.constant)
@@ -194,8 +196,8 @@ def _change_unary(graph: FactorGraph, theta: Float, key: Any, value: Any) -> Non
         raise ModelError(f"scores for {key!r}: these variables belong to another graph")
     if (key.codes < 0).any():
         raise ModelError("scores are given for variables, not for negated literals")
-    name = "scores"
-    theta[key.codes.ravel()] = _fit(_clean_scores(value, name), key.codes.shape, name)
+    name = repr(key)
+    theta[key.codes.ravel()] = fit_scores(clean_scores(value, name), key.codes.shape, name)
 
 
 # ---------------------------------------------------------------- compilation
@@ -206,14 +208,16 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
     scores = scores or graph_scores(graph)
     forbids = scores.forbids()
     blocks = (*graph.handles, *_implied(graph))
-    raw = _raw_rows(blocks, forbids[1:])
-    true = np.concatenate([graph.evidence(), ~np.flatnonzero(forbids[0]).astype(np.int32)])
+    raw, never = _split_repeats(_raw_rows(blocks, forbids[1:]))
+    never = np.concatenate([np.flatnonzero(forbids[0]).astype(np.int32), never])
+    true = np.concatenate([graph.evidence(), ~never])
     fixed, conflict = _close(graph, blocks, raw, true)
     free = np.flatnonzero(fixed == FREE)
     column = np.full(graph.size, -1, np.int32)
     column[free] = np.arange(len(free), dtype=np.int32)
-    reduced = raw if len(free) == graph.size else [r for row in raw for r in _reduce(row, fixed)]
-    placed, groups = _arrange([r for r in reduced if _constrains(r)])
+    if len(free) < graph.size:
+        raw = [part for rows in raw for part in _reduce(rows, fixed)]
+    placed, groups = _arrange([rows for rows in map(_active, raw) if len(rows.k)])
     placed_pairs, pair_codes = _place_pairs(blocks, fixed, forbids[1:])
     if len(free) < graph.size:
         pair_codes = [_renumber(codes, column) for codes in pair_codes]
@@ -279,6 +283,30 @@ def _raw_rows(
     return raw
 
 
+def _split_repeats(raw: list[_Rows]) -> tuple[list[_Rows], Int32]:
+    """Make the literals of every factor differ; also returns literals that can never hold.
+
+    Writing ``x`` with ``~x`` puts a literal twice into a form that negates only the last column:
+    ``Implies(x, ~x)`` reads "not all of (x, x)", ``Agree(x, ~x)`` reads "one of (x, x)".  The
+    last then says nothing new, except that in a sum x would count as two.
+    """
+    parts, never = [], [np.zeros(0, np.int32)]
+    for rows in raw:
+        repeats = repeated_last(rows.form, rows.lits).any(axis=1)
+        if not repeats.any():
+            parts.append(rows)
+            continue
+        again = rows.take(np.flatnonzero(repeats))
+        lits = np.ascontiguousarray(again.lits[:, :-1])
+        columns = np.broadcast_to(np.arange(lits.shape[1]), lits.shape)
+        k = again.k - np.int32(rows.form == CAP)
+        parts += [rows.take(np.flatnonzero(~repeats)),
+                  _Rows(rows.block, again.rows, columns, rows.form, lits, k)]  # fmt: skip
+        if rows.form == SUM:
+            never.append(again.lits[:, -1])
+    return parts, np.concatenate(never)
+
+
 def _close(
     graph: FactorGraph, blocks: tuple[Handle, ...], raw: list[_Rows], true: Int32
 ) -> tuple[NDArray[np.int8], Conflict | None]:
@@ -322,11 +350,7 @@ def _forces(rows: _Rows) -> bool:
     size = rows.lits.shape[1]
     if rows.form == SUM:
         return bool(((rows.k == 0) | (rows.k == size)).any())
-    return rows.form == CAP and bool((rows.k == 0).any()) or (rows.form == ANYOF and size < 2)
-
-
-def _constrains(rows: _Rows) -> bool:
-    return len(rows.k) > 0
+    return rows.form == CAP and bool((rows.k == 0).any())
 
 
 def _reduce(raw: _Rows, fixed: NDArray[np.int8]) -> list[_Rows]:
@@ -342,19 +366,20 @@ def _reduce(raw: _Rows, fixed: NDArray[np.int8]) -> list[_Rows]:
         sub = raw.take(chosen)
         columns = np.nonzero(free[chosen])[1].reshape(-1, size)
         lits = np.take_along_axis(sub.lits, columns, axis=1)
+        if sub.columns is not None:
+            columns = np.take_along_axis(sub.columns, columns, axis=1)
         if raw.form == ANYOF:
             parts += _reduce_anyof(sub, columns, lits, true[chosen], free[chosen])
         else:
             k = sub.k - true[chosen].sum(axis=1).astype(np.int32)
             parts.append(_Rows(sub.block, sub.rows, columns, raw.form, lits, k))
-    return [part.take(_active(part)) for part in parts]
+    return parts
 
 
-def _active(rows: _Rows) -> Any:
-    """Factors that still constrain something."""
-    if rows.form == CAP:
-        return np.flatnonzero(rows.k < rows.lits.shape[1])
-    return slice(None)
+def _active(rows: _Rows) -> _Rows:
+    """Factors that still constrain something: a CAP of all its literals does not."""
+    slack = rows.form == CAP and rows.k >= rows.lits.shape[1]
+    return rows.take(np.flatnonzero(~slack)) if np.any(slack) else rows
 
 
 def _reduce_anyof(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Sized
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from assent.errors import ModelError
 from assent.factors.base import Factor
 from assent.problem import Float, Int32
+from assent.scores import clean_scores, fit_scores
 from assent.variables import Categorical, Literals, as_literals
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class FactorGraph:
         self._size = 0
         self._evidence: list[Int32] = []  # literal codes that must be true
         self._compiled: Compiled | None = None
+        self._masked: Compiled | None = None  # the last one made for other forbidden values
 
     # ------------------------------------------------------------------ declaring
 
@@ -107,11 +109,11 @@ class FactorGraph:
             (2, 2)
         """
         name = self._fresh_name(name)
-        array = _clean_scores(scores, name)
+        array = clean_scores(scores, name)
         dims = array.shape if shape is None else _clean_shape(shape, name)
         codes = self._allocate(dims, name)
         symbol = Literals(self, codes)
-        self._declare(Variable(name, symbol, self._size, _fit(array, dims, name)))
+        self._declare(Variable(name, symbol, self._size, fit_scores(array, dims, name)))
         return symbol
 
     def categorical(
@@ -125,7 +127,8 @@ class FactorGraph:
         """Declare an array of variables that each take one of several states.
 
         Args:
-            shape: an integer or a tuple; left out, it is taken from ``scores``.
+            shape: an integer or a tuple; left out, it is taken from ``scores`` (one variable
+                without them).
             states: the labels, or how many (labels are then 0, 1, …).
             scores: shape ``(*shape, K)``: what each state is worth; ``-inf`` forbids it.
             name: a unique name for messages and files.
@@ -137,8 +140,10 @@ class FactorGraph:
         """
         name = self._fresh_name(name)
         labels = _clean_states(states, name)
-        array = _clean_scores(scores, name)
-        if shape is None:
+        array = clean_scores(scores, name)
+        if shape is None and scores is None:
+            shape = ()
+        elif shape is None:
             if array.ndim == 0 or array.shape[-1] != len(labels):
                 raise ModelError(
                     f"{name}: scores of shape {array.shape} do not end in {len(labels)} states"
@@ -147,7 +152,7 @@ class FactorGraph:
         dims = (*_clean_shape(shape, name), len(labels))
         codes = self._allocate(dims, name)
         symbol = Categorical(self, codes, labels, {label: i for i, label in enumerate(labels)})
-        self._declare(Variable(name, symbol, self._size, _fit(array, dims, name)))
+        self._declare(Variable(name, symbol, self._size, fit_scores(array, dims, name)))
         return symbol
 
     def add(self, factor: Factor, *, name: str = "") -> Handle:
@@ -166,7 +171,7 @@ class FactorGraph:
             raise ModelError(f"{factor!r} was written for another graph")
         handle = Handle(factor, name)
         self.handles.append(handle)
-        self._compiled = None
+        self._forget()
         return handle
 
     def add_constant(self, value: float) -> None:
@@ -187,9 +192,10 @@ class FactorGraph:
             [0, 1]
         """
         if isinstance(variables, Categorical):
-            true = _evidence_states(variables, values)
+            owner, true = variables.graph, _evidence_states(variables, values)
         else:
             lits = as_literals(variables)
+            owner = lits.graph
             array = np.asarray(values)
             if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
                 raise ModelError(f"evidence for {lits!r} must be 0 or 1, got {values!r}")
@@ -200,10 +206,10 @@ class FactorGraph:
                     f"evidence has shape {array.shape}, the variables have shape {lits.shape}"
                 ) from None
             true = np.where(known, lits.codes, ~lits.codes)
-        if variables.graph is not self:
+        if owner is not self:
             raise ModelError(f"{variables!r} belongs to another graph")
         self._evidence.append(true.ravel().astype(np.int32))
-        self._compiled = None
+        self._forget()
 
     # ------------------------------------------------------------------ reading
 
@@ -314,11 +320,15 @@ class FactorGraph:
         self._starts.append(self._size)
         self._names[variable.name] = variable
         self._size += variable.scores.size
-        self._compiled = None
+        self._forget()
+
+    def _forget(self) -> None:
+        """The graph has changed: what was compiled is out of date."""
+        self._compiled = self._masked = None
 
 
 def _clean_shape(shape: Any, name: str) -> tuple[int, ...]:
-    dims = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    dims = tuple(shape) if isinstance(shape, Iterable) else (shape,)
     if not all(isinstance(d, (int, np.integer)) and d >= 0 for d in dims):
         raise ModelError(f"{name}: a shape is made of whole numbers >= 0, got {shape!r}")
     return tuple(int(d) for d in dims)
@@ -333,44 +343,36 @@ def _clean_states(states: int | Iterable[Hashable], name: str) -> tuple[Any, ...
     return labels
 
 
-def _clean_scores(scores: Any, name: str) -> Float:
-    if isinstance(scores, (Literals, Categorical)):
-        raise TypeError(f"{name}: scores are numbers, not variables")
-    try:
-        array = np.asarray(0.0 if scores is None else scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{name}: scores must be an array of numbers: {error}") from None
-    bad = np.isnan(array) | np.isposinf(array)
-    if bad.any():
-        place = tuple(int(i) for i in np.argwhere(bad)[0])
-        raise ModelError(
-            f"{name}: score {array[place]} at {list(place)}; scores are finite, or -inf to forbid"
-        )
-    return array
-
-
-def _fit(array: Float, dims: tuple[int, ...], name: str) -> Float:
-    """``array`` broadcast to ``dims`` and flattened; a copy that nobody else can change."""
-    try:
-        return np.broadcast_to(array, dims).flatten()
-    except ValueError:
-        raise ModelError(
-            f"{name}: scores have shape {array.shape}, expected {dims} (or something that "
-            "broadcasts to it)"
-        ) from None
-
-
 def _evidence_states(variables: Categorical, values: Any) -> Int32:
-    if variables.ndim == 0 or isinstance(values, (str, int)):
+    if variables.ndim == 0 or _is_label(variables, values):
         return (variables == values).codes
-    labels = np.asarray(values, dtype=object)
-    if labels.shape != variables.shape:
-        raise ModelError(
-            f"evidence has shape {labels.shape}, the variables have shape {variables.shape}"
-        )
-    numbers = np.array([_number(variables, label) for label in labels.ravel()], np.int64)
+    labels = _labels_of(variables, values, variables.shape)
+    numbers = np.array([_number(variables, label) for label in labels], np.int64)
     flat = variables.codes.reshape(-1, len(variables.states))
     return flat[np.arange(len(flat)), numbers]
+
+
+def _is_label(variables: Categorical, value: Any) -> bool:
+    """Whether ``value`` is one label for all variables rather than an array of labels."""
+    if isinstance(value, str) or not isinstance(value, Sized):
+        return True
+    try:
+        return value in variables.lookup
+    except TypeError:  # not hashable: a list or an array
+        return False
+
+
+def _labels_of(variables: Categorical, values: Any, shape: tuple[int, ...]) -> Iterator[Any]:
+    """Labels in reading order from sequences nested like ``shape``; a label may be a tuple."""
+    if not shape:
+        yield values
+        return
+    if isinstance(values, str) or not isinstance(values, Sized) or len(values) != shape[0]:
+        raise ModelError(
+            f"evidence for {variables!r} must be one label or labels of shape {variables.shape}"
+        )
+    for part in values:
+        yield from _labels_of(variables, part, shape[1:])
 
 
 def _number(variables: Categorical, label: Any) -> int:

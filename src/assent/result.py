@@ -236,11 +236,7 @@ class Result:
     def _labels(self, key: Any) -> NDArray[Any]:
         if not isinstance(key, Categorical):
             raise TypeError(f"labels belong to categorical variables, not {key!r}")
-        states = np.empty(len(key.states), dtype=object)
-        states[:] = key.states
-        plain = np.array(key.states)
-        keep = plain.ndim == 1 and plain.dtype.kind in "Uiub" and plain.tolist() == [*key.states]
-        return (plain if keep else states)[self[key]]
+        return _label_array(key.states)[self[key]]
 
     def _marginals(self, key: Any) -> Float:
         p = certify.literal_marginals(self._codes(key), self.consensus)
@@ -273,6 +269,17 @@ class Result:
             f"Result {self.status.name}: {answer}, bound {self.bound:.6g}, gap {self.gap:.3g}, "
             f"{self.iterations} iterations in {self.seconds:.3g} s\n  {self.message}"
         )
+
+
+def _label_array(states: tuple[Any, ...]) -> NDArray[Any]:
+    """Labels as a NumPy array: of strings or integers where they all are, of objects otherwise."""
+    for kind in (str, int):
+        if all(type(state) is kind for state in states):
+            return np.array(states)
+    labels = np.empty(len(states), dtype=object)
+    for i, state in enumerate(states):
+        labels[i] = state
+    return labels
 
 
 def _slack(magnitude: float) -> float:

@@ -136,6 +136,9 @@ class Literals(_Symbol):
     def __and__(self, other: Any) -> Conjunction:
         return conjunction(self) & other
 
+    def __rand__(self, other: Any) -> Conjunction:
+        return conjunction(other) & self
+
     def __eq__(self, other: Any) -> Literals:  # type: ignore[override]
         if isinstance(other, _Symbol):
             raise TypeError(
@@ -292,7 +295,10 @@ def conjunction(value: Any) -> Conjunction:
         return Conjunction((value,))
     if isinstance(value, Categorical):
         raise TypeError(f"{value!r} has states; write (variable == 'label') to get a literal")
-    raise TypeError(f"expected literals, got {type(value).__name__}: {value!r}")
+    raise TypeError(
+        f"expected literals, got {type(value).__name__}: {value!r}; to select by a mask "
+        "write x[mask]"
+    )
 
 
 def as_literals(value: Any) -> Literals:

@@ -40,13 +40,25 @@ class NormalForm:
 
     def project(self, points: Float) -> Float:
         """Nearest points ``[m, size]`` of the hull to ``points[m, size]``."""
-        from assent.kernels.projections import project_form
+        from assent.kernels.projections import project_logic
 
-        out = np.empty(points.shape)
         inputs = np.where(self.flip, 1.0 - points, points)
+        out = np.clip(inputs, 0.0, 1.0)  # what a CAP that counts all its literals asks for
         for row, k, nearest in zip(inputs, self.k, out, strict=True):
-            project_form(self.form, k, row, nearest)
+            if self.form == ANYOF or 0 < k < len(row):
+                project_logic(self.form, k, row, nearest)
+            elif self.form == SUM or k == 0:  # a single point, which kernels leave to us
+                nearest[:] = k > 0
         return np.where(self.flip, 1.0 - out, out)
+
+
+def repeated_last(form: int, lits: Int32) -> NDArray[np.bool_]:
+    """Which columns ``[m, size-1]`` of ``lits[m, size]`` hold the same literal as the last.
+
+    Only the last literal of a factor is ever negated alone, so only it can repeat another; in an
+    ANYOF it is the output, which is no repetition.
+    """
+    return (lits[:, :-1] == lits[:, -1:]) & (form != ANYOF)
 
 
 def maximize_form(form: int, k: Int32, scores: Float) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.base import Factor, elementwise
 from assent.problem import Float
+from assent.scores import clean_scores, fit_scores
 from assent.variables import as_literals
 
 # The four joint truth values of two literals, in the order their scores are compared.
@@ -44,7 +45,7 @@ class Pair(Factor):
         if same.any():
             row = int(np.flatnonzero(same)[0])
             raise ModelError(f"{self.words(row)} can never hold: a literal and its negation")
-        self.scores = check_pair_scores(scores, shape)
+        self.scores = fit_scores(clean_scores(scores, "Pair"), shape, "Pair")
 
     def maximize(self, scores: Float, pair_scores: Float) -> tuple[Float, NDArray[np.bool_]]:
         """Best value ``[m]`` and truth ``[m, 2]`` for literal scores ``[m, 2]`` and ``[m]``."""
@@ -74,17 +75,3 @@ def inner_part(z: Float, pair_scores: Float) -> Float:
     high = z.min(axis=-1)
     low = np.maximum(0.0, z.sum(axis=-1) - 1.0)
     return np.where(pair_scores >= 0, high, low)
-
-
-def check_pair_scores(scores: Any, shape: tuple[int, ...]) -> Float:
-    """``scores`` as one float per factor ``[m]``; NaN, +inf and wrong shapes raise."""
-    array = np.asarray(scores, dtype=np.float64)
-    try:
-        full = np.broadcast_to(array, shape)
-    except ValueError:
-        raise ModelError(
-            f"Pair: scores have shape {array.shape}, the factors have shape {shape}"
-        ) from None
-    if np.isnan(array).any() or np.isposinf(array).any():
-        raise ModelError("Pair: scores must be finite or -inf (forbidden); found NaN or +inf")
-    return np.ascontiguousarray(full).ravel()
