@@ -87,18 +87,17 @@ def _solver(solver: Any) -> Solver:
 
 def _compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
     """The graph's compiled form, made anew if other values are forbidden than before."""
-    compiled = graph.compile()
-    same = all(
-        np.array_equal(a, b) for a, b in zip(compiled.forbids, scores.forbids(), strict=True)
-    )
-    if same:
-        return compiled
+    forbids = scores.forbids()
+    for compiled in (graph.compile(), graph._masked):
+        if compiled is not None and all(map(np.array_equal, compiled.forbids, forbids)):
+            return compiled
     warnings.warn(
         "the new scores forbid (-inf) other values than the graph's own: compiled again",
         RecompileWarning,
         stacklevel=3,
     )
-    return compile_graph(graph, scores)
+    graph._masked = compile_graph(graph, scores)
+    return graph._masked
 
 
 def _warm_start(result: Result | None, compiled: Compiled) -> WarmStart | None:
