@@ -120,10 +120,11 @@ class Run:
         bound = self.solver.bound(self.problem, self.scores, workspace)
         self.latest_bound = bound
         if bound < self.best.bound:
-            self.best.bound = bound
+            # The dual point first: an interrupt in between is then mended by asking again.
             self.best.dual = self.solver.dual_point(
                 self.problem, self.scores, workspace, out=self.best.dual
             )
+            self.best.bound = bound
 
     def _ending(self, info: Info) -> bool:
         over = info.iterations >= self.solver.max_iterations or time.perf_counter() > self.deadline
@@ -283,6 +284,8 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
         flat_dual=best.dual,
         is_ray=is_ray,
     )
+    if not is_ray and certificate.relative_gap <= run.solver.gap_tolerance:
+        status, message = Status.OPTIMAL, Status.OPTIMAL.value  # an interrupt came just too late
     return Result(
         status=status,
         certificate=certificate,
