@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assent.kernels.evaluate import value, violated
-from assent.kernels.rounding import build_tables, preferred_values, round_marginals
+from assent.kernels.rounding import build_tables, round_marginals
 from assent.problem import CAP, SUM, Scores, make_problem
 from tests.oracles.enumeration import (
     brute_force_map,
@@ -51,7 +51,8 @@ def test_local_search_never_makes_an_assignment_worse(seeds):
         scores = random_scores(rng, problem)
         marginals = random_marginals(rng, problem.n)
         before = round_marginals(problem, scores, marginals, max_sweeps=0)
-        after = round_marginals(problem, scores, marginals)
+        thorough = bool(rng.random() < 0.5)
+        after = round_marginals(problem, scores, marginals, thorough=thorough)
         assert after.violated <= before.violated
         if after.violated == before.violated == 0:
             assert after.value >= before.value - 1e-9 * (1 + abs(before.value))
@@ -110,10 +111,19 @@ def test_one_of_many_moves_to_the_best_literal():
     assert rounded.violated == 0
 
 
+def test_clusters_flip_together_when_thorough():
+    # Two coordinates held at 0 by their own scores, though both at 1 would be better.
+    problem = make_problem(2, np.array([[0, 1]], np.int32), [])
+    scores = Scores(np.array([-1.0, -1.0]), np.array([3.0]))
+    assert round_marginals(problem, scores, np.zeros(2)).value == 0.0
+    assert round_marginals(problem, scores, np.zeros(2), thorough=True).value == 1.0
+
+
 def test_ties_at_one_half_follow_the_scores():
     problem = make_problem(4, np.array([[2, 3]], np.int32), [])
     scores = Scores(np.array([1.0, -1.0, -1.0, 0.0]), np.array([3.0]))
-    assert preferred_values(problem, scores, np.full(4, 0.5)).tolist() == [1, 0, 1, 1]
+    rounded = round_marginals(problem, scores, np.full(4, 0.5), max_sweeps=0)
+    assert rounded.x.tolist() == [1, 0, 1, 1]
 
 
 def test_same_input_same_output():

@@ -37,6 +37,9 @@ MAX_WAITING = 128
 CHAIN_EFFORT = 4
 MENDING_EFFORT = 16
 
+# The same per pair, for clusters.
+CLUSTER_EFFORT = 64
+
 # Gains below this part of the largest score are rounding noise of the running sums.
 NOISE = 1e-12
 
@@ -214,6 +217,29 @@ def cheapest_mend(logic, point, factor, chain, length):
 
 
 @inner
+def best_neighbour(logic, pairs, point, noise, chain, length):
+    """The coordinate tied to the chain by a pair that gains most and breaks nothing.
+
+    Returns the coordinate (or -1), its change in broken factors, and the links looked at.
+    """
+    best, best_broken, best_gain, work = np.int64(-1), 0, noise, np.int64(0)
+    for c in range(length):
+        centre = chain[c]
+        for place in range(pairs.start[centre], pairs.start[centre + 1]):
+            e = pairs.edges[place]
+            v = np.int64(pairs.var[e, 0]) + pairs.var[e, 1] - centre
+            work += 1
+            gain = gain_of_flip(point, v)
+            if gain <= best_gain or point.frozen[v] or is_among(v, chain, length):
+                continue
+            broken, _ = change_of_flip(logic.start, logic.uses, logic.k, point.x, point.true, v)
+            work += logic.start[v + 1] - logic.start[v]
+            if broken <= 0:
+                best, best_broken, best_gain = v, broken, gain
+    return best, best_broken, work
+
+
+@inner
 def is_among(v, chain, length):
     """Whether ``v`` is one of the first entries of a chain."""
     found = False
@@ -247,10 +273,12 @@ def drop_mended(k, true, waiting, height):
 
 
 @inner
-def try_chain(logic, pairs, pair, point, first, noise, chain, waiting):
+def try_chain(logic, pairs, pair, point, first, noise, thorough, chain, waiting):
     """Flip ``first``, mend what breaks, and keep the outcome if it is better.
 
-    Returns the change in broken factors, the number of flips kept, and the links looked at.
+    Once nothing is broken the chain goes on to neighbours that would now gain, if
+    ``thorough``.  Returns the change in broken factors, the number of flips kept, and the links
+    looked at.
     """
     start, uses, k = logic.start, logic.uses, logic.k
     v, length, height = np.int64(first), 0, np.int64(0)
@@ -266,11 +294,16 @@ def try_chain(logic, pairs, pair, point, first, noise, chain, waiting):
         height = push_broken(start, uses, k, point.true, v, waiting, height)
         # 2. Take the latest factor still broken.
         height = drop_mended(k, point.true, waiting, height)
-        if height <= 0 or length == chain.size:
+        if height < 0 or length == chain.size:
             break
-        # 3. Mend it.
-        factor = np.int64(waiting[height - 1] >> 2)
-        v, more_broken, looked = cheapest_mend(logic, point, factor, chain, length)
+        # 3. Mend it; with nothing to mend, look for a neighbour that gains.
+        if height > 0:
+            factor = np.int64(waiting[height - 1] >> 2)
+            v, more_broken, looked = cheapest_mend(logic, point, factor, chain, length)
+        elif thorough:
+            v, more_broken, looked = best_neighbour(logic, pairs, point, noise, chain, length)
+        else:
+            break
         work += looked
         if v < 0:
             break
@@ -284,9 +317,10 @@ def try_chain(logic, pairs, pair, point, first, noise, chain, waiting):
 
 
 @inner
-def chain_sweep(logic, pairs, pair, point, broken, noise, after):
+def chain_sweep(logic, pairs, pair, point, broken, noise, thorough, after):
     """Try a chain from every coordinate that would gain alone or stands in a broken factor.
 
+    If ``thorough``, also from those that only pairs hold back.
     Begins after the given coordinate and ends when all were visited or the effort is spent.
     Returns the number of broken factors, updated, the number of flips, and where to go on.
     """
@@ -294,19 +328,24 @@ def chain_sweep(logic, pairs, pair, point, broken, noise, after):
     waiting = np.empty(MAX_WAITING, np.int32)
     nothing = np.int64(0)
     effort = (MENDING_EFFORT if broken else CHAIN_EFFORT) * logic.uses.size
+    if thorough:
+        effort += CLUSTER_EFFORT * pair.size
     flips = 0
     v = after
     for _ in range(point.x.size):
         v = v + 1 if v + 1 < point.x.size else nothing
-        if point.frozen[v] or logic.start[v] == logic.start[v + 1]:
+        if point.frozen[v]:
             continue
-        promising = gain_of_flip(point, v) > noise
+        only_pairs = logic.start[v] == logic.start[v + 1]
+        promising = thorough if only_pairs else gain_of_flip(point, v) > noise
         if broken > 0 and not promising:
             height = push_broken(logic.start, logic.uses, logic.k, point.true, v, waiting, nothing)
             promising = height != 0
         if not promising:
             continue
-        change, kept, work = try_chain(logic, pairs, pair, point, v, noise, chain, waiting)
+        change, kept, work = try_chain(
+            logic, pairs, pair, point, v, noise, thorough, chain, waiting
+        )
         broken += change
         flips += kept
         effort -= work
@@ -327,10 +366,11 @@ def count_broken(logic, true):
 
 
 @jit
-def improve(logic, pairs, theta, pair, point, max_sweeps):
+def improve(logic, pairs, theta, pair, point, max_sweeps, thorough):
     """Local search from ``point`` (its ``x`` and ``frozen`` set); returns broken factors, flips.
 
-    Sweeps of single flips until none helps, then a round of chains, and again.
+    Sweeps of single flips until none helps, then a round of chains, and again; ``thorough``
+    extends the chains to clusters of coordinates tied by pairs.
     """
     fill_sums(logic, theta, pairs.var, pair, point)
     largest = 0.0
@@ -343,8 +383,10 @@ def improve(logic, pairs, theta, pair, point, max_sweeps):
     total, cursor = 0, np.int64(-1)
     for _ in range(max_sweeps):
         broken, flips = flip_sweep(logic, pairs, pair, point, broken, noise)
-        if flips == 0 and logic.k.size:
-            broken, flips, cursor = chain_sweep(logic, pairs, pair, point, broken, noise, cursor)
+        if flips == 0 and (thorough or logic.k.size):
+            broken, flips, cursor = chain_sweep(
+                logic, pairs, pair, point, broken, noise, thorough, cursor
+            )
         total += flips
         if flips == 0:
             break
