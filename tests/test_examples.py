@@ -1,5 +1,6 @@
 """Examples run, and what README and docs show is what happens."""
 
+import dataclasses
 import doctest
 import re
 import runpy
@@ -12,6 +13,8 @@ from click.testing import CliRunner
 
 from assent.cli import main
 from assent.factors import KINDS
+from assent.problem import DualPoint, Problem, Scores
+from assent.solvers.ad3 import Workspace
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -90,6 +93,14 @@ def test_links_of_the_page_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (page.parent / target).exists(), target
+
+
+def test_notation_names_what_exists():
+    page = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
+    for owner in (Problem, Scores, DualPoint, Workspace):
+        named = set(re.findall(rf"`{owner.__name__}\.(\w+)", page))
+        assert named, owner
+        assert named <= {field.name for field in dataclasses.fields(owner)}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
