@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -12,6 +13,11 @@ from rich.table import Table
 DASH = "–"
 FAILED = "[red]failed[/]"
 WIDTH = 150  # columns where no terminal says how many it has
+
+
+def circumstances() -> str:
+    """How busy the machine is: timings are trusted when this is near zero."""
+    return f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
 
 
 def new_console() -> Console:

@@ -69,7 +69,8 @@ def run(
          "simplex", "IPM", "ratio", "bar"),
         [_row(race) for race in races],
         caption="best of several runs, one thread, warm; ratio = faster HiGHS method / AD3; "
-        "iterating, bounds, rest (rounding and all else): shares of AD3's time",
+        "iterating, bounds, rest (rounding and all else): shares of AD3's time; "
+        + tables.circumstances(),
         notes=[note for race in races for note in _notes(race)],
     )  # fmt: skip
     if plot_folder is not None and races:
