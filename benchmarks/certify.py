@@ -12,7 +12,7 @@ import assent as at
 from benchmarks import tables
 from benchmarks.collection import Instance
 from benchmarks.instances import Reference
-from benchmarks.methods import both_highs, lp_optimum, target
+from benchmarks.methods import both_highs, lp_optimum, recorded, target, warm_up
 
 ROUNDING = 1e-7  # relative room for the tolerances of HiGHS
 
@@ -34,6 +34,7 @@ class Check:
 
 def run(console: Console, instances: Sequence[Instance], *, time_limit: float) -> list[Check]:
     """Check all instances and print what was found."""
+    recorded(warm_up)
     checks = []
     for instance in instances:
         with console.status(instance.name):

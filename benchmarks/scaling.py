@@ -16,9 +16,9 @@ from rich.console import Console
 
 import assent as at
 from benchmarks import memory, plots, tables
-from benchmarks.methods import flat
+from benchmarks.methods import flat, warm_up
 from benchmarks.per_iteration import iteration_seconds
-from benchmarks.synthetic import assignment, torus
+from benchmarks.synthetic import torus
 
 BUILD_BAR = 2.0  # seconds for BUILD_FACTORS pair factors
 BUILD_FACTORS = 1_000_000
@@ -76,8 +76,7 @@ def in_fresh_process(factors: int) -> Point:
 
 def measure(factors: int) -> Point:
     """All figures of one size, in this process."""
-    for small in (torus(6), assignment(6, 4)):
-        at.decode(small, at.AD3(max_iterations=DECODE_ITERATIONS))
+    warm_up()
     side = max(2, math.isqrt(factors // 2))
     before = memory.forget_peak()
     begun = time.perf_counter()

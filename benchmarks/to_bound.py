@@ -19,8 +19,8 @@ from benchmarks.methods import (
     lp_optimum,
     recorded,
     repeated,
+    warm_up,
 )
-from benchmarks.synthetic import assignment, torus
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,6 @@ class Race:
         return min(times) / self.ad3.seconds if times else np.nan
 
 
-def warm_up() -> None:
-    """Compile or load every kernel before the clock runs."""
-    for graph in (torus(6), assignment(6, 4)):
-        ad3_to_bound(graph, lp=-np.inf, time_limit=1.0)
-
-
 def run(
     console: Console,
     instances: Sequence[Instance],
@@ -57,7 +51,7 @@ def run(
     plot_folder: Path | None = None,
 ) -> list[Race]:
     """Run all races, print them, draw them."""
-    recorded(lambda: warm_up() or Outcome())
+    recorded(warm_up)
     races = []
     for instance in instances:
         with console.status(instance.name):
