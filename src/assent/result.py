@@ -60,7 +60,7 @@ class Relaxation:
     solved: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """``value <= optimum <= bound``, with what is needed to recheck it.
 
