@@ -1,0 +1,98 @@
+"""A real Ctrl-C returns the best answer so far, with its proof."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.solvers.driver import Run
+
+# Never done by itself: no tolerance, no limit. Says so once it is running.
+PROGRAM = """
+import numpy as np
+import assent as at
+
+rng = np.random.default_rng(0)
+g = at.FactorGraph()
+x = g.binary((40, 40), scores=rng.normal(size=(40, 40)), name="x")
+for a, b in ((x[1:], x[:-1]), (x[:, 1:], x[:, :-1])):
+    g.add(at.Pair(a, b, scores=2.0 * rng.normal(size=a.shape)))
+solver = at.AD3(gap_tolerance=0.0, residual_tolerance=0.0, max_iterations=10**9)
+shown = []
+
+def report(step):
+    if not shown:
+        shown.append(True)
+        print("running", flush=True)
+
+result = at.decode(g, solver, callback=report)
+print(result.status.name, result.message.split(".")[0], result.certificate.verify(),
+      result.value <= result.bound, result[x].shape)
+"""
+
+
+def test_interrupting_a_process():
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "running\n"
+        os.kill(process.pid, signal.SIGINT)
+        out, errors = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 0, errors
+    assert out.strip() == "STOPPED Interrupted True True (40, 40)"
+
+
+def grid():
+    rng = np.random.default_rng(0)
+    g = at.FactorGraph()
+    x = g.binary((6, 6), scores=rng.normal(size=(6, 6)))
+    g.add(at.Pair(x[1:], x[:-1], scores=2.0 * rng.normal(size=(5, 6))))
+    g.add(at.AtMost(3, x, axis=1))
+    return g
+
+
+@pytest.mark.parametrize("method", ["advance", "bound", "dual_point", "marginals"])
+@pytest.mark.parametrize("call", [1, 3])
+def test_an_interrupt_at_any_moment_keeps_bound_and_dual_point_together(monkeypatch, method, call):
+    calls = []
+    original = getattr(at.AD3, method)
+
+    def interrupted(self, *args, **keywords):
+        answer = original(self, *args, **keywords)
+        calls.append(method)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return answer
+
+    monkeypatch.setattr(at.AD3, method, interrupted)
+    result = at.decode(grid(), at.AD3(gap_tolerance=0.0))
+    assert len(calls) >= call
+    assert result.certificate.verify()
+    assert np.isfinite(result.bound)
+    assert np.isfinite(result.value)
+
+
+def test_an_answer_proven_just_before_the_interrupt_is_optimal(monkeypatch):
+    original = Run._record
+
+    def interrupted(self, info):
+        if self.best.bound - self.best.value <= 1e-6 * (1 + abs(self.best.bound)):
+            raise KeyboardInterrupt
+        return original(self, info)
+
+    monkeypatch.setattr(Run, "_record", interrupted)
+    g = at.FactorGraph()
+    x = g.binary(4, scores=[1.0, 2.0, 3.0, 4.0])
+    g.add(at.AtMost(2, x))
+    result = at.decode(g)
+    assert result.status is at.Status.OPTIMAL
+    assert result.value == 7.0

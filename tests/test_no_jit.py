@@ -1,0 +1,34 @@
+"""Everything also runs with the compiler off, so that coverage and debuggers work."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+# One of each: contract, compilation, certificates and random graphs, in a minute of plain Python.
+SUBSET = [
+    "tests/test_factors.py::test_every_kind_is_covered_and_described",
+    "tests/test_factors.py::test_projections_of_far_points_stay_in_the_hull",
+    "tests/test_compiled.py::test_k_of_none_and_of_all",
+    "tests/test_compiled.py::test_one_literal_factors",
+    "tests/test_compiled.py::test_forbidden_pairs",
+    "tests/test_compiled.py::test_evidence_that_propagates",
+    "tests/test_certify.py::test_a_certificate_states_and_proves_its_claims",
+    "tests/test_certify.py::test_infeasibility_by_a_ray",
+    "tests/test_decode.py::test_reading_a_result",
+    "tests/test_decode.py::test_a_relaxed_answer_is_feasible_and_bounded",
+]
+
+
+def test_a_subset_passes_without_the_compiler():
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *SUBSET],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
