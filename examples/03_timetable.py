@@ -16,7 +16,7 @@ MORNING_LOVERS = ["algebra", "lab"]
 ROOMS = 2
 
 
-def timetable() -> tuple[at.FactorGraph, at.variables.Categorical]:
+def timetable():
     """The school's model: variables, wishes and rules."""
     wishes = np.zeros((len(LESSONS), len(SLOTS)))
     wishes += [0.0, 0.4, 0.1, 0.3]  # nobody likes Monday at nine …
