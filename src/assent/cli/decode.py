@@ -121,7 +121,7 @@ def _finite(number: float) -> float | None:
 
 
 def _summary(graph: FactorGraph, result: Result) -> str:
-    lines = [str(result.status)]
+    lines = [f"{result.status.name}: {result.message}"]
     if result.feasible:
         lines.append(f"value {result.value:.9g} <= optimum <= bound {result.bound:.9g}, "
                      f"gap {result.gap:.3g}")
