@@ -9,11 +9,17 @@ divided by ``rho``) keeps one number, ``w = u - p``.  One iteration is
 
 Step 3 keeps ``sum u = theta / rho`` at every coordinate, so the multipliers are always a point
 of the dual.  The links of negated literals live in literal space, where ``p`` is ``1 - p``.
+
+Two things happen every ``ROUND`` iterations.  The state is folded into a running average: the
+iterates circle around their limit, and the bound at the average is often several times closer.
+And blocks of factors whose copies agree with the consensus are put to sleep for the next round:
+a sleeping block stands for ``q = p``, which changes neither its ``w`` nor the invariant of step
+3, so a late awakening costs iterations but never correctness.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log, sqrt
 
 import numpy as np
 
@@ -28,34 +34,101 @@ from assent.kernels.projections import (
     find_thresholds,
     gather_block,
     project_pair,
+    project_two,
 )
 from assent.problem import ANYOF
 
+# Iterations between two full sweeps.  Odd: over-relaxed iterates alternate, and an average of
+# even-numbered ones alone would keep the alternation.
+ROUND = 5
+
+# Pairs that sleep together; more would rarely all be idle, fewer would cost a test each.
+PAIR_BLOCK = 16
+
+# A block is idle when its root-mean-square disagreement is this small relative to all links'.
+IDLE = 1e-3
+
+# Mean squares this small are rounding: the balance of two such numbers says nothing.
+SILENCE = 1e-24
+
+# Average with weights growing like t^5: the first iterates are far off and soon forgotten.
+MEMORY = 6.0
+
 
 @jit
-def step_pairs(pair_var, pair, inverse_rho, alpha, w, p, total):
-    """Steps 1 and 2 for all pairs; adds ``q`` to ``total[n]``, returns the sum of (p - q)^2."""
+def step_pairs(pair_var, pair, inverse_rho, alpha, full, limit, w, asleep, p, total):
+    """Steps 1 and 2 for the pairs awake (all if ``full``).
+
+    Adds ``q - p`` to ``total[n]`` and returns the sum of its squares.  A full sweep decides who
+    sleeps: blocks with a mean square of at most ``limit``.
+    """
     squares = 0.0
-    for e in range(len(pair_var)):
+    for block in range(len(asleep)):
+        if asleep[block] and not full:
+            continue
+        first = block * PAIR_BLOCK
+        last = min(first + PAIR_BLOCK, len(pair_var))
+        own = 0.0
         # Unsigned: a negative index would have to be checked for at every access.
-        i = np.uint32(pair_var[e, 0])
-        j = np.uint32(pair_var[e, 1])
-        pi = p[i]
-        pj = p[j]
-        wi = w[e, 0]
-        wj = w[e, 1]
-        qi, qj = project_pair(wi + 2.0 * pi, wj + 2.0 * pj, pair[e] * inverse_rho)
-        w[e, 0] = wi + alpha * (pi - qi)
-        w[e, 1] = wj + alpha * (pj - qj)
-        total[i] += qi
-        total[j] += qj
-        squares += (pi - qi) ** 2 + (pj - qj) ** 2
+        for e in range(np.uint64(first), np.uint64(last)):
+            i = np.uint32(pair_var[e, 0])
+            j = np.uint32(pair_var[e, 1])
+            wi = w[e, 0]
+            wj = w[e, 1]
+            qi, qj = project_pair(wi + 2.0 * p[i], wj + 2.0 * p[j], pair[e] * inverse_rho)
+            gap_i = p[i] - qi
+            gap_j = p[j] - qj
+            w[e, 0] = wi + alpha * gap_i
+            w[e, 1] = wj + alpha * gap_j
+            total[i] -= gap_i
+            total[j] -= gap_j
+            own += gap_i * gap_i + gap_j * gap_j
+        if full:
+            asleep[block] = own <= limit * 2 * (last - first)
+        squares += own
+    return squares
+
+
+@jit
+def step_twos(kind, count, link, lits, alpha, full, limit, w, asleep, p, total):
+    """Steps 1 and 2 for a group of CAP or SUM factors of two literals; see step_pairs."""
+    squares = 0.0
+    row1 = w[link : link + count]
+    row2 = w[link + count : link + 2 * count]
+    lits1 = lits[link : link + count]
+    lits2 = lits[link + count : link + 2 * count]
+    for start in range(0, count, LANES):
+        if asleep[start // LANES] and not full:
+            continue
+        last = min(start + LANES, count)
+        own = 0.0
+        for f in range(np.uint64(start), np.uint64(last)):
+            i = np.uint32(lits1[f] ^ (lits1[f] >> 31))
+            j = np.uint32(lits2[f] ^ (lits2[f] >> 31))
+            p1 = 1.0 - p[i] if lits1[f] < 0 else p[i]
+            p2 = 1.0 - p[j] if lits2[f] < 0 else p[j]
+            q1, q2 = project_two(kind, row1[f] + 2.0 * p1, row2[f] + 2.0 * p2)
+            gap1 = p1 - q1
+            gap2 = p2 - q2
+            row1[f] += alpha * gap1
+            row2[f] += alpha * gap2
+            total[i] += gap1 if lits1[f] < 0 else -gap1
+            total[j] += gap2 if lits2[f] < 0 else -gap2
+            own += gap1 * gap1 + gap2 * gap2
+        if full:
+            asleep[start // LANES] = own <= limit * 2 * (last - start)
+        squares += own
     return squares
 
 
 @jit
 def apply_thresholds(kind, alpha, first, stride, size, width, w, a, lanes):
-    """Steps 1 and 2 of a block once its thresholds are known; leaves ``q`` in ``a``."""
+    """Steps 1 and 2 of a block once its thresholds are known.
+
+    Leaves ``p - q`` in ``a`` and returns the sum of its squares.
+    """
+    for lane in range(width):
+        lanes[SQUARES, lane] = 0.0
     for j in range(size):
         link = first + j * stride
         row = w[link : link + width]
@@ -68,55 +141,65 @@ def apply_thresholds(kind, alpha, first, stride, size, width, w, a, lanes):
             gap = 0.5 * (a[j, lane] - row[lane]) - q  # p - q, since a = w + 2 p
             lanes[SQUARES, lane] += gap * gap
             row[lane] += alpha * gap
-            a[j, lane] = q
+            a[j, lane] = gap
+    squares = 0.0
+    for lane in range(width):
+        squares += lanes[SQUARES, lane]
+    return squares
 
 
 @jit
 def scatter_block(lits, first, stride, size, width, a, total):
-    """Add a block's ``q`` (literal space) to the coordinates' ``total``."""
+    """Add a block's ``q - p``, as coordinates see it, to ``total``."""
     for j in range(size):
         link = first + j * stride
         row_lits = lits[link : link + width]
         for lane in range(width):
             lit = row_lits[lane]
-            q = a[j, lane]
-            total[np.uint32(lit ^ (lit >> 31))] += 1.0 - q if lit < 0 else q
+            gap = a[j, lane]
+            total[np.uint32(lit ^ (lit >> 31))] += gap if lit < 0 else -gap
 
 
 @jit
-def step_group(kind, size, count, link, factor, lits, k, alpha, w, tau, p, total, a, ks, lanes):
-    """Steps 1 and 2 for one group of logic factors, ``LANES`` at a time; sum of (p - q)^2."""
-    for lane in range(LANES):
-        lanes[SQUARES, lane] = 0.0
+def step_group(
+    kind, size, count, link, factor, lits, ones, k, alpha, full, limit,
+    w, tau, asleep, p, total, a, ks, lanes,
+):  # fmt: skip
+    """Steps 1 and 2 for one group of logic factors, ``LANES`` at a time; see step_pairs.
+
+    ``asleep`` holds the group's own blocks.
+    """
+    squares = 0.0
     for start in range(0, count, LANES):
+        if asleep[start // LANES] and not full:
+            continue
         width = min(LANES, count - start)
         first = link + start
+        own_tau = tau[factor + start : factor + start + width]
+        own_k = k[factor + start : factor + start + width]
         for lane in range(width):
-            ks[lane] = k[factor + start + lane]
-            lanes[TAU, lane] = tau[factor + start + lane]
+            ks[lane] = own_k[lane]
+            lanes[TAU, lane] = own_tau[lane]
         gather_block(lits, w, 2.0, p, first, count, size, width, a)
-        find_thresholds(kind, size, ks, a, lanes)
+        find_thresholds(kind, size, ones, ks, a, lanes)
         for lane in range(width):
-            tau[factor + start + lane] = lanes[TAU, lane]
-        apply_thresholds(kind, alpha, first, count, size, width, w, a, lanes)
+            own_tau[lane] = lanes[TAU, lane]
+        own = apply_thresholds(kind, alpha, first, count, size, width, w, a, lanes)
         scatter_block(lits, first, count, size, width, a, total)
-    squares = 0.0
-    for lane in range(LANES):
-        squares += lanes[SQUARES, lane]
+        if full:
+            asleep[start // LANES] = own <= limit * size * width
+        squares += own
     return squares
 
 
 # Reassociated sums are vectorised: without it this loop would wait for its own additions.
 @jit(fastmath={"reassoc"})
 def consensus(degree, alpha, p, total):
-    """Step 3; clears ``total``, returns the sum over links of ``(mean(q) - p)^2``, p the old one.
-
-    A coordinate without links keeps its value.
-    """
+    """Step 3; clears ``total`` and returns the sum over links of ``(mean(q) - p)^2``."""
     offsets = 0.0
     for v in range(len(p)):
-        d = degree[v]
-        offset = (total[v] - d * p[v]) / max(d, 1)
+        d = max(degree[v], 1)
+        offset = total[v] / d
         offsets += d * offset * offset
         p[v] += alpha * offset
         total[v] = 0.0
@@ -124,27 +207,84 @@ def consensus(degree, alpha, p, total):
 
 
 @jit
+def all_ones(group_count, group_factor, k):
+    """Whether every factor of a group has k = 1, ``[G]``."""
+    ones = np.ones(len(group_count), np.bool_)
+    for i in range(len(group_count)):
+        for f in range(group_factor[i], group_factor[i] + group_count[i]):
+            ones[i] = ones[i] and k[f] == 1
+    return ones
+
+
+@jit
+def fold(weight, average, values):
+    """Move a running average towards ``values``."""
+    for i in range(len(values)):
+        average[i] += weight * (values[i] - average[i])
+
+
+@jit
 def advance(
     pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k, degree,
-    pair, rho, alpha, iterations, w_pair, w_logic, tau, p, total, a, lanes,
+    pair, rho, alpha, cache, done, iterations,
+    w_pair, w_logic, tau, p, mean_w_pair, mean_w_logic, mean_p, pairs_asleep, logic_asleep,
+    total, a, lanes,
 ):  # fmt: skip
-    """Run ``iterations`` of AD3 in place; returns the last root-mean-square residuals.
+    """Run ``iterations`` of AD3 in place, after ``done`` earlier ones.
 
-    The primal residual is over links of ``q - p``, the dual one of ``p - p_old``.
+    Returns the last root-mean-square residuals over links, primal ``q - p`` and dual
+    ``p - p_old``, and the sum over rounds of ``log(spread / move)``: the spread of the copies
+    about their mean against the move of the mean, which tells whether the penalty is right.
     ``a[largest size, LANES]``, ``lanes`` and ``total[n]`` (zero) are scratch.
     """
     ks = np.ones(LANES, np.int32)
+    ones = all_ones(group_count, group_factor, k)
     links = max(2 * len(pair_var) + len(lits), 1)
     squares = 0.0
     offsets = 0.0
-    for _ in range(iterations):
-        squares = step_pairs(pair_var, pair, 1.0 / rho, alpha, w_pair, p, total)
+    balance = 0.0
+    limit = 0.0
+    for t in range(done + 1, done + iterations + 1):
+        full = not cache or t % ROUND == 0
+        squares = step_pairs(
+            pair_var, pair, 1.0 / rho, alpha, full, limit, w_pair, pairs_asleep, p, total
+        )
+        block = 0
         for i in range(len(group_kind)):
-            squares += step_group(
-                group_kind[i], group_size[i], group_count[i], group_link[i], group_factor[i],
-                lits, k, alpha, w_logic, tau, p, total, a, ks, lanes,
-            )  # fmt: skip
+            if group_size[i] == 2 and group_kind[i] != ANYOF:
+                squares += step_twos(
+                    group_kind[i], group_count[i], group_link[i], lits, alpha, full, limit,
+                    w_logic, logic_asleep[block:], p, total,
+                )  # fmt: skip
+            else:
+                squares += step_group(
+                    group_kind[i], group_size[i], group_count[i], group_link[i], group_factor[i],
+                    lits, ones[i], k, alpha, full, limit,
+                    w_logic, tau, logic_asleep[block:], p, total, a, ks, lanes,
+                )  # fmt: skip
+            block += (group_count[i] + LANES - 1) // LANES
         offsets = consensus(degree, alpha, p, total)
+        limit = IDLE**2 * squares / links
+        if t % ROUND == 0:
+            weight = MEMORY / (t // ROUND + MEMORY - 1.0)
+            fold(weight, mean_w_pair.ravel(), w_pair.ravel())
+            fold(weight, mean_w_logic, w_logic)
+            fold(weight, mean_p, p)
+            spread = max(squares - offsets, 0.0)
+            balance += 0.5 * log((spread + SILENCE * links) / (offsets + SILENCE * links))
     # sum (q - p_new)^2 = sum (q - p_old)^2 - alpha * (2 - alpha) * sum (mean(q) - p_old)^2
     primal = max(squares - alpha * (2.0 - alpha) * offsets, 0.0)
-    return sqrt(primal / links), alpha * sqrt(offsets / links)
+    return sqrt(primal / links), alpha * sqrt(offsets / links), balance
+
+
+@jit
+def rescale(pair_var, lits, ratio, w_pair, w_logic, p):
+    """Change the penalty to ``rho / ratio``: multipliers ``u = w + p`` grow by ``ratio``."""
+    for e in range(len(pair_var)):
+        for i in range(2):
+            own = p[pair_var[e, i]]
+            w_pair[e, i] = ratio * (w_pair[e, i] + own) - own
+    for link in range(len(lits)):
+        lit = lits[link]
+        own = 1.0 - p[~lit] if lit < 0 else p[lit]
+        w_logic[link] = ratio * (w_logic[link] + own) - own

@@ -27,9 +27,11 @@ CEILING = 1  # upper limit of an ANYOF's inputs
 OUTPUT = 2  # value of an ANYOF's output before clipping
 MASS = 3  # running sums of Newton's method
 COUNT = 4
-TOP = 5  # largest entry of the lane
-SQUARES = 6  # for the solver: sum of its squared residuals
-LANE_ROWS = 7
+SQUARES = 5  # for the solver: sum of its squared residuals
+LANE_ROWS = 6
+
+# Lets reductions over lanes be vectorised; no kernel here ever sees a NaN.
+VECTOR_SUMS = {"reassoc", "nnan", "nsz"}
 
 # Newton stops when no threshold moves by more than rounding: an absolute part for points near
 # the unit cube and a relative one for huge points.
@@ -90,22 +92,24 @@ def project_pair(a1, a2, c):
 
 
 @jit
-def _lane_tops(a, size, lanes):
-    """Largest of the first ``size`` rows of each lane."""
-    for lane in range(a.shape[1]):
-        lanes[TOP, lane] = a[0, lane]
-    for j in range(1, size):
-        for lane in range(a.shape[1]):
-            lanes[TOP, lane] = max(lanes[TOP, lane], a[j, lane])
+def project_two(kind, a1, a2):
+    """Projection onto CAP or SUM of two literals (k = 1), the block kernels in one line.
+
+    Half of all factors in models written with rules are of this form.
+    """
+    slackest = 0.0 if kind == CAP else -np.inf
+    tau = max(max(max(a1, a2) - 1.0, 0.5 * (a1 + a2 - 1.0)), slackest)
+    return clip01(a1 - tau), clip01(a2 - tau)
 
 
 @jit
 def _excess(a, size, lanes, row):
     """MASS = sum of the entries' excess over the lane's number in ``row``, COUNT = how many."""
     for lane in range(a.shape[1]):
-        lanes[MASS, lane] = 0.0
-        lanes[COUNT, lane] = 0.0
-    for j in range(size):
+        excess = a[0, lane] - lanes[row, lane]
+        lanes[MASS, lane] = max(excess, 0.0)
+        lanes[COUNT, lane] = 1.0 if excess > 0.0 else 0.0
+    for j in range(1, size):
         for lane in range(a.shape[1]):
             excess = a[j, lane] - lanes[row, lane]
             lanes[MASS, lane] += max(excess, 0.0)
@@ -113,27 +117,37 @@ def _excess(a, size, lanes, row):
 
 
 @jit
+def _restart_lanes(a, size, lanes):
+    """Put thresholds that no entry exceeds back to where the greatest entry alone gives 1."""
+    for lane in range(a.shape[1]):
+        if lanes[COUNT, lane] == 0.0:
+            top = a[0, lane]
+            for j in range(1, size):
+                top = max(top, a[j, lane])
+            lanes[TAU, lane] = top - 1.0
+
+
+@jit(fastmath=VECTOR_SUMS)
 def _simplex_newton(a, size, lanes):
     """TAU such that ``sum_j max(a_j - tau, 0) = 1``, from the thresholds standing in TAU.
 
     The sum is convex and decreasing in tau: after one step Newton's iterates stay below the
     root and rise to it, visiting each active set at most once, whatever the start.
     """
-    _lane_tops(a, size, lanes)
-    # The root lies in [top - 1, top - 1/size]; a start inside has at least one active entry.
-    for lane in range(a.shape[1]):
-        top = lanes[TOP, lane]
-        start = lanes[TAU, lane]
-        lanes[TAU, lane] = min(max(start, top - 1.0), top - 1.0 / size)
-    for _ in range(size + 3):
+    for _ in range(size + 4):
         _excess(a, size, lanes, TAU)
         moving = 0.0
+        fewest = 1.0
         for lane in range(a.shape[1]):
             tau = lanes[TAU, lane]
-            step = (lanes[MASS, lane] - 1.0) / max(lanes[COUNT, lane], 1.0)
+            count = lanes[COUNT, lane]
+            step = (lanes[MASS, lane] - 1.0) / max(count, 1.0)
             moving = max(moving, abs(step) - STEP_RELATIVE * abs(tau))
-            lanes[TAU, lane] = max(tau + step, lanes[TOP, lane] - 1.0)
-        if moving <= STEP_ABSOLUTE:
+            fewest = min(fewest, count)
+            lanes[TAU, lane] = tau + step
+        if fewest == 0.0:
+            _restart_lanes(a, size, lanes)
+        elif moving <= STEP_ABSOLUTE:
             break
 
 
@@ -208,37 +222,38 @@ def _negate_lanes(a, size, k):
 
 
 @jit
-def _count_thresholds(kind, size, k, a, lanes):
-    """Thresholds of CAP and SUM: the simplex for k = 1 and, negated, for k = size - 1."""
-    plain = True
+def _general_thresholds(size, k, a, lanes):
+    """TAU for lanes of any k: the simplex for 1 and, negated, for size - 1; else one by one."""
     for lane in range(a.shape[1]):
-        plain = plain and k[lane] == 1
-    if plain:
-        _simplex(a, size, lanes)
-    else:
-        for lane in range(a.shape[1]):
-            if 1 < k[lane] < size - 1:
-                start = lanes[TAU, lane]
-                lanes[OUTPUT, lane] = _box_threshold(a, size, lane, k[lane], start)
-            elif k[lane] != 1:
-                lanes[TAU, lane] *= -1.0
-        _negate_lanes(a, size, k)
-        _simplex(a, size, lanes)
-        _negate_lanes(a, size, k)
-        for lane in range(a.shape[1]):
-            if 1 < k[lane] < size - 1:
-                lanes[TAU, lane] = lanes[OUTPUT, lane]
-            elif k[lane] != 1:
-                lanes[TAU, lane] *= -1.0
-    if kind == CAP:
-        # A slack limit does not push.
-        for lane in range(a.shape[1]):
-            lanes[TAU, lane] = max(lanes[TAU, lane], 0.0)
+        if 1 < k[lane] < size - 1:
+            start = lanes[TAU, lane]
+            lanes[OUTPUT, lane] = _box_threshold(a, size, lane, k[lane], start)
+        elif k[lane] != 1:
+            lanes[TAU, lane] *= -1.0
+    _negate_lanes(a, size, k)
+    _simplex(a, size, lanes)
+    _negate_lanes(a, size, k)
     for lane in range(a.shape[1]):
-        lanes[CEILING, lane] = 1.0
+        if 1 < k[lane] < size - 1:
+            lanes[TAU, lane] = lanes[OUTPUT, lane]
+        elif k[lane] != 1:
+            lanes[TAU, lane] *= -1.0
 
 
 @jit
+def _count_thresholds(kind, size, ones, k, a, lanes):
+    """Numbers of CAP and SUM."""
+    if ones:
+        _simplex(a, size, lanes)
+    else:
+        _general_thresholds(size, k, a, lanes)
+    slackest = 0.0 if kind == CAP else -np.inf  # a slack limit does not push
+    for lane in range(a.shape[1]):
+        lanes[TAU, lane] = max(lanes[TAU, lane], slackest)
+        lanes[CEILING, lane] = 1.0
+
+
+@jit(fastmath=VECTOR_SUMS)
 def _raise_output(a, size, lanes):
     """CEILING = output of the projection onto ``inputs <= output`` (no cube yet), per lane.
 
@@ -309,16 +324,17 @@ def _anyof_thresholds(size, a, lanes):
 
 
 @jit
-def find_thresholds(kind, size, k, a, lanes):
+def find_thresholds(kind, size, ones, k, a, lanes):
     """Fill TAU, CEILING and OUTPUT of a block of ``LANES`` factors of one form and size.
 
-    ``a[size, LANES]`` holds the points (literal space), ``k[LANES]`` the right-hand sides and
-    row TAU of ``lanes`` the remembered thresholds (anything finite will do).
+    ``a[size, LANES]`` holds the points (literal space) and row TAU of ``lanes`` the remembered
+    thresholds (anything finite will do).  ``k[LANES]`` are the right-hand sides, read only if
+    not all are ``ones``.
     """
     if kind == ANYOF:
         _anyof_thresholds(size, a, lanes)
     else:
-        _count_thresholds(kind, size, k, a, lanes)
+        _count_thresholds(kind, size, ones, k, a, lanes)
 
 
 @jit
@@ -333,7 +349,7 @@ def project_logic(kind, k, point, out):
     ks = np.full(LANES, k, np.int32)
     for j in range(size):
         a[j, :] = point[j]
-    find_thresholds(kind, size, ks, a, lanes)
+    find_thresholds(kind, size, k == 1, ks, a, lanes)
     for j in range(size):
         out[j] = clip01(min(point[j] - lanes[TAU, 0], lanes[CEILING, 0]))
     if kind == ANYOF:

@@ -10,35 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assent.kernels import ad3 as kernel
 from assent.kernels import bound as bound_kernel
 from assent.kernels.projections import LANES, new_lanes
 from assent.problem import DualPoint, Float, Problem, Scores
+from assent.solvers.protocol import Info, WarmStart
 
+# The penalty is first looked at after so many iterations, then at doubling distances.
+FIRST_LOOK = 20
 
-@dataclass(frozen=True)
-class Info:
-    """What a person wants to see of a running solver."""
+# Ratios of spread to move between 1/2 and 2 are left alone: the time to a good bound hardly
+# depends on the penalty there.
+BALANCED = 2.0
+LARGEST_CHANGE = 4.0
 
-    iterations: int
-    primal_residual: float
-    dual_residual: float
-    penalty: float
-
-
-@dataclass(frozen=True)
-class WarmStart:
-    """What a later solve needs: consensus ``marginals[n]``, a dual point and where it was taken.
-
-    ``theta[n]`` are the scores the dual point belongs to; with other scores each link keeps its
-    multiplier and takes its share of the difference.
-    """
-
-    marginals: Float
-    dual: DualPoint
-    theta: Float
-    penalty: float
+# Of the two dual points at hand only the better one is evaluated, except every so often.
+TRY_BOTH = 4
 
 
 @dataclass
@@ -47,21 +36,43 @@ class Workspace:
 
     w_pair: Float  # [P, 2]
     w_logic: Float  # [L], literal space
-    tau: Float  # [F], remembered thresholds
     p: Float  # [n], consensus
     penalty: float
+    mean_w_pair: Float = field(init=False)  # running averages of the three
+    mean_w_logic: Float = field(init=False)
+    mean_p: Float = field(init=False)
+    tau: Float = field(init=False)  # [F], remembered thresholds
+    pairs_asleep: NDArray[np.bool_] = field(init=False)  # idle blocks
+    logic_asleep: NDArray[np.bool_] = field(init=False)
+    total: Float = field(init=False)  # scratch
+    block: Float = field(init=False)
+    lanes: Float = field(init=False)
     iterations: int = 0
     primal_residual: float = np.inf
     dual_residual: float = np.inf
-    total: Float = field(init=False)  # [n], scratch: sums of the copies
-    block: Float = field(init=False)  # scratch of the logic kernels
-    lanes: Float = field(init=False)
+    balance: float = 0.0  # sum of log(spread / move) since the last look at the penalty
+    balanced_at: int = 0  # iteration of that look
+    bounds_taken: int = 0
+    prefer_mean: bool = True  # which dual point gave the better bound when both were tried
 
-    def allocate_scratch(self, problem: Problem) -> None:
-        largest = int(problem.group_size.max(initial=1))
+    def allocate(self, problem: Problem) -> None:
+        """Arrays that start empty."""
+        self.mean_w_pair = np.zeros_like(self.w_pair)
+        self.mean_w_logic = np.zeros_like(self.w_logic)
+        self.mean_p = np.zeros_like(self.p)
+        self.tau = np.zeros(problem.n_logic)
+        blocks = int(np.sum(-(-problem.group_count // LANES)))
+        self.pairs_asleep = np.zeros(-(-problem.n_pairs // kernel.PAIR_BLOCK), np.bool_)
+        self.logic_asleep = np.zeros(blocks, np.bool_)
         self.total = np.zeros(problem.n)
-        self.block = np.zeros((largest, LANES))
+        self.block = np.zeros((int(problem.group_size.max(initial=1)), LANES))
         self.lanes = new_lanes()
+
+    def dual_state(self, mean: bool) -> tuple[Float, Float, float, Float]:
+        """The average or the current dual point, as :mod:`assent.kernels.bound` reads it."""
+        if mean and self.iterations >= kernel.ROUND:
+            return self.mean_w_pair, self.mean_w_logic, 1.0, self.mean_p
+        return self.w_pair, self.w_logic, 1.0, self.p
 
 
 @dataclass(frozen=True)
@@ -80,15 +91,17 @@ class AD3:
         max_iterations: stop after so many iterations.
         over_relaxation: between 1 (plain) and 2 (excluded).
         penalty: initial penalty; ``None`` scales it from the scores.
-        adapt: whether the penalty follows the residuals.
+        adapt: whether the penalty follows the iterates.
+        cache_idle: whether factors that agree with the consensus sleep for a few iterations.
     """
 
     gap_tolerance: float = 1e-6
     residual_tolerance: float = 1e-6
     max_iterations: int = 100_000
-    over_relaxation: float = 1.7
+    over_relaxation: float = 1.6
     penalty: float | None = None
     adapt: bool = True
+    cache_idle: bool = True
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
@@ -109,46 +122,100 @@ class AD3:
         workspace = Workspace(
             w_pair=s_pair / penalty - p[problem.pair_var],
             w_logic=s_logic / penalty - _to_literals(problem, p, 1.0),
-            tau=np.zeros(problem.n_logic),
             p=p,
             penalty=penalty,
         )
-        workspace.allocate_scratch(problem)
+        workspace.allocate(problem)
         return workspace
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
     ) -> Info:
-        """Run ``iterations`` more."""
+        """Run ``iterations`` more, best a multiple of five."""
         w = workspace
-        w.primal_residual, w.dual_residual = kernel.advance(
+        if self.adapt:
+            self._adapt_penalty(problem, w)
+        w.primal_residual, w.dual_residual, balance = kernel.advance(
             problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
             problem.group_link, problem.group_factor, problem.lits, problem.k, problem.degree,
-            scores.pair, w.penalty, self.over_relaxation, iterations,
-            w.w_pair, w.w_logic, w.tau, w.p, w.total, w.block, w.lanes,
+            scores.pair, w.penalty, self.over_relaxation, self.cache_idle, w.iterations, iterations,
+            w.w_pair, w.w_logic, w.tau, w.p, w.mean_w_pair, w.mean_w_logic, w.mean_p,
+            w.pairs_asleep, w.logic_asleep, w.total, w.block, w.lanes,
         )  # fmt: skip
         w.iterations += iterations
+        w.balance += balance
         return Info(w.iterations, w.primal_residual, w.dual_residual, w.penalty)
 
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Upper bound on the optimum from the current multipliers."""
+    def _adapt_penalty(self, problem: Problem, workspace: Workspace) -> None:
+        """Double or halve the time between looks; move the penalty if it is clearly off.
+
+        The copies of a coordinate spread about their mean as much as the mean moves when the
+        penalty is right, on every kind of problem tried; the ratio falls about like the root
+        of the penalty.  Looks at doubling distances are finitely many in any run, so that the
+        convergence of the plain method is kept.
+        """
         w = workspace
+        if w.iterations < max(FIRST_LOOK, 2 * w.balanced_at):
+            return
+        rounds = w.iterations // kernel.ROUND - w.balanced_at // kernel.ROUND
+        ratio = float(np.exp(w.balance / max(rounds, 1)))
+        w.balance, w.balanced_at = 0.0, w.iterations
+        if 1.0 / BALANCED <= ratio <= BALANCED:
+            return
+        factor = min(max(ratio, 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)
+        kernel.rescale(problem.pair_var, problem.lits, 1.0 / factor, w.w_pair, w.w_logic, w.p)
+        kernel.rescale(
+            problem.pair_var, problem.lits, 1.0 / factor, w.mean_w_pair, w.mean_w_logic, w.mean_p
+        )
+        w.penalty *= factor
+        w.pairs_asleep[:] = False
+        w.logic_asleep[:] = False
+
+    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """Upper bound on the optimum at the average dual point or the current one.
+
+        The better one is found out by trying both now and then.
+        """
+        w = workspace
+        if w.bounds_taken % TRY_BOTH == 0:
+            current, average = (self._bound_at(problem, scores, w, m) for m in (False, True))
+            w.prefer_mean = average < current
+            best = min(current, average)
+        else:
+            best = self._bound_at(problem, scores, w, w.prefer_mean)
+        w.bounds_taken += 1
+        return best
+
+    def _bound_at(
+        self, problem: Problem, scores: Scores, workspace: Workspace, mean: bool
+    ) -> float:
         return bound_kernel.bound(
             problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
             problem.group_link, problem.group_factor, problem.lits, problem.k,
             scores.theta, scores.pair, scores.constant,
-            w.penalty, w.w_pair, w.w_logic, 1.0, w.p,
+            workspace.penalty, *workspace.dual_state(mean),
         )  # fmt: skip
 
-    def dual_point(self, problem: Problem, scores: Scores, workspace: Workspace) -> DualPoint:
-        """The current multipliers written out as link scores."""
+    def dual_point(
+        self,
+        problem: Problem,
+        scores: Scores,
+        workspace: Workspace,
+        out: DualPoint | None = None,
+    ) -> DualPoint:
+        """The dual point of the last :meth:`bound`, as link scores, into ``out`` if given."""
         w = workspace
-        point = DualPoint(np.empty_like(w.w_pair), np.empty_like(w.w_logic))
+        if out is None:
+            out = DualPoint(np.empty_like(w.w_pair), np.empty_like(w.w_logic))
+        state = w.dual_state(w.prefer_mean)
         bound_kernel.link_scores(
-            problem.pair_var, problem.lits, w.penalty, w.w_pair, w.w_logic,
-            1.0, w.p, point.pair, point.logic,
-        )  # fmt: skip
-        return point
+            problem.pair_var, problem.lits, w.penalty, *state, out.pair, out.logic
+        )
+        return out
+
+    def marginals(self, workspace: Workspace) -> Float:
+        """The consensus ``[n]``."""
+        return workspace.p
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """Score of the consensus in the relaxation: each pair takes its best consistent value."""
@@ -159,20 +226,25 @@ class AD3:
         )
         return float(scores.constant + scores.theta @ p + scores.pair @ both)
 
-    def save(self, problem: Problem, scores: Scores, workspace: Workspace) -> WarmStart:
-        """What :meth:`init` needs to continue from here, with the same or other scores."""
-        dual = self.dual_point(problem, scores, workspace)
-        return WarmStart(workspace.p.copy(), dual, scores.theta, workspace.penalty)
-
 
 def initial_penalty(problem: Problem, scores: Scores) -> float:
-    """A penalty on the scale of a link's share of the scores; 1 if all scores are zero."""
-    links = problem.n_links
-    if links == 0:
-        return 1.0
-    share = scores.theta**2 / np.maximum(problem.degree, 1)
-    scale = np.sqrt((share.sum() + 0.5 * (scores.pair**2).sum()) / links)
-    return float(scale) if scale > 0.0 else 1.0
+    """A quarter of the typical size of the scores that matter; 1 if all scores are zero.
+
+    The typical size is the mean of ``|score|`` weighted by ``|score|``: many zero or small
+    scores beside a few large ones do not lower it, as they would a plain mean.
+    """
+    linked = np.abs(scores.theta[problem.degree > 0])
+    scale = max(_self_weighted_mean(linked), _self_weighted_mean(np.abs(scores.pair)))
+    return 0.25 * scale if scale > 0.0 else 1.0
+
+
+def _self_weighted_mean(sizes: Float) -> float:
+    """``sum x^2 / sum x``, safe for any finite sizes; 0 for none."""
+    largest = float(sizes.max(initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    relative = sizes / largest
+    return largest * float(relative @ relative) / float(relative.sum())
 
 
 def _to_literals(problem: Problem, values: Float, base: float) -> Float:
