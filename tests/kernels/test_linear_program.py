@@ -89,14 +89,17 @@ def test_one_row_per_pair_and_per_sum():
     assert lp.matrix.shape == (3, 5)  # the pair without a score needs nothing
 
 
-def test_time_limit_stops_and_still_bounds():
+def grid(side):
     rng = np.random.default_rng(0)
-    side = 60
     cells = np.arange(side * side).reshape(side, side)
     across = np.stack([cells, np.roll(cells, 1, 0)], -1).reshape(-1, 2)
     down = np.stack([cells, np.roll(cells, 1, 1)], -1).reshape(-1, 2)
     problem = make_problem(cells.size, np.concatenate([across, down]).astype(np.int32), [])
-    scores = Scores(rng.normal(size=problem.n), rng.normal(size=problem.n_pairs))
+    return problem, Scores(rng.normal(size=problem.n), rng.normal(size=problem.n_pairs))
+
+
+def test_time_limit_stops_and_still_bounds():
+    problem, scores = grid(30)
     solver = LinearProgram(time_limit=1e-3)
     workspace = solver.init(problem, scores)
     info = solver.advance(problem, scores, workspace)
@@ -104,6 +107,28 @@ def test_time_limit_stops_and_still_bounds():
     assert workspace.solution.status == "time limit"
     full = solve_lp(problem, scores).value
     assert solver.bound(problem, scores, workspace) >= full - 1e-6
+
+
+def test_an_interrupt_stops_highs_and_still_bounds(monkeypatch):
+    import highspy
+
+    patient, calls = highspy.Highs.wait, []
+
+    def impatient(self, timeout):
+        calls.append(timeout)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return patient(self, timeout)
+
+    monkeypatch.setattr(highspy.Highs, "wait", impatient)
+    problem, scores = grid(60)
+    solver = LinearProgram()
+    workspace = solver.init(problem, scores)
+    with pytest.raises(KeyboardInterrupt):
+        solver.advance(problem, scores, workspace)
+    assert workspace.solution.status == "interrupted"
+    x = solver.marginals(workspace)
+    assert solver.bound(problem, scores, workspace) >= relaxed_objective(problem, scores, x) - 1e-6
 
 
 def test_settings_are_checked():
