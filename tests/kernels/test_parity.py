@@ -117,12 +117,38 @@ def test_a_remembered_threshold_does_not_change_the_answer(seeds):
         np.testing.assert_allclose(project(point, threshold)[0], cold, atol=1e-13)
 
 
-def test_ten_thousand_literals():
+def facet_slack(point):
+    """How far inside the nearest facet a point of the cube is; negative outside the hull."""
+    flips = point > 0.5
+    if flips.sum() % 2 == 0:
+        closest = np.abs(point - 0.5).argmin()
+        flips[closest] = not flips[closest]
+    return np.where(flips, 1.0 - point, point).sum() - 1.0
+
+
+@sweep_seeds(share=0.3)
+def test_many_literals(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        size = int(rng.integers(10, 300))
+        point = rng.integers(0, 2, size) + rng.exponential(size=size) * 10 ** rng.uniform(-4, 0)
+        out, _ = project(point, warm=rng.normal())
+        assert facet_slack(out) >= -1e-13
+        # Nearest if and only if no vertex lies further in the direction of the residual.
+        residual = point - out
+        assert maximize_parity(residual, np.empty(size)) - residual @ out <= 1e-12 * size
+
+
+@pytest.mark.parametrize("noise", [1e-5, 1e-4, 2e-4])
+def test_ten_thousand_literals(noise):
     rng = np.random.default_rng(0)
-    point = rng.choice([0.0, 1.0], 10_000) + rng.normal(size=10_000) * 1e-5
+    vertex = rng.integers(0, 2, 10_000)
+    vertex[0] += 1 - vertex.sum() % 2  # odd, so that the point lies outside
+    point = vertex % 2 + rng.normal(size=10_000) * noise
+    assert facet_slack(np.clip(point, 0.0, 1.0)) < 0.0
     out, _ = project(point)
-    # Nearest if and only if no vertex lies further in the direction of the residual.
     residual = point - out
+    assert facet_slack(out) >= -1e-12
     assert maximize_parity(residual, np.empty(10_000)) - residual @ out <= 1e-11
 
 

@@ -11,6 +11,8 @@ Siegel 2013).
 
 from __future__ import annotations
 
+import numpy as np
+
 from assent.kernels.jit import jit
 from assent.kernels.projections import STEP_ABSOLUTE, clip01
 from assent.kernels.propagate import inner
@@ -61,27 +63,17 @@ def _changed_over(point):
 
 @inner
 def _flipped_offsets(point, changed, out):
-    """``out = t - max(t)`` for the flipped point t, without rounding where it matters.
+    """``out = t - max(t)`` for the flipped point t.
 
-    Only entries within 1 of the greatest take part in the simplex.  Their differences are
-    formed from the entries themselves, where huge numbers cancel exactly; ``1 - x`` first would
-    round them.
+    Only entries within 1 of the greatest take part in the simplex: however huge the point, the
+    threshold between them is a number in [-1, 0].
     """
-    top = 0
-    top_flips = False
-    greatest = 0.0
+    greatest = -np.inf
     for i in range(len(point)):
-        flips = (point[i] > 0.5) != (i == changed)
-        t = 1.0 - point[i] if flips else point[i]
-        if i == 0 or t > greatest:
-            top, top_flips, greatest = i, flips, t
+        out[i] = 1.0 - point[i] if (point[i] > 0.5) != (i == changed) else point[i]
+        greatest = max(greatest, out[i])
     for i in range(len(point)):
-        flips = (point[i] > 0.5) != (i == changed)
-        if flips == top_flips:
-            offset = point[i] - point[top]
-        else:
-            offset = (point[i] + point[top]) - 1.0
-        out[i] = -offset if flips else offset
+        out[i] -= greatest
 
 
 @jit
