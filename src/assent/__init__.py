@@ -20,6 +20,8 @@ from assent.factors import (
 )
 from assent.graph import FactorGraph
 from assent.result import Certificate, Result, Status
+from assent.trace import Progress, Trace
+from assent.variables import Categorical, Literals
 
 if TYPE_CHECKING:
     from assent.solvers.ad3 import AD3
@@ -41,18 +43,22 @@ __all__ = [
     "AtLeastOne",
     "AtMost",
     "AtMostOne",
+    "Categorical",
     "Certificate",
     "Exactly",
     "ExactlyOne",
     "FactorGraph",
     "Implies",
     "LinearProgram",
+    "Literals",
     "ModelError",
     "NoFeasibleAssignment",
     "Pair",
+    "Progress",
     "RecompileWarning",
     "Result",
     "Status",
+    "Trace",
     "decode",
 ]
 

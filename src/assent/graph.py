@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Sized
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -354,7 +354,7 @@ def _evidence_states(variables: Categorical, values: Any) -> Int32:
 
 def _is_label(variables: Categorical, value: Any) -> bool:
     """Whether ``value`` is one label for all variables rather than an array of labels."""
-    if isinstance(value, str) or not isinstance(value, Sized):
+    if isinstance(value, str) or not isinstance(value, Collection):
         return True
     try:
         return value in variables.lookup
@@ -367,7 +367,7 @@ def _labels_of(variables: Categorical, values: Any, shape: tuple[int, ...]) -> I
     if not shape:
         yield values
         return
-    if isinstance(values, str) or not isinstance(values, Sized) or len(values) != shape[0]:
+    if isinstance(values, str) or not isinstance(values, Collection) or len(values) != shape[0]:
         raise ModelError(
             f"evidence for {variables!r} must be one label or labels of shape {variables.shape}"
         )

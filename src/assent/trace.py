@@ -78,24 +78,38 @@ class Trace:
             from matplotlib.figure import Figure
         except ImportError as error:
             raise ImportError('plotting needs matplotlib: pip install "assent[plot]"') from error
-        figure = Figure(figsize=(7, 4.2), layout="constrained")
-        axes, residuals = figure.subplots(1, 2)
-        axes.plot(self.seconds, self.best_bound, label="bound (nothing is better)", color="C3")
-        found = np.isfinite(self.value)
-        axes.plot(self.seconds[found], self.value[found], label="best answer", color="C0")
-        axes.set(xlabel="seconds", ylabel="score", title=title or "Bound and answer")
-        axes.legend(fontsize="small")
-        positive = self.iteration > 0
-        for name, color in (("primal_residual", "C0"), ("dual_residual", "C1")):
-            column = getattr(self, name)
-            if np.isfinite(column).any():
-                label = name.replace("_", " ")
-                residuals.semilogy(self.iteration[positive], column[positive], label=label, c=color)
-        residuals.set(xlabel="iteration", title="Residuals")
-        residuals.legend(fontsize="small")
+        figure = Figure(figsize=(9, 4), layout="constrained")
+        scores, residuals = figure.subplots(1, 2)
+        self._plot_scores(scores, title or "Bound and answer")
+        self._plot_residuals(residuals)
         if path is not None:
             figure.savefig(path, dpi=150)
         return figure
+
+    def _plot_scores(self, axes: Any, title: str) -> None:
+        axes.set(xlabel="seconds", ylabel="score", title=title)
+        known, found = np.isfinite(self.best_bound), np.isfinite(self.value)
+        marker = "o" if len(self) == 1 else ""
+        for name, column, rows, color in (
+            ("bound (nothing is better)", self.best_bound, known, "C3"),
+            ("best answer", self.value, found, "C0"),
+        ):
+            if rows.any():
+                axes.plot(self.seconds[rows], column[rows], label=name, color=color, marker=marker)
+        if known.any() or found.any():
+            axes.legend(fontsize="small")
+
+    def _plot_residuals(self, axes: Any) -> None:
+        axes.set(xlabel="iteration", title="Residuals")
+        for name, color in (("primal_residual", "C0"), ("dual_residual", "C1")):
+            column = getattr(self, name)
+            rows = np.isfinite(column) & (column > 0)
+            if rows.any():
+                axes.semilogy(
+                    self.iteration[rows], column[rows], label=name.replace("_", " "), color=color
+                )
+        if axes.lines:
+            axes.legend(fontsize="small")
 
 
 def _line(r: Progress) -> str:

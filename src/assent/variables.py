@@ -296,8 +296,8 @@ def conjunction(value: Any) -> Conjunction:
     if isinstance(value, Categorical):
         raise TypeError(f"{value!r} has states; write (variable == 'label') to get a literal")
     raise TypeError(
-        f"expected literals, got {type(value).__name__}: {value!r}; to select by a mask "
-        "write x[mask]"
+        f"expected literals, got {type(value).__name__}: {value!r}; premises are joined by &, "
+        "as in a & b, and a mask selects as in x[mask]"
     )
 
 

@@ -38,7 +38,7 @@ class All(Logic):
     def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
         if self.has_output:
             return truth[:, :-1].all(axis=1) == truth[:, -1]
-        return truth.all(axis=1)
+        return truth.sum(axis=1) == self.size
 
     def normal_form(self) -> NormalForm:
         if self.has_output:
