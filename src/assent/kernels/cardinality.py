@@ -55,7 +55,7 @@ def maximize_cardinality(scores, counts, out):
         >>> import numpy as np
         >>> out = np.empty(3)
         >>> counts = np.array([0.0, -np.inf, 1.0, 0.0])
-        >>> maximize_cardinality(np.array([2.0, -4.0, -1.0]), counts, out), out.tolist()
+        >>> float(maximize_cardinality(np.array([2.0, -4.0, -1.0]), counts, out)), out.tolist()
         (2.0, [1.0, 0.0, 1.0])
     """
     order = np.empty(len(scores), np.int64)

@@ -32,7 +32,8 @@ def maximize_knapsack(scores, weights, capacity, out):
     Example:
         >>> import numpy as np
         >>> out = np.empty(3)
-        >>> maximize_knapsack(np.array([3.0, 2.0, 1.0]), np.array([2.0, 2.0, 0.0]), 3.0, out)
+        >>> weights = np.array([2.0, 2.0, 0.0])
+        >>> float(maximize_knapsack(np.array([3.0, 2.0, 1.0]), weights, 3.0, out))
         5.0
         >>> out.tolist()
         [1.0, 0.5, 1.0]
@@ -86,9 +87,8 @@ def project_knapsack(point, weights, capacity, out, warm):
     Example:
         >>> import numpy as np
         >>> out = np.empty(2)
-        >>> project_knapsack(np.array([1.0, 1.0]), np.array([2.0, 1.0]), 2.0, out, 0.0)
-        0.4
-        >>> out.tolist()
+        >>> _ = project_knapsack(np.array([1.0, 1.0]), np.array([2.0, 1.0]), 2.0, out, 0.0)
+        >>> np.round(out, 9).tolist()
         [0.6, 0.8]
     """
     # 1. The clipped point, if it fits.

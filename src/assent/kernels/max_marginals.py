@@ -45,7 +45,7 @@ def max_marginals_cardinality(scores, counts, out):
         >>> import numpy as np
         >>> out = np.empty((2, 2))
         >>> exactly_one = np.array([-np.inf, 0.0, -np.inf])
-        >>> max_marginals_cardinality(np.array([3.0, 1.0]), exactly_one, out), out.tolist()
+        >>> float(max_marginals_cardinality(np.array([3.0, 1.0]), exactly_one, out)), out.tolist()
         (3.0, [[1.0, 3.0], [3.0, 1.0]])
     """
     n = len(scores)
@@ -84,7 +84,7 @@ def max_marginals_form(form, k, scores, out):
         >>> import numpy as np
         >>> out = np.empty((3, 2))
         >>> from assent.problem import CAP
-        >>> max_marginals_form(CAP, 1, np.array([3.0, 1.0, -1.0]), out), out.tolist()
+        >>> float(max_marginals_form(CAP, 1, np.array([3.0, 1.0, -1.0]), out)), out.tolist()
         (3.0, [[1.0, 3.0], [3.0, 1.0], [3.0, -1.0]])
     """
     n = len(scores) - 1 if form == ANYOF else len(scores)

@@ -29,7 +29,7 @@ def maximize_parity(scores, out):
     Example:
         >>> import numpy as np
         >>> out = np.empty(3)
-        >>> maximize_parity(np.array([2.0, -1.0, -3.0]), out), out.tolist()
+        >>> float(maximize_parity(np.array([2.0, -1.0, -3.0]), out)), out.tolist()
         (1.0, [1.0, 1.0, 0.0])
     """
     weakest = 0
