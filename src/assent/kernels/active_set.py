@@ -1,0 +1,389 @@
+"""Projections for every structure that can maximise: the active set method.
+
+A structure has ``d`` slots; a vertex gives every slot a state, and has an inner score.  State
+``s`` of slot ``i`` is number ``start[i] + s``; it is a coordinate if ``s >= first[i]``
+(``first = 0`` for a categorical slot, 1 for a binary one, whose state 0 has no coordinate).  With
+``M`` the matrix whose columns are the vertices' coordinates, the subproblem is
+
+    minimise  ||M q - a||^2 / 2 - b . q   over distributions q on the vertices.
+
+A solution needs few vertices (Martins et al. 2015, Proposition 1.7: no more than there are
+states, less the slots, plus one), so the method (their Algorithm 1.3) keeps a support of
+affinely independent vertices and asks the structure's ``maximize`` for the one to add.
+
+The KKT system is solved with ``H = L D L'``, where ``H = M'M + 1`` on the support: as the weights
+sum to one, the added ones change no solution, and they make ``H`` positive definite exactly when
+the support is affinely independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.jit import jit
+from assent.kernels.tables import helper, maximize_dense, maximize_potts
+
+# Structures, as the dispatch knows them.
+DENSE = 0
+POTTS = 1
+
+# A vertex enters only if it beats the support by more than rounding, relative to the scores.
+TOLERANCE = 1e-12
+
+# Entries of H are small integers, so pivots are ratios of integer determinants: far above this,
+# or zero up to rounding.
+SMALLEST_PIVOT = 1e-9
+
+
+class Slots(NamedTuple):
+    """The shape of a structure's vertices."""
+
+    start: np.ndarray  # int32[d + 1]: number of each slot's state 0; all states at the end
+    first: np.ndarray  # int32[d]: the first state of each slot that is a coordinate
+
+
+class Support(NamedTuple):
+    """Vertices in use by each of ``m`` factors, kept from one projection to the next."""
+
+    size: np.ndarray  # int32[m]
+    states: np.ndarray  # int32[m, room, d]
+    weight: np.ndarray  # float64[m, room]
+    inner: np.ndarray  # float64[m, room] inner scores, not scaled
+
+
+class Work(NamedTuple):
+    """What one projection reads (``a``), writes (``q``) and needs on the way."""
+
+    a: np.ndarray  # float64[states] the point to project, 0 where there is no coordinate
+    q: np.ndarray  # float64[states] probabilities of the states: the solution
+    residual: np.ndarray  # float64[states] a - M q, 0 where there is no coordinate
+    score: np.ndarray  # float64[room] M'a + b, of the vertices in the support
+    target: np.ndarray  # float64[room] weights that solve the KKT system
+    right: np.ndarray  # float64[room]
+    lower: np.ndarray  # float64[room, room] L, below its diagonal of ones
+    inverse: np.ndarray  # float64[room] 1 / D
+
+
+def make_slots(counts: Sequence[int], first: Sequence[int]) -> Slots:
+    """Slots with ``counts[d]`` states, of which coordinates from ``first[d]`` on.
+
+    Example:
+        >>> make_slots([3, 2], [0, 1]).start.tolist()
+        [0, 3, 5]
+    """
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    return Slots(start, np.asarray(first, np.int32))
+
+
+def support_room(slots: Slots) -> int:
+    """Vertices to keep room for: Proposition 1.7's, and the one about to enter.
+
+    Example:
+        >>> support_room(make_slots([3, 2], [0, 1]))
+        5
+    """
+    return int(slots.start[-1]) - len(slots.first) + 2
+
+
+def make_support(slots: Slots, factors: int, room: int | None = None) -> Support:
+    """Empty supports of ``factors`` factors; a smaller ``room`` makes projections inexact."""
+    if room is None:
+        room = support_room(slots)
+    return Support(
+        np.zeros(factors, np.int32),
+        np.zeros((factors, room, len(slots.first)), np.int32),
+        np.zeros((factors, room)),
+        np.zeros((factors, room)),
+    )
+
+
+def make_work(slots: Slots, room: int) -> Work:
+    """Scratch for supports of ``room`` vertices."""
+    a, q, residual = np.zeros((3, slots.start[-1]))
+    score, target, right, inverse = np.zeros((4, room))
+    return Work(a, q, residual, score, target, right, np.zeros((room, room)), inverse)
+
+
+@helper
+def maximize(kind, slots, scores, table, scale, states):
+    """The best vertex, into ``states[d]``; returns its score and its inner score (not scaled)."""
+    if kind == POTTS:
+        return maximize_potts(slots.start, scores, table, scale, states)
+    return maximize_dense(slots.start, scores, table, scale, states)
+
+
+@helper
+def back_substitute(lower, size, x):
+    """Solve ``L' x = x`` in place."""
+    for i in range(size - 1, 0, -1):
+        for j in range(i):
+            x[j] -= lower[i, j] * x[i]
+
+
+@helper
+def append_row(slots, states, size, work):
+    """Extend L and D by vertex ``size``; returns whether it is independent of the others.
+
+    If it is not, ``work.target`` holds its affine combination of them.
+    """
+    lower, inverse, row = work.lower, work.inverse, work.right
+    pivot = 0.0
+    for i in range(size + 1):
+        entry = 1.0  # of H: one more than the coordinates in common
+        for slot in range(len(slots.first)):
+            state = states[i, slot]
+            if state == states[size, slot] and state >= slots.first[slot]:
+                entry += 1.0
+        if i == size:
+            pivot += entry
+            break
+        for j in range(i):
+            entry -= lower[i, j] * row[j]
+        row[i] = entry
+        lower[size, i] = entry * inverse[i]
+        pivot -= entry * lower[size, i]
+    if pivot > SMALLEST_PIVOT * (len(slots.first) + 1):
+        inverse[size] = 1.0 / pivot
+        return True
+    for i in range(size):
+        work.target[i] = lower[size, i]
+    back_substitute(lower, size, work.target)
+    return False
+
+
+@helper
+def delete_row(lower, inverse, size, k):
+    """Remove row and column ``k`` of H from its factors (a positive rank-one update below)."""
+    strength = 1.0 / inverse[k]
+    for j in range(k + 1, size):
+        step = lower[j, k]
+        d_old = 1.0 / inverse[j]
+        d_new = d_old + strength * step * step
+        gain = strength * step / d_new
+        strength *= d_old / d_new
+        inverse[j] = 1.0 / d_new
+        for i in range(j + 1, size):
+            lower[i, k] -= step * lower[i, j]
+            lower[i, j] += gain * lower[i, k]
+    for i in range(k + 1, size):
+        inverse[i - 1] = inverse[i]
+        for j in range(k):
+            lower[i - 1, j] = lower[i, j]
+        for j in range(k + 1, i):
+            lower[i - 1, j - 1] = lower[i, j]
+
+
+@helper
+def drop_vertex(states, weight, inner, score, k, size):
+    """Remove entry ``k`` from the lists of a support that reaches up to ``size``."""
+    for i in range(k, size - 1):
+        weight[i] = weight[i + 1]
+        inner[i] = inner[i + 1]
+        score[i] = score[i + 1]
+        for slot in range(states.shape[1]):
+            states[i, slot] = states[i + 1, slot]
+
+
+@helper
+def shift_weight(size, weight, inner, combination):
+    """Move weight between vertex ``size`` and the combination of others that equals it.
+
+    The coordinates stay, the inner score does not fall; the move ends when a vertex, the one
+    that is returned, has no weight left.
+    """
+    gain = inner[size]
+    for i in range(size):
+        gain -= combination[i] * inner[i]
+    sign = 1.0 if gain > 0.0 else -1.0
+    leaving = size
+    step = np.inf if gain > 0.0 else weight[size]
+    for i in range(size):
+        loss = sign * combination[i]
+        if loss > SMALLEST_PIVOT and weight[i] < step * loss:
+            step = weight[i] / loss
+            leaving = i
+    weight[size] += sign * step
+    for i in range(size):
+        weight[i] -= sign * step * combination[i]
+    return leaving
+
+
+@helper
+def solve_kkt(size, work):
+    """Weights on the support that are optimal but for their signs, into ``work.target``.
+
+    Returns the multiplier tau: the score of every vertex of the support at the residual.
+    """
+    lower, inverse, score = work.lower, work.inverse, work.score
+    x, ones = work.target, work.right
+    # Relative to the first score: a common shift moves tau only, and small numbers stay exact.
+    base = score[0]
+    mass = 0.0
+    pull = 0.0
+    for i in range(size):
+        xi = score[i] - base
+        oi = 1.0
+        for j in range(i):
+            xi -= lower[i, j] * x[j]
+            oi -= lower[i, j] * ones[j]
+        x[i] = xi
+        ones[i] = oi
+        mass += oi * oi * inverse[i]
+        pull += xi * oi * inverse[i]
+    tau = (pull - 1.0) / mass
+    for i in range(size):
+        x[i] = (x[i] - tau * ones[i]) * inverse[i]
+    back_substitute(lower, size, x)
+    return tau + base + 1.0
+
+
+@helper
+def step_to_target(size, weight, target):
+    """Move the weights to the target, or until one is zero; returns which one, else -1."""
+    # The longest step that keeps every weight non-negative, (1.33).
+    beta = 1.0
+    blocking = -1
+    for i in range(size):
+        if target[i] < 0.0 and weight[i] <= beta * (weight[i] - target[i]):
+            beta = weight[i] / (weight[i] - target[i])
+            blocking = i
+    for i in range(size):
+        weight[i] += beta * (target[i] - weight[i])
+    return blocking
+
+
+@helper
+def settle(slots, scale, states, weight, inner, size, waiting, work):
+    """Optimal weights on the support; vertices that lose their weight leave it.
+
+    The first ``size`` vertices are in the factors of H, those up to ``waiting`` still have to
+    enter.  Returns the size of the support and tau.
+    """
+    while True:
+        if size < waiting:
+            work.score[size] = scale * inner[size]
+            for slot in range(len(slots.first)):
+                # Where there is no coordinate, a is 0.
+                work.score[size] += work.a[slots.start[slot] + states[size, slot]]
+            if append_row(slots, states, size, work):
+                size += 1
+                continue
+            leaving = shift_weight(size, weight, inner, work.target)
+        else:
+            tau = solve_kkt(size, work)
+            leaving = step_to_target(size, weight, work.target)
+            if leaving < 0:
+                return size, tau
+        if leaving < size:
+            delete_row(work.lower, work.inverse, size, leaving)
+            size -= 1
+        drop_vertex(states, weight, inner, work.score, leaving, waiting)
+        waiting -= 1
+
+
+@helper
+def take_residual(slots, states, weight, size, work):
+    """Fill ``q`` and ``residual = a - M q``; returns the largest magnitude of the latter."""
+    q, residual = work.q, work.residual
+    for place in range(len(q)):
+        q[place] = 0.0
+    for i in range(size):
+        for slot in range(len(slots.first)):
+            q[slots.start[slot] + states[i, slot]] += weight[i]
+    largest = 0.0
+    for slot in range(len(slots.first)):
+        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
+            residual[place] = work.a[place] - q[place]
+            largest = max(largest, abs(residual[place]))
+    return largest
+
+
+@jit(_nrt=False)
+def project(kind, slots, table, scale, support, factor, work, max_inner):
+    """Project ``work.a`` for one factor, into ``work.q``: Algorithm 1.3.
+
+    Starts from the factor's support and leaves the new one there.  Returns whether the solution
+    is exact: it is not after ``max_inner`` vertices, or when the support outgrew its room.
+    """
+    states, weight = support.states[factor], support.weight[factor]
+    inner = support.inner[factor]
+    # 2. The support of the last solution; without one, tau = -inf lets any vertex enter.
+    size = np.int64(0)
+    waiting = np.int64(support.size[factor])
+    tau = -np.inf
+    exact = False
+    for _ in range(max_inner + 1):
+        # 4., 14.-18. Optimal weights on the support.
+        if waiting > 0:
+            size, tau = settle(slots, scale, states, weight, inner, size, waiting, work)
+        # 6. w = a - M q
+        largest = take_residual(slots, states, weight, size, work)
+        if size == len(weight):
+            break
+        # 7. The best vertex at the residual,
+        value, best = maximize(kind, slots, work.residual, table, scale, states[size])
+        # 8. no better than the support: solved;
+        exact = value - tau <= TOLERANCE * (1.0 + largest + abs(scale * best))
+        if exact:
+            break
+        # 11. else it joins.
+        inner[size] = best
+        weight[size] = 1.0 if size == 0 else 0.0
+        waiting = size + 1
+    support.size[factor] = size
+    return exact
+
+
+@helper
+def gather(slots, lits, f, w, p, a):
+    """The point ``a = w + 2 p`` of factor ``f``, in literal space."""
+    link = 0
+    for slot in range(len(slots.first)):
+        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
+            lit = lits[f, link]
+            own = p[np.uint32(lit ^ (lit >> 31))]
+            a[place] = w[f, link] + 2.0 * (1.0 - own if lit < 0 else own)
+            link += 1
+
+
+@helper
+def move_multipliers(slots, lits, f, alpha, a, q, w, total):
+    """``w += alpha * (p - q)`` for factor ``f``; returns the sum of (p - q)^2."""
+    squares = 0.0
+    link = 0
+    for slot in range(len(slots.first)):
+        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
+            lit = lits[f, link]
+            gap = 0.5 * (a[place] - w[f, link]) - q[place]  # p - q, since a = w + 2 p
+            squares += gap * gap
+            w[f, link] += alpha * gap
+            total[np.uint32(lit ^ (lit >> 31))] += gap if lit < 0 else -gap
+            link += 1
+    return squares
+
+
+@jit(_nrt=False)
+def step_structures(
+    kind, slots, lits, tables, inverse_rho, alpha, max_inner, full, limit,
+    w, asleep, p, total, support, work,
+):  # fmt: skip
+    """Steps 1 and 2 of AD3 for ``m`` factors of one shape, those awake (all if ``full``).
+
+    ``lits[m, links]`` and ``w[m, links]`` have a row per factor, ``tables[m, entries]`` too.
+    Adds ``q - p`` to ``total[n]``; returns the sum of its squares over links.  If ``full``, the
+    factors whose mean square is at most ``limit`` are put to sleep.
+    """
+    squares = 0.0
+    for f in range(len(lits)):
+        if asleep[f] and not full:
+            continue
+        gather(slots, lits, f, w, p, work.a)
+        project(kind, slots, tables[f], inverse_rho, support, f, work, max_inner)
+        own = move_multipliers(slots, lits, f, alpha, work.a, work.q, w, total)
+        if full:
+            asleep[f] = own <= limit * lits.shape[1]
+        squares += own
+    return squares
