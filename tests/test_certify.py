@@ -98,8 +98,9 @@ def test_a_tampered_certificate_fails(make, tamper):
     assert not tamper(certificate).verify()
 
 
-def test_infeasibility_by_a_ray():
-    result = at.decode(impossible())
+@pytest.mark.parametrize("solver", [at.AD3(), at.LinearProgram()], ids=["AD3", "LinearProgram"])
+def test_infeasibility_by_a_ray(solver):
+    result = at.decode(impossible(), solver)
     assert result.status is at.Status.INFEASIBLE
     certificate = result.certificate
     assert certificate.verify()

@@ -17,7 +17,7 @@ SUBSET = [
     "tests/test_compiled.py::test_forbidden_pairs",
     "tests/test_compiled.py::test_evidence_that_propagates",
     "tests/test_certify.py::test_a_certificate_states_and_proves_its_claims",
-    "tests/test_certify.py::test_infeasibility_by_a_ray",
+    "tests/test_certify.py::test_infeasibility_by_a_ray[AD3]",
     "tests/test_decode.py::test_reading_a_result",
     "tests/test_decode.py::test_a_relaxed_answer_is_feasible_and_bounded",
 ]

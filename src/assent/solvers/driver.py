@@ -184,22 +184,30 @@ class Run:
         return Relaxation(value, info.primal_residual, delta, solved)
 
     def _infeasible(self, info: Info, workspace: Any) -> bool:
-        """Where multipliers run away, their drift bounds the zero objective below zero."""
+        """Whether a ray of multipliers bounds the zero objective below zero."""
         if self.best.assignment is not None or not self.problem.n_logic:
             return False
-        if not self.rays.due(info.iterations):
+        ray = self._ray(info, workspace)
+        if ray is None:
             return False
-        now = self.solver.dual_point(self.problem, self.scores, workspace)
-        before, self.ray_from = self.ray_from, now
-        if before is None:
-            return False
-        ray = DualPoint(now.pair - before.pair, now.logic - before.logic)
-        proven = zero_bound(self.problem, ray) < -certify.RAY_MARGIN * (
-            1.0 + float(np.abs(ray.pair).sum() + np.abs(ray.logic).sum())
-        )
+        size = float(np.abs(ray.pair).sum() + np.abs(ray.logic).sum())
+        proven = zero_bound(self.problem, ray) < -certify.RAY_MARGIN * size
         if proven:
             self.best.dual, self.best.bound = ray, -np.inf
         return proven
+
+    def _ray(self, info: Info, workspace: Any) -> DualPoint | None:
+        """Where multipliers may run away: the solver's own proof, or their drift of late."""
+        own = getattr(self.solver, "ray", None)
+        if own is not None:
+            return own(workspace)
+        if not self.rays.due(info.iterations):
+            return None
+        now = self.solver.dual_point(self.problem, self.scores, workspace)
+        before, self.ray_from = self.ray_from, now
+        if before is None:
+            return None
+        return DualPoint(now.pair - before.pair, now.logic - before.logic)
 
 
 def zero_bound(problem: Problem, links: DualPoint) -> float:
