@@ -1,14 +1,16 @@
 """The AD3 iteration, fused: project every factor, average, move the multipliers.
 
-Scaled form with over-relaxation ``alpha`` in (0, 2).  A link with multiplier ``u`` (its score
-divided by ``rho``) keeps one number, ``w = u - p``.  One iteration is
+Scaled form with over-relaxation ``alpha`` in (0, 2).  Factors of group g have the penalty
+``rho * weight[g]``, pairs ``rho``.  A link with multiplier ``u`` (its score divided by the
+penalty) keeps one number, ``w = u - p``.  One iteration is
 
 1. project:    ``q = argmin ||q - a||^2 / 2 - (factor score) / rho`` at ``a = u + p = w + 2 p``,
 2. multiplier: ``w += alpha * (p - q)``,
-3. consensus:  ``p += alpha * (mean(q) - p)`` over the links of each coordinate.
+3. consensus:  ``p += alpha * (mean(q) - p)``, the weighted mean over a coordinate's links.
 
-Step 3 keeps ``sum u = theta / rho`` at every coordinate, so the multipliers are always a point
-of the dual.  The links of negated literals live in literal space, where ``p`` is ``1 - p``.
+Step 3 keeps ``sum weight * u = theta / rho`` at every coordinate, so that the multipliers are
+always a point of the dual.  The links of negated literals live in literal space, where ``p``
+is ``1 - p``.
 
 Two things happen every ``ROUND`` iterations.  The state is folded into a running average: the
 iterates circle around their limit, and the bound at the average is often several times closer.
@@ -149,20 +151,20 @@ def apply_thresholds(kind, alpha, first, stride, size, width, w, a, lanes):
 
 
 @jit
-def scatter_block(lits, first, stride, size, width, a, total):
-    """Add a block's ``q - p``, as coordinates see it, to ``total``."""
+def scatter_block(lits, weight, first, stride, size, width, a, total):
+    """Add a block's weighted ``q - p``, as coordinates see it, to ``total``."""
     for j in range(size):
         link = first + j * stride
         row_lits = lits[link : link + width]
         for lane in range(width):
             lit = row_lits[lane]
-            gap = a[j, lane]
+            gap = weight * a[j, lane]
             total[np.uint32(lit ^ (lit >> 31))] += gap if lit < 0 else -gap
 
 
 @jit
 def step_group(
-    kind, size, count, link, factor, lits, ones, k, alpha, full, limit,
+    kind, size, count, link, factor, lits, ones, k, weight, alpha, full, limit,
     w, tau, asleep, p, total, a, ks, lanes,
 ):  # fmt: skip
     """Steps 1 and 2 for one group of logic factors, ``LANES`` at a time; see step_pairs.
@@ -185,22 +187,24 @@ def step_group(
         for lane in range(width):
             own_tau[lane] = lanes[TAU, lane]
         own = apply_thresholds(kind, alpha, first, count, size, width, w, a, lanes)
-        scatter_block(lits, first, count, size, width, a, total)
+        scatter_block(lits, weight, first, count, size, width, a, total)
         if full:
             asleep[start // LANES] = own <= limit * size * width
         squares += own
-    return squares
+    return weight * squares
 
 
 # Reassociated sums are vectorised: without it this loop would wait for its own additions.
 @jit(fastmath={"reassoc"})
-def consensus(degree, alpha, p, total):
-    """Step 3; clears ``total`` and returns the sum over links of ``(mean(q) - p)^2``."""
+def consensus(mass, alpha, p, total):
+    """Step 3; clears ``total`` and returns the weighted sum over links of (mean(q) - p)^2.
+
+    ``mass[n]`` is the total weight of each coordinate's links, 1 where there are none.
+    """
     offsets = 0.0
     for v in range(len(p)):
-        d = max(degree[v], 1)
-        offset = total[v] / d
-        offsets += d * offset * offset
+        offset = total[v] / mass[v]
+        offsets += offset * total[v]
         p[v] += alpha * offset
         total[v] = 0.0
     return offsets
@@ -217,29 +221,29 @@ def all_ones(group_count, group_factor, k):
 
 
 @jit
-def fold(weight, average, values):
+def fold(pull, average, values):
     """Move a running average towards ``values``."""
     for i in range(len(values)):
-        average[i] += weight * (values[i] - average[i])
+        average[i] += pull * (values[i] - average[i])
 
 
 @jit
 def advance(
-    pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k, degree,
-    pair, rho, alpha, cache, done, iterations,
+    pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
+    weight, mass, links, pair, rho, alpha, cache, done, iterations,
     w_pair, w_logic, tau, p, mean_w_pair, mean_w_logic, mean_p, pairs_asleep, logic_asleep,
     total, a, lanes,
 ):  # fmt: skip
     """Run ``iterations`` of AD3 in place, after ``done`` earlier ones.
 
-    Returns the last root-mean-square residuals over links, primal ``q - p`` and dual
-    ``p - p_old``, and the sum over rounds of ``log(spread / move)``: the spread of the copies
-    about their mean against the move of the mean, which tells whether the penalty is right.
+    Returns the last root-mean-square residuals over links (``links``: their total weight),
+    primal ``q - p`` and dual ``p - p_old``, and the sum over rounds of ``log(spread / move)``:
+    the spread of the copies about their mean against the move of the mean, which tells whether
+    the penalty is right.
     ``a[largest size, LANES]``, ``lanes`` and ``total[n]`` (zero) are scratch.
     """
     ks = np.ones(LANES, np.int32)
     ones = all_ones(group_count, group_factor, k)
-    links = max(2 * len(pair_var) + len(lits), 1)
     squares = 0.0
     offsets = 0.0
     balance = 0.0
@@ -259,17 +263,17 @@ def advance(
             else:
                 squares += step_group(
                     group_kind[i], group_size[i], group_count[i], group_link[i], group_factor[i],
-                    lits, ones[i], k, alpha, full, limit,
+                    lits, ones[i], k, weight[i], alpha, full, limit,
                     w_logic, tau, logic_asleep[block:], p, total, a, ks, lanes,
                 )  # fmt: skip
             block += (group_count[i] + LANES - 1) // LANES
-        offsets = consensus(degree, alpha, p, total)
+        offsets = consensus(mass, alpha, p, total)
         limit = IDLE**2 * squares / links
         if t % ROUND == 0:
-            weight = MEMORY / (t // ROUND + MEMORY - 1.0)
-            fold(weight, mean_w_pair.ravel(), w_pair.ravel())
-            fold(weight, mean_w_logic, w_logic)
-            fold(weight, mean_p, p)
+            pull = MEMORY / (t // ROUND + MEMORY - 1.0)
+            fold(pull, mean_w_pair.ravel(), w_pair.ravel())
+            fold(pull, mean_w_logic, w_logic)
+            fold(pull, mean_p, p)
             spread = max(squares - offsets, 0.0)
             balance += 0.5 * log((spread + SILENCE * links) / (offsets + SILENCE * links))
     # sum (q - p_new)^2 = sum (q - p_old)^2 - alpha * (2 - alpha) * sum (mean(q) - p_old)^2

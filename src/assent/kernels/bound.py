@@ -3,8 +3,8 @@
 Link scores split every coordinate's score among its factors.  Whatever the split, the sum of
 the factors' best values and of what the coordinates keep for themselves bounds the optimum.
 Link scores are read as ``scale * (values[link] + factor * p[v])``, with ``1 - p[v]`` on negated
-literals: the state of AD3 has this form (``factor = 1``) and needs no copy; plain link scores
-are ``scale = 1, factor = 0``.
+literals and a scale for the pairs and for every group: the state of AD3 has this form
+(``factor = 1``) and needs no copy; plain link scores are ``scale = 1, factor = 0``.
 """
 
 from __future__ import annotations
@@ -108,13 +108,29 @@ def bound(
     pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
     theta, pair, constant, scale, pair_values, logic_values, factor, p,
 ):  # fmt: skip
-    """Upper bound on the optimum at the dual point described above."""
+    """Upper bound on the optimum at link scores with one ``scale`` for all."""
+    return scaled_bound(
+        pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
+        theta, pair, constant, np.full(len(group_kind) + 1, scale),
+        pair_values, logic_values, factor, p,
+    )  # fmt: skip
+
+
+@jit
+def scaled_bound(
+    pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
+    theta, pair, constant, scales, pair_values, logic_values, factor, p,
+):  # fmt: skip
+    """Upper bound on the optimum at the dual point described above.
+
+    ``scales[G + 1]``: one for each group and, last, the pairs' own.
+    """
     residual = theta.copy()
     total = constant
     carry = 0.0
     for first in range(0, len(pair_var), CHUNK):
         last = min(first + CHUNK, len(pair_var))
-        part = pair_chunk(pair_var, pair, first, last, scale, pair_values, factor, p, residual)
+        part = pair_chunk(pair_var, pair, first, last, scales[-1], pair_values, factor, p, residual)
         total, carry = add_compensated(total, carry, part)
     largest = 1
     for size in group_size:
@@ -129,7 +145,7 @@ def bound(
             gather_block(lits, logic_values, factor, p, first, stride, size, width, a)
             part = block_bound(
                 group_kind[i], size, lits, k, group_factor[i] + start, first, stride, width,
-                scale, a, residual,
+                scales[i], a, residual,
             )  # fmt: skip
             total, carry = add_compensated(total, carry, part)
     for v in range(len(residual)):
@@ -138,12 +154,16 @@ def bound(
 
 
 @jit
-def link_scores(pair_var, lits, scale, pair_values, logic_values, factor, p, pair, logic):
+def link_scores(
+    pair_var, group_size, group_count, group_link, lits,
+    scales, pair_values, logic_values, factor, p, pair, logic,
+):  # fmt: skip
     """Write the dual point out: ``pair[P, 2]`` on coordinates, ``logic[L]`` on literals."""
     for e in range(len(pair_var)):
         for i in range(2):
-            pair[e, i] = scale * (pair_values[e, i] + factor * p[pair_var[e, i]])
-    for link in range(len(lits)):
-        lit = lits[link]
-        own = p[lit ^ (lit >> 31)]
-        logic[link] = scale * (logic_values[link] + factor * (1.0 - own if lit < 0 else own))
+            pair[e, i] = scales[-1] * (pair_values[e, i] + factor * p[pair_var[e, i]])
+    for i in range(len(group_size)):
+        for link in range(group_link[i], group_link[i] + group_size[i] * group_count[i]):
+            lit = lits[link]
+            own = 1.0 - p[~lit] if lit < 0 else p[lit]
+            logic[link] = scales[i] * (logic_values[link] + factor * own)
