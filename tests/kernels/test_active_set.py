@@ -11,12 +11,15 @@ from scipy.optimize import linprog
 
 from assent.kernels.active_set import (
     DENSE,
+    EXACT,
     POTTS,
     make_slots,
     make_support,
     make_work,
     project,
+    rescore,
     step_structures,
+    structure_chunk,
     support_room,
 )
 from assent.kernels.ad3 import consensus
@@ -24,7 +27,6 @@ from assent.kernels.tables import potts_table
 from tests.oracles.sweep import sweep_seeds
 
 SCALES = (1e-6, 1.0, 1e8)
-MAX_INNER = 1000
 
 
 class Instance:
@@ -86,7 +88,7 @@ class Instance:
         support = make_support(self.slots, 1, room)
         return support, make_work(self.slots, support.weight.shape[1])
 
-    def solve(self, point, support, work, max_inner=MAX_INNER):
+    def solve(self, point, support, work, max_inner=EXACT):
         work.a[:] = point
         exact = project(self.kind, self.slots, self.table, self.scale, support, 0, work, max_inner)
         return work.q.copy(), exact
@@ -231,7 +233,7 @@ def test_early_exits_are_feasible_and_go_on(seeds):
         instance = Instance(rng, DENSE, 64)
         point = instance.random_point(rng)
         support, work = instance.solver()
-        for _ in range(MAX_INNER):
+        for _ in range(EXACT):
             q, exact = instance.solve(point, support, work, max_inner=1)
             assert q.sum() == pytest.approx(len(instance.slots.first))
             if exact:
@@ -245,7 +247,7 @@ def test_a_support_without_room_says_so():
     support, work = make_support(slots, 1, room=3), make_work(slots, 3)
     work.a[:] = 0.25
     table = np.eye(4).ravel() * 10.0
-    assert not project(DENSE, slots, table, 1.0, support, 0, work, MAX_INNER)
+    assert not project(DENSE, slots, table, 1.0, support, 0, work, EXACT)
     assert support.size[0] <= 3
     assert work.q.sum() == pytest.approx(2.0)
 
@@ -254,8 +256,55 @@ def test_the_single_vertex():
     slots = make_slots([1, 1], [0, 0])
     support, work = make_support(slots, 1), make_work(slots, support_room(slots))
     work.a[:] = [-5.0, 7.0]
-    assert project(POTTS, slots, np.array([-1e8]), 1.0, support, 0, work, MAX_INNER)
+    assert project(POTTS, slots, np.array([-1e8]), 1.0, support, 0, work, EXACT)
     np.testing.assert_array_equal(work.q, 1.0)
+
+
+@pytest.mark.parametrize("kind", [DENSE, POTTS])
+def test_new_tables_keep_the_support(kind):
+    rng = np.random.default_rng(1)
+    slots = make_slots([3, 3], [0, 0])
+    tables = rng.normal(size=(2, 3 if kind == POTTS else 9))
+    support, work = make_support(slots, 2), make_work(slots, support_room(slots))
+    for f in range(2):
+        work.a[:] = rng.normal(size=6)
+        assert project(kind, slots, tables[f], 1.0, support, f, work, EXACT)
+    fresh = rng.normal(size=tables.shape)
+    support.states[0, 0] = support.states[1, 0] = 1
+    fresh[1, 1 if kind == POTTS else 4] = -np.inf
+    rescore(kind, slots, fresh, support)
+    assert support.size[0] > 0
+    joint = (potts_table(fresh[0]) if kind == POTTS else fresh[0]).reshape(3, 3)
+    for i in range(support.size[0]):
+        assert support.inner[0, i] == joint[tuple(support.states[0, i])]
+    assert support.size[1] == 0
+    assert project(kind, slots, fresh[1], 1.0, support, 1, work, EXACT)
+
+
+@sweep_seeds(share=0.2)
+@pytest.mark.parametrize("kind", [DENSE, POTTS])
+def test_bound_of_any_dual_point(kind, seeds):
+    """Factor maxima and what the coordinates keep add up to every vertex's score, or more."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        instance = Instance(rng, kind, 16)
+        slots, links = instance.slots, int(instance.has_coordinate().sum())
+        lits = np.where(rng.random(links) < 0.3, ~np.arange(links), np.arange(links))[None, :]
+        values, p = rng.normal(size=(1, links)), rng.random(links)
+        scale, factor = float(rng.choice([0.5, 3.0])), float(rng.integers(2))
+        residual, states = np.zeros(links), np.empty(len(slots.first), np.int32)
+        _, work = instance.solver()
+        partial = structure_chunk(
+            kind, slots, lits.astype(np.int32), instance.table[None, :], 0, 1,
+            scale, values, factor, p, residual, states, work,
+        )  # fmt: skip
+        literal_p = np.where(lits[0] < 0, 1.0 - p, p)
+        scores = scale * (values[0] + factor * literal_p)
+        truths = instance.corners()[:, instance.has_coordinate()]
+        constant = scores[lits[0] < 0].sum()
+        expected = (truths @ scores + instance.inner).max() - constant
+        assert partial == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        np.testing.assert_allclose(residual, np.where(lits[0] < 0, scores, -scores))
 
 
 def run_ad3(kind, slots, lits, tables, theta, rho, iterations):
@@ -270,7 +319,7 @@ def run_ad3(kind, slots, lits, tables, theta, rho, iterations):
     asleep = np.zeros(len(lits), np.uint8)
     for _ in range(iterations):
         step_structures(
-            kind, slots, lits, tables, 1.0 / rho, alpha, MAX_INNER, True, 0.0,
+            kind, slots, lits, tables, 1.0 / rho, alpha, EXACT, True, 0.0,
             w, asleep, p, total, support, work,
         )  # fmt: skip
         consensus(degree.astype(np.int32), alpha, p, total)
@@ -360,7 +409,7 @@ def test_sleeping_factors_rest():
         asleep = np.ones(1, np.uint8)
         before = w.copy()
         squares = step_structures(
-            DENSE, slots, lits, np.ones((1, 4)), 1.0, 1.0, MAX_INNER, full, 0.0,
+            DENSE, slots, lits, np.ones((1, 4)), 1.0, 1.0, EXACT, full, 0.0,
             w, asleep, p, total, support, work,
         )  # fmt: skip
         assert bool(squares == 0.0) is expected

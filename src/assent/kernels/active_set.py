@@ -24,7 +24,13 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.kernels.tables import helper, maximize_dense, maximize_potts
+from assent.kernels.tables import (
+    dense_entry,
+    helper,
+    maximize_dense,
+    maximize_potts,
+    potts_entry,
+)
 
 # Structures, as the dispatch knows them.
 DENSE = 0
@@ -38,10 +44,17 @@ TOLERANCE = 1e-12
 SMALLEST_PIVOT = 1e-9
 
 
+# Vertices to try when a projection must be exact.  Supports settle after a few times their own
+# size; the limit only keeps a defect from running for ever.
+EXACT = 100_000
+
+
 class Slots(NamedTuple):
     """The shape of a structure's vertices."""
 
-    start: np.ndarray  # int32[d + 1]: number of each slot's state 0; all states at the end
+    start: (
+        np.ndarray
+    )  # int32[d + 1]: number of each slot's state 0; all states at the end
     first: np.ndarray  # int32[d]: the first state of each slot that is a coordinate
 
 
@@ -57,7 +70,9 @@ class Support(NamedTuple):
 class Work(NamedTuple):
     """What one projection reads (``a``), writes (``q``) and needs on the way."""
 
-    a: np.ndarray  # float64[states] the point to project, 0 where there is no coordinate
+    a: (
+        np.ndarray
+    )  # float64[states] the point to project, 0 where there is no coordinate
     q: np.ndarray  # float64[states] probabilities of the states: the solution
     residual: np.ndarray  # float64[states] a - M q, 0 where there is no coordinate
     score: np.ndarray  # float64[room] M'a + b, of the vertices in the support
@@ -113,6 +128,24 @@ def maximize(kind, slots, scores, table, scale, states):
     if kind == POTTS:
         return maximize_potts(slots.start, scores, table, scale, states)
     return maximize_dense(slots.start, scores, table, scale, states)
+
+
+@jit(_nrt=False)
+def rescore(kind, slots, tables, support):
+    """Give the supports the inner scores of new tables ``[m, entries]``.
+
+    A support with a vertex that is now forbidden is emptied.
+    """
+    for f in range(len(tables)):
+        for i in range(support.size[f]):
+            if kind == POTTS:
+                entry = potts_entry(tables[f], support.states[f, i])
+            else:
+                entry = dense_entry(slots.start, tables[f], support.states[f, i])
+            support.inner[f, i] = entry
+            if entry == -np.inf:
+                support.size[f] = 0
+                break
 
 
 @helper
@@ -295,7 +328,9 @@ def take_residual(slots, states, weight, size, work):
             q[slots.start[slot] + states[i, slot]] += weight[i]
     largest = 0.0
     for slot in range(len(slots.first)):
-        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
+        for place in range(
+            slots.start[slot] + slots.first[slot], slots.start[slot + 1]
+        ):
             residual[place] = work.a[place] - q[place]
             largest = max(largest, abs(residual[place]))
     return largest
@@ -306,7 +341,8 @@ def project(kind, slots, table, scale, support, factor, work, max_inner):
     """Project ``work.a`` for one factor, into ``work.q``: Algorithm 1.3.
 
     Starts from the factor's support and leaves the new one there.  Returns whether the solution
-    is exact: it is not after ``max_inner`` vertices, or when the support outgrew its room.
+    is exact: it is not after ``max_inner`` (at least 1) vertices, or when the support outgrew its
+    room; it is then still a distribution, and the next call goes on from it.
     """
     states, weight = support.states[factor], support.weight[factor]
     inner = support.inner[factor]
@@ -338,14 +374,16 @@ def project(kind, slots, table, scale, support, factor, work, max_inner):
 
 
 @helper
-def gather(slots, lits, f, w, p, a):
-    """The point ``a = w + 2 p`` of factor ``f``, in literal space."""
+def gather(slots, lits, f, values, factor, p, a):
+    """The point ``a = values + factor * p`` of factor ``f``, in literal space."""
     link = 0
     for slot in range(len(slots.first)):
-        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
+        for place in range(
+            slots.start[slot] + slots.first[slot], slots.start[slot + 1]
+        ):
             lit = lits[f, link]
-            own = p[np.uint32(lit ^ (lit >> 31))]
-            a[place] = w[f, link] + 2.0 * (1.0 - own if lit < 0 else own)
+            own = factor * p[np.uint32(lit ^ (lit >> 31))]
+            a[place] = values[f, link] + (factor - own if lit < 0 else own)
             link += 1
 
 
@@ -355,7 +393,9 @@ def move_multipliers(slots, lits, f, alpha, a, q, w, total):
     squares = 0.0
     link = 0
     for slot in range(len(slots.first)):
-        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
+        for place in range(
+            slots.start[slot] + slots.first[slot], slots.start[slot + 1]
+        ):
             lit = lits[f, link]
             gap = 0.5 * (a[place] - w[f, link]) - q[place]  # p - q, since a = w + 2 p
             squares += gap * gap
@@ -380,10 +420,50 @@ def step_structures(
     for f in range(len(lits)):
         if asleep[f] and not full:
             continue
-        gather(slots, lits, f, w, p, work.a)
+        gather(slots, lits, f, w, 2.0, p, work.a)
         project(kind, slots, tables[f], inverse_rho, support, f, work, max_inner)
         own = move_multipliers(slots, lits, f, alpha, work.a, work.q, w, total)
         if full:
             asleep[f] = own <= limit * lits.shape[1]
         squares += own
     return squares
+
+
+@jit(_nrt=False)
+def structure_chunk(
+    kind,
+    slots,
+    lits,
+    tables,
+    first,
+    last,
+    scale,
+    values,
+    factor,
+    p,
+    residual,
+    states,
+    work,
+):
+    """Best values of factors ``first:last`` at a dual point, less their negated links' scores.
+
+    Link scores are ``scale * (values[m, links] + factor * p)``, as in ``kernels.bound``; they
+    are taken off ``residual[n]``.  ``states[d]`` and ``work`` are scratch.
+    """
+    partial = 0.0
+    for f in range(first, last):
+        gather(slots, lits, f, values, factor, p, work.a)
+        best, _ = maximize(kind, slots, work.a, tables[f], 1.0 / scale, states)
+        partial += scale * best
+        link = 0
+        for slot in range(len(slots.first)):
+            for place in range(
+                slots.start[slot] + slots.first[slot], slots.start[slot + 1]
+            ):
+                lit = lits[f, link]
+                score = scale * work.a[place]
+                # score * (1 - x) = score - score * x
+                residual[np.uint32(lit ^ (lit >> 31))] += score if lit < 0 else -score
+                partial -= score if lit < 0 else 0.0
+                link += 1
+    return partial

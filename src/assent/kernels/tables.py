@@ -31,9 +31,11 @@ helper = jit(**HELPER)
 @jit(fastmath={"nnan", "nsz", "reassoc"}, **HELPER)
 def row_maximum(table, first, scale, scores, begin, end):
     """Largest ``scale * table[first + j] + scores[begin + j]`` of one row of a table."""
+    row = table[first : first + end - begin]
+    own = scores[begin:end]
     best = -np.inf
-    for j in range(end - begin):
-        best = max(best, scale * table[first + j] + scores[begin + j])
+    for j in range(len(row)):
+        best = max(best, scale * row[j] + own[j])
     return best
 
 
@@ -56,6 +58,21 @@ def prefix_score(start, scores, states):
     for slot in range(len(states) - 1):
         total += scores[start[slot] + states[slot]]
     return total
+
+
+@helper
+def dense_entry(start, table, states):
+    """The table's entry at a joint state."""
+    place = 0
+    for slot in range(len(states)):
+        place = place * (start[slot + 1] - start[slot]) + states[slot]
+    return table[place]
+
+
+@helper
+def potts_entry(diagonal, states):
+    """The reward of a pair of labels."""
+    return diagonal[states[0]] if states[0] == states[1] else 0.0
 
 
 @jit(_nrt=False)
@@ -114,8 +131,8 @@ def maximize_potts(start, scores, diagonal, scale, states):
     Returns the score, ``scores`` included, and the reward (not scaled).
     """
     count = start[1]
-    first_left, second_left = two_largest(scores, 0, count)
-    first_right, second_right = two_largest(scores, count, 2 * count)
+    first_left, second_left = two_largest(scores, start[0], start[1])
+    first_right, second_right = two_largest(scores, start[1], start[2])
     left, right = first_left, first_right
     best = scores[left] + scores[right]
     if left + count == right:
