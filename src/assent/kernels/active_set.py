@@ -52,9 +52,7 @@ EXACT = 100_000
 class Slots(NamedTuple):
     """The shape of a structure's vertices."""
 
-    start: (
-        np.ndarray
-    )  # int32[d + 1]: number of each slot's state 0; all states at the end
+    start: np.ndarray  # int32[d + 1]: number of each slot's state 0; all states at the end
     first: np.ndarray  # int32[d]: the first state of each slot that is a coordinate
 
 
@@ -70,9 +68,7 @@ class Support(NamedTuple):
 class Work(NamedTuple):
     """What one projection reads (``a``), writes (``q``) and needs on the way."""
 
-    a: (
-        np.ndarray
-    )  # float64[states] the point to project, 0 where there is no coordinate
+    a: np.ndarray  # float64[states] the point to project, 0 where there is no coordinate
     q: np.ndarray  # float64[states] probabilities of the states: the solution
     residual: np.ndarray  # float64[states] a - M q, 0 where there is no coordinate
     score: np.ndarray  # float64[room] M'a + b, of the vertices in the support
@@ -328,9 +324,7 @@ def take_residual(slots, states, weight, size, work):
             q[slots.start[slot] + states[i, slot]] += weight[i]
     largest = 0.0
     for slot in range(len(slots.first)):
-        for place in range(
-            slots.start[slot] + slots.first[slot], slots.start[slot + 1]
-        ):
+        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
             residual[place] = work.a[place] - q[place]
             largest = max(largest, abs(residual[place]))
     return largest
@@ -378,9 +372,7 @@ def gather(slots, lits, f, values, factor, p, a):
     """The point ``a = values + factor * p`` of factor ``f``, in literal space."""
     link = 0
     for slot in range(len(slots.first)):
-        for place in range(
-            slots.start[slot] + slots.first[slot], slots.start[slot + 1]
-        ):
+        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
             lit = lits[f, link]
             own = factor * p[np.uint32(lit ^ (lit >> 31))]
             a[place] = values[f, link] + (factor - own if lit < 0 else own)
@@ -393,9 +385,7 @@ def move_multipliers(slots, lits, f, alpha, a, q, w, total):
     squares = 0.0
     link = 0
     for slot in range(len(slots.first)):
-        for place in range(
-            slots.start[slot] + slots.first[slot], slots.start[slot + 1]
-        ):
+        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
             lit = lits[f, link]
             gap = 0.5 * (a[place] - w[f, link]) - q[place]  # p - q, since a = w + 2 p
             squares += gap * gap
@@ -457,9 +447,7 @@ def structure_chunk(
         partial += scale * best
         link = 0
         for slot in range(len(slots.first)):
-            for place in range(
-                slots.start[slot] + slots.first[slot], slots.start[slot + 1]
-            ):
+            for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
                 lit = lits[f, link]
                 score = scale * work.a[place]
                 # score * (1 - x) = score - score * x
