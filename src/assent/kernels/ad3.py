@@ -57,7 +57,7 @@ SILENCE = 1e-24
 MEMORY = 6.0
 
 
-@jit
+@jit(inline="always")
 def step_pairs(pair_var, pair, inverse_rho, alpha, full, limit, w, asleep, p, total):
     """Steps 1 and 2 for the pairs awake (all if ``full``).
 
@@ -91,7 +91,7 @@ def step_pairs(pair_var, pair, inverse_rho, alpha, full, limit, w, asleep, p, to
     return squares
 
 
-@jit
+@jit(inline="always")
 def step_twos(kind, count, link, lits, alpha, full, limit, w, asleep, p, total):
     """Steps 1 and 2 for a group of CAP or SUM factors of two literals; see step_pairs."""
     squares = 0.0
@@ -123,7 +123,7 @@ def step_twos(kind, count, link, lits, alpha, full, limit, w, asleep, p, total):
     return squares
 
 
-@jit
+@jit(inline="always")
 def apply_thresholds(kind, alpha, first, stride, size, width, w, a, lanes):
     """Steps 1 and 2 of a block once its thresholds are known.
 
@@ -150,7 +150,7 @@ def apply_thresholds(kind, alpha, first, stride, size, width, w, a, lanes):
     return squares
 
 
-@jit
+@jit(inline="always")
 def scatter_block(lits, weight, first, stride, size, width, a, total):
     """Add a block's weighted ``q - p``, as coordinates see it, to ``total``."""
     for j in range(size):
@@ -165,13 +165,16 @@ def scatter_block(lits, weight, first, stride, size, width, a, total):
 @jit
 def step_group(
     kind, size, count, link, factor, lits, ones, k, weight, alpha, full, limit,
-    w, tau, asleep, p, total, a, ks, lanes,
+    w, tau, asleep, p, total, scratch, ks, lanes,
 ):  # fmt: skip
     """Steps 1 and 2 for one group of logic factors, ``LANES`` at a time; see step_pairs.
 
-    ``asleep`` holds the group's own blocks.
+    ``asleep`` holds the group's own blocks, ``scratch`` room for one block.
     """
     squares = 0.0
+    # A small group gets a narrower block: whole vectors of four lanes.
+    lanes_used = min(LANES, (count + 3) // 4 * 4)
+    a = scratch[: size * lanes_used].reshape(size, lanes_used)
     for start in range(0, count, LANES):
         if asleep[start // LANES] and not full:
             continue
@@ -210,7 +213,7 @@ def consensus(mass, alpha, p, total):
     return offsets
 
 
-@jit
+@jit(inline="always")
 def all_ones(group_count, group_factor, k):
     """Whether every factor of a group has k = 1, ``[G]``."""
     ones = np.ones(len(group_count), np.bool_)
@@ -232,7 +235,7 @@ def advance(
     pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
     weight, mass, links, pair, rho, alpha, cache, done, iterations,
     w_pair, w_logic, tau, p, mean_w_pair, mean_w_logic, mean_p, pairs_asleep, logic_asleep,
-    total, a, lanes,
+    total, scratch, lanes,
 ):  # fmt: skip
     """Run ``iterations`` of AD3 in place, after ``done`` earlier ones.
 
@@ -240,7 +243,7 @@ def advance(
     primal ``q - p`` and dual ``p - p_old``, and the sum over rounds of ``log(spread / move)``:
     the spread of the copies about their mean against the move of the mean, which tells whether
     the penalty is right.
-    ``a[largest size, LANES]``, ``lanes`` and ``total[n]`` (zero) are scratch.
+    ``scratch[largest size * LANES]``, ``lanes`` and ``total[n]`` (zero) are scratch.
     """
     ks = np.ones(LANES, np.int32)
     ones = all_ones(group_count, group_factor, k)
@@ -264,7 +267,7 @@ def advance(
                 squares += step_group(
                     group_kind[i], group_size[i], group_count[i], group_link[i], group_factor[i],
                     lits, ones[i], k, weight[i], alpha, full, limit,
-                    w_logic, tau, logic_asleep[block:], p, total, a, ks, lanes,
+                    w_logic, tau, logic_asleep[block:], p, total, scratch, ks, lanes,
                 )  # fmt: skip
             block += (group_count[i] + LANES - 1) // LANES
         offsets = consensus(mass, alpha, p, total)

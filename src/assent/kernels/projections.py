@@ -8,6 +8,8 @@ same for all forms and is fused into the solver's loop.
 Factors of one group are handled ``LANES`` at a time in a block ``a[j, lane]``, so that
 the inner loops run over neighbouring lanes and compile to vector instructions.  The loops ask
 the array for its width: told a constant, the compiler unrolls them before it can vectorise.
+Functions with one caller are inlined before compilation, which otherwise would optimise them
+again at every level of the call tree.
 """
 
 from __future__ import annotations
@@ -221,7 +223,7 @@ def _negate_lanes(a, size, k):
                 a[j, lane] = 1.0 - a[j, lane]
 
 
-@jit
+@jit(inline="always")
 def _general_thresholds(size, k, a, lanes):
     """TAU for lanes of any k: the simplex for 1 and, negated, for size - 1; else one by one."""
     for lane in range(a.shape[1]):
@@ -240,7 +242,7 @@ def _general_thresholds(size, k, a, lanes):
             lanes[TAU, lane] *= -1.0
 
 
-@jit
+@jit(inline="always")
 def _count_thresholds(kind, size, ones, k, a, lanes):
     """Numbers of CAP and SUM."""
     if ones:
@@ -286,7 +288,7 @@ def _raise_output(a, size, lanes):
             break
 
 
-@jit
+@jit(inline="always")
 def _anyof_thresholds(size, a, lanes):
     """Numbers of ANYOF: ``inputs <= output`` first; where that leaves ``output > sum(inputs)``
     the sum binds and ``(inputs, 1 - output)`` is projected onto the simplex.
@@ -323,7 +325,7 @@ def _anyof_thresholds(size, a, lanes):
         lanes[TAU, lane] = tau if binds else 0.0
 
 
-@jit
+@jit(inline="always")
 def find_thresholds(kind, size, ones, k, a, lanes):
     """Fill TAU, CEILING and OUTPUT of a block of ``LANES`` factors of one form and size.
 

@@ -68,7 +68,7 @@ class Workspace:
         self.pairs_asleep = np.zeros(-(-problem.n_pairs // kernel.PAIR_BLOCK), np.bool_)
         self.logic_asleep = np.zeros(blocks, np.bool_)
         self.total = np.zeros(problem.n)
-        self.block = np.zeros((int(problem.group_size.max(initial=1)), LANES))
+        self.block = np.zeros(int(problem.group_size.max(initial=1)) * LANES)
         self.lanes = new_lanes()
 
     def dual_state(self, mean: bool) -> tuple[Float, Float, Float, float, Float]:
