@@ -245,8 +245,8 @@ def test_evidence(g, x, tag):
 @pytest.mark.parametrize(
     ("use", "text"),
     [
-        (lambda x, tag: np.array([True, False, True]) & x, "to select by a mask write x[mask]"),
-        (lambda x, tag: x & np.array([True, False, True]), "to select by a mask write x[mask]"),
+        (lambda x, tag: np.array([True, False, True]) & x, "a mask selects as in x[mask]"),
+        (lambda x, tag: x & np.array([True, False, True]), "a mask selects as in x[mask]"),
         (lambda x, tag: x[0] and x[1], "x[0] has no truth value before decoding; use & and ~"),
         (lambda x, tag: 1 if x[0] else 0, "x[0] has no truth value before decoding"),
         (lambda x, tag: not x[0], "x[0] has no truth value before decoding"),
