@@ -224,9 +224,7 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
         groups = [(form, _renumber(lits, column), k) for form, lits, k in groups]
     pair_var = _coordinates(pair_codes)
     problem = _make_problem(len(free), pair_var, groups)
-    return Compiled(
-        graph, problem, blocks, fixed, free, forbids, placed, placed_pairs, conflict
-    )
+    return Compiled(graph, problem, blocks, fixed, free, forbids, placed, placed_pairs, conflict)
 
 
 @dataclass(frozen=True)
@@ -336,12 +334,18 @@ def explain_factor(
     problem: Problem, placed: tuple[Placed, ...], blocks: tuple[Handle, ...], factor: int
 ) -> str:
     """Flat logic factor number ``factor`` in the words of the batch it came from."""
+    block, row = origin(problem, placed, factor)
+    return blocks[block].words(row)
+
+
+def origin(problem: Problem, placed: tuple[Placed, ...], factor: int) -> tuple[int, int]:
+    """The batch and the row in it that flat logic factor number ``factor`` came from."""
     group = int(np.searchsorted(problem.group_factor, factor, side="right")) - 1
     inside = factor - int(problem.group_factor[group])
     for part in placed:
         if part.group == group and part.first <= inside < part.first + part.count:
             row = inside - part.first
-            return blocks[part.block].words(row if part.rows is None else int(part.rows[row]))
+            return part.block, row if part.rows is None else int(part.rows[row])
     raise LookupError(f"logic factor {factor} was placed nowhere")
 
 
@@ -459,9 +463,7 @@ def _sort_pairs(
     single = np.flatnonzero((free.sum(axis=1) == 1) & true.any(axis=1) & ~never)
     column = free[single].argmax(axis=1)
     earned = np.flatnonzero(true.all(axis=1) & ~never)
-    return PlacedPairs(
-        block, kept, first, len(kept), single, codes[single, column], column, earned
-    )
+    return PlacedPairs(block, kept, first, len(kept), single, codes[single, column], column, earned)
 
 
 def _renumber(codes: Int32, column: Int32) -> Int32:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def decode(
         raise ValueError(f"time_limit is a positive number of seconds, got {time_limit}")
     from assent.solvers.driver import drive
 
-    solver = _solver(solver)
+    solver = _solver(solver, time_limit)
     own = graph_scores(graph, scores)
     compiled = _compiled_for(graph, own)
     display, report = _reporting(progress, callback)
@@ -72,16 +73,20 @@ def decode(
         display=display,
         seed=seed,
         started=started,
+        known=None if warm_start is None else warm_start.certificate.assignment,
     )
 
 
-def _solver(solver: Any) -> Solver:
+def _solver(solver: Any, time_limit: float | None) -> Solver:
+    """The solver, checked; one that runs in a single step is told the time limit itself."""
     if solver is None:
         from assent.solvers.ad3 import AD3
 
         return AD3()
     if isinstance(solver, (str, type)) or not hasattr(solver, "advance"):
         raise TypeError(f"a solver is a settings object such as AD3(), got {solver!r}")
+    if time_limit is not None and getattr(solver, "time_limit", 0.0) is None:
+        return replace(solver, time_limit=time_limit)
     return solver
 
 

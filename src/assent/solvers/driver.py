@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent import certify
-from assent.compiled import Compiled, GraphScores, explain_factor
+from assent.compiled import Compiled, GraphScores
 from assent.problem import DualPoint, Float, Problem, Scores
 from assent.result import Certificate, Relaxation, Result, Status
+from assent.solvers import infeasible
 from assent.solvers.protocol import Info, Solver, WarmStart
 from assent.trace import Progress, Trace
 
@@ -29,6 +30,7 @@ FIRST_ROUNDING = 20
 ROUNDING_GROWTH = 1.6
 # How far marginals are shaken to find a feasible answer: enough to reorder the undecided ones.
 PERTURBATION = 0.1
+RESTING_GROWTH = 1.15
 # Proofs of infeasibility are looked for this rarely, while nothing feasible is known.
 FIRST_RAY = 100
 RAY_GROWTH = 1.5
@@ -86,6 +88,8 @@ class Run:
     rays: Schedule = field(default_factory=lambda: Schedule(FIRST_RAY, RAY_GROWTH))
     ray_from: DualPoint | None = None
     latest_bound: float = np.inf
+    iterations: int = 0
+    rounded_at: int = 0
     tables: Any = None  # adjacency for rounding, built when first needed
 
     @property
@@ -102,9 +106,12 @@ class Run:
             info = self.solver.advance(
                 self.problem, self.scores, workspace, max(1, min(step, most, left))
             )
+            before = self.best.bound
+            self.iterations = info.iterations
             self._take_bound(workspace)
-            if self.rounding.due(info.iterations) or self._ending(info):
-                self._round(workspace)
+            ending = self._ending(info)
+            if ending or self._rounding_due(info.iterations, before):
+                self._round(workspace, thorough=ending)
             stop = self.report(self._record(info)) is True
             status = self._status(info, workspace)
             if status is not None:
@@ -126,6 +133,17 @@ class Run:
             )
             self.best.bound = bound
 
+    def _rounding_due(self, iterations: int, bound_before: float) -> bool:
+        """By schedule, and sooner where the bound has come to rest: only an answer is missing."""
+        resting = bound_before - self.best.bound <= self._tolerance()
+        if resting and iterations >= RESTING_GROWTH * self.rounded_at:
+            self.rounding.due(iterations)
+            return True
+        return self.rounding.due(iterations)
+
+    def _tolerance(self) -> float:
+        return self.solver.gap_tolerance * (1.0 + abs(self.best.bound))
+
     def _ending(self, info: Info) -> bool:
         over = info.iterations >= self.solver.max_iterations or time.perf_counter() > self.deadline
         return over or self._settled(info)
@@ -134,21 +152,32 @@ class Run:
         residual = max(info.primal_residual, info.dual_residual)
         return info.finished or residual <= self.solver.residual_tolerance
 
-    def _round(self, workspace: Any) -> None:
+    def _round(self, workspace: Any, *, thorough: bool) -> None:
         """Offer a rounded answer; while nothing is feasible, a perturbed one as well."""
+        self.rounded_at = self.iterations
         marginals = self.solver.marginals(workspace)
-        self._offer_rounded(marginals)
+        self._offer_rounded(marginals, thorough)
         if self.best.assignment is None:
             noise = self.rng.uniform(-PERTURBATION, PERTURBATION, len(marginals))
-            self._offer_rounded(marginals + noise)
+            self._offer_rounded(marginals + noise, thorough)
 
-    def _offer_rounded(self, marginals: Float) -> None:
+    def _offer_rounded(self, marginals: Float, thorough: bool) -> None:
         from assent.kernels import rounding
 
         if self.tables is None:
             self.tables = rounding.build_tables(self.problem)
-        rounded = rounding.round_marginals(self.problem, self.scores, marginals, self.tables)
-        self.best.offer(*rounded)
+        self.best.offer(
+            *rounding.round_marginals(
+                self.problem, self.scores, marginals, self.tables, thorough=thorough
+            )
+        )
+
+    def offer_known(self, assignment: NDArray[np.int8]) -> None:
+        """Offer an assignment from elsewhere."""
+        from assent.kernels import evaluate
+
+        broken = int(evaluate.violated(self.problem, assignment).sum())
+        self.best.offer(assignment, evaluate.value(self.problem, self.scores, assignment), broken)
 
     def _record(self, info: Info) -> Progress:
         report = Progress(
@@ -165,7 +194,7 @@ class Run:
         return report
 
     def _status(self, info: Info, workspace: Any) -> Status | None:
-        tolerance = self.solver.gap_tolerance * (1.0 + abs(self.best.bound))
+        tolerance = self._tolerance()
         if self.best.bound - self.best.value <= tolerance:
             return Status.OPTIMAL
         if self._infeasible(info, workspace):
@@ -190,10 +219,9 @@ class Run:
         ray = self._ray(info, workspace)
         if ray is None:
             return False
-        size = float(np.abs(ray.pair).sum() + np.abs(ray.logic).sum())
-        proven = zero_bound(self.problem, ray) < -certify.RAY_MARGIN * size
+        proven = infeasible.proves(self.problem, ray)
         if proven:
-            self.best.dual, self.best.bound = ray, -np.inf
+            self.best.dual, self.best.bound = infeasible.thin(self.problem, ray), -np.inf
         return proven
 
     def _ray(self, info: Info, workspace: Any) -> DualPoint | None:
@@ -210,18 +238,6 @@ class Run:
         return DualPoint(now.pair - before.pair, now.logic - before.logic)
 
 
-def zero_bound(problem: Problem, links: DualPoint) -> float:
-    """The bound that link scores prove when all scores of the model are zero."""
-    from assent.kernels import bound as kernel
-
-    return kernel.bound(
-        problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
-        problem.group_link, problem.group_factor, problem.lits, problem.k,
-        np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0,
-        1.0, links.pair, links.logic, 0.0, np.zeros(problem.n),
-    )  # fmt: skip
-
-
 def drive(
     compiled: Compiled,
     graph_scores: GraphScores,
@@ -233,8 +249,12 @@ def drive(
     display: Any = None,
     seed: int = 0,
     started: float,
+    known: NDArray[np.int8] | None = None,
 ) -> Result:
-    """Solve a compiled graph and state the answer for the graph as written."""
+    """Solve a compiled graph and state the answer for the graph as written.
+
+    ``known`` is an assignment ``[N]`` from an earlier run: an answer to start from.
+    """
     if compiled.conflict is not None:
         return _refuted(compiled, graph_scores, started)
     run = Run(
@@ -249,6 +269,8 @@ def drive(
     )
     if not compiled.problem.n_links:
         return _independent(run)
+    if known is not None:
+        run.offer_known(known[compiled.free])
     workspace = solver.init(run.problem, run.scores, warm_start)
     try:
         with display or nullcontext():
@@ -257,7 +279,7 @@ def drive(
         status, message = Status.STOPPED, f"Interrupted. {Status.STOPPED.value}"
         info = _last_info(run)
         run._take_bound(workspace)
-        run._round(workspace)
+        run._round(workspace, thorough=False)
     return _conclude(run, workspace, status, message, info)
 
 
@@ -285,7 +307,7 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
         bound=bound,
         feasible=check.feasible,
         relaxation=None if is_ray else run.relaxation(info, workspace),
-        conflict=_involved(run) if is_ray else (),
+        conflict=infeasible.reasons(compiled, best.dual) if is_ray and best.dual else (),
         compiled=compiled,
         scores=run.graph_scores,
         assignment=assignment,
@@ -306,21 +328,6 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
         flat_scores=run.scores,
         penalty=info.penalty,
     )
-
-
-def _involved(run: Run, shown: int = 8) -> tuple[str, ...]:
-    """The constraints an infeasibility proof leans on most, in words."""
-    problem, weight = run.problem, []
-    assert run.best.dual is not None
-    for g, (m, size) in enumerate(zip(problem.group_count, problem.group_size, strict=True)):
-        start = int(problem.group_link[g])
-        links = run.best.dual.logic[start : start + int(m) * int(size)].reshape(int(size), int(m))
-        weight.append(np.abs(links).max(axis=0))
-    weights = np.concatenate(weight)
-    order = np.argsort(-weights, kind="stable")[:shown]
-    chosen = [int(f) for f in order if weights[f] > 1e-3 * weights[order[0]]]
-    placed, blocks = run.compiled.placed, run.compiled.blocks
-    return tuple(explain_factor(problem, placed, blocks, f) for f in chosen)
 
 
 def _refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:

@@ -1,0 +1,124 @@
+"""Proofs that nothing is feasible: small ones, told in the words of the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.certify import RAY_MARGIN
+from assent.compiled import FREE, Compiled, explain_factor, origin
+from assent.problem import DualPoint, Float, Problem
+
+# A proof is thinned factor by factor once it leans on no more than this many.
+THINNED = 64
+# A person reads the first few reasons.
+SHOWN = 8
+
+
+def zero_bound(problem: Problem, links: DualPoint) -> float:
+    """The bound that link scores prove when all scores of the model are zero."""
+    from assent.kernels import bound as kernel
+
+    return kernel.bound(
+        problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
+        problem.group_link, problem.group_factor, problem.lits, problem.k,
+        np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0,
+        1.0, links.pair, links.logic, 0.0, np.zeros(problem.n),
+    )  # fmt: skip
+
+
+def proves(problem: Problem, ray: DualPoint) -> bool:
+    """Whether a ray bounds the zero objective clearly below zero: nothing is feasible then."""
+    size = float(np.abs(ray.pair).sum() + np.abs(ray.logic).sum())
+    return zero_bound(problem, ray) < -RAY_MARGIN * size
+
+
+def thin(problem: Problem, ray: DualPoint) -> DualPoint:
+    """A proof that leans on few factors: the heaviest ones, less those it can do without."""
+    weight = factor_weights(problem, ray)
+    order = np.argsort(-weight, kind="stable")
+    low, high = 0, len(order)
+    while low + 1 < high:  # the fewest of the heaviest that still prove it
+        middle = (low + high) // 2
+        if proves(problem, _only(problem, ray, order[:middle])):
+            high = middle
+        else:
+            low = middle
+    kept = list(order[:high])
+    if high <= THINNED:
+        for factor in order[:high][::-1]:
+            fewer = [f for f in kept if f != factor]
+            if proves(problem, _only(problem, ray, np.array(fewer, np.int64))):
+                kept = fewer
+    thinned = _only(problem, ray, np.array(kept, np.int64))
+    return thinned if proves(problem, thinned) else ray
+
+
+def factor_weights(problem: Problem, ray: DualPoint) -> Float:
+    """``[F]`` the largest link score of each logic factor."""
+    return np.concatenate(
+        [np.zeros(0), *(np.abs(part).max(axis=0) for part in _by_group(problem, ray.logic))]
+    )
+
+
+def reasons(compiled: Compiled, ray: DualPoint) -> tuple[str, ...]:
+    """The constraints a proof leans on, and the evidence that entered them, in words."""
+    weight = factor_weights(compiled.problem, ray)
+    chosen = np.flatnonzero(weight > 1e-6 * weight.max(initial=0.0))
+    chosen = chosen[np.argsort(-weight[chosen], kind="stable")][:SHOWN]
+    words = []
+    for factor in chosen:
+        words.append(
+            explain_factor(compiled.problem, compiled.placed, compiled.blocks, int(factor))
+        )
+        words += _fixed_literals(compiled, int(factor))
+    return tuple(dict.fromkeys(words))
+
+
+def _fixed_literals(compiled: Compiled, factor: int) -> list[str]:
+    """What evidence, ``-inf`` or other rules had fixed among a factor's literals."""
+    block, row = origin(compiled.problem, compiled.placed, factor)
+    graph, evidence = compiled.graph, set(compiled.graph.evidence().tolist())
+    words = []
+    for code in compiled.blocks[block].factor.codes[row].tolist():
+        coordinate = ~code if code < 0 else code
+        value = compiled.fixed[coordinate]
+        if value == FREE:
+            continue
+        true = coordinate if value == 1 else ~coordinate
+        if true in evidence:
+            words.append(f"evidence {graph.describe_code(true)}")
+        elif compiled.forbids[0][coordinate]:
+            words.append(f"{graph.describe_code(coordinate)} is forbidden by its score")
+        else:
+            words.append(f"{graph.describe_code(true)} follows from other rules and evidence")
+    return words
+
+
+def _only(problem: Problem, ray: DualPoint, factors: NDArray[np.int64]) -> DualPoint:
+    """The ray with the link scores of all other logic factors set to zero."""
+    keep = np.zeros(problem.n_logic, bool)
+    keep[factors] = True
+    logic = np.zeros_like(ray.logic)
+    for source, target, first in zip(
+        _by_group(problem, ray.logic),
+        _by_group(problem, logic),
+        problem.group_factor,
+        strict=True,
+    ):
+        chosen = keep[first : first + source.shape[1]]
+        target[:, chosen] = source[:, chosen]
+    return DualPoint(ray.pair, logic)
+
+
+def _by_group(problem: Problem, links: Float) -> list[Float]:
+    """Views ``[size, count]`` of the links of each group."""
+    return [
+        links[start : start + size * count].reshape(size, count)
+        for start, size, count in zip(
+            problem.group_link.tolist(),
+            problem.group_size.tolist(),
+            problem.group_count.tolist(),
+            strict=True,
+        )
+    ]
