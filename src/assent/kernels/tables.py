@@ -9,7 +9,6 @@ Table entries are multiplied by ``scale``; an entry of -inf is a joint state tha
 from __future__ import annotations
 
 from math import exp, log
-from typing import Any
 
 import numpy as np
 
@@ -18,19 +17,13 @@ from assent.kernels.jit import jit
 # For functions that only kernels call.  They need no entry from Python, which takes longer to
 # compile than most of their bodies.  Factors are small and their kernels pass many arrays: calls
 # not inlined, and counting the references to those arrays, would take most of the time.
-HELPER: dict[str, Any] = {
-    "forceinline": True,
-    "_nrt": False,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
-helper = jit(**HELPER)
+helper = jit(forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-# No score is NaN, and reassociated maxima are vectorised.
-@jit(fastmath={"nnan", "nsz", "reassoc"}, **HELPER)
+@helper
 def row_maximum(table, first, scale, scores, begin, end):
     """Largest ``scale * table[first + j] + scores[begin + j]`` of one row of a table."""
+    # Slices spare the test for negative indices that every sum of indices would need.
     row = table[first : first + end - begin]
     own = scores[begin:end]
     best = -np.inf
