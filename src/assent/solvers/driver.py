@@ -26,8 +26,8 @@ REPORT_GROWTH = 0.05
 # interrupts and time limits are noticed.
 LINKS_PER_CALL = 5e7
 # Rounding costs several iterations: it is tried when the count of iterations has grown so much.
-FIRST_ROUNDING = 20
-ROUNDING_GROWTH = 1.6
+FIRST_ROUNDING = 50
+ROUNDING_GROWTH = 2.5
 # How far marginals are shaken to find a feasible answer: enough to reorder the undecided ones.
 PERTURBATION = 0.1
 RESTING_GROWTH = 1.15
