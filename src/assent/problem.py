@@ -1,25 +1,99 @@
 """The compiled problem: flat, read-only arrays that every solver and kernel works on.
 
-Maximise ``constant + theta . x + sum_e pair[e] * x_i * x_j`` over binary coordinates ``x``
-subject to logic factors.  Structure (:class:`Problem`) and scores (:class:`Scores`) are apart,
-so that a graph compiled once is decoded again with new scores only.
+Maximise ``constant + theta . x + sum_e pair[e] * x_i * x_j + scores of tables`` over binary
+coordinates ``x`` subject to logic factors.  Structure (:class:`Problem`) and scores
+(:class:`Scores`) are apart, so that a graph compiled once is decoded again with new scores only.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-# The three logic forms every constraint is reduced to; negated literals do the rest.
+# The logic forms every constraint is reduced to; negated literals do the rest.
 CAP = 0  # sum of literals <= k
 SUM = 1  # sum of literals == k
 ANYOF = 2  # last literal == OR of the others
+PARITY = 3  # an even number of literals is true
+KNAPSACK = 4  # weights . literals <= capacity
+
+# The kinds of tables.
+DENSE = 0  # a score for every joint state
+POTTS = 1  # two slots, a score per common state
 
 Float = NDArray[np.float64]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
+
+
+class Tables(NamedTuple):
+    """Factors that score joint states, in ``T`` groups of one kind and shape.
+
+    A factor has slots; a slot is a categorical variable (``first`` 0: every state is a
+    coordinate) or a binary one (``first`` 1: state 1 is its coordinate, state 0 has none).
+    A row of ``lits`` holds the coordinates of a factor's slots, one after the other; a row of
+    scores has an entry per joint state, the last slot fastest (POTTS: an entry per state).
+
+    Attributes:
+        kind: ``[T]`` DENSE or POTTS.
+        slot: ``[T + 1]`` the group's slots are ``slot[t]:slot[t + 1]``.
+        states: ``[slots]`` number of states, ``first``: ``[slots]`` 0 or 1.
+        link: ``[T + 1]`` the group's rows of ``lits``, ``[m, links]``, begin here.
+        entry: ``[T + 1]`` the group's rows of scores, ``[m, entries]``, begin here.
+        factor: ``[T + 1]`` the group's ``m`` factors are ``factor[t]:factor[t + 1]``.
+        lits: coordinates ``v``, or ``~v`` for a binary slot that reads a negated literal.
+    """
+
+    kind: NDArray[np.int8]
+    slot: Int64
+    states: Int32
+    first: Int32
+    link: Int64
+    entry: Int64
+    factor: Int64
+    lits: Int32
+
+
+def no_tables() -> Tables:
+    """A problem without tables."""
+    return make_tables([])
+
+
+def make_tables(groups: list[tuple[int, tuple[int, ...], tuple[int, ...], Int32]]) -> Tables:
+    """Assemble ``(kind, states, first, lits[m, links])`` groups, in the order given.
+
+    Example:
+        >>> group = (DENSE, (3, 2), (0, 1), np.arange(4, dtype=np.int32)[None])
+        >>> tables = make_tables([group])
+        >>> tables.entry.tolist(), tables.link.tolist()
+        ([0, 6], [0, 4])
+    """
+    entries = [
+        states[0] if kind == POTTS else int(np.prod(states)) for kind, states, _, _ in groups
+    ]
+    counts = [len(lits) for *_, lits in groups]
+    tables = Tables(
+        kind=np.array([g[0] for g in groups], np.int8),
+        slot=_offsets([len(g[1]) for g in groups]),
+        states=np.array([k for g in groups for k in g[1]], np.int32),
+        first=np.array([f for g in groups for f in g[2]], np.int32),
+        link=_offsets([g[3].size for g in groups]),
+        entry=_offsets([m * e for m, e in zip(counts, entries, strict=True)]),
+        factor=_offsets(counts),
+        lits=np.concatenate([np.zeros(0, np.int32), *(g[3].ravel() for g in groups)]).astype(
+            np.int32, copy=False
+        ),
+    )
+    for array in tables:
+        array.flags.writeable = False
+    return tables
+
+
+def _offsets(sizes: list[int]) -> Int64:
+    return np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))]).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -33,14 +107,17 @@ class Problem:
     Attributes:
         n: number of coordinates (indicators still free after compilation).
         pair_var: ``[P, 2]`` the two coordinates of each pair factor.
-        group_kind: ``[G]`` CAP, SUM or ANYOF.
+        group_kind: ``[G]`` CAP, SUM, ANYOF, PARITY or KNAPSACK, in this order.
         group_size: ``[G]`` literals per factor, an ANYOF's output included.
         group_count: ``[G]`` factors in the group.
         group_link: ``[G]`` first link of the group.
         group_factor: ``[G]`` first logic factor of the group.
         lits: ``[L]`` coordinate ``v``, or ``~v`` for its negation.
-        k: ``[F]`` right-hand side of CAP and SUM, 1 for ANYOF.
-        degree: ``[n]`` links of each coordinate, pairs included.
+        k: ``[F]`` right-hand side of CAP and SUM, 1 for the others.
+        degree: ``[n]`` links of each coordinate, pairs and tables included.
+        weights: one per link of the KNAPSACK groups, which stand last, in the order of ``lits``.
+        capacity: one per KNAPSACK factor.
+        tables: factors that score joint states.
     """
 
     n: int
@@ -53,10 +130,13 @@ class Problem:
     lits: Int32
     k: Int32
     degree: Int32
+    weights: Float = field(default_factory=lambda: np.zeros(0))
+    capacity: Float = field(default_factory=lambda: np.zeros(0))
+    tables: Tables = field(default_factory=no_tables)
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for item in fields(self):
+            value = getattr(self, item.name)
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
 
@@ -70,38 +150,47 @@ class Problem:
 
     @property
     def n_links(self) -> int:
-        """All links: two per pair and one per literal of a logic factor."""
-        return 2 * len(self.pair_var) + len(self.lits)
+        """All links: two per pair, one per literal of a logic factor or coordinate of a table."""
+        return 2 * len(self.pair_var) + len(self.lits) + len(self.tables.lits)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Finite scores of a :class:`Problem`: ``theta[n]``, ``pair[P]`` and a constant."""
+    """Scores of a :class:`Problem`: ``theta[n]``, ``pair[P]``, a constant, entries of tables.
+
+    All are finite, but entries of tables may be ``-inf``.
+    """
 
     theta: Float
     pair: Float
     constant: float = 0.0
+    table: Float = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
 class DualPoint:
-    """One score per link: ``pair[P, 2]`` on coordinates, ``logic[L]`` on literals.
+    """One score per link: ``pair[P, 2]`` on coordinates, ``logic[L]`` and ``table`` on literals.
 
     Any values give a valid upper bound; good ones give a tight one.
     """
 
     pair: Float
     logic: Float
+    table: Float = field(default_factory=lambda: np.zeros(0))
 
 
 def make_problem(
     n: int,
     pair_var: Int32,
     groups: list[tuple[int, Int32, Int32]],
+    tables: Tables | None = None,
+    weights: list[Float] | None = None,
+    capacity: list[Float] | None = None,
 ) -> Problem:
     """Assemble a :class:`Problem` from ``(kind, literals[m, size], k[m])`` groups.
 
-    Groups are sorted by kind, then size; factors keep their order within a group.
+    Groups are sorted by kind, then size; factors keep their order within a group.  KNAPSACK
+    groups come with ``weights[m, size]`` and ``capacity[m]``, one array each, in their order.
 
     Example:
         >>> pairs = np.zeros((0, 2), np.int32)
@@ -117,8 +206,12 @@ def make_problem(
     lits = np.concatenate([np.zeros(0, np.int32), *(g[1].T.ravel() for g in ordered)])
     k = np.concatenate([np.zeros(0, np.int32), *(g[2] for g in ordered)])
     lits = lits.astype(np.int32, copy=False)
-    degree = np.bincount(np.where(lits < 0, ~lits, lits), minlength=n)
-    degree += np.bincount(pair_var.ravel(), minlength=n)
+    tables = tables or no_tables()
+    degree = np.bincount(pair_var.ravel(), minlength=n)
+    for links in (lits, tables.lits):
+        degree += np.bincount(np.where(links < 0, ~links, links), minlength=n)
+    heavy = [i for i in range(len(groups)) if groups[i][0] == KNAPSACK]
+    rank = [heavy.index(i) for i in order if groups[i][0] == KNAPSACK]
     return Problem(
         n=n,
         pair_var=np.ascontiguousarray(pair_var, np.int32).reshape(-1, 2),
@@ -130,4 +223,7 @@ def make_problem(
         lits=lits,
         k=k.astype(np.int32, copy=False),
         degree=degree.astype(np.int32),
+        weights=np.concatenate([np.zeros(0), *((weights or [])[r].T.ravel() for r in rank)]),
+        capacity=np.concatenate([np.zeros(0), *((capacity or [])[r] for r in rank)]),
+        tables=tables,
     )
