@@ -87,6 +87,25 @@ def pair_chunk(pair_var, pair, first, last, scale, values, factor, p, residual):
 
 
 @jit
+def two_chunk(kind, lits1, lits2, row1, row2, scale, factor, p, residual):
+    """Best values of CAP or SUM factors of two literals; see block_bound."""
+    partial = 0.0
+    for f in range(len(lits1)):
+        negated1 = lits1[f] < 0
+        negated2 = lits2[f] < 0
+        i = np.uint32(lits1[f] ^ (lits1[f] >> 31))
+        j = np.uint32(lits2[f] ^ (lits2[f] >> 31))
+        s1 = scale * (row1[f] + factor * (1.0 - p[i] if negated1 else p[i]))
+        s2 = scale * (row2[f] + factor * (1.0 - p[j] if negated2 else p[j]))
+        residual[i] += s1 if negated1 else -s1
+        residual[j] += s2 if negated2 else -s2
+        taken = (s1 if negated1 else 0.0) + (s2 if negated2 else 0.0)
+        best = max(s1, s2)
+        partial += (best if kind == SUM else max(best, 0.0)) - taken
+    return partial
+
+
+@jit
 def block_bound(kind, size, lits, k, number, first, stride, width, scale, a, residual):
     """Best values of a block of logic factors, less the scores of its negated literals."""
     partial = 0.0
@@ -101,6 +120,33 @@ def block_bound(kind, size, lits, k, number, first, stride, width, scale, a, res
     for lane in range(width):
         partial += scale * lane_maximum(kind, size, k[number + lane], a, lane)
     return partial
+
+
+@jit(inline="always")
+def add_group(
+    kind, size, count, link, number, lits, k, scale, values, factor, p, a, residual, total, carry
+):
+    """Add the bound of one group of logic factors to the compensated sum ``(total, carry)``."""
+    if size == 2 and kind != ANYOF:
+        for start in range(0, count, CHUNK):
+            first = link + start
+            last = link + min(start + CHUNK, count)
+            part = two_chunk(
+                kind, lits[first:last], lits[first + count : last + count],
+                values[first:last], values[first + count : last + count],
+                scale, factor, p, residual,
+            )  # fmt: skip
+            total, carry = add_compensated(total, carry, part)
+    else:
+        for start in range(0, count, LANES):
+            first = link + start
+            width = min(LANES, count - start)
+            gather_block(lits, values, factor, p, first, count, size, width, a)
+            part = block_bound(
+                kind, size, lits, k, number + start, first, count, width, scale, a, residual
+            )
+            total, carry = add_compensated(total, carry, part)
+    return total, carry
 
 
 @jit
@@ -137,19 +183,15 @@ def scaled_bound(
         largest = max(largest, size)
     a = np.zeros((largest, LANES))
     for i in range(len(group_kind)):
-        for start in range(0, group_count[i], LANES):
-            width = min(LANES, group_count[i] - start)
-            first = group_link[i] + start
-            stride = group_count[i]
-            size = group_size[i]
-            gather_block(lits, logic_values, factor, p, first, stride, size, width, a)
-            part = block_bound(
-                group_kind[i], size, lits, k, group_factor[i] + start, first, stride, width,
-                scales[i], a, residual,
-            )  # fmt: skip
-            total, carry = add_compensated(total, carry, part)
-    for v in range(len(residual)):
-        total, carry = add_compensated(total, carry, max(residual[v], 0.0))
+        total, carry = add_group(
+            group_kind[i], group_size[i], group_count[i], group_link[i], group_factor[i],
+            lits, k, scales[i], logic_values, factor, p, a, residual, total, carry,
+        )  # fmt: skip
+    for first in range(0, len(residual), CHUNK):
+        part = 0.0
+        for own in residual[first : first + CHUNK]:
+            part += max(own, 0.0)
+        total, carry = add_compensated(total, carry, part)
     return total + carry
 
 

@@ -99,7 +99,7 @@ class AD3:
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
         residual_tolerance: stop when both root-mean-square residuals are below.
         max_iterations: stop after so many iterations.
-        over_relaxation: between 1 (plain) and 2 (excluded).
+        over_relaxation: between 0 and 2, 1 being the plain method; ``None`` chooses by the factors.
         penalty: initial penalty; ``None`` scales it from the scores.
         adapt: whether the penalty follows the iterates.
         cache_idle: whether factors that agree with the consensus sleep for a few iterations.
@@ -108,13 +108,13 @@ class AD3:
     gap_tolerance: float = 1e-6
     residual_tolerance: float = 1e-6
     max_iterations: int = 100_000
-    over_relaxation: float = 1.7
+    over_relaxation: float | None = None
     penalty: float | None = None
     adapt: bool = True
     cache_idle: bool = True
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.over_relaxation < 2.0:
+        if self.over_relaxation is not None and not 0.0 < self.over_relaxation < 2.0:
             raise ValueError(f"over_relaxation lies between 0 and 2, got {self.over_relaxation}")
         if self.penalty is not None and not 0.0 < self.penalty < np.inf:
             raise ValueError(f"penalty is a positive number or None, got {self.penalty}")
@@ -162,7 +162,8 @@ class AD3:
         w.primal_residual, w.dual_residual, balance = kernel.advance(
             problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
             problem.group_link, problem.group_factor, problem.lits, problem.k,
-            w.weight, w.mass, w.links, scores.pair, w.penalty, self.over_relaxation,
+            w.weight, w.mass, w.links, scores.pair, w.penalty,
+            self.over_relaxation or default_relaxation(problem),
             self.cache_idle, w.iterations, iterations,
             w.w_pair, w.w_logic, w.tau, w.p, w.mean_w_pair, w.mean_w_logic, w.mean_p,
             w.pairs_asleep, w.logic_asleep, w.total, w.block, w.lanes,
@@ -254,14 +255,20 @@ class AD3:
 
 
 def initial_penalty(problem: Problem, scores: Scores) -> float:
-    """A quarter of the typical size of the scores that matter; 1 if all scores are zero.
+    """A fifth of the typical size of the scores that matter; 1 if all scores are zero.
 
     The typical size is the mean of ``|score|`` weighted by ``|score|``: many zero or small
     scores beside a few large ones do not lower it, as they would a plain mean.
     """
     linked = np.abs(scores.theta[problem.degree > 0])
     scale = max(_self_weighted_mean(linked), _self_weighted_mean(np.abs(scores.pair)))
-    return 0.25 * scale if scale > 0.0 else 1.0
+    return 0.2 * scale if scale > 0.0 else 1.0
+
+
+def default_relaxation(problem: Problem) -> float:
+    """Over-relaxation that needed the fewest iterations: pairs overshoot earlier than logic."""
+    pairs_dominate = 2 * problem.n_pairs > len(problem.lits)
+    return 1.5 if pairs_dominate else 1.85
 
 
 def group_weights(problem: Problem) -> Float:
