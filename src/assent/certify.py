@@ -12,7 +12,7 @@ feasible assignment exists: a negative sum therefore proves that there is none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from assent.compiled import FREE, Compiled, GraphScores
 from assent.factors.base import Factor, Logic
 from assent.factors.normal_form import NormalForm, maximize_form, repeated_last
 from assent.factors.pair import Pair, inner_part
-from assent.problem import CAP, Float, Int32
+from assent.factors.table import Table
+from assent.problem import CAP, KNAPSACK, Float, Int32
 
 # Sums of millions of rounded terms: a proof of infeasibility must be clear of rounding.
 RAY_MARGIN = 1e-9
@@ -57,16 +58,20 @@ def check_assignment(
     value = scores.constant + float(own.sum())
     words: list[str] = []
     count = 0
-    pair_scores = iter(scores.pairs)
-    for block in compiled.blocks:
+    for block, own_scores in zip(compiled.blocks, by_block(compiled, scores), strict=True):
         factor = block.factor
         truth = literal_truth(factor.codes, assignment)
-        if isinstance(factor, Pair):
-            both = truth.all(axis=1)
-            value += float(next(pair_scores)[both].sum())
+        if isinstance(factor, Logic):
+            holds = factor.holds(truth)
+        elif isinstance(factor, Table):
+            earned = factor.value_at(truth, own_scores)
+            holds = ~np.isneginf(earned)
+            value += float(earned[holds].sum())
+        else:
+            earned = own_scores[truth.all(axis=1)]
+            value += float(earned.sum())
             continue
-        assert isinstance(factor, Logic)
-        bad = np.flatnonzero(~factor.holds(truth)) if len(factor) else np.zeros(0, np.int64)
+        bad = np.flatnonzero(~holds)
         count += len(bad)
         words += [block.words(int(row)) for row in bad[: shown - len(words)]]
     wrong = broken_evidence(compiled, assignment)
@@ -75,6 +80,19 @@ def check_assignment(
     if np.isneginf(value):
         count, words = count + 1, [*words, "a value or pair forbidden by -inf"]
     return Check(value, tuple(words), count)
+
+
+def by_block(compiled: Compiled, scores: GraphScores) -> list[Float]:
+    """The scores of every batch of factors; empty arrays for constraints."""
+    pairs, tables = iter(scores.pairs), iter(scores.tables)
+    return [
+        next(pairs)
+        if isinstance(block.factor, Pair)
+        else next(tables)
+        if isinstance(block.factor, Table)
+        else np.zeros(0)
+        for block in compiled.blocks
+    ]
 
 
 def broken_evidence(compiled: Compiled, assignment: NDArray[np.int8]) -> list[int]:
@@ -91,31 +109,54 @@ def literal_truth(codes: Int32, assignment: NDArray[np.int8]) -> NDArray[np.bool
 def upper_bound(compiled: Compiled, scores: GraphScores, dual: tuple[Float, ...]) -> float:
     """The bound that link scores ``dual`` (one ``[m, size]`` array per batch) prove."""
     total, residual = scores.constant, scores.theta.copy()
-    pair_scores = iter(scores.pairs)
-    for block, links in zip(compiled.blocks, dual, strict=True):
-        own = next(pair_scores) if isinstance(block.factor, Pair) else None
+    own_scores = by_block(compiled, scores)
+    for block, own, links in zip(compiled.blocks, own_scores, dual, strict=True):
         total += _block_bound(block.factor, own, links, compiled.fixed)
         total -= _charge(block.factor.codes, links, residual)
     free, true = compiled.fixed == FREE, compiled.fixed == 1
     return total + float(np.maximum(residual[free], 0.0).sum() + residual[true].sum())
 
 
-def _block_bound(
-    factor: Factor, pair_scores: Float | None, links: Float, fixed: NDArray[np.int8]
-) -> float:
+def _block_bound(factor: Factor, scores: Float, links: Float, fixed: NDArray[np.int8]) -> float:
     """Sum over a batch of the best local value that agrees with the fixed coordinates."""
     if not len(factor):
         return 0.0
+    if isinstance(factor, Table):
+        return _table_bound(factor, scores, links, fixed)
     known = fixed[np.where(factor.codes < 0, ~factor.codes, factor.codes)]
     pinned = known != FREE
     truth = (known == 1) ^ (factor.codes < 0)
-    if pair_scores is not None:
-        return _pair_bound(pair_scores, links, pinned, truth)
+    if isinstance(factor, Pair):
+        return _pair_bound(scores, links, pinned, truth)
     assert isinstance(factor, Logic)
     form = factor.normal_form()
+    if form.form == KNAPSACK:
+        return _knapsack_bound(form, links, pinned, truth)
     wish = np.where(pinned, np.where(truth, np.inf, -np.inf), links)
     vertex = _best_vertex(form, factor.codes, np.where(form.flip, -wish, wish)) ^ form.flip
     return float(np.where(vertex, links, 0.0).sum())
+
+
+def _table_bound(factor: Table, scores: Float, links: Float, fixed: NDArray[np.int8]) -> float:
+    parts = factor.state_scores(links)
+    total = factor.dense(scores).copy()
+    for slot, (part, allowed) in enumerate(zip(parts, factor.allowed(fixed), strict=True)):
+        shape = [len(part)] + [1] * len(factor.states)
+        shape[slot + 1] = factor.states[slot]
+        total += np.where(allowed, part, -np.inf).reshape(shape)
+    return float(total.reshape(len(total), -1).max(axis=1).sum())
+
+
+def _knapsack_bound(
+    form: NormalForm, links: Float, pinned: NDArray[np.bool_], truth: NDArray[np.bool_]
+) -> float:
+    """Packed items count in full and take their weight; the rest is filled up."""
+    assert form.weights is not None and form.capacity is not None
+    packed = pinned & truth
+    load = np.where(packed, form.weights, 0.0).sum(axis=1)
+    rest = replace(form, capacity=np.maximum(form.capacity - load, 0.0))
+    loose = np.where(pinned, 0.0, links)
+    return float((loose * rest.fill(loose)).sum() + links[packed].sum())
 
 
 def _best_vertex(form: NormalForm, codes: Int32, scores: Float) -> NDArray[np.bool_]:
@@ -154,16 +195,10 @@ def _charge(codes: Int32, links: Float, residual: Float) -> float:
     return float(links[negated].sum())
 
 
-def proves_infeasible(compiled: Compiled, ray: tuple[Float, ...]) -> bool:
+def proves_infeasible(compiled: Compiled, scores: GraphScores, ray: tuple[Float, ...]) -> bool:
     """Whether link scores bound the all-zero objective below zero: nothing is feasible then."""
-    forbids = compiled.forbids
-    zeros = GraphScores(
-        np.where(forbids[0], -np.inf, 0.0),
-        tuple(np.where(mask, -np.inf, 0.0) for mask in forbids[1:]),
-        0.0,
-    )
     scale = max((float(np.abs(links).sum()) for links in ray if links.size), default=0.0)
-    return upper_bound(compiled, zeros, ray) < -RAY_MARGIN * scale
+    return upper_bound(compiled, scores.zeroed(), ray) < -RAY_MARGIN * scale
 
 
 def relaxed_value(compiled: Compiled, scores: GraphScores, marginals: Float) -> float:

@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores
 from assent.errors import ModelError, RecompileWarning
 from assent.graph import FactorGraph
@@ -94,7 +92,7 @@ def _compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
     """The graph's compiled form, made anew if other values are forbidden than before."""
     forbids = scores.forbids()
     for compiled in (graph.compile(), graph._masked):
-        if compiled is not None and all(map(np.array_equal, compiled.forbids, forbids)):
+        if compiled is not None and compiled.forbids.same_as(forbids):
             return compiled
     warnings.warn(
         "the new scores forbid (-inf) other values than the graph's own: compiled again",

@@ -103,9 +103,7 @@ class Certificate:
             raise ModelError("propagation alone proved this: there is no dual point")
         scores = self.scores
         if self.is_ray:
-            scores = GraphScores(
-                np.zeros_like(scores.theta), tuple(np.zeros_like(p) for p in scores.pairs), 0.0
-            )
+            scores = scores.zeroed()
         return self.compiled.graph_dual(self.flat_dual, scores)
 
     def verify(self) -> bool:
@@ -134,7 +132,7 @@ class Certificate:
             from assent.compiled import compile_graph
 
             return compile_graph(self.compiled.graph, self.scores).conflict is not None
-        return certify.proves_infeasible(self.compiled, self.dual_point)
+        return certify.proves_infeasible(self.compiled, self.scores, self.dual_point)
 
     def __repr__(self) -> str:
         if self.bound == -np.inf:

@@ -9,10 +9,15 @@ from assent.factors.at_least_one import AtLeastOne
 from assent.factors.at_most import AtMost
 from assent.factors.at_most_one import AtMostOne
 from assent.factors.base import Factor, Logic
+from assent.factors.dense import Dense
 from assent.factors.exactly import Exactly
 from assent.factors.exactly_one import ExactlyOne
 from assent.factors.implies import Implies
+from assent.factors.knapsack import Knapsack
 from assent.factors.pair import Pair
+from assent.factors.parity import Parity
+from assent.factors.potts import Potts
+from assent.factors.table import Table
 
 KINDS: tuple[type[Factor], ...] = (
     Pair,
@@ -25,6 +30,10 @@ KINDS: tuple[type[Factor], ...] = (
     AtLeast,
     Exactly,
     Agree,
+    Parity,
+    Knapsack,
+    Dense,
+    Potts,
 )
 
-__all__ = ["KINDS", "Factor", "Logic", *(kind.__name__ for kind in KINDS)]
+__all__ = ["KINDS", "Factor", "Logic", "Table", *(kind.__name__ for kind in KINDS)]

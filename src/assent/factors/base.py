@@ -96,8 +96,11 @@ class Logic(Factor):
     def normal_form(self) -> NormalForm:
         """The constraint as CAP, SUM or ANYOF."""
 
-    def maximize(self, scores: Float) -> tuple[Float, NDArray[np.bool_]]:
-        """Best value ``[m]`` and satisfying truth values ``[m, size]`` for literal scores."""
+    def maximize(self, scores: Float) -> tuple[Float, NDArray[Any]]:
+        """Best value ``[m]`` and point ``[m, size]`` for literal scores; true and false, as a rule.
+
+        The points of a relaxed set (`Knapsack`) may lie in between.
+        """
         return self.normal_form().maximize(scores)
 
     def project(self, points: Float) -> Float:

@@ -1,47 +1,72 @@
-"""The three logic forms (CAP, SUM, ANYOF) that every constraint is written in.
+"""The logic forms that every constraint is written in.
 
 Each form answers its questions for a batch of ``m`` factors over ``size`` literals:
 
 - CAP:   sum of literals <= k, hull ``cube and sum <= k``
 - SUM:   sum of literals == k, hull ``cube and sum == k``
 - ANYOF: last literal == OR of the others, hull ``x_i <= z, z <= sum x_i`` within the cube
+- PARITY: an even number of literals is true, hull: the parity polytope
+- KNAPSACK: weights . literals <= capacity, set ``cube and weights . x <= capacity``, which holds
+  cut items as well: a relaxation
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.problem import ANYOF, CAP, SUM, Float, Int32
+from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int32
 
-FORM_NAMES = {CAP: "CAP", SUM: "SUM", ANYOF: "ANYOF"}
+FORM_NAMES = {CAP: "CAP", SUM: "SUM", ANYOF: "ANYOF", PARITY: "PARITY", KNAPSACK: "KNAPSACK"}
 
 
 @dataclass(frozen=True)
 class NormalForm:
-    """Form code, right-hand side ``k[m]`` and which columns ``flip[size]`` enter negated."""
+    """Form code, right-hand side ``k[m]`` and which columns ``flip[size]`` enter negated.
+
+    A KNAPSACK has ``weights[m, size]`` and ``capacity[m]`` as well.
+    """
 
     form: int
     k: Int32
     flip: NDArray[np.bool_]
+    weights: Float | None = None
+    capacity: Float | None = None
 
     def literals(self, codes: Int32) -> Int32:
         """The literals ``codes[m, size]`` as the form reads them: flipped columns negated."""
         return codes ^ -self.flip.astype(np.int32)
 
-    def maximize(self, scores: Float) -> tuple[Float, NDArray[np.bool_]]:
+    def maximize(self, scores: Float) -> tuple[Float, NDArray[Any]]:
         """Best value ``[m]`` and vertex ``[m, size]`` for literal scores ``[m, size]``."""
+        if self.form == KNAPSACK:
+            point = self.fill(scores)
+            return (scores * point).sum(axis=1), point
         sign = np.where(self.flip, -1.0, 1.0)
         vertex = maximize_form(self.form, self.k, scores * sign)
         truth = vertex ^ self.flip
         return np.where(truth, scores, 0.0).sum(axis=1), truth
 
+    def fill(self, scores: Float) -> Float:
+        """Best points ``[m, size]`` of KNAPSACKs: by score per weight, the last item cut."""
+        from assent.kernels.knapsack import maximize_knapsack
+
+        assert self.weights is not None and self.capacity is not None
+        out = np.empty(scores.shape)
+        for row, point in enumerate(out):
+            own = np.ascontiguousarray(scores[row])
+            maximize_knapsack(own, self.weights[row], self.capacity[row], point)
+        return out
+
     def project(self, points: Float) -> Float:
         """Nearest points ``[m, size]`` of the hull to ``points[m, size]``."""
         from assent.kernels.projections import project_logic
 
+        if self.form in (PARITY, KNAPSACK):
+            return self._project_apart(points)
         inputs = np.where(self.flip, 1.0 - points, points)
         out = np.clip(inputs, 0.0, 1.0)  # what a CAP that counts all its literals asks for
         for row, k, nearest in zip(inputs, self.k, out, strict=True):
@@ -51,20 +76,37 @@ class NormalForm:
                 nearest[:] = k > 0
         return np.where(self.flip, 1.0 - out, out)
 
+    def _project_apart(self, points: Float) -> Float:
+        """Projection onto parity polytopes and knapsacks, factor by factor."""
+        from assent.kernels.knapsack import project_knapsack
+        from assent.kernels.parity import project_parity
+
+        inputs = np.where(self.flip, 1.0 - points, points)
+        out = np.empty(points.shape)
+        for row, nearest in enumerate(out):
+            point = np.ascontiguousarray(inputs[row])
+            if self.weights is None or self.capacity is None:
+                project_parity(point, nearest, 0.0)
+            else:
+                project_knapsack(point, self.weights[row], self.capacity[row], nearest, 0.0)
+        return np.where(self.flip, 1.0 - out, out)
+
 
 def repeated_last(form: int, lits: Int32) -> NDArray[np.bool_]:
     """Which columns ``[m, size-1]`` of ``lits[m, size]`` hold the same literal as the last.
 
     Only the last literal of a factor is ever negated alone, so only it can repeat another; in an
-    ANYOF it is the output, which is no repetition.
+    ANYOF it is the output, which is no repetition, and in a PARITY it may stand twice.
     """
-    return (lits[:, :-1] == lits[:, -1:]) & (form != ANYOF)
+    return (lits[:, :-1] == lits[:, -1:]) & (form in (CAP, SUM))
 
 
 def maximize_form(form: int, k: Int32, scores: Float) -> NDArray[np.bool_]:
     """Best vertices ``[m, size]``; ties go to the earlier literal, then to false."""
     if form == ANYOF:
         return _maximize_anyof(scores)
+    if form == PARITY:
+        return _maximize_parity(scores)
     order = np.argsort(-scores, axis=1, kind="stable")
     chosen = np.arange(scores.shape[1]) < k[:, None]
     if form == CAP:
@@ -84,4 +126,13 @@ def _maximize_anyof(scores: Float) -> NDArray[np.bool_]:
     vertex[:, -1] = True
     worth = np.where(vertex[:, :-1], inputs, 0.0).sum(axis=1) + output
     vertex[worth <= 0] = False
+    return vertex
+
+
+def _maximize_parity(scores: Float) -> NDArray[np.bool_]:
+    """All that gain; where that is an odd number, the one that matters least changes sides."""
+    vertex = scores > 0
+    odd = np.flatnonzero(vertex.sum(axis=1) % 2)
+    cheapest = np.abs(scores[odd]).argmin(axis=1)
+    vertex[odd, cheapest] ^= True
     return vertex

@@ -45,7 +45,11 @@ class Pair(Factor):
         if same.any():
             row = int(np.flatnonzero(same)[0])
             raise ModelError(f"{self.words(row)} can never hold: a literal and its negation")
-        self.scores = fit_scores(clean_scores(scores, "Pair"), shape, "Pair")
+        self.scores = self.fit(scores)
+
+    def fit(self, scores: Any) -> Float:
+        """New scores for all factors, checked and brought to ``[m]``."""
+        return fit_scores(clean_scores(scores, "Pair"), self.shape, "Pair")
 
     def maximize(self, scores: Float, pair_scores: Float) -> tuple[Float, NDArray[np.bool_]]:
         """Best value ``[m]`` and truth ``[m, 2]`` for literal scores ``[m, 2]`` and ``[m]``."""

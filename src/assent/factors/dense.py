@@ -1,0 +1,60 @@
+"""Dense: a score for every joint state of its variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.factors.table import Table, fit_table, slots_of
+from assent.problem import DENSE, Float, Int64
+
+# A table is written out in full: beyond this many joint states it is the wrong tool.
+LARGEST_TABLE = 2**24
+
+
+class Dense(Table):
+    """A table of scores over the joint states of variables, element by element (DENSE).
+
+    Args:
+        variables: categorical variables or literals (state 0 is false, 1 is true); arrays
+            broadcast, one factor per element.
+        scores: shape ``(*shape, K1, K2, …)`` or one table ``(K1, K2, …)`` for all; ``-inf``
+            forbids a joint state.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> tag = g.categorical(3, states="NV", name="tag")
+        >>> at.Dense(tag[:-1], tag[1:], scores=[[0.0, 1.0], [2.0, -1.0]])
+        2 × Dense, first Dense(tag[0], tag[1])
+    """
+
+    paper_name = "DENSE"
+    formula = "score[s_1, …, s_d]"
+    kind_code = DENSE
+
+    def __init__(self, *variables: Any, scores: Any) -> None:
+        graph, codes, shape, self.states, self.first = slots_of("Dense", variables)
+        entries = int(np.prod(self.states, dtype=np.int64))
+        if entries > LARGEST_TABLE:
+            raise ModelError(f"Dense: a table of {entries} joint states is too large; split it")
+        self._attach(graph, codes, shape)
+        self.scores = fit_table(scores, shape, (entries,), self.states, "Dense")
+
+    def dense(self, scores: Float) -> Float:
+        return scores.reshape(-1, *self.states)
+
+    def entry_of(self, joint: Int64) -> Int64:
+        return joint
+
+    def entry_shape(self) -> tuple[int, ...]:
+        return self.states
+
+    def words(self, row: int) -> str:
+        names = []
+        for place, first in zip(self.slot_links(), self.first, strict=True):
+            name = self.graph.describe_code(int(self.codes[row, place][0]))
+            names.append(name if first else name.rsplit("=", 1)[0])
+        return f"{self.kind}({', '.join(names)})"

@@ -1,0 +1,68 @@
+"""Knapsack: the true literals' weights stay within a capacity."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.errors import ModelError
+from assent.factors.base import Logic, rows
+from assent.factors.normal_form import NormalForm
+from assent.problem import KNAPSACK, Float
+
+# Sums of weights are rounded: a knapsack filled to the brim is not overfull.
+SLACK = 1e-9
+
+
+class Knapsack(Logic):
+    """The weights of the true literals add up to at most ``capacity`` (KNAPSACK).
+
+    Its set is the linear relaxation (items may be cut): a valid outer set, so that bounds hold;
+    answers are checked against the true constraint.
+
+    Args:
+        literals: array of literals, or a list of them.
+        weights: numbers >= 0, one per literal; broadcast over the factors.
+        capacity: a number >= 0, or one per factor.
+        axis: the axis one factor runs over; needed for more than one axis.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=[3.0, 2.0, 2.0], name="x")
+        >>> rule = g.add(at.Knapsack(x, weights=[3.0, 2.0, 2.0], capacity=4.0))
+        >>> at.decode(g)[x].tolist()
+        [0, 1, 1]
+    """
+
+    paper_name = "KNAPSACK"
+    formula = "w_1 x_1 + … + w_n x_n ≤ c"
+
+    def __init__(
+        self, literals: Any, *, weights: Any, capacity: Any, axis: int | None = None
+    ) -> None:
+        graph, codes, shape = rows("Knapsack", literals, axis)
+        self.weights = _numbers("weights", weights, (*shape, codes.shape[1]), codes.shape)
+        self.capacity = _numbers("capacity", capacity, shape, (len(codes),))
+        self._attach(graph, codes, shape)
+
+    def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        load = np.where(truth, self.weights, 0.0).sum(axis=1)
+        return load <= self.capacity + SLACK * (1.0 + self.capacity)
+
+    def normal_form(self) -> NormalForm:
+        return NormalForm(KNAPSACK, self.same_k(1), self.flip(), self.weights, self.capacity)
+
+
+def _numbers(what: str, value: Any, shape: tuple[int, ...], flat: tuple[int, ...]) -> Float:
+    """Non-negative numbers of ``shape`` (or broadcast to it), reshaped to ``flat``."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+        full = np.broadcast_to(array, shape)
+    except (TypeError, ValueError):
+        raise ModelError(f"Knapsack: {what} must be numbers of shape {shape}") from None
+    if not (array >= 0).all() or (what == "weights" and not np.isfinite(array).all()):
+        raise ModelError(f"Knapsack: {what} must be numbers >= 0, got {value!r}")
+    return full.reshape(flat).copy()

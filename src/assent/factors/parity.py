@@ -1,0 +1,46 @@
+"""Parity: an even (or odd) number of literals is true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.factors.base import Logic, rows
+from assent.factors.normal_form import NormalForm
+from assent.problem import PARITY
+
+
+class Parity(Logic):
+    """An even number of literals is true; with ``odd=True``, an odd number (parity check).
+
+    Args:
+        literals: array of literals, or a list of them.
+        axis: the axis one factor runs over; needed for more than one axis.
+        odd: whether the number is odd instead.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, name="x")
+        >>> at.Parity(x)
+        Parity(x[0], x[1], x[2])
+    """
+
+    paper_name = "parity check"
+    formula = "x_1 ⊕ … ⊕ x_n = 0;  odd: = 1"
+
+    def __init__(self, literals: Any, *, axis: int | None = None, odd: bool = False) -> None:
+        self.odd = bool(odd)
+        self._attach(*rows("Parity", literals, axis))
+
+    def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return truth.sum(axis=1) % 2 == int(self.odd)
+
+    def normal_form(self) -> NormalForm:
+        return NormalForm(PARITY, self.same_k(1), self.flip(last=self.odd))
+
+    def words(self, row: int) -> str:
+        name = "Parity(odd; " if self.odd else "Parity("
+        return super().words(row).replace("Parity(", name, 1)

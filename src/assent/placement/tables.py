@@ -1,0 +1,247 @@
+"""Where tables go: kept, cut down to the states still possible, or turned into unary scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.factors.table import Table
+from assent.problem import DENSE, Float, Int32, Int64, Tables, make_tables
+
+if TYPE_CHECKING:
+    from assent.graph import Handle
+
+
+@dataclass(frozen=True)
+class PlacedTables:
+    """Some rows of a batch of tables that keep two slots or more.
+
+    ``rows``, ``links[count, links]`` and ``entries[count, entries]`` say which factors, which
+    of their literals and which of their scores remain (entry -1 is a score of zero); ``None``
+    means all.
+    """
+
+    block: int
+    rows: Int64 | None
+    links: Int64 | None
+    entries: Int64 | None
+    group: int
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Unary:
+    """Table entries that became scores of single literals, or of nothing.
+
+    Entry ``entry`` of factor ``row`` is earned by literal ``code`` of column ``link``; ``base``
+    marks entries earned whatever happens, ``minus`` those taken off again (a false literal).
+    """
+
+    block: int
+    row: Int64
+    entry: Int64
+    code: Int32
+    link: Int64
+    sign: Float
+    base_row: Int64
+    base_entry: Int64
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Key of a group: kind, states and first state that is a coordinate, per slot."""
+
+    kind: int
+    states: tuple[int, ...]
+    first: tuple[int, ...]
+
+
+def place_tables(
+    blocks: tuple[Handle, ...], fixed: NDArray[np.int8], column: Int32
+) -> tuple[tuple[PlacedTables, ...], tuple[Unary, ...], Tables]:
+    """Sort all tables into groups of one shape over the free coordinates."""
+    parts: list[tuple[Shape, PlacedTables, Int32]] = []
+    unary: list[Unary] = []
+    for number, block in enumerate(blocks):
+        if isinstance(block.factor, Table) and len(block.factor):
+            _split(number, block.factor, fixed, parts, unary)
+    order: dict[Shape, int] = {}
+    for shape, _, _ in parts:
+        order.setdefault(shape, len(order))
+    members: list[list[Int32]] = [[] for _ in order]
+    placed = []
+    for shape, part, codes in parts:
+        group = order[shape]
+        first = sum(len(lits) for lits in members[group])
+        lits = np.where(codes < 0, ~column[~codes], column[codes]).astype(np.int32)
+        members[group].append(lits)
+        placed.append(
+            PlacedTables(part.block, part.rows, part.links, part.entries, group, first, len(codes))
+        )
+    groups = [
+        (shape.kind, shape.states, shape.first, np.concatenate(members[group]))
+        for shape, group in order.items()
+    ]
+    return tuple(placed), tuple(unary), make_tables(groups)
+
+
+def _split(
+    number: int,
+    factor: Table,
+    fixed: NDArray[np.int8],
+    parts: list[tuple[Shape, PlacedTables, Int32]],
+    unary: list[Unary],
+) -> None:
+    """One part per pattern of how many states remain in each slot."""
+    allowed = factor.allowed(fixed)
+    left = np.stack([part.sum(axis=1) for part in allowed], axis=1)
+    if len(factor.states) > 1 and (left == factor.states).all():
+        shape = Shape(factor.kind_code, factor.states, factor.first)
+        parts.append((shape, PlacedTables(number, None, None, None, 0, 0, 0), factor.codes))
+        return
+    for counts in np.unique(left, axis=0):
+        rows = np.flatnonzero((left == counts).all(axis=1))
+        if (counts == 0).any():
+            continue  # impossible: propagation has said so
+        states = [
+            np.nonzero(part[rows])[1].reshape(len(rows), count)
+            for part, count in zip(allowed, counts, strict=True)
+        ]
+        open_slots = [slot for slot, count in enumerate(counts) if count > 1]
+        entries = factor.entry_of(_joint(factor.states, states))
+        if len(open_slots) < 2:
+            unary.append(_as_unary(number, factor, rows, entries, open_slots, states))
+            continue
+        links = np.concatenate(
+            [_slot_columns(factor, slot, states[slot]) for slot in open_slots], axis=1
+        )
+        shape = Shape(
+            DENSE,
+            tuple(int(counts[slot]) for slot in open_slots),
+            tuple(factor.first[slot] for slot in open_slots),
+        )
+        codes = factor.codes[rows[:, None], links]
+        parts.append((shape, PlacedTables(number, rows, links, entries, 0, 0, 0), codes))
+
+
+def _joint(counts: tuple[int, ...], states: list[Int64]) -> Int64:
+    """Flat joint states ``[m, product]`` of the remaining states of each slot."""
+    joint = np.zeros((len(states[0]), 1), np.int64)
+    for count, part in zip(counts, states, strict=True):
+        joint = (joint[:, :, None] * count + part[:, None, :]).reshape(len(part), -1)
+    return joint
+
+
+def _slot_columns(factor: Table, slot: int, states: Int64) -> Int64:
+    """Columns of ``codes`` that hold the remaining states of a slot."""
+    start = factor.slot_links()[slot].start
+    if factor.first[slot]:
+        return np.full((len(states), 1), start)
+    return start + states
+
+
+def _as_unary(
+    number: int,
+    factor: Table,
+    rows: Int64,
+    entries: Int64,
+    open_slots: list[int],
+    states: list[Int64],
+) -> Unary:
+    """Tables with at most one open slot: its states earn their entries alone."""
+    none = np.zeros(0, np.int64)
+    if not open_slots:
+        return Unary(
+            number, none, none, none.astype(np.int32), none, np.zeros(0), rows, entries[:, 0]
+        )
+    slot = open_slots[0]
+    columns = _slot_columns(factor, slot, states[slot])
+    if not factor.first[slot]:
+        row, flat = np.repeat(rows, columns.shape[1]), columns.ravel()
+        codes, sign = factor.codes[row, flat], np.ones(len(row))
+        return Unary(number, row, entries.ravel(), codes, flat, sign, none, none)
+    # A literal: entry 0 whatever happens, and entry 1 − entry 0 if it is true.
+    row = np.concatenate([rows, rows])
+    flat = np.concatenate([columns[:, 0], columns[:, 0]])
+    entry = np.concatenate([entries[:, 1], entries[:, 0]])
+    sign = np.repeat([1.0, -1.0], len(rows))
+    return Unary(number, row, entry, factor.codes[row, flat], flat, sign, rows, entries[:, 0])
+
+
+def take_entries(scores: Float, rows: Any, entries: Int64) -> Float:
+    """Scores of the chosen entries, 0 for entry -1."""
+    return np.where(entries < 0, 0.0, scores[rows, np.maximum(entries, 0)])
+
+
+def flat_table_scores(
+    placed: tuple[PlacedTables, ...], tables: Tables, scores: dict[int, Float]
+) -> Float:
+    """Entries of all groups, in the order of the flat problem; ``scores`` by number of batch."""
+    out = np.zeros(int(tables.entry[-1]))
+    for part in placed:
+        own = scores[part.block]
+        if part.rows is not None:
+            assert part.entries is not None
+            own = take_entries(own, part.rows[:, None], part.entries)
+        begin = int(tables.entry[part.group]) + part.first * own.shape[1]
+        out[begin : begin + own.size] = own.ravel()
+    return out
+
+
+def score_unary(part: Unary, scores: Float, column: Int64, theta: Float) -> float:
+    """Add what tables earn by single literals to ``theta``; returns the constant they earn."""
+    values = part.sign * take_entries(scores, part.row, part.entry)
+    negated = part.code < 0
+    own = column[np.where(negated, ~part.code, part.code)]
+    np.add.at(theta, own, np.where(negated, -values, values))
+    base = take_entries(scores, part.base_row, part.base_entry)
+    return float(values[negated].sum() + base.sum())
+
+
+def restore_tables(part: PlacedTables, tables: Tables, links: Float, out: Float) -> None:
+    """Write the flat link scores of placed tables to ``out[m, links]`` of their batch."""
+    width = int(tables.link[part.group + 1] - tables.link[part.group]) // int(
+        tables.factor[part.group + 1] - tables.factor[part.group]
+    )
+    begin = int(tables.link[part.group]) + part.first * width
+    own = links[begin : begin + part.count * width].reshape(part.count, width)
+    if part.rows is None:
+        out[:] = own
+    else:
+        assert part.links is not None
+        out[part.rows[:, None], part.links] = own
+
+
+def restore_unary(part: Unary, scores: Float, out: Float) -> None:
+    """What became unary scores comes back off the links."""
+    values = part.sign * take_entries(scores, part.row, part.entry)
+    np.subtract.at(out, (part.row, part.link), values)
+
+
+def unsupported_literals(
+    strict: list[tuple[Handle, NDArray[np.bool_]]], fixed: NDArray[np.int8]
+) -> tuple[Int32, str]:
+    """Free literals that no possible joint state allows, and a table that allows none, if any.
+
+    ``strict`` are batches of tables with what each forbids, ``[m, entries]``.
+    """
+    found = [np.zeros(0, np.int32)]
+    for block, forbidden in strict:
+        factor = block.factor
+        assert isinstance(factor, Table)
+        supported = factor.supported(forbidden, fixed)
+        stuck = np.flatnonzero(~np.all([part.any(axis=1) for part in supported], axis=0))
+        if len(stuck):
+            return found[0], block.words(int(stuck[0]))
+        for part, place, first in zip(supported, factor.slot_links(), factor.first, strict=True):
+            codes = factor.codes[:, place]
+            found.append(codes[~part[:, first:]])
+            if first:
+                found.append(~codes[~part[:, :1]])
+    literals = np.unique(np.concatenate(found))
+    coordinate = np.where(literals < 0, ~literals, literals)
+    return literals[fixed[coordinate] == -1], ""
