@@ -208,8 +208,8 @@ def make_problem(
     lits = lits.astype(np.int32, copy=False)
     tables = tables or no_tables()
     degree = np.bincount(pair_var.ravel(), minlength=n)
-    for links in (lits, tables.lits):
-        degree += np.bincount(np.where(links < 0, ~links, links), minlength=n)
+    for literals in (lits, tables.lits):
+        degree += np.bincount(np.where(literals < 0, ~literals, literals), minlength=n)
     heavy = [i for i in range(len(groups)) if groups[i][0] == KNAPSACK]
     rank = [heavy.index(i) for i in order if groups[i][0] == KNAPSACK]
     return Problem(
