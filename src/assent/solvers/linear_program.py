@@ -1,17 +1,9 @@
-"""The linear relaxation through HiGHS: oracle, baseline and solver in one builder.
+"""The linear relaxation through HiGHS: oracle, baseline and solver in one.
 
-Maximise ``theta . x + sum_e c_e w_e`` over ``x`` in the unit cube and the hull of every factor,
-in the most compact form the signs of the pair scores allow: one row and one column per pair.
-
-    c > 0:  w = min(x_i, x_j)        = x_i - t,  t >= x_i - x_j,      t >= 0
-    c < 0:  w = max(0, x_i + x_j - 1) = t,       t >= x_i + x_j - 1,  t >= 0
-
-In both cases the column ``t`` costs ``|c|``; for ``c > 0`` coordinate ``i`` earns ``c`` more.
-Logic rows, in literals ``l``: CAP ``sum l <= k``, SUM ``sum l == k``, and ANYOF
-``l_j - z <= 0`` for every input and ``z - sum l_j <= 0``.
-
-The multipliers of a factor's rows, times the rows' coefficients, are its link scores: by LP
-duality the bound they give equals the optimum of the relaxation.
+Maximise ``theta . x`` plus the scores of pairs and tables over ``x`` in the unit cube and the hull
+of every factor, in the rows of :mod:`assent.solvers.relaxation_rows`.  The multipliers of a
+factor's rows, times the rows' entries, are its link scores: by LP duality the bound they give
+equals the optimum of the relaxation.
 """
 
 from __future__ import annotations
@@ -21,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from assent.problem import ANYOF, SUM, DualPoint, Float, Int64, Problem, Scores
+from assent.problem import DualPoint, Float, Problem, Scores
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.relaxation_rows import Rows, all_literals, relaxation_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy import sparse
 
 Method = Literal["simplex", "ipm", "choose"]
@@ -48,25 +40,10 @@ STATUS = {
 
 
 @dataclass(frozen=True)
-class LogicRows:
-    """Rows of the logic factors as triplets ``(row, link, coefficient)`` over literals.
-
-    ``lower[R] <= sum of coefficient * literal <= upper[R]``.
-    """
-
-    row: Int64
-    link: Int64
-    coefficient: Float
-    lower: Float
-    upper: Float
-
-
-@dataclass(frozen=True)
 class CompactLP:
-    """A relaxation to *minimise*: coordinates first, then one column per scored pair.
+    """A relaxation to *minimise*: coordinates first, then the further columns of ``rows``.
 
-    The rows are those of the scored pairs, then the logic rows.  ``offset - scale * minimum`` is
-    the optimum of the relaxation.
+    ``offset - scale * minimum`` is the optimum of the relaxation.
     """
 
     matrix: sparse.csc_matrix
@@ -76,8 +53,7 @@ class CompactLP:
     row_upper: Float
     offset: float
     scale: float
-    scored: Int64  # pairs whose score is not zero
-    logic: LogicRows
+    rows: Rows
 
 
 @dataclass(frozen=True)
@@ -88,6 +64,7 @@ class LpSolution:
         status: "optimal", "infeasible", "time limit", "interrupted" or another reason to stop.
         value: optimum of the relaxation; -inf if infeasible, nan if unknown.
         x: ``[n]`` the relaxed answer (one half everywhere if there is none).
+        relaxed_value: objective at the relaxed answer; nan if there is none.
         row_dual: multipliers of the rows of :func:`build_lp`, non-negative for inequalities.
         dual: link scores; their bound equals ``value`` at an optimum and is valid always.
         ray: if infeasible and a proof was found: link scores whose bound for the zero objective
@@ -99,6 +76,7 @@ class LpSolution:
     status: str
     value: float
     x: Float
+    relaxed_value: float
     row_dual: Float
     dual: DualPoint
     ray: DualPoint | None
@@ -117,37 +95,34 @@ def build_lp(problem: Problem, scores: Scores) -> CompactLP:
     """
     from scipy import sparse
 
-    n, logic = problem.n, logic_rows(problem)
-    scored = np.flatnonzero(scores.pair)
-    c = scores.pair[scored]
-    rows = np.arange(len(scored))
-    i, j = problem.pair_var[scored].T
-    lits = problem.lits[logic.link]
-    sign = np.where(lits < 0, -1.0, 1.0)
-    row = np.concatenate([rows, rows, rows, len(scored) + logic.row])
-    column = np.concatenate([i, j, n + rows, np.where(lits < 0, ~lits, lits)])
-    ones = np.ones(len(scored))
-    entry = np.concatenate([ones, -np.sign(c), -ones, sign * logic.coefficient])
-    shape = (len(scored) + len(logic.upper), n + len(scored))
-    matrix = sparse.csc_matrix((entry, (row, column)), shape)  # adds up x and ~x of one factor
-    matrix.eliminate_zeros()
-    # A negated literal 1 - x leaves its coefficient on the right-hand side.
-    negated = np.bincount(
-        logic.row, np.where(lits < 0, logic.coefficient, 0.0), minlength=len(logic.upper)
+    n, rows = problem.n, relaxation_rows(problem, scores)
+    lits = all_literals(problem)
+    coordinate, negated = np.where(lits < 0, ~lits, lits), lits < 0
+    sign = np.where(negated, -1.0, 1.0)
+    entry = np.concatenate([sign[rows.link] * rows.entry, rows.column_entry])
+    place = (
+        np.concatenate([rows.row, rows.column_row]),
+        np.concatenate([coordinate[rows.link], n + rows.column]),
     )
-    earned = np.bincount(i[c > 0], c[c > 0], minlength=n)
-    cost = np.concatenate([-(scores.theta + earned), np.abs(c)])
+    shape = (len(rows.upper), n + len(rows.cost))
+    matrix = sparse.csc_matrix((entry, place), shape)  # adds up x and ~x of one factor
+    matrix.eliminate_zeros()
+    # A negated literal 1 - x leaves its entry on the right-hand side, its score in the constant.
+    moved = np.bincount(rows.row, rows.entry * negated[rows.link], minlength=len(rows.upper))
+    earned = np.bincount(
+        coordinate[rows.earned_link], sign[rows.earned_link] * rows.earned, minlength=n
+    )
+    cost = np.concatenate([-(scores.theta + earned), rows.cost])
     scale = cost_scale(cost)
     return CompactLP(
         matrix=matrix,
         cost=cost / scale,
-        column_upper=np.concatenate([np.ones(n), np.full(len(scored), np.inf)]),
-        row_lower=np.concatenate([np.full(len(scored), -np.inf), logic.lower - negated]),
-        row_upper=np.concatenate([np.where(c > 0, 0.0, 1.0), logic.upper - negated]),
-        offset=scores.constant,
+        column_upper=np.concatenate([np.ones(n), np.full(len(rows.cost), np.inf)]),
+        row_lower=rows.lower - moved,
+        row_upper=rows.upper - moved,
+        offset=scores.constant + rows.constant + rows.earned @ negated[rows.earned_link],
         scale=scale,
-        scored=scored,
-        logic=logic,
+        rows=rows,
     )
 
 
@@ -160,59 +135,25 @@ def cost_scale(cost: Float) -> float:
     return float(2.0 ** np.round(np.log2(largest / nearest)))
 
 
-def logic_rows(problem: Problem) -> LogicRows:
-    """Rows of all logic factors, group by group."""
-    triplets: list[tuple[Int64, Int64, Float]] = []
-    limits: list[tuple[Float, Float]] = []
-    first_row = 0
-    for g, kind in enumerate(problem.group_kind):
-        m, size = int(problem.group_count[g]), int(problem.group_size[g])
-        links = problem.group_link[g] + np.arange(m * size).reshape(size, m)
-        if kind == ANYOF:
-            triplets += _anyof_triplets(first_row, links)
-            upper = np.zeros(m * size)
-        else:
-            triplets.append(_triplets(first_row + np.arange(m), links, 1.0))
-            upper = problem.k[problem.group_factor[g] :][:m].astype(float)
-        limits.append((upper if kind == SUM else np.full(len(upper), -np.inf), upper))
-        first_row += len(upper)
-    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
-    row, link, coefficient = map(np.concatenate, zip(nothing, *triplets, strict=True))
-    lower, upper = map(np.concatenate, zip(nothing[2:] * 2, *limits, strict=True))
-    return LogicRows(row, link, coefficient, lower, upper)
-
-
-def _triplets(rows: Int64, links: Int64, coefficient: float) -> tuple[Int64, Int64, Float]:
-    """Entries of one coefficient; rows and links broadcast against each other."""
-    rows, links = np.broadcast_arrays(rows, links)
-    return rows.ravel(), links.ravel(), np.full(rows.size, coefficient)
-
-
-def _anyof_triplets(first_row: int, links: Int64) -> list[tuple[Int64, Int64, Float]]:
-    """Row of an input: it implies the output.  Row of the output: it implies some input."""
-    rows = first_row + np.arange(links.size).reshape(links.shape)
-    return [
-        _triplets(rows[:-1], links[:-1], 1.0),
-        _triplets(rows[:-1], links[-1], -1.0),
-        _triplets(rows[-1], links[:-1], -1.0),
-        _triplets(rows[-1], links[-1], 1.0),
-    ]
-
-
-def link_scores(problem: Problem, scores: Scores, lp: CompactLP, row_dual: Float) -> DualPoint:
+def link_scores(problem: Problem, rows: Rows, row_dual: Float) -> DualPoint:
     """Link scores that row multipliers stand for."""
-    c = scores.pair[lp.scored]
-    mu = np.clip(row_dual[: len(c)], 0.0, np.abs(c))
-    pair = np.zeros((problem.n_pairs, 2))
-    pair[lp.scored, 0] = np.where(c > 0, mu - c, mu)
-    pair[lp.scored, 1] = np.where(c > 0, -mu, mu)
-    return DualPoint(pair, _logic_link_scores(problem, lp, row_dual[len(c) :]))
+    dual = np.minimum(row_dual, rows.limit)
+    links = _row_scores(problem, rows, dual)
+    np.subtract.at(links, rows.earned_link, rows.earned)
+    return _split(problem, links)
 
 
-def _logic_link_scores(problem: Problem, lp: CompactLP, logic_dual: Float) -> Float:
-    weights = lp.logic.coefficient * logic_dual[lp.logic.row]
+def _row_scores(problem: Problem, rows: Rows, row_dual: Float) -> Float:
     # (an empty bincount would be integer)
-    return np.bincount(lp.logic.link, weights, minlength=len(problem.lits)).astype(float)
+    weights = rows.entry * row_dual[rows.row]
+    return np.bincount(rows.link, weights, minlength=problem.n_links).astype(float)
+
+
+def _split(problem: Problem, links: Float) -> DualPoint:
+    """One score per link, taken apart into pairs, logic factors and tables."""
+    pairs = 2 * problem.n_pairs
+    logic = pairs + len(problem.lits)
+    return DualPoint(links[:pairs].reshape(-1, 2), links[pairs:logic], links[logic:])
 
 
 def solve_lp(
@@ -236,7 +177,11 @@ def solve_lp(
     highs = _load(lp, {"solver": method, "time_limit": time_limit})
     _run(highs)
     status = _status(highs)
-    x, row_dual = _read(highs, lp, problem.n)
+    columns, row_dual = _read(highs, lp)
+    x, relaxed_value = np.full(problem.n, 0.5), np.nan
+    if columns is not None:
+        x = np.clip(columns[: problem.n], 0.0, 1.0)
+        relaxed_value = float(lp.offset - lp.scale * (lp.cost @ columns))
     value, ray = np.nan, None
     if status == "infeasible":
         value, ray = -np.inf, _find_ray(problem, lp)
@@ -244,8 +189,10 @@ def solve_lp(
         value = float(lp.offset - lp.scale * highs.getInfo().objective_function_value)
     info = highs.getInfo()
     iterations = max(0, info.simplex_iteration_count) + max(0, info.ipm_iteration_count)
-    dual = link_scores(problem, scores, lp, row_dual)
-    return LpSolution(status, value, x, row_dual, dual, ray, highs.getRunTime(), iterations)
+    dual = link_scores(problem, lp.rows, row_dual)
+    return LpSolution(
+        status, value, x, relaxed_value, row_dual, dual, ray, highs.getRunTime(), iterations
+    )
 
 
 def _load(lp: CompactLP, options: dict[str, Any]) -> Any:
@@ -288,23 +235,25 @@ def _status(highs: Any) -> str:
     return STATUS.get(name, f"HiGHS stopped: {name}")
 
 
-def _read(highs: Any, lp: CompactLP, n: int) -> tuple[Float, Float]:
-    """The relaxed answer and the multipliers in units of the scores; neutral where absent."""
+def _read(highs: Any, lp: CompactLP) -> tuple[Float | None, Float]:
+    """All columns, if there is an answer, and the multipliers in units of the scores."""
     solution = highs.getSolution()
-    x, row_dual = np.full(n, 0.5), np.zeros(len(lp.row_upper))
-    if solution.value_valid:
-        x = np.clip(np.array(solution.col_value[:n]), 0.0, 1.0)
+    columns = np.array(solution.col_value).reshape(-1) if solution.value_valid else None
+    row_dual = np.zeros(len(lp.row_upper))
     if solution.dual_valid:
         row_dual = -lp.scale * np.array(solution.row_dual).reshape(-1)
-    inequality = np.isneginf(lp.row_lower)
-    row_dual[inequality] = np.maximum(row_dual[inequality], 0.0)
-    return x, row_dual
+    return columns, _non_negative(lp, row_dual)
+
+
+def _non_negative(lp: CompactLP, row_dual: Float) -> Float:
+    """Multipliers of inequalities cut off at zero."""
+    return np.where(np.isneginf(lp.row_lower), np.maximum(row_dual, 0.0), row_dual)
 
 
 def _find_ray(problem: Problem, lp: CompactLP) -> DualPoint | None:
     """Link scores that prove infeasibility: a dual ray, which HiGHS gives without presolve.
 
-    Pair rows can always be met by their own columns, so a ray lives on the logic rows.
+    Rows of products can always be met by their own columns: they are no part of a ray.
     """
     feasibility = replace(lp, cost=np.zeros_like(lp.cost))
     highs = _load(feasibility, {"solver": "simplex", "presolve": "off"})
@@ -312,26 +261,24 @@ def _find_ray(problem: Problem, lp: CompactLP) -> DualPoint | None:
     _, found, ray = highs.getDualRay()
     if not found:
         return None
-    logic_dual = np.array(ray)[len(lp.scored) :]
-    # HiGHS does not promise the ray's sign: inequalities must have non-negative multipliers.
-    inequality = np.isneginf(lp.logic.lower)
-    rhs = lp.row_upper[len(lp.scored) :]
-    candidates = [-logic_dual, logic_dual]
-    for multipliers in candidates:
-        multipliers[inequality] = np.maximum(multipliers[inequality], 0.0)
-    proofs = [_ray_bound(lp, rhs, multipliers) for multipliers in candidates]
+    row_dual = np.where(np.isinf(lp.rows.limit), np.array(ray), 0.0)
+    # HiGHS does not promise the ray's sign.
+    candidates = [_non_negative(lp, -row_dual), _non_negative(lp, row_dual)]
+    proofs = [_ray_bound(lp, multipliers) for multipliers in candidates]
     best = int(np.argmin(proofs))
     if not proofs[best] < 0.0:
         return None
-    return DualPoint(
-        np.zeros((problem.n_pairs, 2)), _logic_link_scores(problem, lp, candidates[best])
-    )
+    return _split(problem, _row_scores(problem, lp.rows, candidates[best]))
 
 
-def _ray_bound(lp: CompactLP, rhs: Float, multipliers: Float) -> float:
-    """Upper bound on the zero objective that logic multipliers prove; negative: infeasible."""
-    reduced = -(lp.matrix[len(lp.scored) :].T @ multipliers)
-    return float(rhs @ multipliers + np.maximum(reduced, 0.0).sum())
+def _ray_bound(lp: CompactLP, multipliers: Float) -> float:
+    """Upper bound on the zero objective that multipliers prove; negative: infeasible.
+
+    Every column of an assignment lies between 0 and 1.
+    """
+    reduced = -(lp.matrix.T @ multipliers)
+    finite = np.where(multipliers == 0.0, 0.0, lp.row_upper)
+    return float(finite @ multipliers + np.maximum(reduced, 0.0).sum())
 
 
 @dataclass
@@ -393,15 +340,9 @@ class LinearProgram:
 
     def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """Upper bound from the multipliers; infinite before the solve."""
-        from assent.kernels import bound as kernel
+        from assent.solvers.dual_bound import bound_at
 
-        dual = self.dual_point(problem, scores, workspace)
-        return kernel.bound(
-            problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
-            problem.group_link, problem.group_factor, problem.lits, problem.k,
-            scores.theta, scores.pair, scores.constant,
-            1.0, dual.pair, dual.logic, 0.0, np.zeros(problem.n),
-        )  # fmt: skip
+        return bound_at(problem, scores, self.dual_point(problem, scores, workspace))
 
     def dual_point(
         self,
@@ -412,7 +353,7 @@ class LinearProgram:
     ) -> DualPoint:
         """Link scores of the multipliers; zero before the solve."""
         if workspace.solution is None:
-            return DualPoint(np.zeros((problem.n_pairs, 2)), np.zeros(len(problem.lits)))
+            return _split(problem, np.zeros(problem.n_links))
         return workspace.solution.dual
 
     def ray(self, workspace: Workspace) -> DualPoint | None:
@@ -426,12 +367,5 @@ class LinearProgram:
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """Objective of the relaxation at the relaxed answer."""
-        x = self.marginals(workspace)
-        return relaxed_objective(problem, scores, x)
-
-
-def relaxed_objective(problem: Problem, scores: Scores, x: NDArray[np.float64]) -> float:
-    """``theta . x`` plus every pair's best value given its two marginals."""
-    a, b = x[problem.pair_var].T
-    both = np.where(scores.pair > 0, np.minimum(a, b), np.maximum(0.0, a + b - 1.0))
-    return float(scores.constant + scores.theta @ x + scores.pair @ both)
+        assert workspace.solution is not None, "a relaxed answer exists after the solve"
+        return workspace.solution.relaxed_value
