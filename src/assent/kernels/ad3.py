@@ -223,17 +223,23 @@ def all_ones(group_count, group_factor, k):
     return ones
 
 
+@jit(inline="always")
+def pull(t):
+    """Weight of iteration ``t``, a whole number of rounds, in the running average."""
+    return MEMORY / (t // ROUND + MEMORY - 1.0)
+
+
 @jit
-def fold(pull, average, values):
+def fold(share, average, values):
     """Move a running average towards ``values``."""
     for i in range(len(values)):
-        average[i] += pull * (values[i] - average[i])
+        average[i] += share * (values[i] - average[i])
 
 
 @jit
 def advance(
     pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
-    weight, mass, links, pair, rho, alpha, cache, done, iterations,
+    weight, mass, links, pair, rho, alpha, cache, done, iterations, aside, limit,
     w_pair, w_logic, tau, p, mean_w_pair, mean_w_logic, mean_p, pairs_asleep, logic_asleep,
     total, scratch, lanes,
 ):  # fmt: skip
@@ -242,18 +248,20 @@ def advance(
     Returns the last root-mean-square residuals over links (``links``: their total weight),
     primal ``q - p`` and dual ``p - p_old``, and the sum over rounds of ``log(spread / move)``:
     the spread of the copies about their mean against the move of the mean, which tells whether
-    the penalty is right.
+    the penalty is right; and the ``limit`` on the mean squares of idle blocks to go on with.
     ``scratch[largest size * LANES]``, ``lanes`` and ``total[n]`` (zero) are scratch.
+
+    Factors that are stepped elsewhere take part one iteration at a time: their ``q - p`` stands
+    in ``total`` already, and ``aside`` is the weighted sum of its squares.
     """
     ks = np.ones(LANES, np.int32)
     ones = all_ones(group_count, group_factor, k)
     squares = 0.0
     offsets = 0.0
     balance = 0.0
-    limit = 0.0
     for t in range(done + 1, done + iterations + 1):
         full = not cache or t % ROUND == 0
-        squares = step_pairs(
+        squares = aside + step_pairs(
             pair_var, pair, 1.0 / rho, alpha, full, limit, w_pair, pairs_asleep, p, total
         )
         block = 0
@@ -273,15 +281,15 @@ def advance(
         offsets = consensus(mass, alpha, p, total)
         limit = IDLE**2 * squares / links
         if t % ROUND == 0:
-            pull = MEMORY / (t // ROUND + MEMORY - 1.0)
-            fold(pull, mean_w_pair.ravel(), w_pair.ravel())
-            fold(pull, mean_w_logic, w_logic)
-            fold(pull, mean_p, p)
+            share = pull(t)
+            fold(share, mean_w_pair.ravel(), w_pair.ravel())
+            fold(share, mean_w_logic, w_logic)
+            fold(share, mean_p, p)
             spread = max(squares - offsets, 0.0)
             balance += 0.5 * log((spread + SILENCE * links) / (offsets + SILENCE * links))
     # sum (q - p_new)^2 = sum (q - p_old)^2 - alpha * (2 - alpha) * sum (mean(q) - p_old)^2
     primal = max(squares - alpha * (2.0 - alpha) * offsets, 0.0)
-    return sqrt(primal / links), alpha * sqrt(offsets / links), balance
+    return sqrt(primal / links), alpha * sqrt(offsets / links), balance, limit
 
 
 @jit

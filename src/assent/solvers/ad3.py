@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from assent.kernels import ad3 as kernel
 from assent.kernels import bound as bound_kernel
 from assent.kernels.projections import LANES, new_lanes
-from assent.problem import SUM, DualPoint, Float, Problem, Scores
+from assent.problem import SUM, DualPoint, Float, Int32, Problem, Scores
+from assent.solvers.aside import Aside
+from assent.solvers.dual_bound import DualState, bound_of_state, common_groups
 from assent.solvers.protocol import Info, WarmStart
 
 # The penalty is first looked at after so many iterations, then at doubling distances.
@@ -42,13 +44,16 @@ class Workspace:
 
     w_pair: Float  # [P, 2]
     w_logic: Float  # [L], literal space
+    w_table: Float  # one per link of the tables, literal space
     p: Float  # [n], consensus
     penalty: float
     weight: Float  # [G], penalties of the groups relative to the pairs'
     mass: Float  # [n], weight of each coordinate's links
     links: float  # weight of all links
-    mean_w_pair: Float = field(init=False)  # running averages of the three
+    aside: Aside | None = None  # factors that are stepped outside the fused loop
+    mean_w_pair: Float = field(init=False)  # running averages of the four
     mean_w_logic: Float = field(init=False)
+    mean_w_table: Float = field(init=False)
     mean_p: Float = field(init=False)
     tau: Float = field(init=False)  # [F], remembered thresholds
     pairs_asleep: NDArray[np.bool_] = field(init=False)  # idle blocks
@@ -56,6 +61,7 @@ class Workspace:
     total: Float = field(init=False)  # scratch
     block: Float = field(init=False)
     lanes: Float = field(init=False)
+    idle: float = 0.0  # mean squares that put a block to sleep
     iterations: int = 0
     primal_residual: float = np.inf
     dual_residual: float = np.inf
@@ -68,6 +74,7 @@ class Workspace:
         """Arrays that start empty."""
         self.mean_w_pair = np.zeros_like(self.w_pair)
         self.mean_w_logic = np.zeros_like(self.w_logic)
+        self.mean_w_table = np.zeros_like(self.w_table)
         self.mean_p = np.zeros_like(self.p)
         self.tau = np.zeros(problem.n_logic)
         blocks = int(np.sum(-(-problem.group_count // LANES)))
@@ -77,12 +84,13 @@ class Workspace:
         self.block = np.zeros(int(problem.group_size.max(initial=1)) * LANES)
         self.lanes = new_lanes()
 
-    def dual_state(self, mean: bool) -> tuple[Float, Float, Float, float, Float]:
-        """The average or the current dual point, as :mod:`assent.kernels.bound` reads it."""
+    def dual_state(self, mean: bool) -> DualState:
+        """The average or the current dual point."""
         scales = self.penalty * np.append(self.weight, 1.0)
         if mean and self.iterations >= kernel.ROUND:
-            return scales, self.mean_w_pair, self.mean_w_logic, 1.0, self.mean_p
-        return scales, self.w_pair, self.w_logic, 1.0, self.p
+            averages = self.mean_w_pair, self.mean_w_logic, self.mean_w_table
+            return DualState(scales, *averages, 1.0, self.mean_p)
+        return DualState(scales, self.w_pair, self.w_logic, self.w_table, 1.0, self.p)
 
 
 @dataclass(frozen=True)
@@ -130,9 +138,9 @@ class AD3:
         """Fresh state, or one that continues from ``warm_start`` (same problem, any scores)."""
         weight = group_weights(problem)
         of_link = np.repeat(weight, problem.group_size * problem.group_count)
-        mass = problem.degree + _sum_logic(problem, of_link - 1.0)
+        mass = problem.degree + _sum_links(problem.lits, of_link - 1.0, problem.n)
         if warm_start is None:
-            p = np.where(mass > 0.0, 0.5, (scores.theta > 0.0).astype(np.float64))
+            p = _first_consensus(problem, scores)
             penalty = self.penalty or initial_penalty(problem, scores)
             rest = scores.theta
         else:
@@ -144,11 +152,18 @@ class AD3:
         # u = score / penalty: what the link scores leave of theta is shared by weight.
         share = rest / (mass * penalty)
         w_pair = (share - p)[problem.pair_var]
-        w_logic = _to_literals(problem, share, 0.0) - _to_literals(problem, p, 1.0)
+        w_logic, w_table = (
+            _to_literals(lits, share, 0.0) - _to_literals(lits, p, 1.0)
+            for lits in (problem.lits, problem.tables.lits)
+        )
         if warm_start is not None:
             w_pair += warm_start.dual.pair / penalty
             w_logic += warm_start.dual.logic / (penalty * of_link)
-        workspace = Workspace(w_pair, w_logic, p, penalty, weight=weight, mass=mass, links=links)
+            w_table += warm_start.dual.table / penalty
+        workspace = Workspace(
+            w_pair, w_logic, w_table, p, penalty, weight=weight, mass=mass, links=links,
+            aside=Aside.of(problem),
+        )  # fmt: skip
         workspace.allocate(problem)
         return workspace
 
@@ -159,18 +174,39 @@ class AD3:
         w = workspace
         if self.adapt:
             self._adapt_penalty(problem, w)
-        w.primal_residual, w.dual_residual, balance = kernel.advance(
-            problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
-            problem.group_link, problem.group_factor, problem.lits, problem.k,
-            w.weight, w.mass, w.links, scores.pair, w.penalty,
-            self.over_relaxation or default_relaxation(problem),
-            self.cache_idle, w.iterations, iterations,
+        alpha = self.over_relaxation or default_relaxation(problem)
+        if w.aside is None:
+            self._run(problem, scores, w, alpha, iterations, 0.0)
+        else:
+            for _ in range(iterations):
+                full = not self.cache_idle or (w.iterations + 1) % kernel.ROUND == 0
+                squares = w.aside.step(
+                    problem, scores, w.iterations, w.penalty, alpha, full, w.idle,
+                    w.weight, w.w_logic, w.w_table, w.tau, w.p, w.total,
+                )  # fmt: skip
+                self._run(problem, scores, w, alpha, 1, squares)
+        return Info(w.iterations, w.primal_residual, w.dual_residual, w.penalty)
+
+    def _run(
+        self, problem: Problem, scores: Scores, workspace: Workspace,
+        alpha: float, iterations: int, squares: float,
+    ) -> None:  # fmt: skip
+        """Iterate the fused loop; ``squares`` belong to the factors stepped outside of it."""
+        w = workspace
+        common = common_groups(problem)
+        w.primal_residual, w.dual_residual, balance, w.idle = kernel.advance(
+            problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
+            problem.group_count[:common], problem.group_link[:common],
+            problem.group_factor[:common], problem.lits, problem.k,
+            w.weight, w.mass, w.links, scores.pair, w.penalty, alpha,
+            self.cache_idle, w.iterations, iterations, squares, w.idle,
             w.w_pair, w.w_logic, w.tau, w.p, w.mean_w_pair, w.mean_w_logic, w.mean_p,
             w.pairs_asleep, w.logic_asleep, w.total, w.block, w.lanes,
         )  # fmt: skip
         w.iterations += iterations
         w.balance += balance
-        return Info(w.iterations, w.primal_residual, w.dual_residual, w.penalty)
+        if len(w.w_table) and w.iterations % kernel.ROUND == 0:
+            kernel.fold(kernel.pull(w.iterations), w.mean_w_table, w.w_table)
 
     def _adapt_penalty(self, problem: Problem, workspace: Workspace) -> None:
         """Double or halve the time between looks; move the penalty if it is clearly off.
@@ -189,13 +225,20 @@ class AD3:
         if 1.0 / BALANCED <= ratio <= BALANCED:
             return
         factor = min(max(ratio, 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)
-        kernel.rescale(problem.pair_var, problem.lits, 1.0 / factor, w.w_pair, w.w_logic, w.p)
-        kernel.rescale(
-            problem.pair_var, problem.lits, 1.0 / factor, w.mean_w_pair, w.mean_w_logic, w.mean_p
-        )
+        for pair, logic, table, p in (
+            (w.w_pair, w.w_logic, w.w_table, w.p),
+            (w.mean_w_pair, w.mean_w_logic, w.mean_w_table, w.mean_p),
+        ):
+            kernel.rescale(problem.pair_var, problem.lits, 1.0 / factor, pair, logic, p)
+            if len(table):
+                kernel.rescale(
+                    problem.pair_var[:0], problem.tables.lits, 1.0 / factor, pair[:0], table, p
+                )
         w.penalty *= factor
         w.pairs_asleep[:] = False
         w.logic_asleep[:] = False
+        if w.aside is not None:
+            w.aside.wake()
 
     def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """Upper bound on the optimum at the average dual point or the current one.
@@ -215,12 +258,7 @@ class AD3:
     def _bound_at(
         self, problem: Problem, scores: Scores, workspace: Workspace, mean: bool
     ) -> float:
-        return bound_kernel.scaled_bound(
-            problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
-            problem.group_link, problem.group_factor, problem.lits, problem.k,
-            scores.theta, scores.pair, scores.constant,
-            *workspace.dual_state(mean),
-        )  # fmt: skip
+        return bound_of_state(problem, scores, workspace.dual_state(mean))
 
     def dual_point(
         self,
@@ -232,12 +270,18 @@ class AD3:
         """The dual point of the last :meth:`bound`, as link scores, into ``out`` if given."""
         w = workspace
         if out is None:
-            out = DualPoint(np.empty_like(w.w_pair), np.empty_like(w.w_logic))
+            out = DualPoint(
+                np.empty_like(w.w_pair), np.empty_like(w.w_logic), np.empty_like(w.w_table)
+            )
         state = w.dual_state(w.prefer_mean)
         bound_kernel.link_scores(
             problem.pair_var, problem.group_size, problem.group_count, problem.group_link,
-            problem.lits, *state, out.pair, out.logic,
+            problem.lits, state.scales, state.pair, state.logic, state.factor, state.p,
+            out.pair, out.logic,
         )  # fmt: skip
+        if len(w.w_table):
+            literals = _to_literals(problem.tables.lits, state.p, 1.0)
+            np.multiply(w.penalty, state.table + literals, out=out.table)
         return out
 
     def marginals(self, workspace: Workspace) -> Float:
@@ -245,13 +289,24 @@ class AD3:
         return workspace.p
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Score of the consensus in the relaxation: each pair takes its best consistent value."""
+        """Score of the consensus in the relaxation: each pair takes its best consistent value.
+
+        A table's inner parts are those of its own copy, which agrees with the consensus up to
+        the primal residual.
+        """
         p = workspace.p
         first, second = p[problem.pair_var[:, 0]], p[problem.pair_var[:, 1]]
         both = np.where(
             scores.pair >= 0.0, np.minimum(first, second), np.maximum(first + second - 1.0, 0.0)
         )
-        return float(scores.constant + scores.theta @ p + scores.pair @ both)
+        inner = 0.0 if workspace.aside is None else workspace.aside.inner_value(problem)
+        return float(scores.constant + scores.theta @ p + scores.pair @ both + inner)
+
+    def table_marginals(self, problem: Problem, workspace: Workspace) -> Float:
+        """Weights of the tables' entries, laid out as ``Scores.table``, in their own copies."""
+        if workspace.aside is None:
+            return np.zeros(0)
+        return workspace.aside.inner_marginals(problem)
 
 
 def initial_penalty(problem: Problem, scores: Scores) -> float:
@@ -282,16 +337,35 @@ def group_weights(problem: Problem) -> Float:
     return np.where(problem.group_kind == SUM, root, 1.0)
 
 
-def _sum_logic(problem: Problem, values: Float) -> Float:
-    """Sum of ``values[L]`` over the logic links of each coordinate ``[n]``."""
-    own = np.where(problem.lits < 0, ~problem.lits, problem.lits)
-    return np.bincount(own, weights=values, minlength=problem.n).astype(np.float64, copy=False)
+def _first_consensus(problem: Problem, scores: Scores) -> Float:
+    """Where the iterations start: every value of a variable alike.
+
+    A coordinate without links is settled by its own score.
+    """
+    p = np.where(problem.degree > 0, 0.5, (scores.theta > 0.0).astype(np.float64))
+    tables = problem.tables
+    for t, count in enumerate(np.diff(tables.factor)):
+        rows = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(count, -1)
+        begin = 0
+        for slot in range(tables.slot[t], tables.slot[t + 1]):
+            end = begin + tables.states[slot] - tables.first[slot]
+            if tables.first[slot] == 0:
+                p[rows[:, begin:end]] = 1.0 / tables.states[slot]
+            begin = end
+    return p
+
+
+def _sum_links(lits: Int32, values: Float, n: int) -> Float:
+    """Sum of ``values`` over the links of each coordinate ``[n]``."""
+    own = np.where(lits < 0, ~lits, lits)
+    return np.bincount(own, weights=values, minlength=n).astype(np.float64, copy=False)
 
 
 def _residual(problem: Problem, scores: Scores, dual: DualPoint) -> Float:
     """What the link scores leave of ``theta[n]``."""
-    signed = np.where(problem.lits < 0, -dual.logic, dual.logic)
-    rest = scores.theta - _sum_logic(problem, signed)
+    rest = scores.theta.copy()
+    for lits, values in ((problem.lits, dual.logic), (problem.tables.lits, dual.table)):
+        rest -= _sum_links(lits, np.where(lits < 0, -values, values), problem.n)
     for end in range(2):
         rest -= np.bincount(problem.pair_var[:, end], dual.pair[:, end], problem.n)
     return rest
@@ -306,8 +380,7 @@ def _self_weighted_mean(sizes: Float) -> float:
     return largest * float(relative @ relative) / float(relative.sum())
 
 
-def _to_literals(problem: Problem, values: Float, base: float) -> Float:
-    """``values[v]`` per logic link, ``base - values[v]`` on negated literals."""
-    negated = problem.lits < 0
-    own = values[np.where(negated, ~problem.lits, problem.lits)]
-    return np.where(negated, base - own, own)
+def _to_literals(lits: Int32, values: Float, base: float) -> Float:
+    """``values[v]`` per link, ``base - values[v]`` on negated literals."""
+    own = values[np.where(lits < 0, ~lits, lits)]
+    return np.where(lits < 0, base - own, own)

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.certify import RAY_MARGIN
-from assent.compiled import FREE, Compiled, explain_factor, origin
-from assent.problem import DualPoint, Float, Problem
+from assent.compiled import Compiled
+from assent.placement.logic import FREE, explain_factor, origin
+from assent.problem import DualPoint, Float, Problem, Scores
+from assent.solvers.dual_bound import bound_at
 
 # A proof is thinned factor by factor once it leans on no more than this many.
 THINNED = 64
@@ -15,16 +17,17 @@ THINNED = 64
 SHOWN = 8
 
 
-def zero_bound(problem: Problem, links: DualPoint) -> float:
-    """The bound that link scores prove when all scores of the model are zero."""
-    from assent.kernels import bound as kernel
+def zero_bound(problem: Problem, links: DualPoint, table: Float | None = None) -> float:
+    """The bound that link scores prove when all scores of the model are zero.
 
-    return kernel.bound(
-        problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
-        problem.group_link, problem.group_factor, problem.lits, problem.k,
-        np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0,
-        1.0, links.pair, links.logic, 0.0, np.zeros(problem.n),
-    )  # fmt: skip
+    Entries of ``table`` that are ``-inf`` stay forbidden; without it no entry is, which can only
+    raise the bound.
+    """
+    entries = np.zeros(int(problem.tables.entry[-1]))
+    if table is not None:
+        entries[np.isneginf(table)] = -np.inf
+    zeros = Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, entries)
+    return bound_at(problem, zeros, links)
 
 
 def proves(problem: Problem, ray: DualPoint) -> bool:
@@ -88,7 +91,7 @@ def _fixed_literals(compiled: Compiled, factor: int) -> list[str]:
         true = coordinate if value == 1 else ~coordinate
         if true in evidence:
             words.append(f"evidence {graph.describe_code(true)}")
-        elif compiled.forbids[0][coordinate]:
+        elif compiled.forbids.theta[coordinate]:
             words.append(f"{graph.describe_code(coordinate)} is forbidden by its score")
         else:
             words.append(f"{graph.describe_code(true)} follows from other rules and evidence")

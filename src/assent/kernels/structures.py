@@ -1,0 +1,214 @@
+"""All table factors of a problem in one compiled sweep: an AD3 step, a bound, inner parts.
+
+Groups of one kind and shape are cut out of the flat arrays of ``problem.Tables`` here, one view
+each, and handed to the active set method: models with hundreds of shapes cost no more calls
+from Python than models with one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.active_set import (
+    Slots,
+    Support,
+    Work,
+    rescore,
+    step_structures,
+    structure_chunk,
+)
+from assent.kernels.bound import CHUNK, add_compensated
+from assent.kernels.jit import jit
+from assent.problem import POTTS, Tables
+
+
+class Layout(NamedTuple):
+    """Where the supports of each group of tables stand in the flat arrays."""
+
+    start: np.ndarray  # int32[slots + T]: group t's Slots.start at slot[t] + t
+    room: np.ndarray  # int64[T]: vertices kept per factor
+    vertex: np.ndarray  # int64[T + 1]: the group's weights, [m, room], begin here
+    place: np.ndarray  # int64[T + 1]: the group's states, [m, room, d], begin here
+
+
+def make_layout(tables: Tables) -> Layout:
+    """Room for the vertices that Proposition 1.7 (Martins et al. 2015) allows, and one more.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.problem import DENSE, make_tables
+        >>> lits = np.arange(4, dtype=np.int32)[None]
+        >>> make_layout(make_tables([(DENSE, (3, 2), (0, 1), lits)])).room.tolist()
+        [5]
+    """
+    slots = np.diff(tables.slot)
+    count = np.diff(tables.factor)
+    start = np.zeros(len(tables.states) + len(slots), np.int32)
+    room = np.zeros(len(slots), np.int64)
+    for t, first in enumerate(tables.slot[:-1]):
+        own = np.cumsum(tables.states[first : first + slots[t]])
+        start[first + t + 1 : first + t + 1 + slots[t]] = own
+        room[t] = own[-1] - slots[t] + 2
+    vertex = np.concatenate([[0], np.cumsum(count * room)])
+    place = np.concatenate([[0], np.cumsum(count * room * slots)])
+    return Layout(start, room, vertex.astype(np.int64), place.astype(np.int64))
+
+
+def make_supports(tables: Tables, layout: Layout) -> Support:
+    """Empty supports of all factors, in flat arrays."""
+    return Support(
+        np.zeros(tables.factor[-1], np.int32),
+        np.zeros(layout.place[-1], np.int32),
+        np.zeros(layout.vertex[-1]),
+        np.zeros(layout.vertex[-1]),
+    )
+
+
+def make_flat_work(tables: Tables, layout: Layout) -> Work:
+    """Scratch for the largest group, ``lower`` flat."""
+    most = int(layout.start.max(initial=1))
+    room = int(layout.room.max(initial=1))
+    a, q, residual = np.zeros((3, most))
+    score, target, right, inverse = np.zeros((4, room))
+    return Work(a, q, residual, score, target, right, np.zeros(room * room), inverse)
+
+
+@jit(inline="always")
+def group_slots(tables, layout, t):
+    """The slots of group ``t``."""
+    first, last = tables.slot[t], tables.slot[t + 1]
+    return Slots(layout.start[first + t : last + t + 1], tables.first[first:last])
+
+
+@jit(inline="always")
+def group_work(work, states, room):
+    """Scratch for one group, zero where it has no coordinates."""
+    a, residual = work.a[:states], work.residual[:states]
+    a[:] = 0.0
+    residual[:] = 0.0
+    return Work(
+        a, work.q[:states], residual, work.score[:room], work.target[:room], work.right[:room],
+        work.lower[: room * room].reshape(room, room), work.inverse[:room],
+    )  # fmt: skip
+
+
+@jit(inline="always")
+def group_support(tables, layout, supports, t):
+    """The supports of group ``t``."""
+    first, last = tables.factor[t], tables.factor[t + 1]
+    begin, end = layout.vertex[t], layout.vertex[t + 1]
+    states = supports.states[layout.place[t] : layout.place[t + 1]]
+    room = layout.room[t]
+    slots = tables.slot[t + 1] - tables.slot[t]
+    return Support(
+        supports.size[first:last],
+        states.reshape(last - first, room, slots),
+        supports.weight[begin:end].reshape(last - first, room),
+        supports.inner[begin:end].reshape(last - first, room),
+    )
+
+
+@jit(inline="always")
+def group_rows(values, offsets, t, factors):
+    """Rows ``[m, width]`` of group ``t``, one per factor."""
+    own = values[offsets[t] : offsets[t + 1]]
+    return own.reshape(factors, len(own) // factors)
+
+
+@jit
+def step_tables(
+    tables, layout, scores, inverse_rho, alpha, max_inner, full, limit,
+    w, asleep, p, total, supports, work,
+):  # fmt: skip
+    """Steps 1 and 2 of AD3 for all tables; see ``active_set.step_structures``."""
+    squares = 0.0
+    for t in range(len(tables.kind)):
+        first, last = tables.factor[t], tables.factor[t + 1]
+        slots = group_slots(tables, layout, t)
+        squares += step_structures(
+            tables.kind[t], slots,
+            group_rows(tables.lits, tables.link, t, last - first),
+            group_rows(scores, tables.entry, t, last - first),
+            inverse_rho, alpha, max_inner, full, limit,
+            group_rows(w, tables.link, t, last - first),
+            asleep[first:last], p, total,
+            group_support(tables, layout, supports, t),
+            group_work(work, slots.start[-1], layout.room[t]),
+        )  # fmt: skip
+    return squares
+
+
+@jit
+def bound_tables(tables, layout, scores, scale, values, factor, p, residual, work):
+    """Best values of all tables at a dual point; takes the link scores off ``residual[n]``.
+
+    Link scores are ``scale * (values + factor * p)``; see :mod:`assent.kernels.bound`.
+    """
+    best = 0.0
+    carry = 0.0
+    for t in range(len(tables.kind)):
+        count = tables.factor[t + 1] - tables.factor[t]
+        slots = group_slots(tables, layout, t)
+        lits = group_rows(tables.lits, tables.link, t, count)
+        entries = group_rows(scores, tables.entry, t, count)
+        links = group_rows(values, tables.link, t, count)
+        own = group_work(work, slots.start[-1], layout.room[t])
+        states = np.empty(len(slots.first), np.int32)
+        for begin in range(0, count, CHUNK):
+            part = structure_chunk(
+                tables.kind[t], slots, lits, entries, begin, min(begin + CHUNK, count),
+                scale, links, factor, p, residual, states, own,
+            )  # fmt: skip
+            best, carry = add_compensated(best, carry, part)
+    return best + carry
+
+
+@jit
+def rescore_tables(tables, layout, scores, supports):
+    """Give the supports the inner scores of new tables; see ``active_set.rescore``."""
+    for t in range(len(tables.kind)):
+        count = tables.factor[t + 1] - tables.factor[t]
+        rescore(
+            tables.kind[t], group_slots(tables, layout, t),
+            group_rows(scores, tables.entry, t, count),
+            group_support(tables, layout, supports, t),
+        )  # fmt: skip
+
+
+@jit
+def inner_value(tables, layout, supports):
+    """Score of all inner parts: every vertex in use by its weight."""
+    total = 0.0
+    carry = 0.0
+    for t in range(len(tables.kind)):
+        support = group_support(tables, layout, supports, t)
+        for f in range(len(support.size)):
+            part = 0.0
+            for i in range(support.size[f]):
+                part += support.weight[f, i] * support.inner[f, i]
+            total, carry = add_compensated(total, carry, part)
+    return total + carry
+
+
+@jit
+def inner_marginals(tables, layout, supports, out):
+    """Weight of every table entry, into ``out[entries]``; a Potts entry is the equal label's."""
+    out[:] = 0.0
+    for t in range(len(tables.kind)):
+        count = tables.factor[t + 1] - tables.factor[t]
+        slots = group_slots(tables, layout, t)
+        support = group_support(tables, layout, supports, t)
+        rows = group_rows(out, tables.entry, t, count)
+        for f in range(count):
+            for i in range(support.size[f]):
+                states = support.states[f, i]
+                if tables.kind[t] == POTTS:
+                    if states[0] == states[1]:
+                        rows[f, states[0]] += support.weight[f, i]
+                    continue
+                place = 0
+                for slot in range(len(states)):
+                    place = place * (slots.start[slot + 1] - slots.start[slot]) + states[slot]
+                rows[f, place] += support.weight[f, i]

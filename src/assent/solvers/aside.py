@@ -1,0 +1,85 @@
+"""AD3's factors outside the fused loop: tables, parities and knapsacks.
+
+They are stepped once per iteration, before the fused loop takes its own step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.kernels import active_set, singles, structures
+from assent.problem import Float, Problem, Scores
+from assent.solvers.dual_bound import common_groups, read_only
+
+
+@dataclass
+class Aside:
+    """Supports of the tables, who sleeps, and scratch."""
+
+    layout: structures.Layout
+    supports: active_set.Support
+    work: active_set.Work
+    tables_asleep: NDArray[np.bool_]
+    singles_asleep: NDArray[np.bool_]
+    scratch: Float
+    scored: Float | None = field(default=None, repr=False)  # the tables the supports belong to
+
+    @classmethod
+    def of(cls, problem: Problem) -> Aside | None:
+        """Empty state; ``None`` for a problem that has no such factors."""
+        common = common_groups(problem)
+        tables = problem.tables
+        if common == len(problem.group_kind) and not len(tables.lits):
+            return None
+        layout = structures.make_layout(tables)
+        longest = int(problem.group_size[common:].max(initial=1))
+        return cls(
+            layout,
+            structures.make_supports(tables, layout),
+            structures.make_flat_work(tables, layout),
+            np.zeros(tables.factor[-1], np.bool_),
+            np.zeros(int(problem.group_count[common:].sum()), np.bool_),
+            np.zeros((singles.ROWS, longest)),
+        )
+
+    def step(
+        self, problem: Problem, scores: Scores, iterations: int, penalty: float, alpha: float,
+        full: bool, limit: float, weight: Float, w_logic: Float, w_table: Float, tau: Float,
+        p: Float, total: Float,
+    ) -> float:  # fmt: skip
+        """Project and move the multipliers; adds ``q - p`` to ``total`` and returns its squares."""
+        squares = 0.0
+        common = common_groups(problem)
+        if len(self.singles_asleep):
+            squares += singles.step_singles(
+                problem.group_kind[common:], problem.group_size[common:],
+                problem.group_count[common:], problem.group_link[common:],
+                problem.group_factor[common:], problem.lits, problem.weights, problem.capacity,
+                weight[common:], alpha, full, limit, w_logic, tau, self.singles_asleep, p, total,
+                self.scratch,
+            )  # fmt: skip
+        if len(self.tables_asleep):
+            squares += structures.step_tables(
+                problem.tables, self.layout, read_only(scores.table), 1.0 / penalty, alpha,
+                active_set.EXACT, full, limit, w_table, self.tables_asleep, p, total,
+                self.supports, self.work,
+            )  # fmt: skip
+        return squares
+
+    def wake(self) -> None:
+        """Let nobody sleep."""
+        self.tables_asleep[:] = False
+        self.singles_asleep[:] = False
+
+    def inner_value(self, problem: Problem) -> float:
+        """Score of the tables' inner parts."""
+        return structures.inner_value(problem.tables, self.layout, self.supports)
+
+    def inner_marginals(self, problem: Problem) -> Float:
+        """Weights of the tables' entries."""
+        out = np.empty(problem.tables.entry[-1])
+        structures.inner_marginals(problem.tables, self.layout, self.supports, out)
+        return out

@@ -1,0 +1,102 @@
+"""The bound of a dual point, all kinds of factors taken together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels import bound as blocks
+from assent.problem import PARITY, DualPoint, Float, Problem, Scores
+
+
+class DualState(NamedTuple):
+    """Link scores ``scale * (values + factor * p)``, a form AD3's state has without a copy.
+
+    ``scales[G + 1]`` hold one scale per group of logic factors and, last, that of pairs and
+    tables; ``1 - p`` stands in place of ``p`` on negated literals.
+    """
+
+    scales: Float
+    pair: Float
+    logic: Float
+    table: Float
+    factor: float
+    p: Float
+
+
+def plain_state(problem: Problem, links: DualPoint) -> DualState:
+    """A dual point as it is."""
+    ones = np.ones(len(problem.group_kind) + 1)
+    return DualState(ones, links.pair, links.logic, links.table, 0.0, np.zeros(problem.n))
+
+
+def bound_at(problem: Problem, scores: Scores, links: DualPoint) -> float:
+    """Upper bound on the optimum that link scores prove; any will do.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.problem import make_problem
+        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
+        >>> scores = Scores(np.array([1.0, -1.0]), np.array([3.0]))
+        >>> bound_at(problem, scores, DualPoint(np.zeros((1, 2)), np.zeros(0)))
+        4.0
+    """
+    return bound_of_state(problem, scores, plain_state(problem, links))
+
+
+def bound_of_state(problem: Problem, scores: Scores, state: DualState) -> float:
+    """Upper bound on the optimum at a dual point in AD3's form."""
+    constant, theta = scores.constant, scores.theta
+    common = common_groups(problem)
+    if common < len(problem.group_kind) or len(problem.tables.lits):
+        theta = theta.copy()
+        constant += _bound_singles(problem, state, theta) + _bound_tables(
+            problem, scores, state, theta
+        )
+    return blocks.scaled_bound(
+        problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
+        problem.group_count[:common], problem.group_link[:common], problem.group_factor[:common],
+        problem.lits, problem.k, theta, scores.pair, constant,
+        np.append(state.scales[:common], state.scales[-1]),
+        state.pair, state.logic, state.factor, state.p,
+    )  # fmt: skip
+
+
+def common_groups(problem: Problem) -> int:
+    """How many groups the blockwise kernels take; PARITY and KNAPSACK stand behind them."""
+    return int(np.searchsorted(problem.group_kind, PARITY))
+
+
+def _bound_singles(problem: Problem, state: DualState, residual: Float) -> float:
+    common = common_groups(problem)
+    if common == len(problem.group_kind):
+        return 0.0
+    from assent.kernels.singles import bound_singles
+
+    return bound_singles(
+        problem.group_kind[common:], problem.group_size[common:], problem.group_count[common:],
+        problem.group_link[common:], problem.group_factor[common:], problem.lits,
+        problem.weights, problem.capacity, problem.n_logic,
+        state.scales[common:-1], state.logic, state.factor, state.p, residual,
+    )  # fmt: skip
+
+
+def _bound_tables(problem: Problem, scores: Scores, state: DualState, residual: Float) -> float:
+    if not len(problem.tables.lits):
+        return 0.0
+    from assent.kernels import structures
+
+    layout = structures.make_layout(problem.tables)
+    work = structures.make_flat_work(problem.tables, layout)
+    return structures.bound_tables(
+        problem.tables, layout, read_only(scores.table), state.scales[-1], state.table,
+        state.factor, state.p, residual, work,
+    )  # fmt: skip
+
+
+def read_only(values: Float) -> Float:
+    """A view that kernels always see as read-only: they are compiled once."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
