@@ -69,9 +69,7 @@ def _tables(problem: Problem, scores: Scores, dual: DualPoint) -> Iterator[Hull]
         m = int(tables.factor[t + 1] - tables.factor[t])
         corners, entries = [], []
         for joint in product(*(range(k) for k in shape)):
-            indicators = [
-                np.arange(f, k) == s for k, f, s in zip(shape, first, joint, strict=True)
-            ]
+            indicators = [np.arange(f, k) == s for k, f, s in zip(shape, first, joint, strict=True)]
             corners.append(np.concatenate(indicators))
             if kind == DENSE:
                 entries.append(int(np.ravel_multi_index(joint, shape)))
@@ -118,9 +116,7 @@ def hull_lp(problem: Problem, scores: Scores) -> float:
     if not rhs:
         return float(scores.constant + np.maximum(scores.theta, 0.0).sum())
     row, column, value = (np.array(part, float) for part in zip(*entries, strict=True))
-    matrix = sparse.csr_matrix(
-        (value, (row.astype(int), column.astype(int))), (len(rhs), columns)
-    )
+    matrix = sparse.csr_matrix((value, (row.astype(int), column.astype(int))), (len(rhs), columns))
     bounds = [(0.0, 1.0)] * n + [(0.0, None)] * (columns - n)
     answer = linprog(cost / scale, A_eq=matrix, b_eq=rhs, bounds=bounds)
     if answer.status == 2:

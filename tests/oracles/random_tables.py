@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from assent.problem import (
@@ -27,7 +29,7 @@ def random_tables_problem(rng, infeasible: bool = False) -> Problem:
     n = int(starts[-1]) + free
     groups = [
         (SUM, np.arange(a, b, dtype=np.int32)[None], np.ones(1, np.int32))
-        for a, b in zip(starts[:-1], starts[1:], strict=True)
+        for a, b in pairwise(starts)
     ]
     tables = [_random_dense(rng, sizes, starts, n, free) for _ in range(rng.integers(0, 3))]
     alike = [(i, j) for i in range(len(sizes)) for j in range(i) if sizes[i] == sizes[j]]
