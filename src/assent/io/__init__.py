@@ -5,7 +5,8 @@ from assent.io.fg_graph import fg_from_graph, fg_to_graph
 from assent.io.load import load_graph, save_graph
 from assent.io.text import FormatError
 from assent.io.uai import UaiModel, read_evidence, read_uai, write_evidence, write_uai
-from assent.io.uai_graph import uai_from_graph, uai_to_graph
+from assent.io.uai_graph import uai_order, uai_to_graph
+from assent.io.uai_tables import uai_from_graph
 
 __all__ = [
     "FgModel",
@@ -19,6 +20,7 @@ __all__ = [
     "read_uai",
     "save_graph",
     "uai_from_graph",
+    "uai_order",
     "uai_to_graph",
     "write_evidence",
     "write_fg",

@@ -9,7 +9,8 @@ from assent.io.fg import read_fg, write_fg
 from assent.io.fg_graph import fg_from_graph, fg_to_graph
 from assent.io.text import FormatError, PathLike
 from assent.io.uai import read_uai, write_evidence, write_uai
-from assent.io.uai_graph import uai_from_graph, uai_to_graph
+from assent.io.uai_graph import uai_to_graph
+from assent.io.uai_tables import uai_from_graph
 
 FORMATS = (".uai", ".fg")
 _COMPRESSED = (".gz", ".xz")

@@ -1,191 +1,180 @@
-"""UAI models as factor graphs, and back: binary variables with unary and pairwise tables.
+"""UAI models as factor graphs.
 
-A table ``t`` over two binary variables equals
-
-    t00 + (t10 − t00) x + (t01 − t00) y + (t11 − t10 − t01 + t00) x y.
-
-Where entries are −inf, a hard constraint forbids them. Their place in the formula can then be
-filled with anything: here with what makes the last coefficient vanish, so that no pair is needed.
+Variables of one cardinality make one array: binary ones (those of a single state among them,
+fixed at 0) and, for every larger number of states, categorical ones. Tables over one variable
+become its scores, over two binary variables scores, pairs and constraints, two variables whose
+table is constant off its diagonal a Potts factor; all others are dense tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.errors import ModelError
-from assent.factors.at_least_one import AtLeastOne
-from assent.factors.base import Factor, Logic
-from assent.factors.exactly_one import ExactlyOne
-from assent.factors.pair import Pair
+from assent.factors.dense import Dense
+from assent.factors.potts import Potts
 from assent.graph import FactorGraph
+from assent.io import binary_tables
 from assent.io.uai import UaiModel
-from assent.variables import Literals
+from assent.variables import Categorical, Literals
 
-# A table of a constraint over n variables has 2^n entries; beyond this a file explodes.
-_MOST_TABLE_VARIABLES = 16
+Arrays = dict[int, Literals | Categorical]  # the variables by number of states, 2 for binary ones
+
+
+class Tables(NamedTuple):
+    """Factors of one shape: places ``scope[m, d]`` in the variables' arrays, ``[m, *shape]``."""
+
+    shape: tuple[int, ...]
+    scope: NDArray[np.int64]
+    entries: NDArray[np.float64]
 
 
 def uai_to_graph(model: UaiModel) -> FactorGraph:
-    """The model as a graph whose variables ``graph["x"]`` are the file's, in its order.
+    """The model as a graph; with variables of one cardinality only, they are ``graph["x"]``.
 
-    Raises:
-        ModelError: naming the first factor over more than two variables or more than two states.
+    With several, they are ``graph["x2"]``, ``graph["x3"]``, …, in the order of the file
+    each; :func:`uai_order` tells where every variable of the file went.
 
     Example:
         >>> from assent.io import UaiModel
-        >>> model = UaiModel.from_factors([2, 2], [[0, 1]], [[[0, 1], [2, 0]]])
-        >>> uai_to_graph(model).n_factors
-        1
+        >>> model = UaiModel.from_factors([2, 3], [[0, 1]], [[[0, 1, 2], [2, 0, 1]]])
+        >>> uai_to_graph(model)
+        FactorGraph: 2 variable arrays (4 indicators), 1 factors
+          x2: 1 binary
+          x3: 1 categorical of 3 states
+          tables: Dense(x2[0], x3[0])
     """
-    _check_supported(model)
-    # Variables of one state have nothing to decide: they leave the scopes and stay 0.
-    binary = model.cardinalities[model.scope] == 2
-    owner = np.repeat(np.arange(model.n_factors), np.diff(model.scope_start))
-    arity = np.bincount(owner[binary], minlength=model.n_factors)
-    constants = _tables(model, arity == 0)
-    unary, unary_scope = _tables(model, arity == 1), model.scope[binary & (arity == 1)[owner]]
-    pairs, pair_scope = _tables(model, arity == 2), model.scope[binary & (arity == 2)[owner]]
-    i, j = pair_scope.reshape(-1, 2).T
-    t = _fill_forbidden(pairs.reshape(-1, 2, 2))
-
-    scores = np.zeros(model.n_variables)
-    np.add.at(scores, unary_scope, _difference(unary))
-    np.add.at(scores, i, t[:, 1, 0] - t[:, 0, 0])
-    np.add.at(scores, j, t[:, 0, 1] - t[:, 0, 0])
+    groups = list(_by_shape(model))
     graph = FactorGraph()
-    x = graph.binary(model.n_variables, scores=scores, name="x")
-    graph.add_constant(_finite_sum(constants) + _base(unary).sum() + t[:, 0, 0].sum())
-
-    coupling = t[:, 1, 1] - t[:, 1, 0] - t[:, 0, 1] + t[:, 0, 0]
-    kept = np.isfinite(pairs.reshape(-1, 4)).all(axis=1)
-    if kept.any():
-        graph.add(Pair(x[i[kept]], x[j[kept]], scores=coupling[kept]), name="tables")
-    _fix_states(graph, x[unary_scope], np.isfinite(unary))
-    _forbid_entries(graph, x[i], x[j], np.isfinite(pairs.reshape(-1, 2, 2)))
-    graph.fix(x[np.flatnonzero(model.cardinalities == 1)], 0)
-    observed = np.array(sorted(model.evidence.items()), np.int64).reshape(-1, 2)
-    graph.fix(x[observed[:, 0]], observed[:, 1])
-    if not np.isfinite(constants).all():
+    possible = _declare(graph, model, groups)
+    arrays = _arrays(graph)
+    for group in groups:
+        if not group.shape:
+            continue
+        if group.shape in ((2,), (2, 2)):
+            binary_tables.add_factors(graph, arrays[2], group.scope, group.entries)
+        elif len(group.shape) > 1:
+            possible &= _add_tables(graph, arrays, group)
+    _fix(graph, model, arrays)
+    if not possible:
         _contradict(graph)
     return graph
 
 
-def uai_from_graph(graph: FactorGraph) -> UaiModel:
-    """A graph of binary variables as tables; constraints become zeros and ones.
+def uai_order(model: UaiModel) -> NDArray[np.int64]:
+    """``[n]`` place of every variable of the file among all values of the graph's variables.
 
-    Raises:
-        ModelError: for categorical variables, a constraint over too many variables for a table,
-            or contradictory evidence.
+    Example:
+        >>> from assent.io import UaiModel
+        >>> uai_order(UaiModel.from_factors([3, 2, 3], [], [])).tolist()
+        [1, 0, 2]
     """
-    for variable in graph.variables:
-        if variable.states is not None:
-            raise ModelError(f"{variable.name} is categorical; UAI files get binary variables only")
-    theta = np.concatenate([np.zeros(0), *(variable.scores for variable in graph.variables)])
-    # The constant is spread over the unary tables, where no potential then grows out of range.
-    share = graph.constant / max(1, graph.size)
-    scopes = [[v] for v in range(graph.size)]
-    tables = [np.array([share, share + score]) for score in theta]
-    for handle in graph.handles:
-        for scope, table in _factor_tables(handle.factor):
-            scopes.append(scope)
-            tables.append(table)
-    evidence: dict[int, int] = {}
-    for code in graph.evidence().tolist():
-        v, value = (~code, 0) if code < 0 else (code, 1)
-        if evidence.setdefault(v, value) != value:
-            raise ModelError(f"evidence asks for both values of {graph.describe_code(v)}")
-    return UaiModel.from_factors([2] * graph.size, scopes, tables, evidence=evidence)
+    kind = _array_of(model)
+    order = np.empty(model.n_variables, np.int64)
+    order[np.argsort(kind, kind="stable")] = np.arange(model.n_variables)
+    return order
 
 
-def _check_supported(model: UaiModel) -> None:
-    arity = np.diff(model.scope_start)
-    most_states = np.ones(model.n_factors, np.int64)
-    owner = np.repeat(np.arange(model.n_factors), arity)
-    np.maximum.at(most_states, owner, model.cardinalities[model.scope])
-    beyond = (most_states > 2) | (arity > 2)
-    if beyond.any():
-        factor = int(np.argmax(beyond))
-        raise ModelError(
-            f"factor {factor} over variables {model.scope_of(factor).tolist()} has a table of "
-            f"shape {model.table_of(factor).shape}; unary and pairwise tables of binary "
-            "variables are what can be decoded so far"
-        )
-    if (model.cardinalities > 2).any():
-        v = int(np.argmax(model.cardinalities > 2))
-        raise ModelError(f"variable {v} has {model.cardinalities[v]} states and no factor")
+def _array_of(model: UaiModel) -> NDArray[np.int64]:
+    """The number of states by which a variable is filed: one with a single state is binary."""
+    return np.maximum(model.cardinalities, 2)
 
 
-def _tables(model: UaiModel, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Entries of the chosen tables, one row each; they all have the same size."""
-    sizes = np.diff(model.table_start)
-    width = int(sizes[chosen][0]) if chosen.any() else 1
-    return model.log_tables[np.repeat(chosen, sizes)].reshape(-1, width)
+def _by_shape(model: UaiModel) -> Iterator[Tables]:
+    """All factors, grouped by the shape of their tables; variables of one state leave scopes."""
+    kind, order = _array_of(model), uai_order(model)
+    counts = np.bincount(kind, minlength=3)
+    first = np.concatenate([[0], np.cumsum(counts)])
+    place = order - first[kind]
+    kept = model.cardinalities[model.scope] > 1
+    owner = np.repeat(np.arange(model.n_factors), np.diff(model.scope_start))
+    arity = np.bincount(owner[kept], minlength=model.n_factors)
+    start = np.concatenate([[0], np.cumsum(arity)])
+    scope = model.scope[kept]
+    for d in np.unique(arity).tolist():
+        factors = np.flatnonzero(arity == d)
+        rows = scope[start[factors][:, None] + np.arange(d)]
+        shapes, which = np.unique(kind[rows], axis=0, return_inverse=True)
+        for s, shape in enumerate(shapes.tolist()):
+            chosen = np.flatnonzero(which.ravel() == s)
+            size = int(np.prod(shape, dtype=np.int64))
+            entries = model.table_start[factors[chosen]][:, None] + np.arange(size)
+            tables = model.log_tables[entries].reshape(-1, *shape)
+            yield Tables(tuple(shape), place[rows[chosen]], tables)
 
 
-def _finite_sum(values: NDArray[np.float64]) -> float:
-    return float(values[np.isfinite(values)].sum())
+def _declare(graph: FactorGraph, model: UaiModel, groups: list[Tables]) -> bool:
+    """Declare all variables with their scores; whether anything is left possible."""
+    possible = True
+    kinds, counts = np.unique(_array_of(model), return_counts=True)
+    scores = {k: np.zeros((m, k)) for k, m in zip(kinds.tolist(), counts.tolist(), strict=True)}
+    binary = np.zeros(len(scores.get(2, ())))
+    for shape, scope, entries in groups:
+        if not shape:
+            possible &= bool(np.isfinite(entries).all())
+            graph.add_constant(float(entries[np.isfinite(entries)].sum()))
+        elif shape in ((2,), (2, 2)):
+            graph.add_constant(binary_tables.add_scores(scope, entries, binary))
+        elif len(shape) == 1:
+            np.add.at(scores[shape[0]], scope[:, 0], entries)
+    for k, array in scores.items():
+        name = "x" if len(scores) == 1 else f"x{k}"
+        if k == 2:
+            graph.binary(len(array), scores=binary, name=name)
+            continue
+        nothing = np.isneginf(array).all(axis=1)
+        possible &= not nothing.any()
+        array[nothing] = 0.0
+        graph.categorical(len(array), states=k, scores=array, name=name)
+    if not scores:
+        graph.binary(0, name="x")
+    return possible
 
 
-def _base(unary: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a unary table adds to the constant: state 0, or the one state that is left."""
-    padded = unary.reshape(-1, 2)
-    base = np.where(np.isfinite(padded[:, 0]), padded[:, 0], padded[:, 1])
-    return np.where(np.isfinite(base), base, 0.0)
+def _arrays(graph: FactorGraph) -> Arrays:
+    return {
+        2 if variable.states is None else len(variable.states): variable.symbol
+        for variable in graph.variables
+    }
 
 
-def _difference(unary: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Score of state 1 over state 0; nothing where one of them is forbidden."""
-    padded = unary.reshape(-1, 2)
-    both = np.isfinite(padded).all(axis=1)
-    return np.where(both, padded[:, 1], 0.0) - np.where(both, padded[:, 0], 0.0)
+def _add_tables(graph: FactorGraph, arrays: Arrays, group: Tables) -> bool:
+    """Add dense tables, Potts factors where they are as good; False if a table allows nothing."""
+    shape, scope, entries = group
+    flat = entries.reshape(len(entries), -1)
+    possible = np.isfinite(flat).any(axis=1)
+    potts = np.zeros(len(entries), bool)
+    if len(shape) == 2 and shape[0] == shape[1]:
+        same = np.eye(shape[0], dtype=bool)
+        off, diagonal = entries[:, ~same], entries[:, same]
+        potts = np.isfinite(off[:, 0]) & (off == off[:, :1]).all(axis=1)
+        potts &= np.isfinite(diagonal).any(axis=1)
+        if potts.any():
+            graph.add_constant(float(off[potts, 0].sum()))
+            a, b = (arrays[shape[0]][scope[potts, slot]] for slot in (0, 1))
+            graph.add(Potts(a, b, scores=diagonal[potts] - off[potts, :1]), name="potts")
+    dense = possible & ~potts
+    if dense.any():
+        slots = [arrays[k][scope[dense, slot]] for slot, k in enumerate(shape)]
+        graph.add(Dense(*slots, scores=entries[dense]), name="tables")
+    return bool(possible.all())
 
 
-def _fill_forbidden(tables: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Tables ``[m, 2, 2]`` with −inf replaced such that what is added has no product term."""
-    allowed = np.isfinite(tables)
-    t = np.where(allowed, tables, 0.0)
-    row_mate, column_mate, opposite = t[:, :, ::-1], t[:, ::-1, :], t[:, ::-1, ::-1]
-    # One entry missing: continue the plane through the other three.
-    plane = row_mate + column_mate - opposite
-    # More missing: repeat an entry that is allowed; constraints leave no choice between them.
-    copied = np.select(
-        [allowed[:, :, ::-1], allowed[:, ::-1, :], allowed[:, ::-1, ::-1]],
-        [row_mate, column_mate, opposite],
-        0.0,
-    )
-    one_missing = allowed.sum(axis=(1, 2)) == 3
-    return np.where(allowed, t, np.where(one_missing[:, None, None], plane, copied))
-
-
-def _fix_states(graph: FactorGraph, x: Literals, possible: NDArray[np.bool_]) -> None:
-    """Fix the variables ``x[m]`` of which ``possible[m, 2]`` leaves only one state, or none."""
-    states = possible.reshape(-1, 2)
-    for state in (0, 1):
-        never = np.flatnonzero(~states[:, state])
-        graph.fix(x[never], 1 - state)
-
-
-def _forbid_entries(
-    graph: FactorGraph, x: Literals, y: Literals, allowed: NDArray[np.bool_]
-) -> None:
-    """Constraints that leave the ``allowed[m, 2, 2]`` states of ``x[m]`` and ``y[m]``."""
-    _fix_states(graph, x, allowed[:, :, 0] | allowed[:, :, 1])
-    _fix_states(graph, y, allowed[:, 0, :] | allowed[:, 1, :])
-    count = allowed.sum(axis=(1, 2))
-    # 1. One forbidden entry (a, b): x ≠ a or y ≠ b.
-    one, a, b = np.nonzero(~allowed & (count == 3)[:, None, None])
-    if len(one):
-        clause = [x[one].negate(where=a == 1), y[one].negate(where=b == 1)]
-        graph.add(AtLeastOne(clause, axis=0), name="zero")
-    # 2. One diagonal forbidden: the variables differ, or agree.
-    same = allowed[:, 0, 0] & allowed[:, 1, 1] & (count == 2)
-    differ = allowed[:, 0, 1] & allowed[:, 1, 0] & (count == 2)
-    two = np.flatnonzero(same | differ)
-    if len(two):
-        graph.add(ExactlyOne([x[two], y[two].negate(where=same[two])], axis=0), name="zeros")
+def _fix(graph: FactorGraph, model: UaiModel, arrays: Arrays) -> None:
+    """Evidence, and state 0 for variables of a single state."""
+    kind, order = _array_of(model), uai_order(model)
+    observed = dict.fromkeys(np.flatnonzero(model.cardinalities == 1).tolist(), 0) | model.evidence
+    variables = np.array(sorted(observed), np.int64)
+    states = np.array([observed[v] for v in variables.tolist()], np.int64)
+    first = 0
+    for k, symbol in arrays.items():
+        chosen = kind[variables] == k
+        if chosen.any():
+            graph.fix(symbol[order[variables[chosen]] - first], states[chosen].tolist())
+        first += int((kind == k).sum())
 
 
 def _contradict(graph: FactorGraph) -> None:
@@ -193,24 +182,3 @@ def _contradict(graph: FactorGraph) -> None:
     never = graph.binary(1, name="impossible")
     graph.fix(never, 0)
     graph.fix(never, 1)
-
-
-def _factor_tables(factor: Factor) -> Iterator[tuple[list[int], NDArray[np.float64]]]:
-    """Scope and log-table of each factor of a batch, by trying all truth values."""
-    size = factor.size
-    variables = np.where(factor.codes < 0, ~factor.codes, factor.codes)
-    repeated = (np.diff(np.sort(variables, axis=1), axis=1) == 0).any(axis=1)
-    if size > _MOST_TABLE_VARIABLES or repeated.any():
-        row = int(np.argmax(repeated))
-        problem = "a variable and its negation" if repeated.any() else f"{size} variables"
-        raise ModelError(f"{factor.words(row)} has {problem}: no UAI table is written for it")
-    tables = np.empty((len(factor), 2**size))
-    for entry in range(2**size):
-        values = np.array([entry >> (size - 1 - j) & 1 for j in range(size)], bool)
-        truth = values ^ (factor.codes < 0)
-        if isinstance(factor, Logic):
-            tables[:, entry] = np.where(factor.holds(truth), 0.0, -np.inf)
-        elif isinstance(factor, Pair):
-            tables[:, entry] = np.where(truth.all(axis=1), factor.scores, 0.0)
-    for scope, table in zip(variables.tolist(), tables, strict=True):
-        yield scope, table.reshape((2,) * size)
