@@ -8,8 +8,11 @@ from __future__ import annotations
 import click
 
 from assent import __version__
+from assent.cli.convert import convert
 from assent.cli.decode import decode
 from assent.cli.info import info
+from assent.cli.kinds import kinds
+from assent.cli.solvers import solvers
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,5 +21,5 @@ def main() -> None:
     """Decode structured models: one answer all parts agree on, and a proof of how good it is."""
 
 
-main.add_command(decode)
-main.add_command(info)
+for verb in (decode, convert, info, kinds, solvers):
+    main.add_command(verb)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assent.cli.files import EXISTING_FILE, WritableFile, bad_files_reported
+from assent.cli.solvers import SOLVERS
 
 if TYPE_CHECKING:
-    from assent.graph import FactorGraph
+    from assent.io import FileModel
     from assent.result import Result
 
 EXIT_INFEASIBLE = 3
@@ -28,7 +29,7 @@ _positive = click.FloatRange(min=0, min_open=True)
 @click.command()
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
-@click.option("--solver", type=click.Choice(["ad3", "lp"]), default="ad3", show_default=True,
+@click.option("--solver", type=click.Choice(list(SOLVERS)), default="ad3", show_default=True,
               help="AD3, or the linear program through HiGHS.")
 @click.option("--tolerance", type=click.FloatRange(min=0), default=1e-6, show_default=True,
               help="Proven optimal means: bound - value <= tolerance * (1 + |bound|).")
@@ -36,41 +37,59 @@ _positive = click.FloatRange(min=0, min_open=True)
 @click.option("--time-limit", type=_positive, help="Stop after this many seconds.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
               help="For the randomized part of rounding.")
-@click.option("--output", type=WritableFile(), help="Write the assignment: its length, its values.")
+@click.option("--output", type=WritableFile(),
+              help="Write the assignment: its length, its values; a line per graph.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--plot", type=WritableFile(), help="Draw the run into a picture file.")
+@click.option("--plot", type=WritableFile(), help="Draw the run of a single graph.")
 @click.option("--quiet", is_flag=True, help="No progress, no summary.")
 def decode(
     file: Path, evidence: Path | None, solver: str, tolerance: float, max_iterations: int | None,
     time_limit: float | None, seed: int, output: Path | None, as_json: bool, plot: Path | None,
     quiet: bool,
 ) -> None:
-    """Find the best assignment of FILE (.uai or .fg, also .gz or .xz)."""
+    """Find the best assignment of FILE (.uai or .fg, also .gz or .xz).
+
+    A .fg file may hold several graphs: each is decoded by itself, with a time limit of its own.
+    """
     if plot is not None and find_spec("matplotlib") is None:
         raise click.UsageError('--plot needs matplotlib: pip install "assent[plot]"')
     with bad_files_reported():
-        from assent.io import load_graph
+        from assent.io import load_models
 
-        graph = load_graph(file, evidence)
+        models = load_models(file, evidence)
+    if plot is not None and len(models) > 1:
+        raise click.UsageError(f"--plot draws a single run, and {file} holds {len(models)} graphs")
     import assent
 
-    result = assent.decode(
-        graph,
-        _solver(solver, tolerance, max_iterations),
-        time_limit=time_limit,
-        seed=seed,
-        progress=not quiet,
-    )
+    settings = _solver(solver, tolerance, max_iterations)
+    results = [
+        assent.decode(
+            model.graph, settings, time_limit=time_limit, seed=seed, progress=not quiet
+        )
+        for model in models
+    ]
     if as_json:
-        click.echo(json.dumps(describe(graph, result), allow_nan=False))
+        described = list(map(describe, models, results))
+        answer = described[0] if len(models) == 1 else {"results": described}
+        click.echo(json.dumps(answer, allow_nan=False))
     elif not quiet:
-        click.echo(_summary(graph, result))
-    if output is not None and result.feasible:
-        values = _assignment(graph, result)
-        output.write_text(" ".join(map(str, [len(values), *values])) + "\n")
+        click.echo(_report(models, results))
+    if output is not None:
+        _write_assignments(models, results, output)
     if plot is not None:
-        result.plot(plot)
-    raise SystemExit(exit_code(result))
+        results[0].plot(plot)
+    raise SystemExit(max(map(exit_code, results)))
+
+
+def _write_assignments(models: list[FileModel], results: list[Result], output: Path) -> None:
+    """A line per graph: length and values, or 0 where there is no answer; no file without any."""
+    if not any(result.feasible for result in results):
+        return
+    lines = []
+    for model, result in zip(models, results, strict=True):
+        values = model.assignment(result).tolist() if result.feasible else []
+        lines.append(" ".join(map(str, [len(values), *values])) + "\n")
+    output.write_text("".join(lines))
 
 
 def exit_code(result: Result) -> int:
@@ -80,11 +99,12 @@ def exit_code(result: Result) -> int:
     return EXIT_INFEASIBLE if result.status.name == "INFEASIBLE" else EXIT_NOTHING_FOUND
 
 
-def describe(graph: FactorGraph, result: Result) -> dict[str, Any]:
+def describe(model: FileModel, result: Result) -> dict[str, Any]:
     """The result as a JSON object; what is infinite or missing is null.
 
     ``assignment`` lists the values of the file's variables in its order.
     """
+    values = model.assignment(result).tolist()
     return {
         "status": result.status.name,
         "message": result.message,
@@ -95,8 +115,8 @@ def describe(graph: FactorGraph, result: Result) -> dict[str, Any]:
         "feasible": result.feasible,
         "iterations": result.iterations,
         "seconds": result.seconds,
-        "assignment": _assignment(graph, result) if result.feasible else None,
-        "least_violating": None if result.feasible else _assignment(graph, result),
+        "assignment": values if result.feasible else None,
+        "least_violating": None if result.feasible else values,
         "violated": list(result.violated),
         "conflict": list(result.certificate.conflict),
     }
@@ -108,19 +128,24 @@ def _solver(name: str, tolerance: float, max_iterations: int | None) -> Any:
     settings: dict[str, Any] = {"gap_tolerance": tolerance}
     if max_iterations is not None:
         settings["max_iterations"] = max_iterations
-    return assent.AD3(**settings) if name == "ad3" else assent.LinearProgram(**settings)
-
-
-def _assignment(graph: FactorGraph, result: Result) -> list[int]:
-    arrays = (result.least_violating[variable.symbol] for variable in graph.variables)
-    return [int(value) for array in arrays for value in array.ravel()]
+    return getattr(assent, SOLVERS[name])(**settings)
 
 
 def _finite(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None
 
 
-def _summary(graph: FactorGraph, result: Result) -> str:
+def _report(models: list[FileModel], results: list[Result]) -> str:
+    """A summary of each graph, under its number where there are several."""
+    parts = list(map(_summary, models, results))
+    if len(parts) == 1:
+        return parts[0]
+    return "\n\n".join(
+        f"graph {number} of {len(parts)}\n{part}" for number, part in enumerate(parts, start=1)
+    )
+
+
+def _summary(model: FileModel, result: Result) -> str:
     lines = [f"{result.status.name}: {result.message}"]
     if result.feasible:
         lines.append(f"value {result.value:.9g} <= optimum <= bound {result.bound:.9g}, "
@@ -130,7 +155,7 @@ def _summary(graph: FactorGraph, result: Result) -> str:
     lines += [f"involved: {words}" for words in result.certificate.conflict]
     lines += [f"violated: {words}" for words in result.violated[:10]]
     lines.append(f"{result.iterations} iterations, {result.seconds:.3g} seconds")
-    values = _assignment(graph, result) if result.feasible else []
+    values = model.assignment(result).tolist() if result.feasible else []
     if 0 < len(values) <= _SHOWN_VALUES:
         lines.append("assignment " + " ".join(map(str, values)))
     return "\n".join(lines)

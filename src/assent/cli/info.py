@@ -33,7 +33,7 @@ def info(file: Path, as_json: bool) -> None:
 
 
 def describe(file: Path) -> dict[str, Any]:
-    """Facts about a model file, whether or not it can be decoded."""
+    """Facts about a model file."""
     from assent.io import read_fg, read_uai
     from assent.io.load import format_of
 
@@ -45,14 +45,6 @@ def describe(file: Path) -> dict[str, Any]:
 def _describe_uai(model: UaiModel) -> dict[str, Any]:
     import numpy as np
 
-    from assent.errors import ModelError
-    from assent.io import uai_to_graph
-
-    try:
-        uai_to_graph(model)
-        obstacle = None
-    except ModelError as error:
-        obstacle = str(error)
     return {
         "format": f"UAI {model.kind}",
         "variables": model.n_variables,
@@ -61,7 +53,6 @@ def _describe_uai(model: UaiModel) -> dict[str, Any]:
         "factor_sizes": _counts(np.diff(model.scope_start).tolist(), "variable(s)"),
         "table_entries": len(model.log_tables),
         "zeros": int(np.isneginf(model.log_tables).sum()),
-        "decodable": "yes" if obstacle is None else f"no: {obstacle}",
     }
 
 
@@ -76,7 +67,6 @@ def _describe_fg(models: list[FgModel]) -> dict[str, Any]:
         "factors": sum(model.n_factors for model in models),
         "factor_types": dict(types),
         "links": sum(len(model.literals) for model in models),
-        "decodable": "yes",
     }
 
 

@@ -1,14 +1,20 @@
-"""AD3's ``.fg`` format: binary variables with log-potentials, logic factors and pairs.
+"""AD3's ``.fg`` format: binary variables with log-potentials, logic factors, pairs and tables.
 
 A file holds one or more graphs, one after the other (blank lines between them are customary), each
 
     number of variables
     number of factors
     one log-potential per variable
-    one line per factor:  TYPE n literal_1 ... literal_n [number]
+    one line per factor:  TYPE n literal_1 ... literal_n [numbers]
 
-Literals count from 1 and ``-`` negates. ``PAIR`` ends in its score, ``BUDGET`` in its limit.
-``#`` starts a comment. Types with an output have it as their last literal.
+Literals count from 1 and ``-`` negates, but not in ``PAIR`` and ``DENSE``. Types with an output
+have it as their last literal. ``#`` starts a comment. Numbers follow
+
+    PAIR        its score
+    BUDGET      its limit
+    KNAPSACK    a weight per literal, then the capacity
+    DENSE       the number of multi-valued variables its literals are the states of, the number of
+                states of each, then a score per joint state, the last variable changing fastest
 """
 
 from __future__ import annotations
@@ -33,10 +39,15 @@ FEWEST_LITERALS = {
     "ANDOUT": 2,
     "IMPLY": 2,
     "BUDGET": 1,
+    "KNAPSACK": 1,
+    "DENSE": 1,
 }
 TYPES = tuple(FEWEST_LITERALS)
 CODES = {name: code for code, name in enumerate(TYPES)}
-PAIR, BUDGET = CODES["PAIR"], CODES["BUDGET"]
+# Types whose literals are plain variables.
+UNSIGNED = ("PAIR", "DENSE")
+
+Triple = tuple[str, Sequence[int], Sequence[float] | NDArray[np.float64]]
 
 _COMMENT = re.compile(r"#[^\n]*")
 
@@ -50,10 +61,11 @@ class FgModel:
         types: ``[F]`` type of each factor, an index into ``TYPES``.
         start: ``[F+1]`` factor ``f`` has the literals ``literals[start[f]:start[f+1]]``.
         literals: variable ``v`` (counted from 0), or ``~v`` for its negation.
-        numbers: ``[F]`` score of a ``PAIR``, limit of a ``BUDGET``, 0 otherwise.
+        number_start: ``[F+1]`` the same for ``numbers``.
+        numbers: what follows the literals in each factor's line.
 
     Example:
-        >>> model = FgModel.from_factors([0.5, 1.0], [("XOR", [0, ~1], 0.0)])
+        >>> model = FgModel.from_factors([0.5, 1.0], [("XOR", [0, ~1], [])])
         >>> model.n_factors
         1
     """
@@ -62,23 +74,24 @@ class FgModel:
     types: NDArray[np.int8]
     start: NDArray[np.int64]
     literals: NDArray[np.int32]
+    number_start: NDArray[np.int64]
     numbers: NDArray[np.float64]
 
     @classmethod
     def from_factors(
         cls,
         scores: Sequence[float] | NDArray[np.float64],
-        factors: Iterable[tuple[str, Sequence[int], float]],
+        factors: Iterable[Triple],
     ) -> FgModel:
-        """A model from ``(type, literals, number)`` triples."""
+        """A model from ``(type, literals, numbers)`` triples."""
         triples = list(factors)
-        sizes = [len(literals) for _, literals, _ in triples]
         return cls(
             scores=np.array(scores, np.float64),
             types=np.array([CODES[name] for name, _, _ in triples], np.int8),
-            start=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64),
+            start=_starts([len(literals) for _, literals, _ in triples]),
             literals=np.array([lit for _, lits, _ in triples for lit in lits], np.int32),
-            numbers=np.array([number for _, _, number in triples], np.float64),
+            number_start=_starts([len(numbers) for _, _, numbers in triples]),
+            numbers=np.concatenate([np.zeros(0), *(numbers for _, _, numbers in triples)]),
         )
 
     @property
@@ -130,8 +143,7 @@ def _read_graph(reader: TokenReader, has_words: bool) -> FgModel:
     return FgModel.from_factors(scores, factors)
 
 
-def _read_factor(reader: TokenReader, factor: int, n_variables: int, hint: str
-                 ) -> tuple[str, list[int], float]:
+def _read_factor(reader: TokenReader, factor: int, n_variables: int, hint: str) -> Triple:
     name = reader.word(f"the type of factor {factor + 1}")
     if name not in FEWEST_LITERALS:
         known = ", ".join(TYPES)
@@ -145,19 +157,43 @@ def _read_factor(reader: TokenReader, factor: int, n_variables: int, hint: str
     if len(set(literals)) < size:
         twice = next(i for i, lit in enumerate(literals) if lit in literals[:i])
         raise reader.error(f"distinct literals in a {name}", reader.position - size + twice)
+    return name, literals, _read_numbers(reader, name, size)
+
+
+def _read_numbers(reader: TokenReader, name: str, size: int) -> Sequence[float] | NDArray:
+    """What follows the literals."""
     if name == "PAIR":
-        score = reader.number("the score of a PAIR (finite, or -inf)", lambda v: v < np.inf)
-        return name, literals, score
+        return [reader.number("the score of a PAIR (finite, or -inf)", lambda v: v < np.inf)]
     if name == "BUDGET":
-        return name, literals, min(reader.integer("the limit of a BUDGET", low=0), size)
-    return name, literals, 0.0
+        return [min(reader.integer("the limit of a BUDGET", low=0), size)]
+    if name == "KNAPSACK":
+        expected = f"the {size} weights (at least 0) and the capacity (at least 0) of a KNAPSACK"
+        return reader.numbers(size + 1, expected, lambda v: np.isfinite(v) & (v >= 0))
+    if name == "DENSE":
+        return _read_table(reader, size)
+    return []
+
+
+def _read_table(reader: TokenReader, size: int) -> NDArray[np.float64]:
+    """Number of variables, their numbers of states (``size`` in all), scores of joint states."""
+    count = reader.integer("the number of multi-valued variables of a DENSE", 1, size)
+    states, left, entries = [], size, 1
+    for later in reversed(range(count)):
+        expected = f"numbers of states of {count} variables, {size} in all"
+        low = left if later == 0 else 1
+        states.append(reader.integer(expected, low, left - later))
+        left -= states[-1]
+        entries *= states[-1]
+    expected = f"the {entries} scores (finite, or -inf) of a DENSE"
+    scores = reader.numbers(entries, expected, lambda v: v < np.inf)
+    return np.concatenate([[count], states, scores])
 
 
 def _read_literal(reader: TokenReader, name: str, n_variables: int) -> int:
     """A variable counted from 0, or its complement ``~v`` for a negated one."""
-    lowest = 1 if name == "PAIR" else -n_variables
+    lowest = 1 if name in UNSIGNED else -n_variables
     expected = f"a variable from 1 to {n_variables}"
-    if name != "PAIR":
+    if name not in UNSIGNED:
         expected += ", or minus one"
     number = reader.integer(expected, lowest, n_variables)
     if number == 0:
@@ -169,14 +205,24 @@ def _format_graph(model: FgModel) -> str:
     counts = [str(model.n_variables), str(model.n_factors)]
     scores = map(repr, model.scores.tolist())
     shown = np.where(model.literals < 0, model.literals, model.literals + 1).tolist()
-    start, types, numbers = model.start.tolist(), model.types.tolist(), model.numbers.tolist()
+    start, number_start = model.start.tolist(), model.number_start.tolist()
+    numbers = model.numbers.tolist()
     lines = []
-    for factor, code in enumerate(types):
+    for factor, code in enumerate(model.types.tolist()):
         literals = shown[start[factor] : start[factor + 1]]
-        fields = [TYPES[code], len(literals), *literals]
-        if code == PAIR:
-            fields.append(repr(numbers[factor]))
-        elif code == BUDGET:
-            fields.append(int(numbers[factor]))
+        own = numbers[number_start[factor] : number_start[factor + 1]]
+        whole = _whole_numbers(TYPES[code], own)
+        fields = [TYPES[code], len(literals), *literals, *map(int, own[:whole]), *own[whole:]]
         lines.append(" ".join(map(str, fields)))
     return "\n".join([*counts, *scores, *lines]) + "\n"
+
+
+def _whole_numbers(name: str, numbers: list[float]) -> int:
+    """How many of a factor's numbers are counts: those that other programs read as such."""
+    if name == "BUDGET":
+        return 1
+    return 1 + int(numbers[0]) if name == "DENSE" else 0
+
+
+def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)

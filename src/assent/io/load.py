@@ -1,50 +1,103 @@
-"""A graph from or to a file; the suffix names the format."""
+"""Graphs from or to a file; the suffix names the format."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.errors import ModelError
 from assent.graph import FactorGraph
 from assent.io.fg import read_fg, write_fg
-from assent.io.fg_graph import fg_from_graph, fg_to_graph
+from assent.io.fg_graph import fg_to_graph
+from assent.io.graph_fg import fg_from_graph
+from assent.io.graph_uai import uai_from_graph
 from assent.io.text import FormatError, PathLike
 from assent.io.uai import read_uai, write_evidence, write_uai
-from assent.io.uai_graph import uai_to_graph
-from assent.io.uai_tables import uai_from_graph
+from assent.io.uai_graph import uai_order, uai_to_graph
+
+if TYPE_CHECKING:
+    from assent.result import Result
 
 FORMATS = (".uai", ".fg")
 _COMPRESSED = (".gz", ".xz")
 
 
-def load_graph(path: PathLike, evidence: PathLike | None = None) -> FactorGraph:
-    """Read a graph from a ``.uai`` or ``.fg`` file, either also as ``.gz`` or ``.xz``.
+@dataclass(frozen=True)
+class FileModel:
+    """A graph and where the variables of its file went.
 
-    The variables are ``graph["x"]``, in the order of the file. ``evidence`` belongs to UAI models.
+    Attributes:
+        graph: the model.
+        order: ``[n]`` place of each variable of the file among all values of the graph's.
+    """
+
+    graph: FactorGraph
+    order: NDArray[np.int64]
+
+    def assignment(self, result: Result) -> NDArray[np.int64]:
+        """The answer as the file counts it: ``[n]`` states, the least violating if infeasible."""
+        arrays = [result.least_violating[v.symbol].ravel() for v in self.graph.variables]
+        return np.concatenate([np.zeros(0, np.int64), *arrays])[self.order]
+
+
+def load_models(path: PathLike, evidence: PathLike | None = None) -> list[FileModel]:
+    """Read all graphs of a ``.uai`` or ``.fg`` file, either also as ``.gz`` or ``.xz``.
+
+    ``evidence`` belongs to UAI models, which come alone.
 
     Raises:
         FormatError: if the file does not follow its format.
-        ModelError: if the model asks for what cannot be decoded yet.
+
+    Example:
+        >>> for model in load_models("several.fg"):                      # doctest: +SKIP
+        ...     print(model.assignment(at.decode(model.graph)))
+    """
+    if format_of(path) == ".uai":
+        uai = read_uai(path, evidence)
+        return [FileModel(uai_to_graph(uai), uai_order(uai))]
+    if evidence is not None:
+        raise FormatError(path, "evidence files belong to .uai models")
+    return [FileModel(fg_to_graph(fg), np.arange(fg.n_variables)) for fg in read_fg(path)]
+
+
+def load_graph(path: PathLike, evidence: PathLike | None = None) -> FactorGraph:
+    """Read the graph of a file that holds one; see :func:`load_models` for several.
+
+    The variables are ``graph["x"]``, in the order of the file; with several cardinalities in a
+    UAI model ``graph["x2"]``, ``graph["x3"]``, …, one array each.
 
     Example:
         >>> graph = load_graph("grid.uai.gz", evidence="grid.uai.evid")   # doctest: +SKIP
     """
-    if format_of(path) == ".uai":
-        return uai_to_graph(read_uai(path, evidence))
-    if evidence is not None:
-        raise FormatError(path, "evidence files belong to .uai models")
-    return fg_to_graph(read_fg(path))
+    models = load_models(path, evidence)
+    if len(models) > 1:
+        raise FormatError(path, f"the file holds {len(models)} graphs: use load_models")
+    return models[0].graph
 
 
-def save_graph(graph: FactorGraph, path: PathLike) -> None:
+def save_graph(graph: FactorGraph | Sequence[FactorGraph], path: PathLike) -> None:
     """Write a graph as ``.uai`` (its evidence beside it, as ``NAME.evid``) or ``.fg``.
+
+    A ``.fg`` file takes a list of graphs as well.
+
+    Raises:
+        ModelError: naming what the format cannot express.
 
     Example:
         >>> save_graph(graph, "model.fg.gz")                              # doctest: +SKIP
     """
+    graphs = [graph] if isinstance(graph, FactorGraph) else list(graph)
     if format_of(path) == ".fg":
-        write_fg(fg_from_graph(graph), path)
+        write_fg([fg_from_graph(each) for each in graphs], path)
         return
-    model = uai_from_graph(graph)
+    if len(graphs) != 1:
+        raise ModelError(f"a .uai file holds one graph, not {len(graphs)}; write .fg instead")
+    model = uai_from_graph(graphs[0])
     write_uai(model, path)
     if model.evidence:
         write_evidence(model.evidence, f"{path}.evid")

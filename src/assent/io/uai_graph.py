@@ -19,7 +19,7 @@ from assent.factors.potts import Potts
 from assent.graph import FactorGraph
 from assent.io import binary_tables
 from assent.io.uai import UaiModel
-from assent.variables import Categorical, Literals
+from assent.variables import Categorical, Literals, as_literals
 
 Arrays = dict[int, Literals | Categorical]  # the variables by number of states, 2 for binary ones
 
@@ -55,7 +55,8 @@ def uai_to_graph(model: UaiModel) -> FactorGraph:
         if not group.shape:
             continue
         if group.shape in ((2,), (2, 2)):
-            binary_tables.add_factors(graph, arrays[2], group.scope, group.entries)
+            x = as_literals(arrays[2])
+            binary_tables.add_factors(graph, x, group.scope, group.entries)
         elif len(group.shape) > 1:
             possible &= _add_tables(graph, arrays, group)
     _fix(graph, model, arrays)

@@ -120,7 +120,7 @@ def build_lp(problem: Problem, scores: Scores) -> CompactLP:
         column_upper=np.concatenate([np.ones(n), np.full(len(rows.cost), np.inf)]),
         row_lower=rows.lower - moved,
         row_upper=rows.upper - moved,
-        offset=scores.constant + rows.constant + rows.earned @ negated[rows.earned_link],
+        offset=scores.constant + rows.constant + float(rows.earned @ negated[rows.earned_link]),
         scale=scale,
         rows=rows,
     )

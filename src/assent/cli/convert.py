@@ -1,0 +1,27 @@
+"""``assent convert IN OUT``: a model in another format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from assent.cli.files import EXISTING_FILE, WritableFile, bad_files_reported
+
+
+@click.command()
+@click.argument("source", metavar="IN", type=EXISTING_FILE)
+@click.argument("target", metavar="OUT", type=WritableFile())
+@click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
+def convert(source: Path, target: Path, evidence: Path | None) -> None:
+    """Write the model IN as OUT; suffixes name the formats (.uai or .fg, also .gz or .xz).
+
+    Evidence becomes part of a .fg model and a file of its own, OUT.evid, beside a .uai model.
+    """
+    with bad_files_reported():
+        from assent.io import load_models, save_graph
+        from assent.io.load import format_of
+
+        format_of(target)  # a name without a format is refused before any work is done
+        models = load_models(source, evidence)
+        save_graph([model.graph for model in models], target)

@@ -1,0 +1,26 @@
+"""``assent solvers``: the solvers and what they are for."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import click
+
+from assent.cli.tables import format_table
+
+# The name of each solver on the command line, and in the library.
+SOLVERS = {"ad3": "AD3", "lp": "LinearProgram"}
+
+
+@click.command()
+@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
+def solvers(markdown: bool) -> None:
+    """List the solvers, what each does and its settings."""
+    import assent
+
+    rows = []
+    for option, name in SOLVERS.items():
+        settings = getattr(assent, name)
+        headline = " ".join((settings.__doc__ or "").split("\n\n")[0].split()).rstrip(".")
+        rows.append((option, name, headline, ", ".join(item.name for item in fields(settings))))
+    click.echo(format_table(("--solver", "solver", "does", "settings"), rows, markdown))
