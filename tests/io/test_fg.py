@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from assent.io import FgModel, FormatError, read_fg, write_fg
-from assent.io.fg import FEWEST_LITERALS
+from assent.io.fg import FEWEST_LITERALS, UNSIGNED
 
 EXAMPLE = """3  # variables
-4
+6
 0.75
 1.25
 -0.5
@@ -13,21 +13,37 @@ OR 3 1 2 3
 PAIR 2 1 2 -1.05
 XOR 2 1 -3
 BUDGET 3 -1 -2 -3 2
+KNAPSACK 2 1 -2 0.5 2 1.5
+DENSE 3 1 2 3 2 1 2 0.25 -inf
 """
 
 
 def random_model(rng, n=5, factors=8):
     triples = []
     for _ in range(factors):
-        name = rng.choice(list(FEWEST_LITERALS))
+        name = str(rng.choice(list(FEWEST_LITERALS)))
         most = 2 if name == "PAIR" else 4
         size = int(rng.integers(FEWEST_LITERALS[name], most + 1))
         literals = rng.permutation(n)[:size]
-        if name != "PAIR":
+        if name not in UNSIGNED:
             literals = np.where(rng.random(size) < 0.4, ~literals, literals)
-        number = {"PAIR": rng.normal(), "BUDGET": rng.integers(0, size + 1)}.get(name, 0.0)
-        triples.append((str(name), literals.tolist(), float(number)))
+        triples.append((name, literals.tolist(), random_numbers(rng, name, size)))
     return FgModel.from_factors(rng.normal(size=n), triples)
+
+
+def random_numbers(rng, name, size):
+    if name == "PAIR":
+        return [rng.normal()]
+    if name == "BUDGET":
+        return [rng.integers(0, size + 1)]
+    if name == "KNAPSACK":
+        return [*rng.integers(0, 3, size), 1.5]
+    if name == "DENSE":
+        shape = [size] if size < 2 or rng.random() < 0.5 else [1, size - 1]
+        table = rng.normal(size=int(np.prod(shape)))
+        table[1:][rng.random(len(table) - 1) < 0.2] = -np.inf
+        return [len(shape), *shape, *table]
+    return []
 
 
 def same(a, b):
@@ -41,10 +57,12 @@ def test_example(tmp_path):
     expected = FgModel.from_factors(
         [0.75, 1.25, -0.5],
         [
-            ("OR", [0, 1, 2], 0.0),
-            ("PAIR", [0, 1], -1.05),
-            ("XOR", [0, ~2], 0.0),
-            ("BUDGET", [~0, ~1, ~2], 2.0),
+            ("OR", [0, 1, 2], []),
+            ("PAIR", [0, 1], [-1.05]),
+            ("XOR", [0, ~2], []),
+            ("BUDGET", [~0, ~1, ~2], [2.0]),
+            ("KNAPSACK", [0, ~1], [0.5, 2.0, 1.5]),
+            ("DENSE", [0, 1, 2], [2, 1, 2, 0.25, -np.inf]),
         ],
     )
     assert same(model, expected)
@@ -74,7 +92,7 @@ def test_forbidden_variables_survive(tmp_path):
         ("1.25", "nan", "line 4: expected the log-potentials .*, found 'nan'"),
         ("1.25", "inf", "line 4: expected the log-potentials .*, found 'inf'"),
         ("OR 3", "NOR 3", "line 6: expected the type of factor 1, one of PAIR, .*, found 'NOR'"),
-        ("OR 3", "DENSE 3", "found 'DENSE'"),
+        ("OR 3", "SEQUENCE 3", "found 'SEQUENCE'"),
         ("OR 3", "OR 0", r"line 6: expected the number \(at least 1\) .* of a OR, found '0'"),
         ("OR 3", "OR 4", "line 7: expected a variable from 1 to 3, or minus one, found 'PAIR'"),
         ("OR 3 1", "OR 3 0", "line 6: expected a variable from 1 to 3, or minus one, found '0'"),
@@ -83,8 +101,17 @@ def test_forbidden_variables_survive(tmp_path):
         ("PAIR 2 1", "PAIR 1 1", "line 7: expected 2, the number of literals of a PAIR"),
         ("-1.05", "", "line 8: expected the score of a PAIR .*, found 'XOR'"),
         ("-3 2\n", "-3 -2\n", "line 9: expected the limit of a BUDGET, found '-2'"),
-        ("-3 2\n", "-3\n", "line 9: expected the limit of a BUDGET, found the end of the file"),
-        ("4\n", "1000000000000\n", "expected the type of factor 5, found the end of the file"),
+        ("-3 2\n", "-3\n", "line 10: expected the limit of a BUDGET, found 'KNAPSACK'"),
+        ("0.5 2 1.5", "0.5 -2 1.5", "line 10: expected the 2 weights .* a KNAPSACK, found '-2'"),
+        ("0.5 2 1.5", "0.5 2 -1", "line 10: expected the 2 weights .*, found '-1'"),
+        ("0.5 2 1.5", "0.5 2", "line 11: expected the 2 weights .* a KNAPSACK, found 'DENSE'"),
+        ("3 1 2 3 2 1 2 0", "3 1 -2 3 2 1 2 0", "line 11: expected a variable from 1 to 3, found"),
+        ("1 2 3 2 1 2", "1 2 3 4 1 2", "line 11: expected the number of .*, found '4'"),
+        ("1 2 3 2 1 2", "1 2 3 2 1 1", "line 11: expected numbers of states of 2 .*, found '1'"),
+        ("1 2 3 2 1 2", "1 2 3 2 3 2", "line 11: expected numbers of states of 2 .*, found '3'"),
+        ("0.25 -inf", "0.25 inf", "line 11: expected the 2 scores .* of a DENSE, found 'inf'"),
+        ("0.25 -inf", "0.25", "expected the 2 scores .* of a DENSE, found the end of the file"),
+        ("6\n", "1000000000000\n", "expected the type of factor 7, found the end of the file"),
         ("3  #", "1000000000000 #", "of 1000000000000 variables, found the end of the file"),
     ],
 )
