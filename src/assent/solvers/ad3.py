@@ -21,10 +21,16 @@ from numpy.typing import NDArray
 from assent.kernels import ad3 as kernel
 from assent.kernels import bound as bound_kernel
 from assent.kernels.projections import LANES, new_lanes
-from assent.problem import SUM, DualPoint, Float, Int32, Problem, Scores
+from assent.problem import DualPoint, Float, Int32, Problem, Scores
 from assent.solvers.aside import Aside
 from assent.solvers.dual_bound import DualState, bound_of_state, common_groups
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.starting_point import (
+    default_relaxation,
+    first_consensus,
+    group_weights,
+    initial_penalty,
+)
 
 # The penalty is first looked at after so many iterations, then at doubling distances.
 FIRST_LOOK = 20
@@ -140,7 +146,7 @@ class AD3:
         of_link = np.repeat(weight, problem.group_size * problem.group_count)
         mass = problem.degree + _sum_links(problem.lits, of_link - 1.0, problem.n)
         if warm_start is None:
-            p = _first_consensus(problem, scores)
+            p = first_consensus(problem, scores)
             penalty = self.penalty or initial_penalty(problem, scores)
             rest = scores.theta
         else:
@@ -309,52 +315,6 @@ class AD3:
         return workspace.aside.inner_marginals(problem)
 
 
-def initial_penalty(problem: Problem, scores: Scores) -> float:
-    """A fifth of the typical size of the scores that matter; 1 if all scores are zero.
-
-    The typical size is the mean of ``|score|`` weighted by ``|score|``: many zero or small
-    scores beside a few large ones do not lower it, as they would a plain mean.
-    """
-    linked = np.abs(scores.theta[problem.degree > 0])
-    scale = max(_self_weighted_mean(linked), _self_weighted_mean(np.abs(scores.pair)))
-    return 0.2 * scale if scale > 0.0 else 1.0
-
-
-def default_relaxation(problem: Problem) -> float:
-    """Over-relaxation that needed the fewest iterations: pairs overshoot earlier than logic."""
-    pairs_dominate = 2 * problem.n_pairs > len(problem.lits)
-    return 1.5 if pairs_dominate else 1.85
-
-
-def group_weights(problem: Problem) -> Float:
-    """Penalty of each group relative to the pairs': more for long exactly-k factors.
-
-    With equal penalties such a factor is one voice among many at each of its coordinates; the
-    root of its size took a tenth to a third off the iterations of parsing problems.  Heavier
-    CAP or ANYOF factors did not help, nor did lighter ones.
-    """
-    root = np.sqrt(0.5 * problem.group_size)
-    return np.where(problem.group_kind == SUM, root, 1.0)
-
-
-def _first_consensus(problem: Problem, scores: Scores) -> Float:
-    """Where the iterations start: every value of a variable alike.
-
-    A coordinate without links is settled by its own score.
-    """
-    p = np.where(problem.degree > 0, 0.5, (scores.theta > 0.0).astype(np.float64))
-    tables = problem.tables
-    for t, count in enumerate(np.diff(tables.factor)):
-        rows = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(count, -1)
-        begin = 0
-        for slot in range(tables.slot[t], tables.slot[t + 1]):
-            end = begin + tables.states[slot] - tables.first[slot]
-            if tables.first[slot] == 0:
-                p[rows[:, begin:end]] = 1.0 / tables.states[slot]
-            begin = end
-    return p
-
-
 def _sum_links(lits: Int32, values: Float, n: int) -> Float:
     """Sum of ``values`` over the links of each coordinate ``[n]``."""
     own = np.where(lits < 0, ~lits, lits)
@@ -369,15 +329,6 @@ def _residual(problem: Problem, scores: Scores, dual: DualPoint) -> Float:
     for end in range(2):
         rest -= np.bincount(problem.pair_var[:, end], dual.pair[:, end], problem.n)
     return rest
-
-
-def _self_weighted_mean(sizes: Float) -> float:
-    """``sum x^2 / sum x``, safe for any finite sizes; 0 for none."""
-    largest = float(sizes.max(initial=0.0))
-    if largest == 0.0:
-        return 0.0
-    relative = sizes / largest
-    return largest * float(relative @ relative) / float(relative.sum())
 
 
 def _to_literals(lits: Int32, values: Float, base: float) -> Float:
