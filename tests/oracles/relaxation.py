@@ -1,4 +1,7 @@
-"""The linear relaxation over enumerated vertices: one weight per vertex of every factor."""
+"""The linear relaxation over enumerated vertices: one weight per vertex of every factor.
+
+KNAPSACK factors are relaxed to their inequality instead.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,35 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from assent.problem import Problem, Scores
-from tests.oracles.enumeration import binary_points, factors, vertices
+from assent.problem import KNAPSACK, Problem, Scores
+from tests.oracles.enumeration import binary_points, factors, load_limits, naive_tables, vertices
 
 
 def _factor_list(problem: Problem, scores: Scores):
-    """Every factor as ``(literals, vertices, score of each vertex)``."""
+    """Every factor but KNAPSACK as ``(literals, vertices, score of each vertex)``."""
     corners = binary_points(2)
     for e, pair in enumerate(problem.pair_var):
         yield pair, corners, scores.pair[e] * corners.all(axis=1)
     for kind, k, literals, _ in factors(problem):
-        allowed = vertices(kind, len(literals), k)
-        yield literals, allowed, np.zeros(len(allowed))
+        if kind != KNAPSACK:
+            allowed = vertices(kind, len(literals), k)
+            yield literals, allowed, np.zeros(len(allowed))
+    for table in naive_tables(problem, scores):
+        finite = table.scores > -np.inf
+        yield table.literals, table.truths[finite], table.scores[finite]
+
+
+def _knapsack_rows(problem: Problem, columns: int):
+    """Rows ``A z <= b`` of the KNAPSACK factors over the first ``n`` columns."""
+    loads = load_limits(problem)
+    rows, limits = np.zeros((len(loads), columns)), []
+    literals = [lits for _, _, lits, _ in factors(problem)]
+    for row, (index, (weights, capacity)) in zip(rows, loads.items(), strict=True):
+        lits = literals[index]
+        np.add.at(row, lits[lits >= 0], weights[lits >= 0])
+        np.subtract.at(row, ~lits[lits < 0], weights[lits < 0])
+        limits.append(capacity - weights[lits < 0].sum())
+    return rows, np.array(limits)
 
 
 def naive_lp(problem: Problem, scores: Scores) -> float:
@@ -42,9 +62,17 @@ def naive_lp(problem: Problem, scores: Scores) -> float:
     upper = [1.0] * n + [None] * (columns - n)
     cost = np.concatenate(costs)
     scale = np.abs(cost).max(initial=0.0) or 1.0
-    if not rows:
+    loads, limits = _knapsack_rows(problem, columns)
+    if not rows and not len(limits):
         return float(scores.constant + np.maximum(scores.theta, 0.0).sum())
-    answer = linprog(cost / scale, A_eq=matrix.tocsr(), b_eq=rhs, bounds=[(0.0, u) for u in upper])
+    answer = linprog(
+        cost / scale,
+        A_ub=loads if len(limits) else None,
+        b_ub=limits if len(limits) else None,
+        A_eq=matrix.tocsr() if rows else None,
+        b_eq=rhs if rows else None,
+        bounds=[(0.0, u) for u in upper],
+    )
     if answer.status == 2:
         return -np.inf
     assert answer.status == 0, answer.message

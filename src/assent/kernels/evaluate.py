@@ -1,4 +1,4 @@
-"""What an assignment is worth and which logic factors it breaks."""
+"""What an assignment is worth, which logic factors it breaks and which tables forbid it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.problem import ANYOF, CAP
+from assent.problem import ANYOF, CAP, PARITY, POTTS
+
+# Weights may exceed a capacity by this part of it: sums like 0.1 + 0.2 <= 0.3 should hold.
+TOLERANCE = 1e-9
 
 
 def violated(problem: Any, x: np.ndarray) -> np.ndarray:
@@ -22,22 +25,62 @@ def violated(problem: Any, x: np.ndarray) -> np.ndarray:
         [0, 1]
     """
     broken = np.zeros(len(problem.k), np.uint8)
-    _mark_violated(
+    x = np.ascontiguousarray(x, np.int8)
+    layout = (
         problem.group_kind,
         problem.group_size,
         problem.group_count,
         problem.group_link,
         problem.group_factor,
         problem.lits,
-        problem.k,
-        np.ascontiguousarray(x, np.int8),
-        broken,
     )
+    counted = int(np.count_nonzero(problem.group_kind <= PARITY))
+    _mark_violated(*(part[:counted] for part in layout[:5]), problem.lits, problem.k, x, broken)
+    if len(problem.capacity):
+        _mark_overloaded(
+            *(part[counted:] for part in layout[1:4]),
+            problem.lits,
+            problem.weights,
+            problem.capacity,
+            x,
+            broken[len(broken) - len(problem.capacity) :],
+        )
     return broken
 
 
+def forbidden(problem: Any, scores: Any, x: np.ndarray) -> np.ndarray:
+    """Flags ``uint8`` of the tables in which the 0/1 vector ``x[n]`` meets an entry of -inf."""
+    return np.isneginf(table_entries(problem, scores, x)).astype(np.uint8)
+
+
+def count_violated(problem: Any, scores: Any, x: np.ndarray) -> int:
+    """Number of logic factors that ``x[n]`` breaks and of tables that forbid it."""
+    return int(violated(problem, x).sum()) + int(forbidden(problem, scores, x).sum())
+
+
+def table_entries(problem: Any, scores: Any, x: np.ndarray) -> np.ndarray:
+    """The entry ``x[n]`` takes in every table.
+
+    A categorical slot is in the first state whose coordinate is 1, or in state 0 without one.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.problem import DENSE, Scores, make_problem, make_tables
+        >>> tables = make_tables([(DENSE, (2, 2), (1, 1), np.array([[0, ~1]], np.int32))])
+        >>> problem = make_problem(2, np.zeros((0, 2), np.int32), [], tables)
+        >>> scores = Scores(np.zeros(2), np.zeros(0), table=np.array([1.0, 2.0, 3.0, 4.0]))
+        >>> table_entries(problem, scores, np.array([1, 1])).tolist()
+        [3.0]
+    """
+    tables = problem.tables
+    entries = np.empty(int(tables.factor[-1]))
+    if len(entries):
+        _pick_entries(*tables, scores.table, np.ascontiguousarray(x, np.int8), entries)
+    return entries
+
+
 def value(problem: Any, scores: Any, x: np.ndarray) -> float:
-    """Score of the 0/1 vector ``x[n]``, constraints disregarded.
+    """Score of the 0/1 vector ``x[n]``, logic disregarded; -inf where a table forbids it.
 
     Example:
         >>> import numpy as np
@@ -47,8 +90,12 @@ def value(problem: Any, scores: Any, x: np.ndarray) -> float:
         -1.0
     """
     x = np.ascontiguousarray(x, np.int8)
-    total = _summed_scores(scores.theta, problem.pair_var, scores.pair, x)
-    return float(scores.constant + total)
+    entries = table_entries(problem, scores, x)
+    if np.isneginf(entries).any():
+        return -np.inf
+    return float(
+        scores.constant + _summed_scores(scores.theta, problem.pair_var, scores.pair, entries, x)
+    )
 
 
 @jit
@@ -66,6 +113,8 @@ def _mark_violated(kind, size, count, first_link, first_factor, lits, k, x, brok
                 literal = lits[first_link[g] + inputs * m + f]
                 output = x[literal] if literal >= 0 else 1 - x[~literal]
                 broken[factor] = (true > 0) != (output == 1)
+            elif kind[g] == PARITY:
+                broken[factor] = true & 1
             elif kind[g] == CAP:
                 broken[factor] = true > k[factor]
             else:
@@ -73,15 +122,61 @@ def _mark_violated(kind, size, count, first_link, first_factor, lits, k, x, brok
 
 
 @jit
-def _summed_scores(theta, pair_var, pair, x):
+def _mark_overloaded(size, count, first_link, lits, weights, capacity, x, broken):
+    """Mark KNAPSACK factors; the arrays are those of their groups alone, but for ``lits``."""
+    offset = lits.size - weights.size
+    factor = 0
+    for g in range(size.size):
+        for f in range(count[g]):
+            carried = 0.0
+            for j in range(size[g]):
+                link = first_link[g] + j * count[g] + f
+                literal = lits[link]
+                holds = x[literal] if literal >= 0 else 1 - x[~literal]
+                carried += holds * weights[link - offset]
+            broken[factor] = carried > capacity[factor] + TOLERANCE * abs(capacity[factor])
+            factor += 1
+
+
+@jit
+def _pick_entries(kind, slot, states, first, link, entry, factor, lits, table, x, out):
+    """The entry of each table at an assignment."""
+    for t in range(kind.size):
+        place, members = link[t], factor[t + 1] - factor[t]
+        for row in range(members):
+            at, unequal, before = 0, False, 0
+            for s in range(slot[t], slot[t + 1]):
+                state = 0
+                if first[s] == 1:
+                    literal = lits[place]
+                    state = x[literal] if literal >= 0 else 1 - x[~literal]
+                else:
+                    while state < states[s] and x[lits[place + state]] == 0:
+                        state += 1
+                    state = state if state < states[s] else 0
+                at = at * states[s] + state
+                unequal |= s > slot[t] and state != before
+                before = state
+                place += states[s] - first[s]
+            here = entry[t] + row * ((entry[t + 1] - entry[t]) // members)
+            if kind[t] == POTTS:
+                out[factor[t] + row] = 0.0 if unequal else table[here + before]
+            else:
+                out[factor[t] + row] = table[here + at]
+
+
+@jit
+def _summed_scores(theta, pair_var, pair, entries, x):
     """Neumaier's compensated sum: values are compared with bounds to the last digits."""
     total = 0.0
     lost = 0.0
-    for v in range(theta.size + pair.size):
-        if v < theta.size:
+    for v in range(theta.size + pair.size + entries.size):
+        e = v - theta.size
+        if e < 0:
             term = theta[v] * x[v]
+        elif e >= pair.size:
+            term = entries[e - pair.size]
         else:
-            e = v - theta.size
             term = pair[e] * (x[pair_var[e, 0]] * x[pair_var[e, 1]])
         raised = total + term
         if abs(total) >= abs(term):

@@ -9,21 +9,20 @@ moving the one of an exactly-one factor is its shortest case.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.kernels.propagate import (
-    OUTPUT,
-    PAIRED,
-    coordinate,
-    group_of,
-    inner,
-    reset_counters,
-    weight,
+from assent.kernels.point import (
+    change_of_flip,
+    count_broken,
+    excess,
+    fill_sums,
+    flip,
+    gain_of_flip,
 )
-from assent.problem import ANYOF, SUM
+from assent.kernels.propagate import OUTPUT, PAIRED, coordinate, group_of, inner, lean, link_load
+from assent.kernels.switches import settled_by_switches, switch_sweep
+from assent.problem import ANYOF
 
 # Flips in one chain.  Moving a word in the flow models of dependency parsing takes up to about
 # thirty; beyond that chains hardly ever close.
@@ -44,125 +43,8 @@ CLUSTER_EFFORT = 64
 NOISE = 1e-12
 
 
-class Pairs(NamedTuple):
-    """The pair factors and, per coordinate, the pairs it takes part in.
-
-    ``edges[start[v]:start[v + 1]]`` are the pairs of coordinate ``v``: 8 bytes per pair in all.
-    """
-
-    var: np.ndarray  # int32[P, 2]
-    start: np.ndarray  # int32[n + 1]
-    edges: np.ndarray  # int32[2 P]
-
-
-class Point(NamedTuple):
-    """An assignment with its running sums.
-
-    ``field[v]`` is what ``x[v] = 1`` adds to the score given the other coordinates; ``true[F]``
-    counts true literals as propagation does; ``frozen[v]`` marks coordinates that must not move.
-    """
-
-    x: np.ndarray  # int8[n]
-    true: np.ndarray  # int32[F]
-    scratch: np.ndarray  # int32[F]
-    field: np.ndarray  # float64[n]
-    frozen: np.ndarray  # uint8[n]
-
-
-def build_pairs(problem: Any) -> Pairs:
-    """Index the pair factors of a compiled problem by coordinate."""
-    start = np.zeros(problem.n + 1, np.int32)
-    edges = np.empty(2 * len(problem.pair_var), np.int32)
-    _pairs_by_coordinate(problem.pair_var, start, edges)
-    return Pairs(problem.pair_var, start, edges)
-
-
-@jit
-def _pairs_by_coordinate(var, start, edges):
-    """Fill a CSR from coordinates to their pairs by a counting sort."""
-    for e in range(len(var)):
-        start[var[e, 0] + 1] += 1
-        start[var[e, 1] + 1] += 1
-    for v in range(start.size - 1):
-        start[v + 1] += start[v]
-    # start[v] serves as the place of v's next pair, which leaves it where v + 1 begins ...
-    for e in range(len(var)):
-        for side in range(2):
-            v = var[e, side]
-            edges[start[v]] = e
-            start[v] += 1
-    # ... so everything moves up by one.
-    for v in range(start.size - 1, 0, -1):
-        start[v] = start[v - 1]
-    start[0] = 0
-
-
-@inner
-def fill_sums(logic, theta, pair_var, pair, point):
-    """Compute the running sums of ``point`` from its assignment."""
-    for v in range(theta.size):
-        point.field[v] = theta[v]
-    for e in range(pair.size):
-        i, j = pair_var[e, 0], pair_var[e, 1]
-        point.field[i] += pair[e] * point.x[j]
-        point.field[j] += pair[e] * point.x[i]
-    reset_counters(logic, point.true, point.scratch)
-    for v in range(theta.size):
-        for place in range(logic.start[v], logic.start[v + 1]):
-            use = logic.uses[place]
-            holds = point.x[v] ^ (use & 1)
-            point.true[use >> 3] += holds * weight((use >> 1) & 3)
-
-
-@inner
-def excess(role, k, true):
-    """By how much a factor with this counter is broken: 0 if it holds."""
-    if role >= ANYOF:
-        return 1 if (true > 1) != (true & 1 == 1) else 0
-    if true > k:
-        return true - k
-    return k - true if role == SUM else 0
-
-
-@inner
-def change_of_flip(start, uses, k, x, true, v):
-    """Change in the number of broken factors, and in their total excess, if ``v`` flips."""
-    broken = 0
-    amount = 0
-    for place in range(start[v], start[v + 1]):
-        use = uses[place]
-        factor, role = use >> 3, (use >> 1) & 3
-        step = 1 - 2 * (x[v] ^ (use & 1))
-        before = excess(role, k[factor], true[factor])
-        after = excess(role, k[factor], true[factor] + step * weight(role))
-        broken += int(after > 0) - int(before > 0)
-        amount += after - before
-    return broken, amount
-
-
-@inner
-def flip(logic, pairs, pair, point, v):
-    """Flip ``v`` and keep the running sums right."""
-    for place in range(logic.start[v], logic.start[v + 1]):
-        use = logic.uses[place]
-        step = 1 - 2 * (point.x[v] ^ (use & 1))
-        point.true[use >> 3] += step * weight((use >> 1) & 3)
-    step = 1 - 2 * point.x[v]
-    for place in range(pairs.start[v], pairs.start[v + 1]):
-        e = pairs.edges[place]
-        other = pairs.var[e, 0] + pairs.var[e, 1] - v
-        point.field[other] += step * pair[e]
-    point.x[v] += step
-
-
-@inner
-def gain_of_flip(point, v):
-    """Change of the score if ``v`` flips."""
-    return point.field[v] if point.x[v] == 0 else -point.field[v]
-
-
-@inner
-def flip_sweep(logic, pairs, pair, point, broken, noise):
+@lean
+def flip_sweep(logic, pairs, pair, tables, point, broken, noise):
     """Visit every coordinate once and flip it if that is better.
 
     ``broken`` is the number of broken factors.  Returns it updated, and the number of flips.
@@ -172,20 +54,18 @@ def flip_sweep(logic, pairs, pair, point, broken, noise):
         gain = gain_of_flip(point, v)
         if point.frozen[v] or (broken == 0 and gain <= noise):
             continue
-        more_broken, amount = change_of_flip(
-            logic.start, logic.uses, logic.k, point.x, point.true, v
-        )
+        more_broken, amount = change_of_flip(logic, tables, point, v)
         if more_broken > 0:
             continue
         if more_broken < 0 or amount < 0 or (amount == 0 and gain > noise):
-            flip(logic, pairs, pair, point, v)
+            flip(logic, pairs, pair, tables, point, v)
             broken += more_broken
             flips += 1
     return broken, flips
 
 
-@inner
-def cheapest_mend(logic, point, factor, chain, length):
+@lean
+def cheapest_mend(logic, tables, point, factor, chain, length):
     """The coordinate whose flip mends a broken factor and costs least.
 
     Coordinates already in the chain stay.  Returns the coordinate (or -1), its change in broken
@@ -204,11 +84,11 @@ def cheapest_mend(logic, point, factor, chain, length):
             continue
         role = OUTPUT if logic.kind[g] == ANYOF and j == logic.size[g] - 1 else logic.kind[g]
         holds = point.x[v] if literal >= 0 else 1 - point.x[v]
-        if excess(role, k, true + (1 - 2 * holds) * weight(role)) >= now:
+        if excess(role, k, true + (1 - 2 * holds) * link_load(logic, link, role)) >= now:
             continue
         if is_among(v, chain, length):
             continue
-        broken, _ = change_of_flip(logic.start, logic.uses, logic.k, point.x, point.true, v)
+        broken, _ = change_of_flip(logic, tables, point, v)
         work += logic.start[v + 1] - logic.start[v]
         gain = gain_of_flip(point, v)
         if best < 0 or broken < best_broken or (broken == best_broken and gain > best_gain):
@@ -216,8 +96,8 @@ def cheapest_mend(logic, point, factor, chain, length):
     return best, best_broken, work
 
 
-@inner
-def best_neighbour(logic, pairs, point, noise, chain, length):
+@lean
+def best_neighbour(logic, pairs, tables, point, noise, chain, length):
     """The coordinate tied to the chain by a pair that gains most and breaks nothing.
 
     Returns the coordinate (or -1), its change in broken factors, and the links looked at.
@@ -232,14 +112,14 @@ def best_neighbour(logic, pairs, point, noise, chain, length):
             gain = gain_of_flip(point, v)
             if gain <= best_gain or point.frozen[v] or is_among(v, chain, length):
                 continue
-            broken, _ = change_of_flip(logic.start, logic.uses, logic.k, point.x, point.true, v)
+            broken, _ = change_of_flip(logic, tables, point, v)
             work += logic.start[v + 1] - logic.start[v]
             if broken <= 0:
                 best, best_broken, best_gain = v, broken, gain
     return best, best_broken, work
 
 
-@inner
+@lean
 def is_among(v, chain, length):
     """Whether ``v`` is one of the first entries of a chain."""
     found = False
@@ -248,12 +128,12 @@ def is_among(v, chain, length):
     return found
 
 
-@inner
+@lean
 def push_broken(start, uses, k, true, v, waiting, height):
     """Put the broken factors of ``v`` on the pile; returns its height, -1 if it runs over."""
     for place in range(start[v], start[v + 1]):
         use = uses[place]
-        if excess((use >> 1) & 3, k[use >> 3], true[use >> 3]) > 0:
+        if excess((use >> 1) & 7, k[use >> 4], true[use >> 4]) > 0:
             if height == waiting.size:
                 return -1
             waiting[height] = use >> 1  # factor and role
@@ -261,19 +141,19 @@ def push_broken(start, uses, k, true, v, waiting, height):
     return height
 
 
-@inner
+@lean
 def drop_mended(k, true, waiting, height):
     """Take factors that hold again off the top of the pile."""
     while height > 0:
         top = waiting[height - 1]
-        if excess(top & 3, k[top >> 2], true[top >> 2]) > 0:
+        if excess(top & 7, k[top >> 3], true[top >> 3]) > 0:
             break
         height -= 1
     return height
 
 
-@inner
-def try_chain(logic, pairs, pair, point, first, noise, thorough, chain, waiting):
+@lean
+def try_chain(logic, pairs, pair, tables, point, first, noise, thorough, chain, waiting):
     """Flip ``first``, mend what breaks, and keep the outcome if it is better.
 
     Once nothing is broken the chain goes on to neighbours that would now gain, if
@@ -283,11 +163,11 @@ def try_chain(logic, pairs, pair, point, first, noise, thorough, chain, waiting)
     start, uses, k = logic.start, logic.uses, logic.k
     v, length, height = np.int64(first), 0, np.int64(0)
     gain, work = 0.0, np.int64(0)
-    broken, _ = change_of_flip(start, uses, k, point.x, point.true, v)
+    broken, _ = change_of_flip(logic, tables, point, v)
     while True:
         # 1. Flip, and note what this breaks.
         gain += gain_of_flip(point, v)
-        flip(logic, pairs, pair, point, v)
+        flip(logic, pairs, pair, tables, point, v)
         chain[length] = v
         length += 1
         work += start[v + 1] - start[v]
@@ -298,10 +178,12 @@ def try_chain(logic, pairs, pair, point, first, noise, thorough, chain, waiting)
             break
         # 3. Mend it; with nothing to mend, look for a neighbour that gains.
         if height > 0:
-            factor = np.int64(waiting[height - 1] >> 2)
-            v, more_broken, looked = cheapest_mend(logic, point, factor, chain, length)
+            factor = np.int64(waiting[height - 1] >> 3)
+            v, more_broken, looked = cheapest_mend(logic, tables, point, factor, chain, length)
         elif thorough:
-            v, more_broken, looked = best_neighbour(logic, pairs, point, noise, chain, length)
+            v, more_broken, looked = best_neighbour(
+                logic, pairs, tables, point, noise, chain, length
+            )
         else:
             break
         work += looked
@@ -312,12 +194,12 @@ def try_chain(logic, pairs, pair, point, first, noise, thorough, chain, waiting)
         return broken, length, work
     # 4. Not better: take the flips back, latest first.
     for c in range(length - 1, -1, -1):
-        flip(logic, pairs, pair, point, np.int64(chain[c]))
+        flip(logic, pairs, pair, tables, point, np.int64(chain[c]))
     return 0, 0, work
 
 
 @inner
-def chain_sweep(logic, pairs, pair, point, broken, noise, thorough, after):
+def chain_sweep(logic, pairs, pair, tables, point, broken, noise, thorough, after):
     """Try a chain from every coordinate that would gain alone or stands in a broken factor.
 
     If ``thorough``, also from those that only pairs hold back.
@@ -336,6 +218,12 @@ def chain_sweep(logic, pairs, pair, point, broken, noise, thorough, after):
         v = v + 1 if v + 1 < point.x.size else nothing
         if point.frozen[v]:
             continue
+        if (
+            tables is not None
+            and broken == 0
+            and settled_by_switches(logic, tables, point, v, noise)
+        ):
+            continue
         only_pairs = logic.start[v] == logic.start[v + 1]
         promising = thorough if only_pairs else gain_of_flip(point, v) > noise
         if broken > 0 and not promising:
@@ -344,7 +232,7 @@ def chain_sweep(logic, pairs, pair, point, broken, noise, thorough, after):
         if not promising:
             continue
         change, kept, work = try_chain(
-            logic, pairs, pair, point, v, noise, thorough, chain, waiting
+            logic, pairs, pair, tables, point, v, noise, thorough, chain, waiting
         )
         broken += change
         flips += kept
@@ -354,38 +242,41 @@ def chain_sweep(logic, pairs, pair, point, broken, noise, thorough, after):
     return broken, flips, v
 
 
-@inner
-def count_broken(logic, true):
-    """Number of broken factors by the counters."""
-    broken = 0
-    for g in range(logic.kind.size):
-        for factor in range(logic.first_factor[g], logic.first_factor[g] + logic.members[g]):
-            if excess(logic.kind[g], logic.k[factor], true[factor]) > 0:
-                broken += 1
-    return broken
-
-
-@jit
-def improve(logic, pairs, theta, pair, point, max_sweeps, thorough):
-    """Local search from ``point`` (its ``x`` and ``frozen`` set); returns broken factors, flips.
-
-    Sweeps of single flips until none helps, then a round of chains, and again; ``thorough``
-    extends the chains to clusters of coordinates tied by pairs.
-    """
-    fill_sums(logic, theta, pairs.var, pair, point)
+@lean
+def largest_score(theta, pair, tables):
+    """The largest finite size of a score."""
     largest = 0.0
     for v in range(theta.size):
         largest = max(largest, abs(theta[v]))
     for e in range(pair.size):
         largest = max(largest, abs(pair[e]))
-    noise = NOISE * largest
-    broken = count_broken(logic, point.true)
+    if tables is not None:
+        for entry in tables.table:
+            if entry > -np.inf:
+                largest = max(largest, abs(entry))
+    return largest
+
+
+@jit
+def improve(logic, pairs, tables, theta, pair, point, max_sweeps, thorough):
+    """Local search from ``point`` (its ``x`` and ``frozen`` set); returns broken factors, flips.
+
+    Sweeps of single flips, and of single switches of a table's variables, until none helps; then
+    a round of chains, and again.  ``thorough`` extends the chains to clusters of coordinates tied
+    by pairs.
+    """
+    forbidding = fill_sums(logic, theta, pairs.var, pair, tables, point)
+    noise = NOISE * largest_score(theta, pair, tables)
+    broken = forbidding + count_broken(logic, point.true)
     total, cursor = 0, np.int64(-1)
     for _ in range(max_sweeps):
-        broken, flips = flip_sweep(logic, pairs, pair, point, broken, noise)
+        broken, flips = flip_sweep(logic, pairs, pair, tables, point, broken, noise)
+        if tables is not None:
+            broken, switches = switch_sweep(logic, pairs, pair, tables, point, broken, noise)
+            flips += switches
         if flips == 0 and (thorough or logic.k.size):
             broken, flips, cursor = chain_sweep(
-                logic, pairs, pair, point, broken, noise, thorough, cursor
+                logic, pairs, pair, tables, point, broken, noise, thorough, cursor
             )
         total += flips
         if flips == 0:

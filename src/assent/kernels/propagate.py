@@ -7,9 +7,9 @@ coordinates on the trail.  A factor searches its literals at most twice between 
 the whole costs O(links).
 
 The counters of an ANYOF factor hold its inputs and its output at once: an input counts 2 and the
-output 1.  A factor that holds both ``x`` and ``~x`` counts the two as one true literal from the
-start: whatever ``x`` is, exactly one of them holds.  Their links are *paired* and take no further
-part.
+output 1.  Those of a KNAPSACK factor hold weights in whole units.  A factor that holds both ``x``
+and ``~x`` counts the two as one true literal from the start: whatever ``x`` is, exactly one of
+them holds.  Their links are *paired* and take no further part.
 """
 
 from __future__ import annotations
@@ -18,17 +18,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from assent.kernels.capacity_units import knapsack_units, net_complements
 from assent.kernels.jit import jit
-from assent.problem import ANYOF, SUM
+from assent.problem import ANYOF, KNAPSACK, PARITY, SUM
 
 # Functions that only kernels call need no entry from Python, which takes longer to compile than
 # most of their bodies.
 inner = jit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
+# The same for functions that allocate nothing: counting references to their many arrays would
+# take most of the compiler's time.
+lean = jit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
 FREE = -1  # a coordinate without a value
 
 # The role of a link: the kind of its factor, and a role of its own for an ANYOF's output.
-OUTPUT = 3
+OUTPUT = 5
 
 # What has just happened to a literal.
 TURNED_FALSE, TURNED_TRUE, ANYTHING = 0, 1, 2
@@ -36,25 +41,27 @@ TURNED_FALSE, TURNED_TRUE, ANYTHING = 0, 1, 2
 # What a factor's counters call for; the last bit of the others is the truth to be given.
 NOTHING, LOST = 0, 1
 INPUTS_FALSE, INPUTS_TRUE = 2, 3
-OUTPUT_FALSE, OUTPUT_TRUE = 4, 5
+HEAVY_FALSE = 4  # items that no longer fit
+OUTPUT_FALSE, OUTPUT_TRUE = 6, 7
 
 # Marks of links: one of an ``x, ~x`` pair of inputs; an output whose negation is an input.
 PAIRED, SELF_DENYING = 1, 2
 
-# Added to the counters of a factor that is given up: beyond any size, and int32 holds it thrice.
-OUT_OF_REACH = 1 << 28
+# Added to the counters of a factor that is given up: beyond any sum, and int64 holds it thrice.
+OUT_OF_REACH = 1 << 60
 
-# A use is coded as factor * 8 + role * 2 + negated in 32 bits.
-MOST_FACTORS = 1 << 28
+# A use is coded as factor * 16 + role * 2 + negated in 32 bits.
+MOST_FACTORS = 1 << 27
 
 
 class Logic(NamedTuple):
     """The logic factors of a problem and, per coordinate, its uses in them.
 
-    The first seven arrays are those of the compiled problem.  ``uses[start[v]:start[v + 1]]``
-    say what coordinate ``v`` does: ``factor << 3 | role << 1 | negated`` for each of its links
-    that is not paired.  ``marks`` has one entry per link, or none at all when no factor holds
-    both ``x`` and ``~x``.
+    The first six arrays are those of the compiled problem, and ``k`` as well but for the limits
+    of KNAPSACK factors.  ``uses[start[v]:start[v + 1]]`` say what coordinate ``v`` does:
+    ``factor << 4 | role << 1 | negated`` for each of its links that is not paired.  ``marks`` has
+    one entry per link, or none at all when no factor holds both ``x`` and ``~x``.  The last three
+    are empty where no factor is a KNAPSACK.
     """
 
     kind: np.ndarray  # int8[G]
@@ -63,10 +70,13 @@ class Logic(NamedTuple):
     first_link: np.ndarray  # int64[G]
     first_factor: np.ndarray  # int64[G]
     lits: np.ndarray  # int32[L]
-    k: np.ndarray  # int32[F]
+    k: np.ndarray  # int64[F]
     start: np.ndarray  # int32[n + 1]
     uses: np.ndarray  # int32[<= L]
     marks: np.ndarray  # uint8[L] or uint8[0]
+    units: np.ndarray  # int64, one per link of the KNAPSACK groups, which stand last
+    heaviest: np.ndarray  # int64, one per KNAPSACK factor
+    loads: np.ndarray  # int64[uses] what a true literal adds to its factor's counter
 
 
 def build_links(problem: Any) -> Logic:
@@ -91,13 +101,27 @@ def build_links(problem: Any) -> Logic:
         problem.lits,
     )
     marks = np.zeros(len(problem.lits), np.uint8)
-    stamp = np.full(problem.n, -1, np.int64)
-    if not _mark_complements(*layout, stamp, np.empty(problem.n, np.int32), marks):
+    stamp, seen = np.full(problem.n, -1, np.int64), np.empty(problem.n, np.int32)
+    complements = _mark_complements(*layout, stamp, seen, marks)
+    k = problem.k.astype(np.int64)
+    units = heaviest = np.zeros(0, np.int64)
+    if len(problem.capacity):
+        units, limits = knapsack_units(problem)
+        heaviest = np.empty_like(limits)
+        stamp[:] = -1
+        heavy = problem.group_kind == KNAPSACK
+        groups = (problem.group_size[heavy], problem.group_count[heavy], problem.group_link[heavy])
+        complements |= net_complements(
+            *groups, problem.lits, stamp, seen, marks, PAIRED, units, limits, heaviest
+        )
+        k[len(k) - len(limits) :] = limits
+    if not complements:
         marks = np.zeros(0, np.uint8)
     start = np.zeros(problem.n + 1, np.int32)
     uses = np.empty(len(problem.lits) - np.count_nonzero(marks == PAIRED), np.int32)
-    _index_uses(*layout, marks, start, uses)
-    return Logic(*layout, problem.k, start, uses, marks)
+    loads = np.empty(len(uses) if len(units) else 0, np.int64)
+    _index_uses(*layout, marks, units, start, uses, loads)
+    return Logic(*layout, k, start, uses, marks, units, heaviest, loads)
 
 
 def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:
@@ -128,7 +152,7 @@ def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:
 def workspace(problem: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Room for the counters ``true[F]`` and ``free[F]`` and for the trail ``[n]``."""
     factors = len(problem.k)
-    return np.empty(factors, np.int32), np.empty(factors, np.int32), np.empty(problem.n, np.int32)
+    return np.empty(factors, np.int64), np.empty(factors, np.int64), np.empty(problem.n, np.int32)
 
 
 @jit
@@ -136,10 +160,11 @@ def _mark_complements(kind, size, members, first_link, first_factor, lits, stamp
     """Mark links whose complement is an input of the same factor; say whether there are any.
 
     ``stamp[v]`` is the last factor met that names ``v``, ``seen[v]`` the link that does.
+    KNAPSACK factors, whose two literals differ in weight, are left out.
     """
     found = False
     for g in range(kind.size):
-        m = members[g]
+        m = members[g] if kind[g] != KNAPSACK else 0
         for f in range(m):
             for j in range(size[g]):
                 link = first_link[g] + j * m + f
@@ -157,8 +182,10 @@ def _mark_complements(kind, size, members, first_link, first_factor, lits, stamp
 
 
 @jit
-def _index_uses(kind, size, members, first_link, first_factor, lits, marks, start, uses):
-    """Fill a CSR from coordinates to their uses by a counting sort."""
+def _index_uses(
+    kind, size, members, first_link, first_factor, lits, marks, units, start, uses, loads
+):  # fmt: skip
+    """Fill a CSR from coordinates to their uses, and what these weigh, by a counting sort."""
     for link in range(lits.size):
         if marks.size == 0 or marks[link] != PAIRED:
             start[coordinate(lits[link]) + 1] += 1
@@ -173,7 +200,12 @@ def _index_uses(kind, size, members, first_link, first_factor, lits, marks, star
                 if marks.size == 0 or marks[link] != PAIRED:
                     v = coordinate(lits[link])
                     negated = 1 if lits[link] < 0 else 0
-                    uses[start[v]] = (first_factor[g] + f) << 3 | role << 1 | negated
+                    uses[start[v]] = (first_factor[g] + f) << 4 | role << 1 | negated
+                    if loads.size:
+                        heavy = kind[g] == KNAPSACK
+                        loads[start[v]] = (
+                            units[link - lits.size + units.size] if heavy else weight(role)
+                        )
                     start[v] += 1
     # ... so everything moves up by one.
     for v in range(start.size - 1, 0, -1):
@@ -197,19 +229,33 @@ def _close(logic, values, true, free, trail):
     return conflict
 
 
-@inner
+@lean
 def coordinate(literal):
     """The coordinate a literal speaks about."""
     return literal if literal >= 0 else ~literal
 
 
-@inner
+@lean
 def weight(role):
-    """What a true literal adds to its factor's counter."""
+    """What a true literal adds to its factor's counter, KNAPSACK factors apart."""
     return 2 if role == ANYOF else 1
 
 
-@inner
+@lean
+def load(loads, place, role):
+    """What a true literal adds to its factor's counter, by the place of its use."""
+    return loads[place] if loads.size else np.int64(weight(role))
+
+
+@lean
+def link_load(logic, link, role):
+    """What a true literal adds to its factor's counter, by its link."""
+    if role == KNAPSACK:
+        return logic.units[link - logic.lits.size + logic.units.size]
+    return np.int64(weight(role))
+
+
+@lean
 def group_of(first_factor, factor):
     """The group a factor stands in: the last one that begins at or before it."""
     low, high = 0, first_factor.size
@@ -222,23 +268,36 @@ def group_of(first_factor, factor):
     return low
 
 
-@inner
+@lean
 def reset_counters(logic, true, free):
     """Counters ``true[F]``, ``free[F]`` before any coordinate has a value."""
     for g in range(logic.kind.size):
         full = 2 * logic.size[g] - 1 if logic.kind[g] == ANYOF else logic.size[g]
         for f in range(logic.first_factor[g], logic.first_factor[g] + logic.members[g]):
             true[f] = 0
-            free[f] = full
+            free[f] = full if logic.kind[g] != KNAPSACK else 0
+    if logic.units.size:
+        add_units(logic, free)
     if logic.marks.size:
         count_paired(logic, true, free)
 
 
-@inner
-def count_paired(logic, true, free):
-    """Count every pair ``x, ~x`` as one true literal."""
+@lean
+def add_units(logic, free):
+    """Count all units of KNAPSACK factors as free."""
     for g in range(logic.kind.size):
-        m = logic.members[g]
+        if logic.kind[g] == KNAPSACK:
+            m = logic.members[g]
+            for j in range(m * logic.size[g]):
+                link = logic.first_link[g] + j
+                free[logic.first_factor[g] + j % m] += link_load(logic, link, KNAPSACK)
+
+
+@lean
+def count_paired(logic, true, free):
+    """Count every pair ``x, ~x`` as one true literal; KNAPSACK factors have netted theirs."""
+    for g in range(logic.kind.size):
+        m = logic.members[g] if logic.kind[g] != KNAPSACK else 0
         for link in range(logic.first_link[g], logic.first_link[g] + m * logic.size[g]):
             if logic.marks[link] == PAIRED:
                 f = logic.first_factor[g] + (link - logic.first_link[g]) % m
@@ -247,13 +306,13 @@ def count_paired(logic, true, free):
                     true[f] += weight(logic.kind[g])
 
 
-@inner
+@lean
 def consequence(role, event, k, true, free):
     """What the counters of a factor call for after an event at a link with the given role.
 
     Literals are searched only when the event has just made the count tight, once per cause.
     """
-    if role >= ANYOF:
+    if role in (ANYOF, OUTPUT):
         inputs_free, output_free, output = free >> 1, free & 1, true & 1
         if true > 1 or inputs_free == 0:  # the inputs decide the output
             decided = 1 if true > 1 else 0
@@ -266,9 +325,16 @@ def consequence(role, event, k, true, free):
             if output == 0 and role == OUTPUT:
                 return INPUTS_FALSE
         return NOTHING
+    if role == PARITY:
+        odd = true & 1
+        if free == 0:
+            return LOST if odd else NOTHING
+        return NOTHING if free > 1 else INPUTS_FALSE + odd
     missing = k - true
     if missing < 0 or (role == SUM and missing > free):
         return LOST
+    if role == KNAPSACK:
+        return HEAVY_FALSE if free > missing and event != TURNED_FALSE else NOTHING
     if free > 0:
         if missing == 0 and event != TURNED_FALSE:
             return INPUTS_FALSE
@@ -277,9 +343,14 @@ def consequence(role, event, k, true, free):
     return NOTHING
 
 
-@inner
-def force(logic, factor, action, values, trail, tail):
-    """Give the free literals an action speaks about its truth; returns the trail's new end."""
+@lean
+def force(logic, factor, action, room, values, trail, tail):
+    """Give the free literals an action speaks about its truth; returns the trail's new end.
+
+    ``room`` is what a KNAPSACK factor can still carry.
+    """
+    if action == HEAVY_FALSE:
+        return drop_heavy(logic, factor, room, values, trail, tail)
     g = group_of(logic.first_factor, factor)
     m = logic.members[g]
     first = logic.first_link[g] + factor - logic.first_factor[g]
@@ -299,7 +370,25 @@ def force(logic, factor, action, values, trail, tail):
     return tail
 
 
-@inner
+@lean
+def drop_heavy(logic, factor, room, values, trail, tail):
+    """Make the free items of a KNAPSACK factor false that are heavier than its room."""
+    if logic.heaviest[factor - logic.k.size + logic.heaviest.size] <= room:
+        return tail
+    g = group_of(logic.first_factor, factor)
+    first = logic.first_link[g] + factor - logic.first_factor[g]
+    for j in range(logic.size[g]):
+        link = first + j * logic.members[g]
+        literal = logic.lits[link]
+        v = coordinate(literal)
+        if values[v] == FREE and link_load(logic, link, KNAPSACK) > room:
+            values[v] = 0 if literal >= 0 else 1
+            trail[tail] = v
+            tail += 1
+    return tail
+
+
+@lean
 def start_units(logic, values, true, free, trail, tail):
     """Consequences of factors that leave no choice before anything is counted.
 
@@ -318,19 +407,20 @@ def start_units(logic, values, true, free, trail, tail):
             if action == LOST:
                 conflict = factor if conflict < 0 else conflict
             elif action != NOTHING:
-                tail = force(logic, factor, action, values, trail, tail)
+                room = logic.k[factor] - true[factor]
+                tail = force(logic, factor, action, room, values, trail, tail)
     return conflict, tail
 
 
-@inner
+@lean
 def propagate(logic, values, true, free, trail, head, tail, stop):
     """Work off ``trail[head:tail]``: coordinates with a value that the counters do not know yet.
 
     Args:
         logic: from :func:`build_links`.
         values: ``int8[n]``, written.
-        true: ``int32[F]`` true literals per factor, written.
-        free: ``int32[F]`` free literals per factor, written.
+        true: ``int64[F]`` true literals per factor, written.
+        free: ``int64[F]`` free literals per factor, written.
         trail: ``int32[n]`` coordinates in the order they received values, written.
         head: first entry not yet counted.
         tail: end of the trail.
@@ -342,17 +432,18 @@ def propagate(logic, values, true, free, trail, head, tail, stop):
         before the new head is fully counted, so that :func:`retreat` can undo it.
     """
     conflict = -1
-    start, uses, k = logic.start, logic.uses, logic.k
+    start, uses, loads, k = logic.start, logic.uses, logic.loads, logic.k
     while head < tail and not (stop and conflict >= 0):
         v = trail[head]
         head += 1
         for place in range(start[v], start[v + 1]):
             # 1. Count.
             use = uses[place]
-            factor, role = np.int64(use >> 3), (use >> 1) & 3
+            factor, role = np.int64(use >> 4), (use >> 1) & 7
             holds = values[v] ^ (use & 1)
-            true[factor] += holds * weight(role)
-            free[factor] -= weight(role)
+            step = load(loads, place, role)
+            true[factor] += holds * step
+            free[factor] -= step
             # 2. Conclude.
             action = consequence(role, holds, k[factor], true[factor], free[factor])
             if action == LOST:
@@ -361,22 +452,24 @@ def propagate(logic, values, true, free, trail, head, tail, stop):
                     true[factor] -= OUT_OF_REACH
                     free[factor] += 2 * OUT_OF_REACH
             elif action != NOTHING:
-                tail = force(logic, factor, action, values, trail, tail)
+                room = k[factor] - true[factor]
+                tail = force(logic, factor, action, room, values, trail, tail)
     return conflict, head, tail
 
 
-@inner
-def retreat(start, uses, values, true, free, trail, mark, head, tail):
+@lean
+def retreat(logic, values, true, free, trail, mark, head, tail):
     """Undo ``trail[mark:tail]``, of which ``trail[mark:head]`` is counted; returns links undone."""
     work = 0
+    start, uses, loads = logic.start, logic.uses, logic.loads
     for at in range(mark, tail):
         v = trail[at]
         if at < head:
             work += start[v + 1] - start[v]
             for place in range(start[v], start[v + 1]):
                 use = uses[place]
-                factor, role = use >> 3, (use >> 1) & 3
-                true[factor] -= (values[v] ^ (use & 1)) * weight(role)
-                free[factor] += weight(role)
+                factor, step = use >> 4, load(loads, place, (use >> 1) & 7)
+                true[factor] -= (values[v] ^ (use & 1)) * step
+                free[factor] += step
         values[v] = FREE
     return work
