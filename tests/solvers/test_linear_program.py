@@ -115,9 +115,9 @@ def test_rows_and_columns_of_tables_and_parities():
     ring = blocks(3, 4)
     reward = Scores(np.zeros(12), np.zeros(0), 0.0, np.ones(12))
     assert build_lp(ring(POTTS), reward).matrix.shape == (3 + 12, 12 + 12)
-    # A mixed factor has every state's three rows.
+    # A factor of both signs has two rows per gain and one per loss.
     mixed = Scores(np.zeros(12), np.zeros(0), 0.0, np.array([-1.0] + [1.0] * 11))
-    assert build_lp(ring(POTTS), mixed).matrix.shape == (3 + 12 + 8, 12 + 12)
+    assert build_lp(ring(POTTS), mixed).matrix.shape == (3 + 8 + 7, 12 + 12)
     table = np.zeros(48)
     table[:5] = -np.inf
     dense = build_lp(ring(DENSE), Scores(np.zeros(12), np.zeros(0), 0.0, table))

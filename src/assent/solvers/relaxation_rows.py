@@ -264,25 +264,32 @@ def _add_potts(builder: RowBuilder, u: State, v: State, scores: Float) -> None:
     """Common states of two slots.
 
     If no score is negative ``min(u_k, v_k)`` for all states at once can be reached, if none is
-    positive ``max(0, u_k + v_k - 1)`` can: then the states are products on their own.
+    positive ``max(0, u_k + v_k - 1)`` can: then the states are products on their own.  With both
+    signs the hull is ``0 <= w_k <= min(u_k, v_k), u_k + v_k - w_k + sum_{j != k} w_j <= 1``; the
+    second row matters for losses and the sum of gains ``G`` in it only.  For, at an optimum,
+
+    1. one loss at most is positive, as ``u_j + v_j + u_k + v_k + 2 G <= 2`` for any two;
+    2. either all gains are at ``min(u_k, v_k)`` or, for some loss, ``G >= 1 - u_k - v_k``: below
+       that gains are free.  Both imply the rows of gains, and of states without a score.
     """
     mixed = (scores > 0).any(axis=1) & (scores < 0).any(axis=1)
     add_products(builder, u[~mixed], v[~mixed], scores[~mixed])
     u, v, scores = u[mixed], v[mixed], scores[mixed]
-    common = np.nonzero(scores > -np.inf)
-    columns = builder.columns(-scores[common])
-    # 1. w_k <= u_k and w_k <= v_k.
+    gain, loss = np.nonzero(scores > 0), np.nonzero(scores < 0)
+    w = np.full(scores.shape, -1)
+    w[gain] = builder.columns(-scores[gain])
     for state in (u, v):
-        rows = builder.rows(np.zeros(columns.shape))
-        builder.put_column(rows, columns, 1.0)
-        builder.put(rows, state[common], -1.0)
-    # 2. u_k + v_k - w_k + sum_{j != k} w_j <= 1.
-    rows = builder.rows(np.ones(scores.shape))
-    builder.put(rows, u, 1.0)
-    builder.put(rows, v, 1.0)
-    other = np.arange(scores.shape[1])
-    entry = np.where(common[1][:, None] == other, -1.0, 1.0)
-    builder.put_column(rows[common[0]], columns[:, None], entry)
+        rows = builder.rows(np.zeros(len(gain[0])))
+        builder.put_column(rows, w[gain], 1.0)
+        builder.put(rows, state[gain], -1.0)
+    rows = builder.rows(np.ones(len(loss[0])))
+    builder.put(rows, u[loss], 1.0)
+    builder.put(rows, v[loss], 1.0)
+    soft = scores[loss] > -np.inf
+    builder.put_column(rows[soft], builder.columns(-scores[loss][soft]), -1.0)
+    beside = w[loss[0]]  # the gains of a loss's factor
+    at, _ = np.nonzero(beside >= 0)
+    builder.put_column(rows[at], beside[beside >= 0], 1.0)
 
 
 def _flat(*arrays: Any) -> tuple[NDArray, ...]:
