@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assent.problem import ANYOF, CAP, SUM
-from tests.oracles.enumeration import vertices
+from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
+from tests.oracles.enumeration import brute_force_map, vertices
+from tests.oracles.hulls import hull_lp
 from tests.oracles.projection import (
     PAIR_VERTICES,
     hull_projection,
@@ -14,18 +15,36 @@ from tests.oracles.projection import (
     projection_gap,
     scored_projection,
 )
+from tests.oracles.random_problems import LOGIC, random_problem, random_scores
+from tests.oracles.relaxation import naive_lp
 from tests.oracles.sweep import sweep_seeds
 
 
 @pytest.mark.parametrize(
-    ("kind", "size", "k", "count"), [(CAP, 4, 2, 11), (SUM, 4, 2, 6), (ANYOF, 4, 1, 8)]
+    ("kind", "size", "k", "count"),
+    [(CAP, 4, 2, 11), (SUM, 4, 2, 6), (ANYOF, 4, 1, 8), (PARITY, 4, 1, 8)],
 )
 def test_vertices_are_counted_right(kind, size, k, count):
     assert len(vertices(kind, size, k)) == count
 
 
+def test_a_knapsack_with_unit_weights_is_a_cap():
+    assert np.array_equal(vertices(KNAPSACK, 4, 1, np.ones(4), 2.5), vertices(CAP, 4, 2))
+
+
+@sweep_seeds(share=0.3)
+def test_two_relaxations_agree_and_bound_the_best_assignment(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        problem = random_problem(rng, n=8, factors=2, kinds=LOGIC, tables=int(rng.integers(4)))
+        scores = random_scores(rng, problem, 1.0, forbidden=0.2)
+        relaxed = naive_lp(problem, scores)
+        assert relaxed == pytest.approx(hull_lp(problem, scores), abs=1e-6)
+        assert brute_force_map(problem, scores)[0] <= relaxed + 1e-6
+
+
 @sweep_seeds()
-@pytest.mark.parametrize("kind", [CAP, SUM, ANYOF])
+@pytest.mark.parametrize("kind", [CAP, SUM, ANYOF, PARITY])
 def test_two_ways_to_project_agree(kind, seeds):
     for seed in seeds:
         rng = np.random.default_rng(seed)

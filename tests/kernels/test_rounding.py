@@ -14,7 +14,7 @@ from tests.oracles.enumeration import (
     naive_value,
     violated_factors,
 )
-from tests.oracles.random_problems import random_problem, random_scores
+from tests.oracles.random_problems import COUNTED, LOGIC, random_problem, random_scores
 from tests.oracles.sweep import sweep_seeds
 
 NO_PAIRS = np.zeros((0, 2), np.int32)
@@ -30,7 +30,7 @@ def random_marginals(rng, n):
 def test_claims_of_a_rounding_are_true(seeds):
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        problem = random_problem(rng, factors=6, complements=rng.random() < 0.3)
+        problem = random_problem(rng, factors=6, complements=rng.random() < 0.3, kinds=LOGIC)
         scores = random_scores(rng, problem)
         rounded = round_marginals(problem, scores, random_marginals(rng, problem.n))
         assert set(rounded.x.tolist()) <= {0, 1}
@@ -47,7 +47,7 @@ def test_claims_of_a_rounding_are_true(seeds):
 def test_local_search_never_makes_an_assignment_worse(seeds):
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        problem = random_problem(rng, factors=6, complements=rng.random() < 0.3)
+        problem = random_problem(rng, factors=6, complements=rng.random() < 0.3, kinds=LOGIC)
         scores = random_scores(rng, problem)
         marginals = random_marginals(rng, problem.n)
         before = round_marginals(problem, scores, marginals, max_sweeps=0)
@@ -58,11 +58,12 @@ def test_local_search_never_makes_an_assignment_worse(seeds):
             assert after.value >= before.value - 1e-9 * (1 + abs(before.value))
 
 
-def test_rounding_small_problems_finds_most_feasible_and_many_best():
+@pytest.mark.parametrize("kinds", [COUNTED, LOGIC])
+def test_rounding_small_problems_finds_most_feasible_and_many_best(kinds):
     feasible = found = best_found = 0
     for seed in range(80):
         rng = np.random.default_rng(seed)
-        problem = random_problem(rng, n=8, factors=6)
+        problem = random_problem(rng, n=8, factors=6, kinds=kinds)
         scores = random_scores(rng, problem, scale=1.0)
         best, _ = brute_force_map(problem, scores)
         rounded = round_marginals(problem, scores, np.full(problem.n, 0.5))
@@ -78,7 +79,7 @@ def test_rounding_small_problems_finds_most_feasible_and_many_best():
 def test_integral_feasible_marginals_are_kept(seeds):
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        problem = random_problem(rng)
+        problem = random_problem(rng, kinds=LOGIC)
         scores = random_scores(rng, problem)
         points = enumerate_assignments(problem)
         if len(points) == 0:
@@ -92,7 +93,7 @@ def test_integral_feasible_marginals_are_kept(seeds):
 def test_value_and_violations_match_the_naive_ones(seeds):
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        problem = random_problem(rng, complements=True, any_k=True)
+        problem = random_problem(rng, complements=True, any_k=True, kinds=LOGIC)
         scores = random_scores(rng, problem, scale=1.0)
         x = rng.integers(0, 2, problem.n)
         assert value(problem, scores, x) == pytest.approx(naive_value(problem, scores, x), abs=1e-9)

@@ -11,17 +11,20 @@ import numpy as np
 from assent.kernels.propagate import fix, propagate
 from assent.kernels.rounding import round_marginals
 from tests.oracles.enumeration import naive_value, violated_factors
-from tests.oracles.random_problems import random_problem, random_scores
+from tests.oracles.random_problems import LOGIC, random_problem, random_scores
 
 assert not hasattr(propagate, "py_func"), "the compiler is still on"
 for seed in range(20):
     rng = np.random.default_rng(seed)
-    problem = random_problem(rng, complements=seed % 2 == 0)
+    tables = seed % 4
+    problem = random_problem(rng, complements=seed % 2 == 0, kinds=LOGIC, tables=tables)
     scores = random_scores(rng, problem, scale=1.0)
     fix(problem, np.full(problem.n, -1, np.int8))
     rounded = round_marginals(problem, scores, rng.random(problem.n), thorough=True)
-    assert rounded.violated == len(violated_factors(problem, rounded.x))
-    assert abs(rounded.value - naive_value(problem, scores, rounded.x)) < 1e-9
+    broken = violated_factors(problem, rounded.x)
+    assert rounded.violated == len(broken)
+    if not broken:
+        assert abs(rounded.value - naive_value(problem, scores, rounded.x)) < 1e-9
 """
 
 
