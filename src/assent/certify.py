@@ -23,6 +23,9 @@ from assent.factors.normal_form import NormalForm, maximize_form, repeated_last
 from assent.factors.pair import Pair, inner_part
 from assent.problem import CAP, Float, Int32
 
+# Factors looked at together.
+SLICE = 1 << 20
+
 # Sums of millions of rounded terms: a proof of infeasibility must be clear of rounding.
 RAY_MARGIN = 1e-9
 
@@ -60,12 +63,11 @@ def check_assignment(
     pair_scores = iter(scores.pairs)
     for block in compiled.blocks:
         factor = block.factor
-        truth = literal_truth(factor.codes, assignment)
         if isinstance(factor, Pair):
-            both = truth.all(axis=1)
-            value += float(next(pair_scores)[both].sum())
+            value += _earned(factor, next(pair_scores), assignment)
             continue
         assert isinstance(factor, Logic)
+        truth = literal_truth(factor.codes, assignment)
         bad = np.flatnonzero(~factor.holds(truth)) if len(factor) else np.zeros(0, np.int64)
         count += len(bad)
         words += [block.words(int(row)) for row in bad[: shown - len(words)]]
@@ -75,6 +77,16 @@ def check_assignment(
     if np.isneginf(value):
         count, words = count + 1, [*words, "a value or pair forbidden by -inf"]
     return Check(value, tuple(words), count)
+
+
+def _earned(factor: Pair, scores: Float, assignment: NDArray[np.int8]) -> float:
+    """What pairs earn, added up in slices: millions at once would need much memory."""
+    total = 0.0
+    for start in range(0, len(factor), SLICE):
+        part = slice(start, start + SLICE)
+        both = literal_truth(factor.codes[part], assignment).all(axis=1)
+        total += float(scores[part][both].sum())
+    return total
 
 
 def broken_evidence(compiled: Compiled, assignment: NDArray[np.int8]) -> list[int]:

@@ -224,6 +224,7 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
         groups = [(form, _renumber(lits, column), k) for form, lits, k in groups]
     pair_var = _coordinates(pair_codes)
     problem = _make_problem(len(free), pair_var, groups)
+    _share_codes(blocks, placed_pairs, problem)
     return Compiled(graph, problem, blocks, fixed, free, forbids, placed, placed_pairs, conflict)
 
 
@@ -420,6 +421,20 @@ def _arrange(
         k = members[0].k if len(members) == 1 else np.concatenate([p.k for p in members])
         groups.append((key[0], lits, k))
     return tuple(placed), groups
+
+
+def _share_codes(
+    blocks: tuple[Handle, ...], placed: tuple[PlacedPairs, ...], problem: Problem
+) -> None:
+    """Let batches of pairs read their codes from the flat problem where these are the same.
+
+    Ten million pairs are 80 MB of codes: once is enough.
+    """
+    for part in placed:
+        factor = blocks[part.block].factor
+        flat = problem.pair_var[part.first : part.first + part.count]
+        if part.kept is None and np.array_equal(flat, factor.codes):
+            factor.codes = flat
 
 
 def _place_pairs(
