@@ -92,6 +92,7 @@ class Compiled:
         fixed: ``[N]`` -1 for a free coordinate, else its value.
         free: ``[n]`` the coordinate of each column of the problem.
         conflict: set when propagation proved that nothing is feasible.
+        own_pair: the graph's own pair scores end to end, if they need no change to be flat.
     """
 
     graph: FactorGraph
@@ -103,11 +104,14 @@ class Compiled:
     placed: tuple[Placed, ...]
     placed_pairs: tuple[PlacedPairs, ...]
     conflict: Conflict | None
+    own_pair: Float | None = None
 
     # ------------------------------------------------------------ scores in
 
     def flat_scores(self, scores: GraphScores) -> Scores:
         """The scores of the flat problem; the structure stays as it is."""
+        if self.own_pair is not None:
+            return Scores(scores.theta, self._joined_pairs(scores), scores.constant)
         with np.errstate(invalid="ignore"):
             constant = scores.constant + float(scores.theta[self.fixed == 1].sum())
         theta = scores.theta[self.free]
@@ -122,8 +126,15 @@ class Compiled:
             flat, extra = _fold_negations(kept_codes, kept, column, theta)
             pairs.append(flat)
             constant += extra
-        pair = pairs[0] if len(pairs) == 1 else np.concatenate([np.zeros(0), *pairs])
-        return Scores(theta, np.ascontiguousarray(pair), constant)
+        return Scores(theta, np.concatenate([np.zeros(0), *pairs]), constant)
+
+    def _joined_pairs(self, scores: GraphScores) -> Float:
+        """Pair scores of a graph in which nothing is fixed or negated: as written, end to end."""
+        assert self.own_pair is not None
+        written = [_pair(self.blocks[part.block]) for part in self.placed_pairs]
+        if all(f.scores is own for f, own in zip(written, scores.pairs, strict=True)):
+            return self.own_pair
+        return np.concatenate([np.zeros(0), *scores.pairs])
 
     def column_of(self) -> Int64:
         """``[N]`` column of each coordinate in the flat problem, -1 if it is fixed."""
@@ -224,8 +235,10 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
         groups = [(form, _renumber(lits, column), k) for form, lits, k in groups]
     pair_var = _coordinates(pair_codes)
     problem = _make_problem(len(free), pair_var, groups)
-    _share_codes(blocks, placed_pairs, problem)
-    return Compiled(graph, problem, blocks, fixed, free, forbids, placed, placed_pairs, conflict)
+    own_pair = _share_pairs(blocks, placed_pairs, problem) if len(free) == graph.size else None
+    return Compiled(
+        graph, problem, blocks, fixed, free, forbids, placed, placed_pairs, conflict, own_pair
+    )
 
 
 @dataclass(frozen=True)
@@ -423,18 +436,27 @@ def _arrange(
     return tuple(placed), groups
 
 
-def _share_codes(
-    blocks: tuple[Handle, ...], placed: tuple[PlacedPairs, ...], problem: Problem
-) -> None:
-    """Let batches of pairs read their codes from the flat problem where these are the same.
+def _pair(block: Handle) -> Pair:
+    assert isinstance(block.factor, Pair)
+    return block.factor
 
-    Ten million pairs are 80 MB of codes: once is enough.
+
+def _share_pairs(
+    blocks: tuple[Handle, ...], placed: tuple[PlacedPairs, ...], problem: Problem
+) -> Float | None:
+    """Pair scores end to end, where all pairs are kept and none is negated; else None.
+
+    The batches then read codes and scores from the flat arrays: ten million pairs are 160 MB of
+    them, and once is enough.
     """
-    for part in placed:
-        factor = blocks[part.block].factor
-        flat = problem.pair_var[part.first : part.first + part.count]
-        if part.kept is None and np.array_equal(flat, factor.codes):
-            factor.codes = flat
+    factors = [_pair(blocks[part.block]) for part in placed]
+    if any(p.kept is not None or (f.codes < 0).any() for p, f in zip(placed, factors, strict=True)):
+        return None
+    flat = np.concatenate([np.zeros(0), *(f.scores for f in factors)])
+    for part, factor in zip(placed, factors, strict=True):
+        rows = slice(part.first, part.first + part.count)
+        factor.codes, factor.scores = problem.pair_var[rows], flat[rows]
+    return flat
 
 
 def _place_pairs(

@@ -123,8 +123,13 @@ def settle_all(
 
 def visiting_order(p: np.ndarray) -> np.ndarray:
     """Coordinates by decreasing distance of ``p[n]`` from one half, ties by index."""
-    doubt = 1 - 2 * np.abs(p - 0.5)
-    return np.argsort((doubt * SURENESS_STEPS).astype(np.uint16), kind="stable").astype(np.int32)
+    doubt = p - 0.5
+    np.abs(doubt, out=doubt)
+    doubt *= -2 * SURENESS_STEPS
+    doubt += SURENESS_STEPS
+    keys = doubt.astype(np.uint16)
+    del doubt
+    return np.argsort(keys, kind="stable").astype(np.int32)
 
 
 @jit

@@ -24,7 +24,7 @@ FIRST_REPORT = 10
 REPORT_GROWTH = 0.05
 # One call into compiled code does about this many link updates (half a second), so that
 # interrupts and time limits are noticed.
-LINKS_PER_CALL = 5e7
+LINKS_PER_CALL = 1e8
 # Rounding costs several iterations: it is tried when the count of iterations has grown so much.
 FIRST_ROUNDING = 50
 ROUNDING_GROWTH = 2.5
@@ -145,7 +145,7 @@ class Run:
 
     def _rounding_due(self, iterations: int, bound_before: float) -> bool:
         """By schedule, and sooner where the bound has come to rest: only an answer is missing."""
-        resting = bound_before - self.best.bound <= self._tolerance()
+        resting = abs(bound_before - self.best.bound) <= self._tolerance()
         if resting and iterations >= RESTING_GROWTH * self.rounded_at:
             self.rounding.due(iterations)
             return True
