@@ -24,6 +24,9 @@ from assent.factors.pair import Pair, inner_part
 from assent.factors.table import Table
 from assent.problem import CAP, KNAPSACK, Float, Int32
 
+# Factors looked at together.
+SLICE = 1 << 20
+
 # Sums of millions of rounded terms: a proof of infeasibility must be clear of rounding.
 RAY_MARGIN = 1e-9
 
@@ -60,17 +63,17 @@ def check_assignment(
     count = 0
     for block, own_scores in zip(compiled.blocks, by_block(compiled, scores), strict=True):
         factor = block.factor
+        if isinstance(factor, Pair):
+            value += _earned(factor, own_scores, assignment)
+            continue
         truth = literal_truth(factor.codes, assignment)
         if isinstance(factor, Logic):
             holds = factor.holds(truth)
-        elif isinstance(factor, Table):
+        else:
+            assert isinstance(factor, Table)
             earned = factor.value_at(truth, own_scores)
             holds = ~np.isneginf(earned)
             value += float(earned[holds].sum())
-        else:
-            earned = own_scores[truth.all(axis=1)]
-            value += float(earned.sum())
-            continue
         bad = np.flatnonzero(~holds)
         count += len(bad)
         words += [block.words(int(row)) for row in bad[: shown - len(words)]]
@@ -80,6 +83,16 @@ def check_assignment(
     if np.isneginf(value):
         count, words = count + 1, [*words, "a value or pair forbidden by -inf"]
     return Check(value, tuple(words), count)
+
+
+def _earned(factor: Pair, scores: Float, assignment: NDArray[np.int8]) -> float:
+    """What pairs earn, added up in slices: millions at once would need much memory."""
+    total = 0.0
+    for start in range(0, len(factor), SLICE):
+        part = slice(start, start + SLICE)
+        both = literal_truth(factor.codes[part], assignment).all(axis=1)
+        total += float(scores[part][both].sum())
+    return total
 
 
 def by_block(compiled: Compiled, scores: GraphScores) -> list[Float]:

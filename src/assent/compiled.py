@@ -41,29 +41,28 @@ class GraphScores:
     def forbids(self) -> Forbids:
         """Where scores are ``-inf``; the pattern decides what is compiled."""
         return Forbids(
-            np.isneginf(self.theta),
-            tuple(np.isneginf(a) for a in self.pairs),
-            tuple(np.isneginf(a) for a in self.tables),
+            np.flatnonzero(np.isneginf(self.theta)),
+            tuple(np.flatnonzero(np.isneginf(a)) for a in self.pairs),
+            tuple(np.flatnonzero(np.isneginf(a)) for a in self.tables),
         )
 
     def zeroed(self) -> GraphScores:
         """All scores zero, but what is forbidden stays so."""
-        mask = self.forbids()
         return GraphScores(
-            np.where(mask.theta, -np.inf, 0.0),
-            tuple(np.where(m, -np.inf, 0.0) for m in mask.pairs),
-            tuple(np.where(m, -np.inf, 0.0) for m in mask.tables),
+            np.where(np.isneginf(self.theta), -np.inf, 0.0),
+            tuple(np.where(np.isneginf(a), -np.inf, 0.0) for a in self.pairs),
+            tuple(np.where(np.isneginf(a), -np.inf, 0.0) for a in self.tables),
             0.0,
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Forbids:
-    """Where scores are ``-inf``, array by array."""
+    """Where scores are ``-inf``: flat indices, array by array (there are few as a rule)."""
 
-    theta: NDArray[np.bool_]
-    pairs: tuple[NDArray[np.bool_], ...]
-    tables: tuple[NDArray[np.bool_], ...]
+    theta: Int64
+    pairs: tuple[Int64, ...]
+    tables: tuple[Int64, ...]
 
     def same_as(self, other: Forbids) -> bool:
         """Whether the same scores are forbidden."""
@@ -89,6 +88,7 @@ class Compiled:
         fixed: ``[N]`` -1 for a free coordinate, else its value.
         free: ``[n]`` the coordinate of each column of the problem.
         conflict: set when propagation proved that nothing is feasible.
+        own_pair: the graph's own pair scores end to end, if they need no change to be flat.
     """
 
     graph: FactorGraph
@@ -102,11 +102,14 @@ class Compiled:
     placed_tables: tuple[PlacedTables, ...]
     unary_tables: tuple[Unary, ...]
     conflict: Conflict | None
+    own_pair: Float | None = None
 
     # ------------------------------------------------------------ scores in
 
     def flat_scores(self, scores: GraphScores) -> Scores:
         """The scores of the flat problem; the structure stays as it is."""
+        if self.own_pair is not None:
+            return Scores(scores.theta, self._joined_pairs(scores), scores.constant)
         with np.errstate(invalid="ignore"):
             constant = scores.constant + float(scores.theta[self.fixed == 1].sum())
         theta = scores.theta[self.free]
@@ -126,10 +129,18 @@ class Compiled:
             constant += tables.score_unary(part, by_block[part.block], column, theta)
         return Scores(
             theta,
-            np.ascontiguousarray(pair[0] if len(pair) == 1 else np.concatenate([theta[:0], *pair])),
+            np.concatenate([np.zeros(0), *pair]),
             constant,
             tables.flat_table_scores(self.placed_tables, self.problem.tables, by_block),
         )
+
+    def _joined_pairs(self, scores: GraphScores) -> Float:
+        """Pair scores of a graph in which nothing is fixed or negated: as written, end to end."""
+        assert self.own_pair is not None
+        written = [pairs.pair_of(self.blocks[part.block]) for part in self.placed_pairs]
+        if all(f.scores is own for f, own in zip(written, scores.pairs, strict=True)):
+            return self.own_pair
+        return np.concatenate([np.zeros(0), *scores.pairs])
 
     def _table_scores(self, scores: GraphScores) -> dict[int, Float]:
         """Scores of tables by the number of their batch."""
@@ -169,7 +180,12 @@ class Compiled:
 
 def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -> GraphScores:
     """The graph's scores, with ``changes`` (variables or handles to new scores) put in place."""
-    theta = np.concatenate([np.zeros(0), *(v.scores for v in graph.variables)])
+    only = len(graph.variables) == 1 and not changes
+    theta = (
+        graph.variables[0].scores
+        if only
+        else np.concatenate([np.zeros(0), *(v.scores for v in graph.variables)])
+    )
     scored: dict[Handle, Float] = {
         h: h.factor.scores for h in graph.handles if isinstance(h.factor, (Pair, Table))
     }
@@ -209,7 +225,7 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
     forbids = scores.forbids()
     blocks = (*graph.handles, *_implied(graph))
     raw, never = logic.split_repeats(logic.raw_rows(blocks, forbids.pairs))
-    never = np.concatenate([np.flatnonzero(forbids.theta).astype(np.int32), never])
+    never = np.concatenate([forbids.theta.astype(np.int32), never])
     true = np.concatenate([graph.evidence(), ~never])
     fixed, conflict = _close(graph, blocks, raw, true, forbids)
     free = np.flatnonzero(fixed == FREE)
@@ -223,6 +239,7 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
     if len(free) < graph.size:
         pair_codes = [logic.renumber(codes, column) for codes in pair_codes]
         groups = groups.renumbered(column)
+    plain = len(free) == graph.size and not placed_tables and not unary_tables
     problem = make_problem(
         len(free),
         pairs.coordinates(pair_codes),
@@ -243,6 +260,7 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
         placed_tables,
         unary_tables,
         conflict,
+        pairs.share(blocks, placed_pairs, problem) if plain else None,
     )
 
 
@@ -304,6 +322,13 @@ def _close(
 def _strict_tables(
     blocks: tuple[Handle, ...], forbids: Forbids
 ) -> list[tuple[Handle, NDArray[np.bool_]]]:
-    """Batches of tables that forbid something, with what they forbid."""
+    """Batches of tables that forbid something, with what they forbid, ``[m, entries]``."""
     batches = [b for b in blocks if isinstance(b.factor, Table)]
-    return [(b, m) for b, m in zip(batches, forbids.tables, strict=True) if m.any()]
+    strict = []
+    for block, never in zip(batches, forbids.tables, strict=True):
+        if len(never):
+            assert isinstance(block.factor, Table)
+            mask = np.zeros(block.factor.scores.shape, bool)
+            mask.flat[never] = True
+            strict.append((block, mask))
+    return strict

@@ -10,9 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 from assent.kernels.active_set import (
-    DENSE,
     EXACT,
-    POTTS,
     make_slots,
     make_support,
     make_work,
@@ -24,6 +22,7 @@ from assent.kernels.active_set import (
 )
 from assent.kernels.ad3 import consensus
 from assent.kernels.tables import potts_table
+from assent.problem import DENSE, POTTS
 from tests.oracles.sweep import sweep_seeds
 
 SCALES = (1e-6, 1.0, 1e8)

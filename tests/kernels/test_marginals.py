@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from assent.kernels.marginals import marginals_cardinality, marginals_form, marginals_pair
-from assent.kernels.parity import PARITY
-from assent.problem import ANYOF, CAP, SUM
+from assent.problem import ANYOF, CAP, PARITY, SUM
 from tests.oracles.enumeration import binary_points, vertices
 from tests.oracles.sweep import sweep_seeds
 

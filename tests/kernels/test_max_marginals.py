@@ -10,8 +10,7 @@ from assent.kernels.max_marginals import (
     max_marginals_form,
     max_marginals_pair,
 )
-from assent.kernels.parity import PARITY
-from assent.problem import ANYOF, CAP, SUM
+from assent.problem import ANYOF, CAP, PARITY, SUM
 from tests.oracles.enumeration import binary_points, vertices
 from tests.oracles.sweep import sweep_seeds
 

@@ -31,10 +31,11 @@ from assent.kernels.tables import (
     maximize_potts,
     potts_entry,
 )
+from assent.problem import POTTS
 
-# Structures, as the dispatch knows them.
-DENSE = 0
-POTTS = 1
+# Functions that people call alone only in tests: inlined before compilation, which otherwise would
+# optimise them again at every level of the call tree.
+inlined = jit(_nrt=False, inline="always")
 
 # A vertex enters only if it beats the support by more than rounding, relative to the scores.
 TOLERANCE = 1e-12
@@ -42,7 +43,6 @@ TOLERANCE = 1e-12
 # Entries of H are small integers, so pivots are ratios of integer determinants: far above this,
 # or zero up to rounding.
 SMALLEST_PIVOT = 1e-9
-
 
 # Vertices to try when a projection must be exact.  Supports settle after a few times their own
 # size; the limit only keeps a defect from running for ever.
@@ -330,7 +330,7 @@ def take_residual(slots, states, weight, size, work):
     return largest
 
 
-@jit(_nrt=False)
+@inlined
 def project(kind, slots, table, scale, support, factor, work, max_inner):
     """Project ``work.a`` for one factor, into ``work.q``: Algorithm 1.3.
 
@@ -395,7 +395,7 @@ def move_multipliers(slots, lits, f, alpha, a, q, w, total):
     return squares
 
 
-@jit(_nrt=False)
+@inlined
 def step_structures(
     kind, slots, lits, tables, inverse_rho, alpha, max_inner, full, limit,
     w, asleep, p, total, support, work,
@@ -419,7 +419,7 @@ def step_structures(
     return squares
 
 
-@jit(_nrt=False)
+@inlined
 def structure_chunk(
     kind,
     slots,

@@ -20,9 +20,8 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.kernels.parity import PARITY
 from assent.kernels.propagate import inner
-from assent.problem import ANYOF, CAP
+from assent.problem import ANYOF, CAP, PARITY
 
 # What follows when a literal is true in the chain's last state.
 FORBID = 0  # no vertex has more true literals

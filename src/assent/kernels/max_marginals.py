@@ -17,8 +17,7 @@ import numpy as np
 
 from assent.kernels.cardinality import descending_order
 from assent.kernels.jit import jit
-from assent.kernels.parity import PARITY
-from assent.problem import ANYOF, SUM
+from assent.problem import ANYOF, PARITY, SUM
 
 # Columns of every answer ``out[n, 2]``.
 IF_FALSE = 0

@@ -16,10 +16,6 @@ import numpy as np
 from assent.kernels.jit import jit
 from assent.kernels.projections import STEP_ABSOLUTE, clip01
 from assent.kernels.propagate import inner
-from assent.problem import ANYOF
-
-# Code of the form beside CAP, SUM and ANYOF.
-PARITY = ANYOF + 1
 
 
 @jit

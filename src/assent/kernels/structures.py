@@ -43,17 +43,16 @@ def make_layout(tables: Tables) -> Layout:
         >>> make_layout(make_tables([(DENSE, (3, 2), (0, 1), lits)])).room.tolist()
         [5]
     """
-    slots = np.diff(tables.slot)
-    count = np.diff(tables.factor)
+    slots, count = np.diff(tables.slot), np.diff(tables.factor)
+    ends = np.concatenate([[0], np.cumsum(tables.states)])
+    base = ends[tables.slot[:-1]]
+    group = np.repeat(np.arange(len(slots)), slots)
     start = np.zeros(len(tables.states) + len(slots), np.int32)
-    room = np.zeros(len(slots), np.int64)
-    for t, first in enumerate(tables.slot[:-1]):
-        own = np.cumsum(tables.states[first : first + slots[t]])
-        start[first + t + 1 : first + t + 1 + slots[t]] = own
-        room[t] = own[-1] - slots[t] + 2
+    start[np.arange(len(group)) + group + 1] = ends[1:] - base[group]
+    room = ends[tables.slot[1:]] - base - slots + 2
     vertex = np.concatenate([[0], np.cumsum(count * room)])
     place = np.concatenate([[0], np.cumsum(count * room * slots)])
-    return Layout(start, room, vertex.astype(np.int64), place.astype(np.int64))
+    return Layout(start, room.astype(np.int64), vertex.astype(np.int64), place.astype(np.int64))
 
 
 def make_supports(tables: Tables, layout: Layout) -> Support:
@@ -117,7 +116,7 @@ def group_rows(values, offsets, t, factors):
     return own.reshape(factors, len(own) // factors)
 
 
-@jit
+@jit(_nrt=False)
 def step_tables(
     tables, layout, scores, inverse_rho, alpha, max_inner, full, limit,
     w, asleep, p, total, supports, work,

@@ -65,16 +65,14 @@ class Rows:
         )
 
 
-def raw_rows(
-    blocks: tuple[Handle, ...], forbidden_pairs: tuple[NDArray[np.bool_], ...]
-) -> list[Rows]:
+def raw_rows(blocks: tuple[Handle, ...], forbidden_pairs: tuple[Int64, ...]) -> list[Rows]:
     """All logic factors in normal form; a forbidden pair is an at-most-one."""
     raw = []
-    pair_masks = iter(forbidden_pairs)
+    forbidden = iter(forbidden_pairs)
     for i, block in enumerate(blocks):
         factor = block.factor
         if isinstance(factor, Pair):
-            never = np.flatnonzero(next(pair_masks))
+            never = next(forbidden)
             if len(never):
                 k = np.ones(len(never), np.int32)
                 raw.append(Rows(i, never, None, CAP, factor.codes[never], k))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assent.factors.pair import Pair
 from assent.placement.logic import FREE
-from assent.problem import Float, Int32, Int64
+from assent.problem import Float, Int32, Int64, Problem
 
 if TYPE_CHECKING:
     from assent.graph import Handle
@@ -34,10 +34,34 @@ class PlacedPairs:
     earned: Int64
 
 
+def pair_of(block: Handle) -> Pair:
+    """The factor of a batch that holds pairs."""
+    assert isinstance(block.factor, Pair)
+    return block.factor
+
+
+def share(
+    blocks: tuple[Handle, ...], placed: tuple[PlacedPairs, ...], problem: Problem
+) -> Float | None:
+    """Pair scores end to end, where all pairs are kept and none is negated; else None.
+
+    The batches then read codes and scores from the flat arrays: ten million pairs are 160 MB of
+    them, and once is enough.
+    """
+    factors = [pair_of(blocks[part.block]) for part in placed]
+    if any(p.kept is not None or (f.codes < 0).any() for p, f in zip(placed, factors, strict=True)):
+        return None
+    flat = np.concatenate([np.zeros(0), *(f.scores for f in factors)])
+    for part, factor in zip(placed, factors, strict=True):
+        rows = slice(part.first, part.first + part.count)
+        factor.codes, factor.scores = problem.pair_var[rows], flat[rows]
+    return flat
+
+
 def place_pairs(
     blocks: tuple[Handle, ...],
     fixed: NDArray[np.int8],
-    forbidden: tuple[NDArray[np.bool_], ...],
+    forbidden: tuple[Int64, ...],
 ) -> tuple[tuple[PlacedPairs, ...], list[Int32]]:
     """Where every batch of pairs goes, and the codes of those kept."""
     placed, kept_codes = [], []
@@ -46,7 +70,7 @@ def place_pairs(
     pair_blocks = [i for i, block in enumerate(blocks) if isinstance(block.factor, Pair)]
     for i, never in zip(pair_blocks, forbidden, strict=True):
         codes = blocks[i].factor.codes
-        if not anything_fixed and not never.any():
+        if not anything_fixed and not len(never):
             part = _all_kept(i, first, len(codes))
             kept_codes.append(codes)
         else:
@@ -67,15 +91,17 @@ def _sort_pairs(
     first: int,
     codes: Int32,
     fixed: NDArray[np.int8],
-    never: NDArray[np.bool_],
+    never: Int64,
 ) -> PlacedPairs:
     values = fixed[np.where(codes < 0, ~codes, codes)]
     free = values == FREE
     true = ((values ^ (codes < 0)) == 1) & ~free
-    kept = np.flatnonzero(free.all(axis=1) & ~never)
-    single = np.flatnonzero((free.sum(axis=1) == 1) & true.any(axis=1) & ~never)
+    possible = np.ones(len(codes), bool)
+    possible[never] = False
+    kept = np.flatnonzero(free.all(axis=1) & possible)
+    single = np.flatnonzero((free.sum(axis=1) == 1) & true.any(axis=1) & possible)
     column = free[single].argmax(axis=1)
-    earned = np.flatnonzero(true.all(axis=1) & ~never)
+    earned = np.flatnonzero(true.all(axis=1) & possible)
     return PlacedPairs(block, kept, first, len(kept), single, codes[single, column], column, earned)
 
 

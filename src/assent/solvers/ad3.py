@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.factors.pair import inner_part
 from assent.kernels import ad3 as kernel
 from assent.kernels import bound as bound_kernel
 from assent.kernels.projections import LANES, new_lanes
@@ -39,6 +40,9 @@ FIRST_LOOK = 20
 # depends on the penalty there.
 BALANCED = 2.0
 LARGEST_CHANGE = 4.0
+
+# Pairs whose relaxed values are added up at a time.
+SLICE = 1 << 20
 
 # Of the two dual points at hand only the better one is evaluated, except every so often.
 TRY_BOTH = 4
@@ -300,13 +304,15 @@ class AD3:
         A table's inner parts are those of its own copy, which agrees with the consensus up to
         the primal residual.
         """
-        p = workspace.p
-        first, second = p[problem.pair_var[:, 0]], p[problem.pair_var[:, 1]]
-        both = np.where(
-            scores.pair >= 0.0, np.minimum(first, second), np.maximum(first + second - 1.0, 0.0)
-        )
-        inner = 0.0 if workspace.aside is None else workspace.aside.inner_value(problem)
-        return float(scores.constant + scores.theta @ p + scores.pair @ both + inner)
+        total = scores.constant + float(scores.theta @ workspace.p)
+        if workspace.aside is not None:
+            total += workspace.aside.inner_value(problem)
+        # In slices: temporary arrays as long as all pairs would be most of the memory in use.
+        for start in range(0, problem.n_pairs, SLICE):
+            part = slice(start, start + SLICE)
+            ends = workspace.p[problem.pair_var[part]]
+            total += float(scores.pair[part] @ inner_part(ends, scores.pair[part]))
+        return total
 
     def table_marginals(self, problem: Problem, workspace: Workspace) -> Float:
         """Weights of the tables' entries, laid out as ``Scores.table``, in their own copies."""

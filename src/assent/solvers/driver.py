@@ -24,13 +24,16 @@ FIRST_REPORT = 10
 REPORT_GROWTH = 0.05
 # One call into compiled code does about this many link updates (half a second), so that
 # interrupts and time limits are noticed.
-LINKS_PER_CALL = 5e7
+LINKS_PER_CALL = 1e8
 # Rounding costs several iterations: it is tried when the count of iterations has grown so much.
 FIRST_ROUNDING = 50
 ROUNDING_GROWTH = 2.5
 # How far marginals are shaken to find a feasible answer: enough to reorder the undecided ones.
 PERTURBATION = 0.1
 RESTING_GROWTH = 1.15
+# Beyond this many links no dual point is kept beside the solver's own, and answers are improved
+# by quick moves only.
+LARGE = 4_000_000
 # Proofs of infeasibility are looked for this rarely, while nothing feasible is known.
 FIRST_RAY = 100
 RAY_GROWTH = 1.5
@@ -96,6 +99,11 @@ class Run:
     def problem(self) -> Problem:
         return self.compiled.problem
 
+    @property
+    def large(self) -> bool:
+        """Whether memory is short: the dual point is then the last one, not the best one."""
+        return self.problem.n_links > LARGE
+
     def loop(self, workspace: Any) -> tuple[Status, str, Info]:
         """Advance until a reason to stop; returns status, message and the last info."""
         info = Info(0, np.inf, np.inf)
@@ -111,7 +119,7 @@ class Run:
             self._take_bound(workspace)
             ending = self._ending(info)
             if ending or self._rounding_due(info.iterations, before):
-                self._round(workspace, thorough=ending)
+                self._round(workspace, thorough=ending and not self.large)
             stop = self.report(self._record(info)) is True
             status = self._status(info, workspace)
             if status is not None:
@@ -126,7 +134,9 @@ class Run:
     def _take_bound(self, workspace: Any) -> None:
         bound = self.solver.bound(self.problem, self.scores, workspace)
         self.latest_bound = bound
-        if bound < self.best.bound:
+        if self.large:
+            self.best.bound, self.best.dual = bound, None
+        elif bound < self.best.bound:
             # The dual point first: an interrupt in between is then mended by asking again.
             self.best.dual = self.solver.dual_point(
                 self.problem, self.scores, workspace, out=self.best.dual
@@ -135,7 +145,7 @@ class Run:
 
     def _rounding_due(self, iterations: int, bound_before: float) -> bool:
         """By schedule, and sooner where the bound has come to rest: only an answer is missing."""
-        resting = bound_before - self.best.bound <= self._tolerance()
+        resting = abs(bound_before - self.best.bound) <= self._tolerance()
         if resting and iterations >= RESTING_GROWTH * self.rounded_at:
             self.rounding.due(iterations)
             return True
@@ -293,6 +303,9 @@ def _last_info(run: Run) -> Info:
 def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info) -> Result:
     """Restate the best of a run for the written graph, and recheck it there."""
     compiled, best = run.compiled, run.best
+    run.tables = None
+    if best.dual is None:
+        best.dual = run.solver.dual_point(run.problem, run.scores, workspace)
     consensus = np.clip(run.solver.marginals(workspace), 0.0, 1.0)
     flat = best.assignment if best.assignment is not None else best.least_violating
     if flat is None:

@@ -91,7 +91,7 @@ def _fixed_literals(compiled: Compiled, factor: int) -> list[str]:
         true = coordinate if value == 1 else ~coordinate
         if true in evidence:
             words.append(f"evidence {graph.describe_code(true)}")
-        elif compiled.forbids.theta[coordinate]:
+        elif coordinate in compiled.forbids.theta:
             words.append(f"{graph.describe_code(coordinate)} is forbidden by its score")
         else:
             words.append(f"{graph.describe_code(true)} follows from other rules and evidence")

@@ -45,14 +45,16 @@ def group_weights(problem: Problem) -> Float:
 
     With equal penalties such a factor is one voice among many at each of its coordinates; the
     root of its size took a tenth to a third off the iterations of parsing problems.  Heavier
-    CAP or ANYOF factors did not help, nor did lighter ones.
+    CAP or ANYOF factors did not help, nor did lighter ones.  Factors of two literals keep the
+    weight 1, which their kernel takes for granted.
     """
     root = np.sqrt(0.5 * problem.group_size)
     weight = np.where(problem.group_kind == SUM, root, 1.0)
     covered = np.zeros(problem.n, bool)
     for coordinates, _ in _categorical_slots(problem):
         covered[coordinates] = True
-    for g in np.flatnonzero(problem.group_kind == SUM) if covered.any() else ():
+    longer_sums = np.flatnonzero((problem.group_kind == SUM) & (problem.group_size > 2))
+    for g in longer_sums if covered.any() else ():
         first = problem.group_link[g]
         lits = problem.lits[first : first + problem.group_size[g] * problem.group_count[g]]
         if np.mean((lits >= 0) & covered[lits]) > 0.5:
