@@ -260,6 +260,23 @@ def test_a_warm_start_keeps_the_bound():
     assert solver.bound(problem, scores, again) <= bound + 1e-9
 
 
+def test_new_tables_on_a_running_workspace():
+    """Supports stay when scores change; the answer is that of the new scores."""
+    model = next(m for m in map(Model, map(np.random.default_rng, range(99))) if m.relaxation())
+    problem, solver = model.problem, AD3()
+    before = Scores(
+        model.scores.theta, model.scores.pair, model.scores.constant,
+        np.zeros_like(model.scores.table),
+    )  # fmt: skip
+    workspace = solver.init(problem, before)
+    solver.advance(problem, before, workspace, 200)
+    solver.advance(problem, model.scores, workspace, 10_000)
+    optimum = model.relaxation()
+    assert solver.bound(problem, model.scores, workspace) == pytest.approx(optimum, abs=1e-4)
+    value = solver.relaxed_value(problem, model.scores, workspace)
+    assert value == pytest.approx(optimum, abs=1e-4)
+
+
 def test_links_that_contradict_a_table():
     """Two tables of one slot that forbid each other's states: the zero objective tells."""
     lits = np.array([[0, 1], [0, 1]], np.int32)
