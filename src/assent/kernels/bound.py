@@ -150,19 +150,6 @@ def add_group(
 
 
 @jit
-def bound(
-    pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
-    theta, pair, constant, scale, pair_values, logic_values, factor, p,
-):  # fmt: skip
-    """Upper bound on the optimum at link scores with one ``scale`` for all."""
-    return scaled_bound(
-        pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
-        theta, pair, constant, np.full(len(group_kind) + 1, scale),
-        pair_values, logic_values, factor, p,
-    )  # fmt: skip
-
-
-@jit
 def scaled_bound(
     pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
     theta, pair, constant, scales, pair_values, logic_values, factor, p,

@@ -14,6 +14,7 @@ time) or as a start, and other starting points (no effect after thirty iteration
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,7 @@ from assent.kernels import ad3 as kernel
 from assent.kernels import bound as bound_kernel
 from assent.kernels.projections import LANES, new_lanes
 from assent.problem import DualPoint, Float, Int32, Problem, Scores
-from assent.solvers.aside import Aside
-from assent.solvers.dual_bound import DualState, bound_of_state, common_groups
+from assent.solvers.dual_bound import DualState, all_common, bound_of_state, common_groups
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.starting_point import (
     default_relaxation,
@@ -32,6 +32,9 @@ from assent.solvers.starting_point import (
     group_weights,
     initial_penalty,
 )
+
+if TYPE_CHECKING:
+    from assent.solvers.aside import Aside
 
 # The penalty is first looked at after so many iterations, then at doubling distances.
 FIRST_LOOK = 20
@@ -172,7 +175,7 @@ class AD3:
             w_table += warm_start.dual.table / penalty
         workspace = Workspace(
             w_pair, w_logic, w_table, p, penalty, weight=weight, mass=mass, links=links,
-            aside=Aside.of(problem),
+            aside=None if all_common(problem) else _start_aside(problem),
         )  # fmt: skip
         workspace.allocate(problem)
         return workspace
@@ -319,6 +322,13 @@ class AD3:
         if workspace.aside is None:
             return np.zeros(0)
         return workspace.aside.inner_marginals(problem)
+
+
+def _start_aside(problem: Problem) -> Aside:
+    """Imported when needed: most problems do without these kernels."""
+    from assent.solvers.aside import Aside
+
+    return Aside.of(problem)
 
 
 def _sum_links(lits: Int32, values: Float, n: int) -> Float:

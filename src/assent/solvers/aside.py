@@ -33,12 +33,10 @@ class Aside:
     scored: Float | None = field(default=None, repr=False)  # the tables the supports belong to
 
     @classmethod
-    def of(cls, problem: Problem) -> Aside | None:
-        """Empty state; ``None`` for a problem that has no such factors."""
+    def of(cls, problem: Problem) -> Aside:
+        """Empty state."""
         common = common_groups(problem)
         tables = problem.tables
-        if common == len(problem.group_kind) and not len(tables.lits):
-            return None
         layout = structures.make_layout(tables)
         longest = int(problem.group_size[common:].max(initial=1))
         return cls(

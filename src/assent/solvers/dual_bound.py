@@ -49,7 +49,7 @@ def bound_of_state(problem: Problem, scores: Scores, state: DualState) -> float:
     """Upper bound on the optimum at a dual point in AD3's form."""
     constant, theta = scores.constant, scores.theta
     common = common_groups(problem)
-    if common < len(problem.group_kind) or len(problem.tables.lits):
+    if not all_common(problem):
         theta = theta.copy()
         constant += _bound_singles(problem, state, theta) + _bound_tables(
             problem, scores, state, theta
@@ -66,6 +66,11 @@ def bound_of_state(problem: Problem, scores: Scores, state: DualState) -> float:
 def common_groups(problem: Problem) -> int:
     """How many groups the blockwise kernels take; PARITY and KNAPSACK stand behind them."""
     return int(np.searchsorted(problem.group_kind, PARITY))
+
+
+def all_common(problem: Problem) -> bool:
+    """Whether the blockwise kernels take every factor."""
+    return common_groups(problem) == len(problem.group_kind) and not len(problem.tables.lits)
 
 
 def _bound_singles(problem: Problem, state: DualState, residual: Float) -> float:
