@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.factors.table import Table, fit_table, slots_of
+from assent.factors.table import Table, refuse_empty, slots_of
 from assent.problem import DENSE, Float, Int64
 
 # A table is written out in full: beyond this many joint states it is the wrong tool.
@@ -41,7 +41,10 @@ class Dense(Table):
         if entries > LARGEST_TABLE:
             raise ModelError(f"Dense: a table of {entries} joint states is too large; split it")
         self._attach(graph, codes, shape)
-        self.scores = fit_table(scores, shape, (entries,), self.states, "Dense")
+        self.scores = self.fit(scores)
+
+    def fit(self, scores: Any) -> Float:
+        return refuse_empty("Dense", super().fit(scores))
 
     def dense(self, scores: Float) -> Float:
         return scores.reshape(-1, *self.states)

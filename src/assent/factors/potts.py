@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.factors.table import Table, fit_table, slots_of
+from assent.factors.table import Table, slots_of
 from assent.problem import POTTS, Float, Int64
 from assent.variables import Categorical
 
@@ -39,7 +39,9 @@ class Potts(Table):
             raise ModelError(f"Potts: {a!r} and {b!r} have different states")
         graph, codes, shape, self.states, self.first = slots_of("Potts", (a, b))
         self._attach(graph, codes, shape)
-        self.scores = fit_table(scores, shape, self.entry_shape(), self.entry_shape(), "Potts")
+        if len(a.states) == 1:
+            raise ModelError("Potts: variables with one state always agree; add a constant instead")
+        self.scores = self.fit(scores)
 
     def dense(self, scores: Float) -> Float:
         out = np.zeros((len(scores), *self.states))

@@ -42,7 +42,8 @@ class Table(Factor):
 
     def fit(self, scores: Any) -> Float:
         """New scores for all factors, checked and brought to ``[m, entries]``."""
-        return fit_table(scores, self.shape, self.scores.shape[1:], self.entry_shape(), self.kind)
+        size = (int(np.prod(self.entry_shape(), dtype=np.int64)),)
+        return fit_table(scores, self.shape, size, self.entry_shape(), self.kind)
 
     @abstractmethod
     def entry_shape(self) -> tuple[int, ...]:
@@ -184,11 +185,15 @@ def fit_table(
             f"{kind}: scores have shape {array.shape}, expected {(*shape, *entry)}: the factors, "
             "then the states of each variable"
         ) from None
-    flat = full.reshape(-1, *size).copy()
-    empty = np.isneginf(flat).all(axis=1) if flat.size else np.zeros(0, bool)
+    return full.reshape(-1, *size).copy()
+
+
+def refuse_empty(kind: str, scores: Float) -> Float:
+    """``scores[m, entries]``, unless a table forbids every joint state."""
+    empty = np.isneginf(scores).all(axis=1) if scores.size else np.zeros(0, bool)
     if empty.any():
         raise ModelError(
             f"{kind} factor {int(np.flatnonzero(empty)[0])}: every entry is -inf, so nothing "
             "is possible; give at least one finite score"
         )
-    return flat
+    return scores

@@ -224,14 +224,16 @@ class Run:
 
     def _infeasible(self, info: Info, workspace: Any) -> bool:
         """Whether a ray of multipliers bounds the zero objective below zero."""
-        if self.best.assignment is not None or not self.problem.n_logic:
+        strict = self.problem.n_logic or len(self.problem.tables.lits)
+        if self.best.assignment is not None or not strict:
             return False
         ray = self._ray(info, workspace)
         if ray is None:
             return False
-        proven = infeasible.proves(self.problem, ray)
+        proven = infeasible.proves(self.problem, ray, self.scores.table)
         if proven:
-            self.best.dual, self.best.bound = infeasible.thin(self.problem, ray), -np.inf
+            self.best.dual = infeasible.thin(self.problem, ray, self.scores.table)
+            self.best.bound = -np.inf
         return proven
 
     def _ray(self, info: Info, workspace: Any) -> DualPoint | None:
@@ -245,7 +247,7 @@ class Run:
         before, self.ray_from = self.ray_from, now
         if before is None:
             return None
-        return DualPoint(now.pair - before.pair, now.logic - before.logic)
+        return DualPoint(now.pair - before.pair, now.logic - before.logic, now.table - before.table)
 
 
 def drive(

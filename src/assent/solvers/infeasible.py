@@ -17,33 +17,33 @@ THINNED = 64
 SHOWN = 8
 
 
-def zero_bound(problem: Problem, links: DualPoint, table: Float | None = None) -> float:
+def zero_bound(problem: Problem, links: DualPoint, table: Float) -> float:
     """The bound that link scores prove when all scores of the model are zero.
 
-    Entries of ``table`` that are ``-inf`` stay forbidden; without it no entry is, which can only
-    raise the bound.
+    Entries of ``table`` that are ``-inf`` stay forbidden.
     """
-    entries = np.zeros(int(problem.tables.entry[-1]))
-    if table is not None:
-        entries[np.isneginf(table)] = -np.inf
+    entries = np.where(np.isneginf(table), -np.inf, 0.0)
     zeros = Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, entries)
     return bound_at(problem, zeros, links)
 
 
-def proves(problem: Problem, ray: DualPoint) -> bool:
-    """Whether a ray bounds the zero objective clearly below zero: nothing is feasible then."""
-    size = float(np.abs(ray.pair).sum() + np.abs(ray.logic).sum())
-    return zero_bound(problem, ray) < -RAY_MARGIN * size
+def proves(problem: Problem, ray: DualPoint, table: Float) -> bool:
+    """Whether a ray bounds the zero objective clearly below zero: nothing is feasible then.
+
+    ``table`` are the scores of tables, of which only what is ``-inf`` matters.
+    """
+    size = sum(float(np.abs(links).sum()) for links in (ray.pair, ray.logic, ray.table))
+    return zero_bound(problem, ray, table) < -RAY_MARGIN * size
 
 
-def thin(problem: Problem, ray: DualPoint) -> DualPoint:
+def thin(problem: Problem, ray: DualPoint, table: Float) -> DualPoint:
     """A proof that leans on few factors: the heaviest ones, less those it can do without."""
     weight = factor_weights(problem, ray)
     order = np.argsort(-weight, kind="stable")
     low, high = 0, len(order)
     while low + 1 < high:  # the fewest of the heaviest that still prove it
         middle = (low + high) // 2
-        if proves(problem, _only(problem, ray, order[:middle])):
+        if proves(problem, _only(problem, ray, order[:middle]), table):
             high = middle
         else:
             low = middle
@@ -51,10 +51,10 @@ def thin(problem: Problem, ray: DualPoint) -> DualPoint:
     if high <= THINNED:
         for factor in order[:high][::-1]:
             fewer = [f for f in kept if f != factor]
-            if proves(problem, _only(problem, ray, np.array(fewer, np.int64))):
+            if proves(problem, _only(problem, ray, np.array(fewer, np.int64)), table):
                 kept = fewer
     thinned = _only(problem, ray, np.array(kept, np.int64))
-    return thinned if proves(problem, thinned) else ray
+    return thinned if proves(problem, thinned, table) else ray
 
 
 def factor_weights(problem: Problem, ray: DualPoint) -> Float:
@@ -75,7 +75,20 @@ def reasons(compiled: Compiled, ray: DualPoint) -> tuple[str, ...]:
             explain_factor(compiled.problem, compiled.placed, compiled.blocks, int(factor))
         )
         words += _fixed_literals(compiled, int(factor))
-    return tuple(dict.fromkeys(words))
+    return tuple(dict.fromkeys([*words, *_tables_used(compiled, ray)]))
+
+
+def _tables_used(compiled: Compiled, ray: DualPoint) -> list[str]:
+    """The tables a proof leans on, in words."""
+    tables, words = compiled.problem.tables, []
+    for part in compiled.placed_tables:
+        rows = tables.factor[part.group + 1] - tables.factor[part.group]
+        links = ray.table[tables.link[part.group] : tables.link[part.group + 1]].reshape(rows, -1)
+        own = np.abs(links[part.first : part.first + part.count]).max(axis=1)
+        for row in np.flatnonzero(own > 1e-6 * np.abs(ray.table).max())[:SHOWN]:
+            number = int(row if part.rows is None else part.rows[row])
+            words.append(compiled.blocks[part.block].words(number))
+    return words[:SHOWN]
 
 
 def _fixed_literals(compiled: Compiled, factor: int) -> list[str]:
@@ -111,7 +124,7 @@ def _only(problem: Problem, ray: DualPoint, factors: NDArray[np.int64]) -> DualP
     ):
         chosen = keep[first : first + source.shape[1]]
         target[:, chosen] = source[:, chosen]
-    return DualPoint(ray.pair, logic)
+    return DualPoint(ray.pair, logic, ray.table)
 
 
 def _by_group(problem: Problem, links: Float) -> list[Float]:
