@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assent.kernels.propagate import fix
-from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, make_problem
+from assent.problem import CAP, KNAPSACK, PARITY, SUM, make_problem
 from tests.oracles.enumeration import enumerate_assignments, violated_factors
 from tests.oracles.random_problems import (
     LOGIC,

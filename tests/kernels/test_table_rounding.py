@@ -187,6 +187,17 @@ def test_switches_find_the_best_state_of_a_lone_variable():
     assert rounded.value == states - 1
 
 
+def test_clusters_switch_together_when_thorough():
+    # Neighbours want to agree: nobody leaves state 0 alone, all together would gain.
+    variables = 8
+    problem = chain_of(variables, 3, POTTS)
+    theta = np.tile([0.0, 1.0, 0.5], variables)
+    scores = Scores(theta, np.zeros(0), table=np.full(3 * (variables - 1), 5.0))
+    marginals = np.tile([1.0, 0.0, 0.0], variables)
+    assert round_marginals(problem, scores, marginals).value == 35.0
+    assert round_marginals(problem, scores, marginals, thorough=True).value == 43.0
+
+
 def test_potts_and_the_dense_table_it_stands_for_round_alike():
     rng = np.random.default_rng(3)
     potts, dense = chain_of(12, 4, POTTS), chain_of(12, 4)

@@ -35,7 +35,7 @@ def knapsack_units(problem: Any) -> tuple[np.ndarray, np.ndarray]:
         >>> no_pairs = np.zeros((0, 2), np.int32)
         >>> problem = make_problem(2, no_pairs, [group], None, weights, capacity)
         >>> units, limit = knapsack_units(problem)
-        >>> (units / CAPACITY).tolist(), round(limit[0] / CAPACITY, 6)
+        >>> (units / CAPACITY).tolist(), round(float(limit[0] / CAPACITY), 6)
         ([0.5, 2.0], 1.0)
     """
     units = np.empty(len(problem.weights), np.int64)

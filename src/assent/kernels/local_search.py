@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.cluster_switches import cluster_sweep
 from assent.kernels.jit import jit
 from assent.kernels.point import (
     change_of_flip,
@@ -263,12 +264,12 @@ def improve(logic, pairs, tables, theta, pair, point, max_sweeps, thorough):
 
     Sweeps of single flips, and of single switches of a table's variables, until none helps; then
     a round of chains, and again.  ``thorough`` extends the chains to clusters of coordinates tied
-    by pairs.
+    by pairs, and switches clusters of variables tied by tables.
     """
     forbidding = fill_sums(logic, theta, pairs.var, pair, tables, point)
     noise = NOISE * largest_score(theta, pair, tables)
     broken = forbidding + count_broken(logic, point.true)
-    total, cursor = 0, np.int64(-1)
+    total, cursor, opened = 0, np.int64(-1), np.int64(-1)
     for _ in range(max_sweeps):
         broken, flips = flip_sweep(logic, pairs, pair, tables, point, broken, noise)
         if tables is not None:
@@ -277,6 +278,10 @@ def improve(logic, pairs, tables, theta, pair, point, max_sweeps, thorough):
         if flips == 0 and (thorough or logic.k.size):
             broken, flips, cursor = chain_sweep(
                 logic, pairs, pair, tables, point, broken, noise, thorough, cursor
+            )
+        if tables is not None and thorough and flips == 0:
+            broken, flips, opened = cluster_sweep(
+                logic, pairs, pair, tables, point, broken, noise, opened
             )
         total += flips
         if flips == 0:

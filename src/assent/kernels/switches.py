@@ -29,32 +29,42 @@ def state_of(tables, x, site):
 
 
 @lean
+def best_switch(logic, tables, point, site):
+    """The best switch of a site among its plain states: from, to, tables mended, and gain.
+
+    From and to are -1 if the site has to stay as it is.
+    """
+    links, field, blocked = tables.links, point.field, tables.blocked
+    now = state_of(tables, point.x, site)
+    if now < 0 or not is_plain(logic, point, now):
+        return np.int64(-1), np.int64(-1), 0, 0.0
+    begin = np.int64(links.site_link[site])
+    best = now
+    for at in range(begin, begin + links.site_size[site]):
+        v = np.int64(links.lits[at])
+        better = blocked[v] < blocked[best] or (
+            blocked[v] == blocked[best] and field[v] > field[best]
+        )
+        if better and is_plain(logic, point, v):
+            best = v
+    if best == now:
+        return np.int64(-1), np.int64(-1), 0, 0.0
+    return now, best, int(blocked[now]) - int(blocked[best]), field[best] - field[now]
+
+
+@lean
 def switch_sweep(logic, pairs, pair, tables, point, broken, noise):
-    """Visit every site once and switch it to its best state among the plain ones.
+    """Visit every site once and switch it to its best state.
 
     Returns the number of broken factors, updated, and the number of switches.
     """
-    links, field, blocked = tables.links, point.field, tables.blocked
     switches = 0
-    for site in range(links.site_link.size):
-        now = state_of(tables, point.x, site)
-        if now < 0 or not is_plain(logic, point, now):
-            continue
-        begin = np.int64(links.site_link[site])
-        best = now
-        for at in range(begin, begin + links.site_size[site]):
-            v = np.int64(links.lits[at])
-            better = blocked[v] < blocked[best] or (
-                blocked[v] == blocked[best] and field[v] > field[best]
-            )
-            if better and is_plain(logic, point, v):
-                best = v
-        fewer = int(blocked[now]) - int(blocked[best])
-        gain = field[best] - field[now]
-        if best != now and (fewer > 0 or gain > noise):
+    for site in range(tables.links.site_link.size):
+        now, best, mended, gain = best_switch(logic, tables, point, site)
+        if mended > 0 or gain > noise:
             flip(logic, pairs, pair, tables, point, now)
             flip(logic, pairs, pair, tables, point, best)
-            broken -= fewer
+            broken -= mended
             switches += 1
     return broken, switches
 
