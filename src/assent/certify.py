@@ -57,8 +57,7 @@ def check_assignment(
         >>> check_assignment(g.compile(), graph_scores(g), np.array([1, 1], np.int8)).violated
         ('ExactlyOne(x[0], x[1])',)
     """
-    own = np.where(assignment == 1, scores.theta, 0.0)
-    value = scores.constant + float(own.sum())
+    value = scores.constant + float(scores.theta[assignment == 1].sum())
     words: list[str] = []
     count = 0
     for block, own_scores in zip(compiled.blocks, by_block(compiled, scores), strict=True):

@@ -86,7 +86,6 @@ class Compiled:
         problem: the flat problem over the free coordinates.
         blocks: all batches of factors, those of categorical variables last.
         fixed: ``[N]`` -1 for a free coordinate, else its value.
-        free: ``[n]`` the coordinate of each column of the problem.
         conflict: set when propagation proved that nothing is feasible.
         own_pair: the graph's own pair scores end to end, if they need no change to be flat.
     """
@@ -95,7 +94,6 @@ class Compiled:
     problem: Problem
     blocks: tuple[Handle, ...]
     fixed: NDArray[np.int8]
-    free: Int64
     forbids: Forbids
     placed: tuple[Placed, ...]
     placed_pairs: tuple[PlacedPairs, ...]
@@ -147,16 +145,23 @@ class Compiled:
         numbers = [i for i, b in enumerate(self.blocks) if isinstance(b.factor, Table)]
         return dict(zip(numbers, scores.tables, strict=True))
 
+    @property
+    def free(self) -> Int64:
+        """``[n]`` the coordinate of each column of the problem."""
+        return np.flatnonzero(self.fixed == FREE)
+
     def column_of(self) -> Int64:
         """``[N]`` column of each coordinate in the flat problem, -1 if it is fixed."""
         column = np.full(len(self.fixed), -1, np.int64)
-        column[self.free] = np.arange(len(self.free))
+        column[self.free] = np.arange(self.problem.n)
         return column
 
     # ------------------------------------------------------------ answers out
 
     def full(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the flat columns ``[n]`` completed by the fixed coordinates ``[N]``."""
+        if self.problem.n == len(self.fixed):
+            return values
         out = self.fixed.astype(values.dtype)
         out[self.free] = values
         return out
@@ -253,7 +258,6 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
         problem,
         blocks,
         fixed,
-        free,
         forbids,
         placed,
         placed_pairs,

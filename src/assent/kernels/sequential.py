@@ -33,13 +33,14 @@ RESTARTS = 4
 # Sureness is compared in steps of 1 / 65535: finer differences are noise of an unfinished solve,
 # and 16-bit keys sort in linear time.
 SURENESS_STEPS = np.iinfo(np.uint16).max
+SLICE = 1 << 20
 
 
 def settle_all(
     problem: Any, scores: Any, p: np.ndarray, logic: Logic, pairs: Pairs
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sequential rounding: the assignment, and flags of the coordinates never in question."""
-    order = sureness_order(1 - 2 * np.abs(p - 0.5))
+    order = sureness_order(doubts(p))
     x, frozen, field = np.empty(problem.n, np.int8), np.empty(problem.n, np.uint8), np.empty_like(p)
     for _ in range(RESTARTS):
         stuck = settle(
@@ -51,9 +52,18 @@ def settle_all(
     return x, frozen
 
 
+def doubts(p: np.ndarray) -> np.ndarray:
+    """How undecided marginals are, 0 to 65535; in slices, to need little memory."""
+    out = np.empty(len(p), np.uint16)
+    for start in range(0, len(p), SLICE):
+        part = slice(start, start + SLICE)
+        out[part] = (1 - 2 * np.abs(p[part] - 0.5)) * SURENESS_STEPS
+    return out
+
+
 def sureness_order(doubt: np.ndarray) -> np.ndarray:
-    """Places by increasing ``doubt`` (0 sure, 1 undecided), ties by index."""
-    return np.argsort((doubt * SURENESS_STEPS).astype(np.uint16), kind="stable").astype(np.int32)
+    """Places by increasing ``doubt`` (``uint16``, 0 is sure), ties by index."""
+    return np.argsort(doubt, kind="stable").astype(np.int32)
 
 
 @jit

@@ -21,7 +21,9 @@ from assent.kernels.propagate import (
 )
 from assent.kernels.sequential import (
     RESTARTS,
+    SURENESS_STEPS,
     UNDO_EFFORT,
+    doubts,
     expected_field,
     preferred,
     settle_field,
@@ -78,7 +80,8 @@ def visits(links: Any, p: np.ndarray) -> np.ndarray:
     site_doubt(links.site_link, links.site_size, links.lits, p, doubt)
     sites = ~np.arange(len(doubt), dtype=np.int32)
     both = np.concatenate([sites, lone])
-    return both[sureness_order(np.concatenate([doubt, 1 - 2 * np.abs(p[lone] - 0.5)]))]
+    keys = (doubt * SURENESS_STEPS).astype(np.uint16)
+    return both[sureness_order(np.concatenate([keys, doubts(p[lone])]))]
 
 
 @jit

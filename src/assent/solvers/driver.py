@@ -186,7 +186,7 @@ class Run:
         """Offer an assignment from elsewhere."""
         from assent.kernels import evaluate
 
-        broken = int(evaluate.violated(self.problem, assignment).sum())
+        broken = evaluate.count_violated(self.problem, self.scores, assignment)
         self.best.offer(assignment, evaluate.value(self.problem, self.scores, assignment), broken)
 
     def _record(self, info: Info) -> Progress:
