@@ -19,15 +19,19 @@ def flat_values(compiled, scores):
     flat = compiled.flat_scores(scores)
     nothing_free = np.zeros((1, 0), np.int8)
     points = enumerate_assignments(compiled.problem) if compiled.problem.n else nothing_free
+    values = [naive_value(compiled.problem, flat, x) for x in points]
     return {
-        tuple(compiled.full(x).tolist()): naive_value(compiled.problem, flat, x) for x in points
+        tuple(compiled.full(x).tolist()): value
+        for x, value in zip(points, values, strict=True)
+        if value > -np.inf
     }
 
 
 def magnitude(graph):
     """Sum of the sizes of all finite scores: what rounding errors are relative to."""
     scores = graph_scores(graph)
-    sizes = np.abs(np.concatenate([scores.theta, *scores.pairs, [scores.constant]]))
+    tables = [table.ravel() for table in scores.tables]
+    sizes = np.abs(np.concatenate([[scores.constant], scores.theta, *scores.pairs, *tables]))
     return float(sizes[np.isfinite(sizes)].sum())
 
 
@@ -72,8 +76,8 @@ def test_any_dual_point_means_the_same_to_graph_and_problem(seeds):
         if compiled.conflict is not None:
             continue
         problem = compiled.problem
-        links = rng.normal(size=problem.pair_var.shape), rng.normal(size=problem.lits.shape)
-        dual = DualPoint(*links)
+        parts = (problem.pair_var, problem.lits, problem.tables.lits)
+        dual = DualPoint(*(rng.normal(size=part.shape) for part in parts))
         flat = lp_bound(problem, compiled.flat_scores(scores), dual)
         written = certify.upper_bound(compiled, scores, compiled.graph_dual(dual, scores))
         assert written == pytest.approx(flat, abs=1e-9)
