@@ -7,6 +7,7 @@ import pytest
 
 import assent as at
 from assent.compiled import graph_scores
+from assent.factors import Table
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph, random_scores
 
@@ -17,7 +18,8 @@ AD3 = at.AD3(max_iterations=2000)
 def magnitude(graph):
     """The largest score in size: what rounding errors are relative to."""
     scores = graph_scores(graph)
-    sizes = np.abs(np.concatenate([[scores.constant], scores.theta, *scores.pairs]))
+    tables = [table.ravel() for table in scores.tables]
+    sizes = np.abs(np.concatenate([[scores.constant], scores.theta, *scores.pairs, *tables]))
     return float(sizes[np.isfinite(sizes)].max())
 
 
@@ -36,6 +38,17 @@ def check(graph, result, best):
     if best == -np.inf:
         assert not result.feasible
         assert result.violated
+
+
+def scored(graph):
+    """Handles of the factors that have scores."""
+    return [h for h in graph.handles if isinstance(h.factor, (at.Pair, Table))]
+
+
+def score_shape(handle):
+    """Shape in which new scores of a batch are given."""
+    entry = handle.factor.entry_shape() if isinstance(handle.factor, Table) else ()
+    return (*handle.shape, *entry)
 
 
 @sweep_seeds()
@@ -126,10 +139,9 @@ def test_new_scores_are_a_rebuilt_graph_and_warm_starts_agree(seeds):
         graph = random_graph(rng, scale=1.0, forbid=0.0)
         first = at.decode(graph, AD3)
         changes = {v.symbol: random_scores(rng, v.symbol.codes.shape) for v in graph.variables}
-        pairs = [h for h in graph.handles if isinstance(h.factor, at.Pair)]
-        changes |= {h: random_scores(rng, h.shape) for h in pairs}
+        changes |= {h: random_scores(rng, score_shape(h)) for h in scored(graph)}
         scores = graph_scores(graph, changes)
-        best = optimum(graph, theta=scores.theta, pair_scores=list(scores.pairs))
+        best = optimum(graph, theta=scores.theta, pair_scores=scores.pairs, tables=scores.tables)
         for start in (None, first):
             result = at.decode(graph, AD3, scores=changes, warm_start=start)
             check(graph, result, best)
@@ -143,12 +155,14 @@ def test_scaling_all_scores_scales_the_answer(scale):
         changes = {}
         for v in graph.variables:
             changes[v.symbol] = scale * v.scores.reshape(v.symbol.codes.shape)
-        for h in graph.handles:
-            if isinstance(h.factor, at.Pair):
-                changes[h] = scale * h.factor.scores.reshape(h.shape)
+        for h in scored(graph):
+            changes[h] = scale * h.factor.scores.reshape(score_shape(h))
         graph.constant *= scale
         best = optimum(
-            graph, theta=scale * scores.theta, pair_scores=[scale * p for p in scores.pairs]
+            graph,
+            theta=scale * scores.theta,
+            pair_scores=[scale * p for p in scores.pairs],
+            tables=[scale * t for t in scores.tables],
         )
         result = at.decode(graph, AD3, scores=changes)
         assert result.certificate.verify()

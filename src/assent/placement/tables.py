@@ -99,7 +99,8 @@ def _split(
     """One part per pattern of how many states remain in each slot."""
     allowed = factor.allowed(fixed)
     left = np.stack([part.sum(axis=1) for part in allowed], axis=1)
-    if len(factor.states) > 1 and (left == factor.states).all():
+    open_to_start = min(factor.states) > 1  # the only state of a variable is no coordinate
+    if open_to_start and len(factor.states) > 1 and (left == factor.states).all():
         shape = Shape(factor.kind_code, factor.states, factor.first)
         parts.append((shape, PlacedTables(number, None, None, None, 0, 0, 0), factor.codes))
         return
