@@ -32,6 +32,7 @@ from assent.kernels.projections import (
     OUTPUT,
     SQUARES,
     TAU,
+    VECTOR_SUMS,
     clip01,
     find_thresholds,
     gather_block,
@@ -44,8 +45,9 @@ from assent.problem import ANYOF
 # even-numbered ones alone would keep the alternation.
 ROUND = 5
 
-# Pairs that sleep together; more would rarely all be idle, fewer would cost a test each.
-PAIR_BLOCK = 16
+# Pairs (or factors of two literals) that move and sleep together: fewer would not repay the
+# start of a vector loop, more would rarely all be idle.  A multiple of LANES.
+PAIR_BLOCK = 64
 
 # A block is idle when its root-mean-square disagreement is this small relative to all links'.
 IDLE = 1e-3
@@ -57,68 +59,114 @@ SILENCE = 1e-24
 MEMORY = 6.0
 
 
-@jit(inline="always")
-def step_pairs(pair_var, pair, inverse_rho, alpha, full, limit, w, asleep, p, total):
-    """Steps 1 and 2 for the pairs awake (all if ``full``).
+@jit(fastmath=VECTOR_SUMS)
+def move_pairs(pair, inverse_rho, alpha, w, ends):
+    """Steps 1 and 2 for a block of pairs; returns the sum of ``(p - q)^2``.
 
-    Adds ``q - p`` to ``total[n]`` and returns the sum of its squares.  A full sweep decides who
-    sleeps: blocks with a mean square of at most ``limit``.
+    ``w`` alternates between first and second ends.  ``ends`` holds ``p`` at all first ends, from
+    ``PAIR_BLOCK`` on at all second ends, and is left with ``p - q``.
     """
     squares = 0.0
-    for block in range(len(asleep)):
-        if asleep[block] and not full:
-            continue
-        first = block * PAIR_BLOCK
-        last = min(first + PAIR_BLOCK, len(pair_var))
-        own = 0.0
-        # Unsigned: a negative index would have to be checked for at every access.
-        for e in range(np.uint64(first), np.uint64(last)):
-            i = np.uint32(pair_var[e, 0])
-            j = np.uint32(pair_var[e, 1])
-            wi = w[e, 0]
-            wj = w[e, 1]
-            qi, qj = project_pair(wi + 2.0 * p[i], wj + 2.0 * p[j], pair[e] * inverse_rho)
-            gap_i = p[i] - qi
-            gap_j = p[j] - qj
-            w[e, 0] = wi + alpha * gap_i
-            w[e, 1] = wj + alpha * gap_j
-            total[i] -= gap_i
-            total[j] -= gap_j
-            own += gap_i * gap_i + gap_j * gap_j
-        if full:
-            asleep[block] = own <= limit * 2 * (last - first)
-        squares += own
+    for e in range(len(pair)):
+        pi = ends[e]
+        pj = ends[PAIR_BLOCK + e]
+        wi = w[2 * e]
+        wj = w[2 * e + 1]
+        qi, qj = project_pair(wi + 2.0 * pi, wj + 2.0 * pj, pair[e] * inverse_rho)
+        gap_i = pi - qi
+        gap_j = pj - qj
+        w[2 * e] = wi + alpha * gap_i
+        w[2 * e + 1] = wj + alpha * gap_j
+        ends[e] = gap_i
+        ends[PAIR_BLOCK + e] = gap_j
+        squares += gap_i * gap_i + gap_j * gap_j
     return squares
 
 
 @jit(inline="always")
-def step_twos(kind, count, link, lits, alpha, full, limit, w, asleep, p, total):
+def step_pairs(pair_var, pair, inverse_rho, alpha, full, limit, w, asleep, p, total, ends):
+    """Steps 1 and 2 for the pairs awake (all if ``full``).
+
+    Adds ``q - p`` to ``total[n]`` and returns the sum of its squares.  A full sweep decides who
+    sleeps: blocks with a mean square of at most ``limit``.  Reading ``p`` and adding to
+    ``total`` stand apart from the arithmetic, which then compiles to vector instructions;
+    ``ends[2 * PAIR_BLOCK]`` is room for that.
+    """
+    squares = 0.0
+    flat_w = w.ravel()  # a row length unknown to the compiler would keep it from vectorising
+    for block in range(len(asleep)):
+        if asleep[block] and not full:
+            continue
+        first = block * PAIR_BLOCK
+        width = min(PAIR_BLOCK, len(pair) - first)
+        for lane in range(width):
+            e = np.uint64(first + lane)  # a signed index would be checked at every access
+            ends[lane] = p[np.uint32(pair_var[e, 0])]
+            ends[PAIR_BLOCK + lane] = p[np.uint32(pair_var[e, 1])]
+        last = first + width
+        own = move_pairs(pair[first:last], inverse_rho, alpha, flat_w[2 * first : 2 * last], ends)
+        for lane in range(width):
+            e = np.uint64(first + lane)
+            total[np.uint32(pair_var[e, 0])] -= ends[lane]
+            total[np.uint32(pair_var[e, 1])] -= ends[PAIR_BLOCK + lane]
+        if full:
+            asleep[block] = own <= limit * 2 * width
+        squares += own
+    return squares
+
+
+@jit(fastmath=VECTOR_SUMS)
+def move_twos(kind, alpha, row1, row2, a):
+    """Steps 1 and 2 for a block of factors of two literals; see apply_thresholds."""
+    squares = 0.0
+    for f in range(len(row1)):
+        q1, q2 = project_two(kind, a[0, f], a[1, f])
+        gap1 = 0.5 * (a[0, f] - row1[f]) - q1  # p - q, since a = w + 2 p
+        gap2 = 0.5 * (a[1, f] - row2[f]) - q2
+        row1[f] += alpha * gap1
+        row2[f] += alpha * gap2
+        a[0, f] = gap1
+        a[1, f] = gap2
+        squares += gap1 * gap1 + gap2 * gap2
+    return squares
+
+
+@jit(inline="always")
+def scatter_twos(lits, first, stride, width, a, total):
+    """Add ``q - p`` of a block of factors of two literals, as coordinates see it, to ``total``.
+
+    Neighbouring rules often share a literal.  Its terms are summed before they are added:
+    additions to one place in memory would each wait for the one before.
+    """
+    for j in range(2):
+        link = first + j * stride
+        row_lits = lits[link : link + width]
+        lit = row_lits[0]
+        gap = 0.0
+        for lane in range(width):
+            if row_lits[lane] != lit:
+                total[np.uint32(lit ^ (lit >> 31))] += gap if lit < 0 else -gap
+                lit = row_lits[lane]
+                gap = 0.0
+            gap += a[j, lane]
+        total[np.uint32(lit ^ (lit >> 31))] += gap if lit < 0 else -gap
+
+
+@jit(inline="always")
+def step_twos(kind, count, link, lits, alpha, full, limit, w, asleep, p, total, a):
     """Steps 1 and 2 for a group of CAP or SUM factors of two literals; see step_pairs."""
     squares = 0.0
-    row1 = w[link : link + count]
-    row2 = w[link + count : link + 2 * count]
-    lits1 = lits[link : link + count]
-    lits2 = lits[link + count : link + 2 * count]
-    for start in range(0, count, LANES):
+    for start in range(0, count, PAIR_BLOCK):
         if asleep[start // LANES] and not full:
             continue
-        last = min(start + LANES, count)
-        own = 0.0
-        for f in range(np.uint64(start), np.uint64(last)):
-            i = np.uint32(lits1[f] ^ (lits1[f] >> 31))
-            j = np.uint32(lits2[f] ^ (lits2[f] >> 31))
-            p1 = 1.0 - p[i] if lits1[f] < 0 else p[i]
-            p2 = 1.0 - p[j] if lits2[f] < 0 else p[j]
-            q1, q2 = project_two(kind, row1[f] + 2.0 * p1, row2[f] + 2.0 * p2)
-            gap1 = p1 - q1
-            gap2 = p2 - q2
-            row1[f] += alpha * gap1
-            row2[f] += alpha * gap2
-            total[i] += gap1 if lits1[f] < 0 else -gap1
-            total[j] += gap2 if lits2[f] < 0 else -gap2
-            own += gap1 * gap1 + gap2 * gap2
+        width = min(PAIR_BLOCK, count - start)
+        first = link + start
+        last = first + width
+        gather_block(lits, w, 2.0, p, first, count, 2, width, a)
+        own = move_twos(kind, alpha, w[first:last], w[first + count : last + count], a)
+        scatter_twos(lits, first, count, width, a, total)
         if full:
-            asleep[start // LANES] = own <= limit * 2 * (last - start)
+            asleep[start // LANES] = own <= limit * 2 * width
         squares += own
     return squares
 
@@ -255,6 +303,7 @@ def advance(
     in ``total`` already, and ``aside`` is the weighted sum of its squares.
     """
     ks = np.ones(LANES, np.int32)
+    ends = np.empty(2 * PAIR_BLOCK)
     ones = all_ones(group_count, group_factor, k)
     squares = 0.0
     offsets = 0.0
@@ -262,14 +311,15 @@ def advance(
     for t in range(done + 1, done + iterations + 1):
         full = not cache or t % ROUND == 0
         squares = aside + step_pairs(
-            pair_var, pair, 1.0 / rho, alpha, full, limit, w_pair, pairs_asleep, p, total
-        )
+            pair_var, pair, 1.0 / rho, alpha, full, limit,
+            w_pair, pairs_asleep, p, total, ends,
+        )  # fmt: skip
         block = 0
         for i in range(len(group_kind)):
             if group_size[i] == 2 and group_kind[i] != ANYOF:
                 squares += step_twos(
                     group_kind[i], group_count[i], group_link[i], lits, alpha, full, limit,
-                    w_logic, logic_asleep[block:], p, total,
+                    w_logic, logic_asleep[block:], p, total, ends.reshape(2, PAIR_BLOCK),
                 )  # fmt: skip
             else:
                 squares += step_group(
