@@ -27,7 +27,7 @@ REPORT_GROWTH = 0.05
 LINKS_PER_CALL = 1e8
 # Rounding costs several iterations: it is tried when the count of iterations has grown so much.
 FIRST_ROUNDING = 50
-ROUNDING_GROWTH = 2.5
+ROUNDING_GROWTH = 4.0
 # How far marginals are shaken to find a feasible answer: enough to reorder the undecided ones.
 PERTURBATION = 0.1
 RESTING_GROWTH = 1.15
@@ -163,11 +163,11 @@ class Run:
         return info.finished or residual <= self.solver.residual_tolerance
 
     def _round(self, workspace: Any, *, thorough: bool) -> None:
-        """Offer a rounded answer; while nothing is feasible, a perturbed one as well."""
+        """Offer a rounded answer; at the end, if nothing is feasible, a perturbed one as well."""
         self.rounded_at = self.iterations
         marginals = self.solver.marginals(workspace)
         self._offer_rounded(marginals, thorough)
-        if self.best.assignment is None:
+        if self.best.assignment is None and thorough:
             noise = self.rng.uniform(-PERTURBATION, PERTURBATION, len(marginals))
             self._offer_rounded(marginals + noise, thorough)
 
