@@ -26,7 +26,7 @@ REPORT_GROWTH = 0.05
 # interrupts and time limits are noticed.
 LINKS_PER_CALL = 1e8
 # Rounding costs several iterations: it is tried when the count of iterations has grown so much.
-FIRST_ROUNDING = 50
+FIRST_ROUNDING = 100
 ROUNDING_GROWTH = 4.0
 # How far marginals are shaken to find a feasible answer: enough to reorder the undecided ones.
 PERTURBATION = 0.1
