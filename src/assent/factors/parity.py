@@ -29,7 +29,7 @@ class Parity(Logic):
     """
 
     paper_name = "parity check"
-    formula = "x_1 ⊕ … ⊕ x_n = 0;  odd: = 1"
+    formula = "x_1 ⊕ … ⊕ x_n = 0;  odd: x_1 ⊕ … ⊕ x_n = 1"
 
     def __init__(self, literals: Any, *, axis: int | None = None, odd: bool = False) -> None:
         self.odd = bool(odd)
