@@ -8,7 +8,7 @@ import pytest
 import assent as at
 from assent import certify
 from assent.compiled import compile_graph, graph_scores
-from assent.problem import CAP, SUM, DualPoint
+from assent.problem import CAP, PARITY, SUM, DualPoint
 from tests.oracles.enumeration import enumerate_assignments, factors, lp_bound, naive_value
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import enumerate_graph, optimum, random_graph
@@ -59,7 +59,9 @@ def test_flat_problems_keep_their_promises(seeds):
         compiled = random_graph(np.random.default_rng(seed), complements=0.4).compile()
         problem = compiled.problem
         for kind, k, literals, _ in factors(problem):
-            assert len(set(literals.tolist())) == len(literals)
+            # Odd is even with the last literal negated, which then may stand there already.
+            distinct = literals[:-1] if kind == PARITY else literals
+            assert len(set(distinct.tolist())) == len(distinct)
             if kind in (CAP, SUM):
                 assert 0 < k < len(literals)
         assert np.all(problem.pair_var[:, 0] != problem.pair_var[:, 1])
@@ -138,6 +140,13 @@ def solved(g, tight=True):
         lambda x: at.Exactly(2, [x[0], ~x[0], x[1], ~x[1]]),
         lambda x: at.Exactly(1, [x[0], ~x[0], x[1], ~x[1]]),
         lambda x: at.AtLeast(3, [x[0], ~x[0], x[1], ~x[1]]),
+        lambda x: at.Parity([x[0], ~x[0]], odd=True),
+        lambda x: at.Parity([x[0], x[1], ~x[0]], odd=True),
+        lambda x: at.Parity([x[0], ~x[0], x[1], ~x[1], x[2]]),
+        lambda x: at.Knapsack([x[0], ~x[0], x[1]], weights=[1.0, 2.0, 2.0], capacity=3.0),
+        lambda x: at.Knapsack([x[0], ~x[0]], weights=[1.0, 2.0], capacity=0.5),
+        lambda x: at.Dense(x[0], ~x[0], scores=[[-np.inf, 2.0], [1.0, -np.inf]]),
+        lambda x: at.Dense(x[0], x[1], ~x[0], scores=np.arange(8.0).reshape(2, 2, 2)),
     ],
 )
 @pytest.mark.parametrize("score", [1.0, -1.0])
@@ -146,6 +155,24 @@ def test_a_literal_and_its_negation_in_one_factor(write, score):
     g.add(at.Pair(x[0], x[3], scores=0.25))
     g.add(write(x))
     solved(g, tight=False)  # relaxing x and its negation apart may leave a gap
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: at.Parity([x, ~x]),
+        lambda x: at.Dense(x, ~x, scores=[[1.0, -np.inf], [-np.inf, 1.0]]),
+    ],
+    ids=["Parity", "Dense"],
+)
+def test_what_only_a_half_could_satisfy_is_neither_answered_nor_called_infeasible(write):
+    g, x = single(1)
+    g.add(write(x[0]))
+    result = at.decode(g)
+    assert result.certificate.verify()
+    assert not result.feasible
+    with pytest.raises(at.NoFeasibleAssignment):
+        result[x]
 
 
 def test_k_of_none_and_of_all():
