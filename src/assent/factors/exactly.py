@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.factors.base import Logic, counts, rows
+from assent.factors.counting import Counting
 from assent.factors.normal_form import NormalForm
 from assent.problem import SUM
 
 
-class Exactly(Logic):
+class Exactly(Counting):
     """Exactly ``k`` literals are true (the papers' BUDGET with equality).
 
     Args:
@@ -31,16 +29,8 @@ class Exactly(Logic):
     paper_name = "BUDGET with equality"
     formula = "x_1 + … + x_n = k"
 
-    def __init__(self, k: Any, literals: Any, *, axis: int | None = None) -> None:
-        graph, codes, shape = rows("Exactly", literals, axis)
-        self.k = counts("Exactly", k, shape, codes.shape[1])
-        self._attach(graph, codes, shape)
-
     def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return truth.sum(axis=1) == self.k
 
     def normal_form(self) -> NormalForm:
         return NormalForm(SUM, self.k, self.flip())
-
-    def words(self, row: int) -> str:
-        return super().words(row).replace("(", f"({self.k[row]}; ", 1)

@@ -1,0 +1,19 @@
+"""What AtMost, AtLeast and Exactly have in common: a number of literals to count to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assent.factors.base import Logic, counts, rows
+
+
+class Counting(Logic):
+    """``k`` for each factor over ``literals``; kinds differ in how the count compares to it."""
+
+    def __init__(self, k: Any, literals: Any, *, axis: int | None = None) -> None:
+        graph, codes, shape = rows(self.kind, literals, axis)
+        self.k = counts(self.kind, k, shape, codes.shape[1])
+        self._attach(graph, codes, shape)
+
+    def words(self, row: int) -> str:
+        return super().words(row).replace("(", f"({self.k[row]}; ", 1)
