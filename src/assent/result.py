@@ -15,7 +15,9 @@ from assent import certify
 from assent.compiled import Compiled, GraphScores
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.factors.pair import Pair, inner_part
+from assent.factors.table import Table
 from assent.graph import Handle
+from assent.placement.tables import restore_marginals
 from assent.problem import DualPoint, Float, Scores
 from assent.trace import Trace
 from assent.variables import Categorical, Literals
@@ -177,6 +179,7 @@ class Result:
     consensus: Float  # [N] the relaxed answer
     flat_scores: Scores
     penalty: float = float("nan")
+    inner: Float | None = None  # weights of table entries, where the solver keeps them
 
     @property
     def value(self) -> float:
@@ -218,7 +221,7 @@ class Result:
 
     @property
     def marginals(self) -> Lookup:
-        """The relaxed answer: a number in [0, 1] per literal, state or pair."""
+        """The relaxed answer: a number in [0, 1] per literal, state, pair or table entry."""
         return Lookup(self._marginals, "marginals")
 
     def _values(self, key: Any) -> NDArray[Any]:
@@ -237,6 +240,8 @@ class Result:
         return _label_array(key.states)[self[key]]
 
     def _marginals(self, key: Any) -> Float:
+        if isinstance(key, Handle) and isinstance(key.factor, Table):
+            return self._table_marginals(key)
         p = certify.literal_marginals(self._codes(key), self.consensus)
         if not isinstance(key, Handle):
             return p
@@ -245,6 +250,25 @@ class Result:
         pairs = [b for b in self.certificate.compiled.blocks if isinstance(b.factor, Pair)]
         scores = self.certificate.scores.pairs[pairs.index(key)]
         return inner_part(p, scores).reshape(key.shape)
+
+    def _table_marginals(self, key: Handle) -> Float:
+        compiled = self.certificate.compiled
+        if key not in compiled.blocks:
+            raise ModelError(f"{key!r} belongs to another graph than this result")
+        if self.inner is None:
+            raise TypeError("this solver keeps no inner parts of tables; decode with AD3")
+        assert isinstance(key.factor, Table)
+        out = np.zeros(key.factor.scores.shape)
+        restore_marginals(
+            compiled.blocks.index(key),
+            compiled.placed_tables,
+            compiled.unary_tables,
+            compiled.problem.tables,
+            self.inner,
+            self.consensus,
+            out,
+        )
+        return out.reshape(*key.shape, *key.factor.entry_shape())
 
     def _codes(self, key: Any) -> NDArray[np.int32]:
         graph = self.certificate.compiled.graph

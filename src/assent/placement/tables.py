@@ -223,6 +223,39 @@ def restore_unary(part: Unary, scores: Float, out: Float) -> None:
     np.subtract.at(out, (part.row, part.link), values)
 
 
+def restore_marginals(
+    block: int,
+    placed: tuple[PlacedTables, ...],
+    unary: tuple[Unary, ...],
+    tables: Tables,
+    inner: Float,
+    consensus: Float,
+    out: Float,
+) -> None:
+    """Write the weights of table entries to ``out[m, entries]`` (zero) of batch ``block``.
+
+    ``inner`` are the weights laid out as the flat problem's table scores, ``consensus[N]`` the
+    marginals of coordinates.
+    """
+    for part in (p for p in placed if p.block == block):
+        rows = int(tables.factor[part.group + 1] - tables.factor[part.group])
+        own = inner[tables.entry[part.group] : tables.entry[part.group + 1]].reshape(rows, -1)
+        own = own[part.first : part.first + part.count]
+        if part.rows is None or part.entries is None:
+            out[:] = own
+        else:
+            row = np.broadcast_to(part.rows[:, None], own.shape)
+            scored = part.entries >= 0
+            out[row[scored], part.entries[scored]] = own[scored]
+    for single in (u for u in unary if u.block == block):
+        p = consensus[np.where(single.code < 0, ~single.code, single.code)]
+        true = np.where(single.code < 0, 1.0 - p, p)
+        weight, row, entry = np.where(single.sign > 0, true, 1.0 - true), single.row, single.entry
+        if not len(row):
+            weight, row, entry = np.ones(len(single.base_row)), single.base_row, single.base_entry
+        out[row[entry >= 0], entry[entry >= 0]] = weight[entry >= 0]
+
+
 def unsupported_literals(
     strict: list[tuple[Handle, NDArray[np.bool_]]], fixed: NDArray[np.int8]
 ) -> tuple[Int32, str]:

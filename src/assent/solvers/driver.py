@@ -342,7 +342,14 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
         consensus=compiled.full(consensus),
         flat_scores=run.scores,
         penalty=info.penalty,
+        inner=_inner(run, workspace),
     )
+
+
+def _inner(run: Run, workspace: Any) -> Float | None:
+    """Weights of table entries, from solvers that keep them."""
+    read = getattr(run.solver, "table_marginals", None)
+    return None if read is None else read(run.problem, workspace)
 
 
 def _refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:
