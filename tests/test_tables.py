@@ -124,7 +124,7 @@ def potts_and_dense(rng, states=3, variables=4):
     return graphs
 
 
-@sweep_seeds(share=0.3)
+@sweep_seeds()
 def test_potts_is_the_dense_table_it_stands_for(seeds):
     for seed in seeds:
         short, full = potts_and_dense(np.random.default_rng(seed))
@@ -162,6 +162,59 @@ def test_project_and_maximize_of_a_batch_are_those_of_its_factors(draw, seeds):
             np.testing.assert_allclose(z[row], own[0], atol=1e-8)
             assert inner[row] == pytest.approx(part[0], abs=1e-7)
             assert alone.maximize(points[[row]], alone.scores)[0][0] == values[row]
+
+
+def chain(unary, dense, potts):
+    """Three variables of three states: tables along the chain, a Potts between its ends."""
+    g = at.FactorGraph()
+    t = g.categorical(states=3, scores=unary, name="t")
+    rules = g.add(at.Dense(t[:-1], t[1:], scores=dense)), g.add(at.Potts(t[0], t[2], scores=potts))
+    return g, dict(zip((t, *rules), (unary, dense, potts), strict=True))
+
+
+@sweep_seeds(share=0.5)
+def test_new_table_scores_are_a_rebuilt_graph(seeds):
+    shapes = (3, 3), (2, 3, 3), (3,)
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        never = [rng.random(shape) < 0.1 for shape in shapes]
+        never[1][:, 0, 0] = False  # a table that forbids everything is refused
+        old, new = (
+            [np.where(no, -np.inf, rng.normal(size=no.shape)) for no in never] for _ in range(2)
+        )
+        g, first = chain(*old)
+        rebuilt, _ = chain(*new)
+        changes = dict(zip(first, new, strict=True))
+        again, direct = at.decode(g, scores=changes), at.decode(rebuilt)
+        assert (again.status, again.value, again.bound) == (
+            direct.status,
+            direct.value,
+            direct.bound,
+        )
+        warm = at.decode(g, scores=changes, warm_start=at.decode(g))
+        best = optimum(rebuilt)
+        assert warm.certificate.verify()
+        assert warm.value - 1e-9 <= best <= warm.bound + 1e-9
+
+
+@sweep_seeds()
+def test_tables_that_forbid_much_and_evidence(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        g = table_graph(rng)
+        for _ in range(3):
+            g.add(TABLES[rng.integers(2)](rng, g, forbid=0.4))
+        s, t = g["s"], g["t"]
+        for variable in (s, t):
+            if rng.random() < 0.5:
+                g.fix(variable[0], int(rng.integers(len(variable.states))))
+        best = optimum(g)
+        result = at.decode(g)
+        assert result.certificate.verify()
+        assert result.value <= best + 1e-9
+        assert result.bound >= best - 1e-9
+        if result.status is at.Status.INFEASIBLE:
+            assert best == -np.inf
 
 
 # ---------------------------------------------------------------- edges
