@@ -28,9 +28,9 @@ class Status(Enum):
 
     OPTIMAL = "The answer is proven optimal within the gap tolerance."
     RELAXED = (
-        "The relaxation is solved but a gap remains: the answer is feasible at best, its distance "
-        "from optimal is at most the gap. Tighter factors (larger constraints in place of many "
-        "small ones) or an integer program can close it."
+        "The relaxation is solved but a gap remains: no answer is better than the bound, and the "
+        "one found, if any, is at most the gap away from optimal. Tighter factors (larger "
+        "constraints in place of many small ones) or an integer program can close it."
     )
     STOPPED = (
         "A limit or an interrupt ended the run: the answer is the best so far. Raise the limit, "
