@@ -109,7 +109,7 @@ class Workspace:
 
 @dataclass(frozen=True)
 class AD3:
-    """Settings of AD3.
+    """Alternating directions dual decomposition: a good bound within moments, at any size.
 
     Example:
         >>> solver = AD3(gap_tolerance=1e-4)
