@@ -31,7 +31,8 @@ class Factor(ABC):
 
     paper_name: ClassVar[str]  # what the papers call it
     formula: ClassVar[str]  # the set it stands for
-    abilities: ClassVar[tuple[str, ...]] = ("maximize", "project")
+    # The questions it answers; solvers say which ones they ask.
+    abilities: ClassVar[tuple[str, ...]] = ("maximize", "project", "max_marginals", "marginals")
 
     graph: FactorGraph
     codes: Int32
@@ -107,6 +108,20 @@ class Logic(Factor):
         """The nearest points of the hull to ``points[m, size]``, in literal space."""
         return self.normal_form().project(points)
 
+    def max_marginals(self, scores: Float) -> Float:
+        """Best value with each literal false and true, ``[m, size, 2]``, for literal scores."""
+        _ask(self, "max_marginals")
+        return self.normal_form().max_marginals(scores)
+
+    def marginals(self, scores: Float, temperature: float = 1.0) -> tuple[Float, Float]:
+        """The entropic answer: log-partition ``[m]`` and probabilities ``[m, size]``.
+
+        Both belong to ``exp(score / temperature)``; the log-partition is multiplied by the
+        temperature, so that it tends to the best value as the temperature falls.
+        """
+        _ask(self, "marginals")
+        return self.normal_form().marginals(scores, check_temperature(temperature))
+
     def same_k(self, k: int) -> Int32:
         """``k`` for each of the ``m`` factors."""
         return np.full(len(self), k, np.int32)
@@ -116,6 +131,19 @@ class Logic(Factor):
         mask = np.full(self.size, inputs)
         mask[-1] = last
         return mask
+
+
+def _ask(factor: Factor, question: str) -> None:
+    if question not in factor.abilities:
+        able = ", ".join(factor.abilities)
+        raise TypeError(f"{factor.kind} cannot answer {question}; it answers {able}")
+
+
+def check_temperature(temperature: float) -> float:
+    """``temperature`` as a positive finite number."""
+    if not 0.0 < temperature < np.inf:
+        raise ValueError(f"a temperature is a positive number, got {temperature}")
+    return float(temperature)
 
 
 def rows(

@@ -38,6 +38,8 @@ class Knapsack(Logic):
     """
 
     paper_name = "KNAPSACK"
+    # Best values over cut items are not those of whole ones, and sums over them have no meaning.
+    abilities = ("maximize", "project")
     formula = "w_1 x_1 + … + w_n x_n ≤ c"
 
     def __init__(

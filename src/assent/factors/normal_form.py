@@ -76,6 +76,30 @@ class NormalForm:
                 nearest[:] = k > 0
         return np.where(self.flip, 1.0 - out, out)
 
+    def max_marginals(self, scores: Float) -> Float:
+        """Best value ``[m, size, 2]`` with each literal false and true; ``-inf`` if impossible."""
+        from assent.kernels.max_marginals import max_marginals_form
+
+        out = np.empty((*scores.shape, 2))
+        inner = np.where(self.flip, -scores, scores)
+        for row, k, best in zip(inner, self.k, out, strict=True):
+            max_marginals_form(self.form, k, np.ascontiguousarray(row), best)
+        out[:, self.flip] = out[:, self.flip, ::-1]
+        # s·(1 − x) = s − s·x: what flipping a column leaves behind.
+        return out + scores[:, self.flip].sum(axis=1)[:, None, None]
+
+    def marginals(self, scores: Float, temperature: float) -> tuple[Float, Float]:
+        """Log-partition ``[m]`` (times temperature) and probabilities ``[m, size]``."""
+        from assent.kernels.marginals import marginals_form
+
+        value, out = np.empty(len(scores)), np.empty(scores.shape)
+        inner = np.where(self.flip, -scores, scores)
+        for row, (own, k) in enumerate(zip(inner, self.k, strict=True)):
+            own = np.ascontiguousarray(own)
+            value[row] = marginals_form(self.form, k, own, float(temperature), out[row])
+        out = np.where(self.flip, 1.0 - out, out)
+        return value + scores[:, self.flip].sum(axis=1), out
+
     def _project_apart(self, points: Float) -> Float:
         """Projection onto parity polytopes and knapsacks, factor by factor."""
         from assent.kernels.knapsack import project_knapsack

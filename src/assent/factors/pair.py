@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.factors.base import Factor, elementwise
+from assent.factors.base import Factor, check_temperature, elementwise
 from assent.problem import Float
 from assent.scores import clean_scores, fit_scores
 from assent.variables import as_literals
@@ -72,6 +72,27 @@ class Pair(Factor):
         for (a, b), c, out in zip(points, pair_scores, z, strict=True):
             out[0], out[1] = project_pair(a, b, c)
         return z, inner_part(z, pair_scores)
+
+    def max_marginals(self, scores: Float, pair_scores: Float) -> Float:
+        """Best value with each literal false and true, ``[m, 2, 2]``."""
+        from assent.kernels.max_marginals import max_marginals_pair
+
+        out = np.empty((len(scores), 2, 2))
+        for own, c, best in zip(scores, pair_scores, out, strict=True):
+            max_marginals_pair(c, np.ascontiguousarray(own), best)
+        return out
+
+    def marginals(
+        self, scores: Float, pair_scores: Float, temperature: float = 1.0
+    ) -> tuple[Float, Float]:
+        """Log-partition ``[m]`` (times temperature); probabilities ``[m, 3]`` of a, b and both."""
+        from assent.kernels.marginals import marginals_pair
+
+        value, out = np.empty(len(scores)), np.empty((len(scores), 3))
+        heat = check_temperature(temperature)
+        for row, c in enumerate(pair_scores):
+            value[row] = marginals_pair(c, np.ascontiguousarray(scores[row]), heat, out[row])
+        return value, out
 
 
 def inner_part(z: Float, pair_scores: Float) -> Float:

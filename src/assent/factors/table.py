@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.factors.base import Factor
+from assent.factors.base import Factor, check_temperature
 from assent.problem import Float, Int32, Int64
 from assent.scores import clean_scores
 from assent.variables import Categorical, Literals, as_literals
@@ -94,6 +94,35 @@ class Table(Factor):
             out[row] = work.q[linked]
             inner[row] = support.weight[row, :size] @ support.inner[row, :size]
         return out, inner
+
+    def max_marginals(self, links: Float, scores: Float) -> list[Float]:
+        """Best value with each state of each slot fixed, ``[m, states]`` per slot."""
+        from assent.kernels.tables import max_marginals_dense
+
+        start, flat, tables = self._kernel_view(links, scores)
+        out = np.empty(flat.shape)
+        for row, best in enumerate(out):
+            max_marginals_dense(start, flat[row], tables[row], 1.0, best)
+        return np.split(out, start[1:-1], axis=1)
+
+    def marginals(
+        self, links: Float, scores: Float, temperature: float = 1.0
+    ) -> tuple[Float, list[Float]]:
+        """Log-partition ``[m]`` (times temperature), probabilities ``[m, states]`` per slot."""
+        from assent.kernels.tables import marginals_dense
+
+        start, flat, tables = self._kernel_view(links, scores)
+        value, out = np.empty(len(flat)), np.empty(flat.shape)
+        heat = check_temperature(temperature)
+        for row in range(len(flat)):
+            value[row] = marginals_dense(start, flat[row], tables[row], 1.0, heat, out[row])
+        return value, np.split(out, start[1:-1], axis=1)
+
+    def _kernel_view(self, links: Float, scores: Float) -> tuple[Int32, Float, Float]:
+        """Slot offsets, state scores ``[m, all states]`` and written-out tables ``[m, joint]``."""
+        start = np.concatenate([[0], np.cumsum(self.states)]).astype(np.int32)
+        flat = np.ascontiguousarray(np.concatenate(self.state_scores(links), axis=1))
+        return start, flat, np.ascontiguousarray(self.dense(scores).reshape(len(flat), -1))
 
     def allowed(self, fixed: NDArray[np.int8]) -> list[NDArray[np.bool_]]:
         """Per slot, which states ``[m, states]`` agree with fixed coordinates (-1: free)."""
