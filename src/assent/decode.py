@@ -39,7 +39,7 @@ def decode(
         time_limit: seconds after which the best answer so far is returned.
         progress: show a live line while solving (only on a terminal).
         callback: called with every `Progress`; returning ``True`` stops the run.
-        seed: for the perturbed rounding tried while nothing feasible is known.
+        seed: for the perturbed roundings tried at the end while a gap remains.
 
     Example:
         >>> import assent as at

@@ -70,7 +70,8 @@ def test_relaxations_of_uai_models(data, name):
     [loaded] = load_models(f"{path}.gz", evidence=f"{path}.evid")
     result = at.decode(loaded.graph, at.LinearProgram())
     assert result.bound == pytest.approx(float(row["lp_logscore"]), rel=1e-6, abs=1e-6)
-    assert result.value <= float(row["map_logscore"]) + 1e-5
+    if row["map_status"] == "optimal":  # the best known of the others may yet be beaten
+        assert result.value <= float(row["map_logscore"]) + 1e-5
     model = read_uai(f"{path}.gz", evidence=f"{path}.evid")
     score = model.score(loaded.assignment(result))
     assert score == pytest.approx(result.value, rel=1e-9, abs=1e-9)

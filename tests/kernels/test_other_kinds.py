@@ -286,4 +286,4 @@ def test_links_that_contradict_a_table():
     forbidding = np.array([0.0, -np.inf, -np.inf, 0.0])
     dual = DualPoint(np.zeros((0, 2)), np.zeros(2), np.array([-1.0, 1.0, 1.0, -1.0]))
     assert zero_bound(problem, dual, forbidding) == pytest.approx(-2.0)
-    assert zero_bound(problem, dual) >= 0.0
+    assert zero_bound(problem, dual, np.zeros_like(forbidding)) >= 0.0

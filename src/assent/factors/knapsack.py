@@ -31,7 +31,7 @@ class Knapsack(Logic):
     Example:
         >>> import assent as at
         >>> g = at.FactorGraph()
-        >>> x = g.binary(3, scores=[3.0, 2.0, 2.0], name="x")
+        >>> x = g.binary(3, scores=[3.0, 2.5, 2.5], name="x")
         >>> rule = g.add(at.Knapsack(x, weights=[3.0, 2.0, 2.0], capacity=4.0))
         >>> at.decode(g)[x].tolist()
         [0, 1, 1]

@@ -44,7 +44,7 @@ def uai_to_graph(model: UaiModel) -> FactorGraph:
         >>> uai_to_graph(model)
         FactorGraph: 2 variable arrays (4 indicators), 1 factors
           x2: 1 binary
-          x3: 1 categorical of 3 states
+          x3: 1 categorical over {0, 1, 2}
           tables: Dense(x2[0], x3[0])
     """
     groups = list(_by_shape(model))

@@ -28,8 +28,11 @@ LINKS_PER_CALL = 1e8
 # Rounding costs several iterations: it is tried when the count of iterations has grown so much.
 FIRST_ROUNDING = 100
 ROUNDING_GROWTH = 4.0
-# How far marginals are shaken to find a feasible answer: enough to reorder the undecided ones.
+# How far marginals are shaken to find other answers, enough to reorder the undecided ones, and
+# how often that is tried at the end of a run.
 PERTURBATION = 0.1
+PERTURBED_TRIES = 4
+# Where the bound rests only an answer is missing: rounding is then tried this much sooner.
 RESTING_GROWTH = 1.15
 # Beyond this many links no dual point is kept beside the solver's own, and answers are improved
 # by quick moves only.
@@ -163,13 +166,15 @@ class Run:
         return info.finished or residual <= self.solver.residual_tolerance
 
     def _round(self, workspace: Any, *, thorough: bool) -> None:
-        """Offer a rounded answer; at the end, if nothing is feasible, a perturbed one as well."""
+        """Offer a rounded answer; at the end, while a gap remains, perturbed ones as well."""
         self.rounded_at = self.iterations
         marginals = self.solver.marginals(workspace)
         self._offer_rounded(marginals, thorough)
-        if self.best.assignment is None and thorough:
+        for _ in range(PERTURBED_TRIES if thorough else 0):
+            if self.best.bound - self.best.value <= self._tolerance():
+                break
             noise = self.rng.uniform(-PERTURBATION, PERTURBATION, len(marginals))
-            self._offer_rounded(marginals + noise, thorough)
+            self._offer_rounded(marginals + noise, thorough=False)
 
     def _offer_rounded(self, marginals: Float, thorough: bool) -> None:
         from assent.kernels import rounding
