@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from assent.compiled import FREE, Compiled, GraphScores
 from assent.factors.base import Factor, Logic
 from assent.factors.normal_form import NormalForm, maximize_form, repeated_last
-from assent.factors.pair import Pair, inner_part
+from assent.factors.pair import Pair
 from assent.factors.table import Table
 from assent.problem import CAP, KNAPSACK, Float, Int32
 
@@ -109,7 +109,7 @@ def by_block(compiled: Compiled, scores: GraphScores) -> list[Float]:
 
 def broken_evidence(compiled: Compiled, assignment: NDArray[np.int8]) -> list[int]:
     """Codes of evidence literals that ``assignment`` makes false."""
-    codes = compiled.graph.evidence()
+    codes = compiled.evidence
     return [int(c) for c in codes[~literal_truth(codes, assignment)]]
 
 
@@ -213,30 +213,7 @@ def proves_infeasible(compiled: Compiled, scores: GraphScores, ray: tuple[Float,
     return upper_bound(compiled, scores.zeroed(), ray) < -RAY_MARGIN * scale
 
 
-def relaxed_value(compiled: Compiled, scores: GraphScores, marginals: Float) -> float:
-    """The relaxation's objective at ``marginals[N]``, pairs taking their best inner part."""
-    with np.errstate(invalid="ignore"):
-        own = np.where(marginals > 0, scores.theta * marginals, 0.0)
-    value = scores.constant + float(own.sum())
-    pairs = (b.factor for b in compiled.blocks if isinstance(b.factor, Pair))
-    for factor, pair_scores in zip(pairs, scores.pairs, strict=True):
-        w = inner_part(literal_marginals(factor.codes, marginals), pair_scores)
-        value += float(np.where(w > 0, np.where(np.isneginf(pair_scores), 0.0, pair_scores), 0) @ w)
-    return value
-
-
 def literal_marginals(codes: Int32, marginals: Float) -> Float:
     """Marginals of literals: ``p`` or ``1 − p``."""
     p = marginals[np.where(codes < 0, ~codes, codes)]
     return np.where(codes < 0, 1.0 - p, p)
-
-
-def disagreement(compiled: Compiled, marginals: Float) -> float:
-    """Root mean square distance, per link, from ``marginals[N]`` to the factors' hulls."""
-    total, links = 0.0, 0
-    for block in compiled.blocks:
-        if isinstance(block.factor, Logic) and len(block.factor):
-            point = literal_marginals(block.factor.codes, marginals)
-            total += float(((block.factor.project(point) - point) ** 2).sum())
-        links += block.factor.codes.size
-    return float(np.sqrt(total / max(links, 1)))

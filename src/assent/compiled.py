@@ -94,6 +94,7 @@ class Compiled:
     problem: Problem
     blocks: tuple[Handle, ...]
     fixed: NDArray[np.int8]
+    evidence: Int32  # codes of the literals that evidence makes true
     forbids: Forbids
     placed: tuple[Placed, ...]
     placed_pairs: tuple[PlacedPairs, ...]
@@ -144,6 +145,17 @@ class Compiled:
         """Scores of tables by the number of their batch."""
         numbers = [i for i, b in enumerate(self.blocks) if isinstance(b.factor, Table)]
         return dict(zip(numbers, scores.tables, strict=True))
+
+    def same_model_as(self, other: Compiled) -> bool:
+        """Whether both were compiled from the same graph in the same state."""
+        count = len(self.graph.handles)
+        return (
+            self.graph is other.graph
+            and self.blocks[:count] == other.blocks[:count]
+            and len(self.blocks) == len(other.blocks)
+            and len(self.fixed) == len(other.fixed)
+            and np.array_equal(self.evidence, other.evidence)
+        )
 
     @property
     def free(self) -> Int64:
@@ -229,10 +241,7 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
     scores = scores or graph_scores(graph)
     forbids = scores.forbids()
     blocks = (*graph.handles, *_implied(graph))
-    raw, never = logic.split_repeats(logic.raw_rows(blocks, forbids.pairs))
-    never = np.concatenate([forbids.theta.astype(np.int32), never])
-    true = np.concatenate([graph.evidence(), ~never])
-    fixed, conflict = _close(graph, blocks, raw, true, forbids)
+    raw, fixed, conflict = _propagate(graph, graph.size, blocks, graph.evidence(), forbids)
     free = np.flatnonzero(fixed == FREE)
     column = np.full(graph.size, -1, np.int32)
     column[free] = np.arange(len(free), dtype=np.int32)
@@ -258,6 +267,7 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
         problem,
         blocks,
         fixed,
+        graph.evidence(),
         forbids,
         placed,
         placed_pairs,
@@ -266,6 +276,25 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
         conflict,
         pairs.share(blocks, placed_pairs, problem) if plain else None,
     )
+
+
+def refutes(compiled: Compiled, scores: GraphScores) -> bool:
+    """Whether propagation from evidence and ``-inf`` alone shows that nothing is feasible."""
+    *_, conflict = _propagate(
+        compiled.graph, len(compiled.fixed), compiled.blocks, compiled.evidence, scores.forbids()
+    )
+    return conflict is not None
+
+
+def _propagate(
+    graph: FactorGraph, size: int, blocks: tuple[Handle, ...], evidence: Int32, forbids: Forbids
+) -> tuple[list[Rows], NDArray[np.int8], Conflict | None]:
+    """All logic rows, the values implied ``[size]``, and the conflict met, if any."""
+    raw, never = logic.split_repeats(logic.raw_rows(blocks, forbids.pairs))
+    never = np.concatenate([forbids.theta.astype(np.int32), never])
+    true = np.concatenate([evidence, ~never])
+    fixed, conflict = _close(graph, size, blocks, raw, true, forbids)
+    return raw, fixed, conflict
 
 
 def _implied(graph: FactorGraph) -> list[Handle]:
@@ -283,18 +312,20 @@ def _has_variables(variable: Variable) -> bool:
 
 def _close(
     graph: FactorGraph,
+    size: int,
     blocks: tuple[Handle, ...],
     raw: list[Rows],
     true: Int32,
     forbids: Forbids,
 ) -> tuple[NDArray[np.int8], Conflict | None]:
     """Values that evidence and forced factors imply, and the conflict they run into, if any."""
-    values = np.full(graph.size, FREE, np.int8)
+    values = np.full(size, FREE, np.int8)
     values[np.where(true < 0, ~true, true)] = true >= 0
     clash = np.flatnonzero(values[np.where(true < 0, ~true, true)] != (true >= 0))
     if len(clash):
         code = int(true[clash[0]])
-        reason = f"evidence asks for both {graph.describe_code(code)} and its opposite"
+        name = graph.describe_code(code)
+        reason = f"{name} and its opposite are both asked for, by evidence or by a score of -inf"
         return np.maximum(values, 0), Conflict((reason,))
     strict = _strict_tables(blocks, forbids)
     if not len(true) and not strict and not any(logic.forces(rows) for rows in raw):
@@ -303,7 +334,7 @@ def _close(
 
     placed, groups = logic.arrange(raw)
     problem = make_problem(
-        graph.size,
+        size,
         np.zeros((0, 2), np.int32),
         groups.logic,
         weights=groups.weights,

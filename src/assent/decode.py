@@ -34,7 +34,7 @@ def decode(
     Args:
         graph: what to decode; compiled once, however often it is decoded.
         solver: settings such as ``AD3(gap_tolerance=1e-4)`` or ``LinearProgram()``.
-        scores: new scores for variables or handles of pairs, in place of those written.
+        scores: new scores for variables or handles of pairs and tables, in place of those written.
         warm_start: an earlier result on the same graph to start from.
         time_limit: seconds after which the best answer so far is returned.
         progress: show a live line while solving (only on a terminal).
@@ -110,6 +110,8 @@ def _warm_start(result: Result | None, compiled: Compiled) -> WarmStart | None:
         raise TypeError(f"warm_start is an earlier result, got {result!r}")
     before = result.certificate
     if before.compiled is not compiled:
+        if before.compiled.same_model_as(compiled):
+            return None  # other values are forbidden now: only the answer carries over
         raise ModelError(
             "warm_start comes from another graph, or the graph changed since; decode it afresh"
         )
@@ -118,7 +120,7 @@ def _warm_start(result: Result | None, compiled: Compiled) -> WarmStart | None:
     from assent.solvers.protocol import WarmStart
 
     return WarmStart(
-        result.consensus[compiled.free], before.flat_dual, result.flat_scores.theta, result.penalty
+        result.consensus[compiled.free], before.flat_dual, result.penalty
     )
 
 

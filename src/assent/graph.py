@@ -263,6 +263,18 @@ class FactorGraph:
         state = "" if variable.states is None else f"={variable.states[last]}"
         return f"{sign}{variable.name}{spot}{state}"
 
+    def describe_owner(self, code: int) -> str:
+        """The variable a literal speaks about, without its state: ``tag[3]``."""
+        coordinate = int(~code if code < 0 else code)
+        variable = self.variables[bisect_right(self._starts, coordinate) - 1]
+        if variable.states is None:
+            return self.describe_code(coordinate)
+        shape = variable.symbol.shape
+        place = np.unravel_index((coordinate - variable.start) // len(variable.states), shape)
+        return (
+            f"{variable.name}[{','.join(str(int(i)) for i in place)}]" if shape else variable.name
+        )
+
     def describe_codes(self, codes: Int32) -> str:
         """An array of literals in words, abridged."""
         if codes.ndim == 0:
@@ -276,7 +288,7 @@ class FactorGraph:
         """A (slice of a) categorical variable in words."""
         if symbol.codes.size == 0:
             return "[no variables]"
-        first = self.describe_code(int(symbol.codes.flat[0])).rsplit("=", 1)[0]
+        first = self.describe_owner(int(symbol.codes.flat[0]))
         return first if symbol.ndim == 0 else f"[{first}, …] of shape {symbol.shape}"
 
     def __repr__(self) -> str:
@@ -313,7 +325,9 @@ class FactorGraph:
         count = int(np.prod(dims, dtype=np.int64))
         if self._size + count >= 2**31:
             raise ModelError(f"{name}: more than 2^31 coordinates in one graph")
-        return np.arange(self._size, self._size + count, dtype=np.int32).reshape(dims)
+        codes = np.arange(self._size, self._size + count, dtype=np.int32).reshape(dims)
+        codes.flags.writeable = False
+        return codes
 
     def _declare(self, variable: Variable) -> None:
         self.variables.append(variable)

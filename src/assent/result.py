@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent import certify
-from assent.compiled import Compiled, GraphScores
+from assent.compiled import Compiled, GraphScores, refutes
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.factors.pair import Pair, inner_part
 from assent.factors.table import Table
 from assent.graph import Handle
 from assent.placement.tables import restore_marginals
-from assent.problem import DualPoint, Float, Scores
+from assent.problem import DualPoint, Float
 from assent.trace import Trace
 from assent.variables import Categorical, Literals
 
@@ -131,9 +131,7 @@ class Certificate:
 
     def _verify_infeasible(self) -> bool:
         if self.flat_dual is None:  # propagation is repeated from the written graph
-            from assent.compiled import compile_graph
-
-            return compile_graph(self.compiled.graph, self.scores).conflict is not None
+            return refutes(self.compiled, self.scores)
         return certify.proves_infeasible(self.compiled, self.scores, self.dual_point)
 
     def __repr__(self) -> str:
@@ -177,7 +175,6 @@ class Result:
     message: str
     violated: tuple[str, ...]  # constraints that least_violating breaks, in words
     consensus: Float  # [N] the relaxed answer
-    flat_scores: Scores
     penalty: float = float("nan")
     inner: Float | None = None  # weights of table entries, where the solver keeps them
 
@@ -277,9 +274,14 @@ class Result:
             raise TypeError(f"results are read by variable or handle, not {key!r}")
         if owner is not graph:
             raise ModelError(f"{key!r} belongs to another graph than this result")
+        codes = key.factor.codes if isinstance(key, Handle) else key.codes
+        if codes.size and np.maximum(codes, ~codes).max() >= len(self.certificate.assignment):
+            raise ModelError(f"{key!r} was declared after this result; decode the graph again")
+        if isinstance(key, Handle) and isinstance(key.factor, Table):
+            raise TypeError(f"{key!r} is a table; read its variables, or its marginals")
         if isinstance(key, Handle) and not isinstance(key.factor, Pair):
             raise TypeError(f"{key!r} is a constraint; read its variables instead")
-        return key.factor.codes if isinstance(key, Handle) else key.codes
+        return codes
 
     def plot(self, path: Any = None) -> Any:
         """Draw bound, value and residuals along the run; saves to ``path`` if given."""

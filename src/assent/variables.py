@@ -126,9 +126,13 @@ class Literals(_Symbol):
             [x[0], ~x[1]]
         """
         mask = np.asarray(where, bool)
-        if np.broadcast_shapes(mask.shape, self.shape) != self.shape:
-            raise ModelError(f"where has shape {mask.shape}, the literals have shape {self.shape}")
-        return Literals(self.graph, np.where(mask, ~self.codes, self.codes))
+        try:
+            full = np.broadcast_to(mask, self.shape)
+        except ValueError:
+            raise ModelError(
+                f"where has shape {mask.shape}, the literals have shape {self.shape}"
+            ) from None
+        return Literals(self.graph, np.where(full, ~self.codes, self.codes))
 
     def __invert__(self) -> Literals:
         return Literals(self.graph, ~self.codes)

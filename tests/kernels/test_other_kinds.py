@@ -255,7 +255,7 @@ def test_a_warm_start_keeps_the_bound():
     solver.advance(problem, scores, workspace, 2000)
     bound = solver.bound(problem, scores, workspace)
     dual = solver.dual_point(problem, scores, workspace)
-    start = WarmStart(solver.marginals(workspace).copy(), dual, scores.theta, workspace.penalty)
+    start = WarmStart(solver.marginals(workspace).copy(), dual, workspace.penalty)
     again = solver.init(problem, scores, start)
     assert solver.bound(problem, scores, again) <= bound + 1e-9
 

@@ -61,13 +61,16 @@ def decode(
         raise click.UsageError(f"--plot draws a single run, and {file} holds {len(models)} graphs")
     import assent
 
-    settings = _solver(solver, tolerance, max_iterations)
-    results = [
-        assent.decode(
-            model.graph, settings, time_limit=time_limit, seed=seed, progress=not quiet
-        )
-        for model in models
-    ]
+    try:
+        settings = _solver(solver, tolerance, max_iterations)
+        results = [
+            assent.decode(
+                model.graph, settings, time_limit=time_limit, seed=seed, progress=not quiet
+            )
+            for model in models
+        ]
+    except ValueError as error:  # what the options' own checks let through, such as nan
+        raise click.UsageError(str(error)) from None
     if as_json:
         described = list(map(describe, models, results))
         answer = described[0] if len(models) == 1 else {"results": described}

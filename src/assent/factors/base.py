@@ -95,7 +95,7 @@ class Logic(Factor):
 
     @abstractmethod
     def normal_form(self) -> NormalForm:
-        """The constraint as CAP, SUM or ANYOF."""
+        """The constraint in one of the logic forms."""
 
     def maximize(self, scores: Float) -> tuple[Float, NDArray[Any]]:
         """Best value ``[m]`` and point ``[m, size]`` for literal scores; true and false, as a rule.

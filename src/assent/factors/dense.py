@@ -54,10 +54,3 @@ class Dense(Table):
 
     def entry_shape(self) -> tuple[int, ...]:
         return self.states
-
-    def words(self, row: int) -> str:
-        names = []
-        for place, first in zip(self.slot_links(), self.first, strict=True):
-            name = self.graph.describe_code(int(self.codes[row, place][0]))
-            names.append(name if first else name.rsplit("=", 1)[0])
-        return f"{self.kind}({', '.join(names)})"

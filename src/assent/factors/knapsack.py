@@ -52,7 +52,7 @@ class Knapsack(Logic):
 
     def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
         load = np.where(truth, self.weights, 0.0).sum(axis=1)
-        return load <= self.capacity + SLACK * (1.0 + self.capacity)
+        return load <= self.capacity * (1.0 + SLACK)
 
     def normal_form(self) -> NormalForm:
         return NormalForm(KNAPSACK, self.same_k(1), self.flip(), self.weights, self.capacity)

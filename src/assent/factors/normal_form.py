@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 
 from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int32
 
-FORM_NAMES = {CAP: "CAP", SUM: "SUM", ANYOF: "ANYOF", PARITY: "PARITY", KNAPSACK: "KNAPSACK"}
-
 
 @dataclass(frozen=True)
 class NormalForm:

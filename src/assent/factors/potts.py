@@ -55,10 +55,3 @@ class Potts(Table):
 
     def entry_shape(self) -> tuple[int, ...]:
         return self.states[:1]
-
-    def words(self, row: int) -> str:
-        names = [
-            self.graph.describe_code(int(self.codes[row, place][0])).rsplit("=", 1)[0]
-            for place in self.slot_links()
-        ]
-        return f"{self.kind}({', '.join(names)})"

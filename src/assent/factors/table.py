@@ -49,6 +49,15 @@ class Table(Factor):
     def entry_shape(self) -> tuple[int, ...]:
         """Shape of one factor's scores."""
 
+    def words(self, row: int) -> str:
+        """Factor ``row`` as its kind and variables."""
+        names = []
+        for place, first in zip(self.slot_links(), self.first, strict=True):
+            code = int(self.codes[row, place][0])
+            graph = self.graph
+            names.append(graph.describe_code(code) if first else graph.describe_owner(code))
+        return f"{self.kind}({', '.join(names)})"
+
     def slot_links(self) -> list[slice]:
         """The columns of ``codes`` that belong to each slot."""
         ends = np.cumsum([k - f for k, f in zip(self.states, self.first, strict=True)])

@@ -37,8 +37,8 @@ class PlacedTables:
 class Unary:
     """Table entries that became scores of single literals, or of nothing.
 
-    Entry ``entry`` of factor ``row`` is earned by literal ``code`` of column ``link``; ``base``
-    marks entries earned whatever happens, ``minus`` those taken off again (a false literal).
+    Entry ``entry`` of factor ``row`` is earned (``sign`` 1) or lost (-1) by literal ``code`` of
+    column ``link``; entry ``base_entry`` of factor ``base_row`` is earned whatever happens.
     """
 
     block: int

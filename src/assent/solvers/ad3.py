@@ -141,8 +141,8 @@ class AD3:
         if self.penalty is not None and not 0.0 < self.penalty < np.inf:
             raise ValueError(f"penalty is a positive number or None, got {self.penalty}")
         for name in ("gap_tolerance", "residual_tolerance"):
-            if not getattr(self, name) >= 0.0:
-                raise ValueError(f"{name} is at least 0, got {getattr(self, name)}")
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} is at least 0 and finite, got {getattr(self, name)}")
         if self.max_iterations < 1:
             raise ValueError(f"max_iterations is at least 1, got {self.max_iterations}")
 
@@ -158,8 +158,12 @@ class AD3:
             penalty = self.penalty or initial_penalty(problem, scores)
             rest = scores.theta
         else:
-            p = warm_start.marginals.copy()
-            penalty = self.penalty or warm_start.penalty
+            alone = problem.degree == 0  # nothing ever moves them: they decide by their scores
+            p = np.where(alone, scores.theta > 0.0, warm_start.marginals)
+            known = np.isfinite(warm_start.penalty) and warm_start.penalty > 0.0
+            penalty = self.penalty or (
+                warm_start.penalty if known else initial_penalty(problem, scores)
+            )
             rest = _residual(problem, scores, warm_start.dual)
         links = float(mass.sum())
         mass = np.where(mass > 0.0, mass, 1.0)

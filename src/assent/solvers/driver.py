@@ -122,7 +122,8 @@ class Run:
             self._take_bound(workspace)
             ending = self._ending(info)
             if ending or self._rounding_due(info.iterations, before):
-                self._round(workspace, thorough=ending and not self.large)
+                in_time = time.perf_counter() <= self.deadline
+                self._round(workspace, thorough=ending and in_time and not self.large)
             stop = self.report(self._record(info)) is True
             status = self._status(info, workspace)
             if status is not None:
@@ -169,6 +170,7 @@ class Run:
         """Offer a rounded answer; at the end, while a gap remains, perturbed ones as well."""
         self.rounded_at = self.iterations
         marginals = self.solver.marginals(workspace)
+        self.offer_known((marginals > 0.5).astype(np.int8))
         self._offer_rounded(marginals, thorough)
         for _ in range(PERTURBED_TRIES if thorough else 0):
             if self.best.bound - self.best.value <= self._tolerance():
@@ -210,7 +212,7 @@ class Run:
 
     def _status(self, info: Info, workspace: Any) -> Status | None:
         tolerance = self._tolerance()
-        if self.best.bound - self.best.value <= tolerance:
+        if np.isfinite(self.best.bound) and self.best.bound - self.best.value <= tolerance:
             return Status.OPTIMAL
         if self._infeasible(info, workspace):
             return Status.INFEASIBLE
@@ -334,8 +336,7 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
         flat_dual=best.dual,
         is_ray=is_ray,
     )
-    if not is_ray and certificate.relative_gap <= run.solver.gap_tolerance:
-        status, message = Status.OPTIMAL, Status.OPTIMAL.value  # an interrupt came just too late
+    status, message = _final_status(certificate, run.solver.gap_tolerance, status, message)
     return Result(
         status=status,
         certificate=certificate,
@@ -345,10 +346,23 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
         message=message,
         violated=check.violated,
         consensus=compiled.full(consensus),
-        flat_scores=run.scores,
         penalty=info.penalty,
         inner=_inner(run, workspace),
     )
+
+
+def _final_status(
+    certificate: Certificate, tolerance: float, status: Status, message: str
+) -> tuple[Status, str]:
+    """OPTIMAL if and only if the certificate as stated closes the gap."""
+    if certificate.is_ray:
+        return status, message
+    closed = certificate.feasible and certificate.relative_gap <= tolerance
+    if closed:  # even if an interrupt came just too late
+        return Status.OPTIMAL, Status.OPTIMAL.value
+    if status is not Status.OPTIMAL:
+        return status, message
+    return Status.STOPPED, f"The gap is closed up to rounding only. {Status.STOPPED.value}"
 
 
 def _inner(run: Run, workspace: Any) -> Float | None:
@@ -382,23 +396,24 @@ def _refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:
         message=Status.INFEASIBLE.value,
         violated=check.violated,
         consensus=assignment.astype(np.float64),
-        flat_scores=Scores(np.zeros(0), np.zeros(0)),
     )
 
 
 def _independent(run: Run) -> Result:
     """No factor is left: every variable decides alone."""
     flat = (run.scores.theta > 0).astype(np.int8)
-    bound = run.scores.constant + float(np.maximum(run.scores.theta, 0.0).sum())
+    total = run.scores.constant + float(np.maximum(run.scores.theta, 0.0).sum())
     assignment = run.compiled.full(flat)
     check = certify.check_assignment(run.compiled, run.graph_scores, assignment)
+    # The two are the same sum in another order: the answer's own value bounds itself.
+    bound = check.value if check.feasible else total
     run.best.bound = run.latest_bound = bound
     run.best.value = check.value
     info = Info(0, 0.0, 0.0)
     run.report(run._record(info))
     certificate = Certificate(
         value=check.value,
-        bound=max(bound, check.value),
+        bound=bound,
         feasible=check.feasible,
         relaxation=Relaxation(bound, 0.0, 0.0, True),
         conflict=(),
@@ -416,5 +431,4 @@ def _independent(run: Run) -> Result:
         message=Status.OPTIMAL.value,
         violated=(),
         consensus=assignment.astype(np.float64),
-        flat_scores=run.scores,
     )

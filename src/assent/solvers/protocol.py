@@ -24,15 +24,13 @@ class Info:
 
 @dataclass(frozen=True)
 class WarmStart:
-    """What a later solve needs: consensus ``marginals[n]``, a dual point and where it was taken.
+    """What a later solve needs: consensus ``marginals[n]``, a dual point and its penalty.
 
-    ``theta[n]`` are the scores the dual point belongs to; with other scores each link keeps its
-    multiplier and takes its share of the difference.
+    With other scores each link keeps its multiplier and takes its share of the difference.
     """
 
     marginals: Float
     dual: DualPoint
-    theta: Float
     penalty: float
 
 
