@@ -26,7 +26,7 @@ REPORT_GROWTH = 0.05
 # interrupts and time limits are noticed.
 LINKS_PER_CALL = 1e8
 # Rounding costs several iterations: it is tried when the count of iterations has grown so much.
-FIRST_ROUNDING = 100
+FIRST_ROUNDING = 150
 ROUNDING_GROWTH = 4.0
 # How far marginals are shaken to find other answers, enough to reorder the undecided ones, and
 # how often that is tried at the end of a run.
