@@ -36,7 +36,7 @@ PERTURBED_TRIES = 4
 RESTING_GROWTH = 1.15
 # Beyond this many links no dual point is kept beside the solver's own, and answers are improved
 # by quick moves only.
-LARGE = 4_000_000
+LARGE = 1_000_000
 # Proofs of infeasibility are looked for this rarely, while nothing feasible is known.
 FIRST_RAY = 100
 RAY_GROWTH = 1.5
@@ -170,7 +170,8 @@ class Run:
         """Offer a rounded answer; at the end, while a gap remains, perturbed ones as well."""
         self.rounded_at = self.iterations
         marginals = self.solver.marginals(workspace)
-        self.offer_known((marginals > 0.5).astype(np.int8))
+        if not self.large:
+            self.offer_known((marginals > 0.5).view(np.int8))
         self._offer_rounded(marginals, thorough)
         for _ in range(PERTURBED_TRIES if thorough else 0):
             if self.best.bound - self.best.value <= self._tolerance():
