@@ -35,7 +35,11 @@ class WarmStart:
 
 
 class Solver(Protocol):
-    """A frozen settings object; all state lives in the workspace it makes."""
+    """A frozen settings object; all state lives in the workspace it makes.
+
+    Two abilities are optional: ``ray(workspace)``, link scores that prove infeasibility (or
+    None), and ``table_marginals(problem, workspace)``, weights of table entries.
+    """
 
     @property
     def gap_tolerance(self) -> float: ...
