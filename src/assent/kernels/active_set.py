@@ -37,12 +37,22 @@ from assent.problem import POTTS
 # optimise them again at every level of the call tree.
 inlined = jit(_nrt=False, inline="always")
 
+# As ``helper``, for sums and maxima that may be taken in any order: they compile to vectors.
+quick = jit(
+    forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True,
+    fastmath={"reassoc", "nnan", "nsz"},
+)  # fmt: skip
+
 # A vertex enters only if it beats the support by more than rounding, relative to the scores.
 TOLERANCE = 1e-12
 
 # Entries of H are small integers, so pivots are ratios of integer determinants: far above this,
 # or zero up to rounding.
 SMALLEST_PIVOT = 1e-9
+
+# Rows of L and D that a factor keeps from one projection to the next.  Supports are rarely larger
+# (a handful of vertices on Potts grids of 8 labels); what is beyond is computed anew each time.
+KEPT_ROWS = 16
 
 # Vertices to try when a projection must be exact.  Supports settle after a few times their own
 # size; the limit only keeps a defect from running for ever.
@@ -63,6 +73,8 @@ class Support(NamedTuple):
     states: np.ndarray  # int32[m, room, d]
     weight: np.ndarray  # float64[m, room]
     inner: np.ndarray  # float64[m, room] inner scores, not scaled
+    kept: np.ndarray  # int32[m] leading vertices whose rows of L and D are kept
+    rows: np.ndarray  # float64[m, packed] those rows; see ``row_place``
 
 
 class Work(NamedTuple):
@@ -74,8 +86,7 @@ class Work(NamedTuple):
     score: np.ndarray  # float64[room] M'a + b, of the vertices in the support
     target: np.ndarray  # float64[room] weights that solve the KKT system
     right: np.ndarray  # float64[room]
-    lower: np.ndarray  # float64[room, room] L, below its diagonal of ones
-    inverse: np.ndarray  # float64[room] 1 / D
+    rows: np.ndarray  # float64[packed] the factors of H; see ``row_place``
 
 
 def make_slots(counts: Sequence[int], first: Sequence[int]) -> Slots:
@@ -99,6 +110,25 @@ def support_room(slots: Slots) -> int:
     return int(slots.start[-1]) - len(slots.first) + 2
 
 
+@helper
+def row_place(i):
+    """Where row ``i`` of the factors of H begins: L left of its diagonal, 1 / D, ``L^-1 1``.
+
+    Each row is as long as its number and two; kept rows are then one stretch of memory.
+    """
+    return i * (i + 3) // 2
+
+
+def packed_length(rows: int) -> int:
+    """Length of so many rows; see ``row_place``.
+
+    Example:
+        >>> packed_length(2)
+        5
+    """
+    return rows * (rows + 3) // 2
+
+
 def make_support(slots: Slots, factors: int, room: int | None = None) -> Support:
     """Empty supports of ``factors`` factors; a smaller ``room`` makes projections inexact."""
     if room is None:
@@ -108,14 +138,16 @@ def make_support(slots: Slots, factors: int, room: int | None = None) -> Support
         np.zeros((factors, room, len(slots.first)), np.int32),
         np.zeros((factors, room)),
         np.zeros((factors, room)),
+        np.zeros(factors, np.int32),
+        np.zeros((factors, packed_length(min(room, KEPT_ROWS)))),
     )
 
 
 def make_work(slots: Slots, room: int) -> Work:
     """Scratch for supports of ``room`` vertices."""
     a, q, residual = np.zeros((3, slots.start[-1]))
-    score, target, right, inverse = np.zeros((4, room))
-    return Work(a, q, residual, score, target, right, np.zeros((room, room)), inverse)
+    score, target, right = np.zeros((3, room))
+    return Work(a, q, residual, score, target, right, np.zeros(packed_length(room)))
 
 
 @helper
@@ -141,68 +173,87 @@ def rescore(kind, slots, tables, support):
             support.inner[f, i] = entry
             if entry == -np.inf:
                 support.size[f] = 0
+                support.kept[f] = 0
                 break
 
 
 @helper
-def back_substitute(lower, size, x):
+def back_substitute(rows, size, x):
     """Solve ``L' x = x`` in place."""
     for i in range(size - 1, 0, -1):
+        place = row_place(i)
+        row = rows[place : place + i]
         for j in range(i):
-            x[j] -= lower[i, j] * x[i]
+            x[j] -= row[j] * x[i]
 
 
 @helper
 def append_row(slots, states, size, work):
-    """Extend L and D by vertex ``size``; returns whether it is independent of the others.
+    """Extend the factors of H by vertex ``size``; returns whether it is independent of the others.
 
     If it is not, ``work.target`` holds its affine combination of them.
     """
-    lower, inverse, row = work.lower, work.inverse, work.right
-    pivot = 0.0
-    for i in range(size + 1):
+    product = work.right  # of the new row of L with D
+    place = row_place(size)
+    new = work.rows[place : place + size + 2]
+    pivot = 1.0
+    one = 1.0
+    for slot in range(len(slots.first)):
+        pivot += 1.0 if states[size, slot] >= slots.first[slot] else 0.0
+    for i in range(size):
         entry = 1.0  # of H: one more than the coordinates in common
         for slot in range(len(slots.first)):
             state = states[i, slot]
             if state == states[size, slot] and state >= slots.first[slot]:
                 entry += 1.0
-        if i == size:
-            pivot += entry
-            break
+        place = row_place(i)
+        row = work.rows[place : place + i + 2]
         for j in range(i):
-            entry -= lower[i, j] * row[j]
-        row[i] = entry
-        lower[size, i] = entry * inverse[i]
-        pivot -= entry * lower[size, i]
+            entry -= row[j] * product[j]
+        product[i] = entry
+        new[i] = entry * row[i]
+        pivot -= entry * new[i]
+        one -= new[i] * row[i + 1]
     if pivot > SMALLEST_PIVOT * (len(slots.first) + 1):
-        inverse[size] = 1.0 / pivot
+        new[size] = 1.0 / pivot
+        new[size + 1] = one
         return True
     for i in range(size):
-        work.target[i] = lower[size, i]
-    back_substitute(lower, size, work.target)
+        work.target[i] = new[i]
+    back_substitute(work.rows, size, work.target)
     return False
 
 
 @helper
-def delete_row(lower, inverse, size, k):
-    """Remove row and column ``k`` of H from its factors (a positive rank-one update below)."""
-    strength = 1.0 / inverse[k]
+def delete_row(rows, size, k):
+    """Remove vertex ``k`` from the factors of H: a positive rank-one update of the rows below.
+
+    Row and column ``k`` are gone after it; the rows below have moved up.
+    """
+    strength = 1.0 / rows[row_place(k) + k]
     for j in range(k + 1, size):
-        step = lower[j, k]
-        d_old = 1.0 / inverse[j]
+        place = row_place(j)
+        step = rows[place + k]
+        d_old = 1.0 / rows[place + j]
         d_new = d_old + strength * step * step
         gain = strength * step / d_new
         strength *= d_old / d_new
-        inverse[j] = 1.0 / d_new
+        rows[place + j] = 1.0 / d_new
         for i in range(j + 1, size):
-            lower[i, k] -= step * lower[i, j]
-            lower[i, j] += gain * lower[i, k]
+            place = row_place(i)
+            rows[place + k] -= step * rows[place + j]
+            rows[place + j] += gain * rows[place + k]
     for i in range(k + 1, size):
-        inverse[i - 1] = inverse[i]
+        old = row_place(i)
+        new = row_place(i - 1)
         for j in range(k):
-            lower[i - 1, j] = lower[i, j]
-        for j in range(k + 1, i):
-            lower[i - 1, j - 1] = lower[i, j]
+            rows[new + j] = rows[old + j]
+        for j in range(k + 1, i + 1):
+            rows[new + j - 1] = rows[old + j]
+        one = 1.0
+        for j in range(i - 1):
+            one -= rows[new + j] * rows[row_place(j) + j + 1]
+        rows[new + i] = one
 
 
 @helper
@@ -246,26 +297,26 @@ def solve_kkt(size, work):
 
     Returns the multiplier tau: the score of every vertex of the support at the residual.
     """
-    lower, inverse, score = work.lower, work.inverse, work.score
-    x, ones = work.target, work.right
+    score, x = work.score, work.target
     # Relative to the first score: a common shift moves tau only, and small numbers stay exact.
     base = score[0]
     mass = 0.0
     pull = 0.0
     for i in range(size):
+        place = row_place(i)
+        row = work.rows[place : place + i + 2]
         xi = score[i] - base
-        oi = 1.0
         for j in range(i):
-            xi -= lower[i, j] * x[j]
-            oi -= lower[i, j] * ones[j]
+            xi -= row[j] * x[j]
         x[i] = xi
-        ones[i] = oi
-        mass += oi * oi * inverse[i]
-        pull += xi * oi * inverse[i]
+        scaled = row[i + 1] * row[i]
+        mass += row[i + 1] * scaled
+        pull += xi * scaled
     tau = (pull - 1.0) / mass
     for i in range(size):
-        x[i] = (x[i] - tau * ones[i]) * inverse[i]
-    back_substitute(lower, size, x)
+        place = row_place(i) + i
+        x[i] = (x[i] - tau * work.rows[place + 1]) * work.rows[place]
+    back_substitute(work.rows, size, x)
     return tau + base + 1.0
 
 
@@ -285,19 +336,38 @@ def step_to_target(size, weight, target):
 
 
 @helper
-def settle(slots, scale, states, weight, inner, size, waiting, work):
+def copy_rows(source, first, last, target):
+    """Copy the rows of the factors of H of vertices ``first`` to ``last``."""
+    begin, end = row_place(first), row_place(last)
+    old, new = source[begin:end], target[begin:end]
+    for i in range(len(new)):
+        new[i] = old[i]
+
+
+@helper
+def score_vertices(slots, scale, states, inner, first, last, work):
+    """Scores ``M'a + b`` of the vertices from ``first`` to ``last``."""
+    for i in range(first, last):
+        total = scale * inner[i]
+        for slot in range(len(slots.first)):
+            # Where there is no coordinate, a is 0.
+            total += work.a[slots.start[slot] + states[i, slot]]
+        work.score[i] = total
+
+
+@helper
+def settle(slots, states, weight, inner, size, waiting, clean, same, work):
     """Optimal weights on the support; vertices that lose their weight leave it.
 
     The first ``size`` vertices are in the factors of H, those up to ``waiting`` still have to
-    enter.  Returns the size of the support and tau.
+    enter.  The first ``clean`` rows of the factors come from appending alone, which is worth
+    keeping: deletions add up rounding errors.  The first ``same`` rows are as they were kept.
+    Returns the size of the support, tau, ``clean`` and ``same``.
     """
     while True:
         if size < waiting:
-            work.score[size] = scale * inner[size]
-            for slot in range(len(slots.first)):
-                # Where there is no coordinate, a is 0.
-                work.score[size] += work.a[slots.start[slot] + states[size, slot]]
             if append_row(slots, states, size, work):
+                clean += 1 if clean == size else 0
                 size += 1
                 continue
             leaving = shift_weight(size, weight, inner, work.target)
@@ -305,18 +375,20 @@ def settle(slots, scale, states, weight, inner, size, waiting, work):
             tau = solve_kkt(size, work)
             leaving = step_to_target(size, weight, work.target)
             if leaving < 0:
-                return size, tau
+                return size, tau, clean, same
         if leaving < size:
-            delete_row(work.lower, work.inverse, size, leaving)
+            delete_row(work.rows, size, leaving)
             size -= 1
+            clean = min(clean, leaving)
+            same = min(same, leaving)
         drop_vertex(states, weight, inner, work.score, leaving, waiting)
         waiting -= 1
 
 
-@helper
+@quick
 def take_residual(slots, states, weight, size, work):
     """Fill ``q`` and ``residual = a - M q``; returns the largest magnitude of the latter."""
-    q, residual = work.q, work.residual
+    q = work.q
     for place in range(len(q)):
         q[place] = 0.0
     for i in range(size):
@@ -324,9 +396,11 @@ def take_residual(slots, states, weight, size, work):
             q[slots.start[slot] + states[i, slot]] += weight[i]
     largest = 0.0
     for slot in range(len(slots.first)):
-        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
-            residual[place] = work.a[place] - q[place]
-            largest = max(largest, abs(residual[place]))
+        begin, end = slots.start[slot] + slots.first[slot], slots.start[slot + 1]
+        residual, own, point = work.residual[begin:end], work.a[begin:end], q[begin:end]
+        for i in range(len(residual)):
+            residual[i] = own[i] - point[i]
+            largest = max(largest, abs(residual[i]))
     return largest
 
 
@@ -341,14 +415,19 @@ def project(kind, slots, table, scale, support, factor, work, max_inner):
     states, weight = support.states[factor], support.weight[factor]
     inner = support.inner[factor]
     # 2. The support of the last solution; without one, tau = -inf lets any vertex enter.
-    size = np.int64(0)
     waiting = np.int64(support.size[factor])
+    size = min(np.int64(support.kept[factor]), waiting)
+    clean = same = size
+    copy_rows(support.rows[factor], 0, size, work.rows)
+    score_vertices(slots, scale, states, inner, 0, waiting, work)
     tau = -np.inf
     exact = False
     for _ in range(max_inner + 1):
         # 4., 14.-18. Optimal weights on the support.
         if waiting > 0:
-            size, tau = settle(slots, scale, states, weight, inner, size, waiting, work)
+            size, tau, clean, same = settle(
+                slots, states, weight, inner, size, waiting, clean, same, work
+            )
         # 6. w = a - M q
         largest = take_residual(slots, states, weight, size, work)
         if size == len(weight):
@@ -363,7 +442,10 @@ def project(kind, slots, table, scale, support, factor, work, max_inner):
         inner[size] = best
         weight[size] = 1.0 if size == 0 else 0.0
         waiting = size + 1
+        score_vertices(slots, scale, states, inner, size, waiting, work)
     support.size[factor] = size
+    support.kept[factor] = min(clean, KEPT_ROWS)
+    copy_rows(work.rows, same, min(clean, KEPT_ROWS), support.rows[factor])
     return exact
 
 
@@ -372,26 +454,40 @@ def gather(slots, lits, f, values, factor, p, a):
     """The point ``a = values + factor * p`` of factor ``f``, in literal space."""
     link = 0
     for slot in range(len(slots.first)):
-        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
-            lit = lits[f, link]
-            own = factor * p[np.uint32(lit ^ (lit >> 31))]
-            a[place] = values[f, link] + (factor - own if lit < 0 else own)
-            link += 1
+        begin, end = slots.start[slot] + slots.first[slot], slots.start[slot + 1]
+        point = a[begin:end]
+        own_lits = lits[f, link : link + end - begin]
+        own = values[f, link : link + end - begin]
+        for i in range(len(point)):
+            lit = own_lits[i]
+            at = factor * p[np.uint32(lit ^ (lit >> 31))]
+            point[i] = own[i] + (factor - at if lit < 0 else at)
+        link += end - begin
 
 
-@helper
-def move_multipliers(slots, lits, f, alpha, a, q, w, total):
-    """``w += alpha * (p - q)`` for factor ``f``; returns the sum of (p - q)^2."""
+@quick
+def move_multipliers(slots, lits, f, alpha, work, w, total):
+    """``w += alpha * (p - q)`` for factor ``f``; returns the sum of (p - q)^2.
+
+    Reads ``work.a`` and ``work.q`` and leaves ``p - q`` in ``work.residual``.
+    """
     squares = 0.0
     link = 0
     for slot in range(len(slots.first)):
-        for place in range(slots.start[slot] + slots.first[slot], slots.start[slot + 1]):
-            lit = lits[f, link]
-            gap = 0.5 * (a[place] - w[f, link]) - q[place]  # p - q, since a = w + 2 p
+        begin, end = slots.start[slot] + slots.first[slot], slots.start[slot + 1]
+        a, q, gaps = work.a[begin:end], work.q[begin:end], work.residual[begin:end]
+        own = w[f, link : link + end - begin]
+        own_lits = lits[f, link : link + end - begin]
+        # Apart from the additions to total, which no vector instruction does.
+        for i in range(len(own)):
+            gap = 0.5 * (a[i] - own[i]) - q[i]  # p - q, since a = w + 2 p
             squares += gap * gap
-            w[f, link] += alpha * gap
-            total[np.uint32(lit ^ (lit >> 31))] += gap if lit < 0 else -gap
-            link += 1
+            own[i] += alpha * gap
+            gaps[i] = gap
+        for i in range(len(own)):
+            lit = own_lits[i]
+            total[np.uint32(lit ^ (lit >> 31))] += gaps[i] if lit < 0 else -gaps[i]
+        link += end - begin
     return squares
 
 
@@ -412,7 +508,7 @@ def step_structures(
             continue
         gather(slots, lits, f, w, 2.0, p, work.a)
         project(kind, slots, tables[f], inverse_rho, support, f, work, max_inner)
-        own = move_multipliers(slots, lits, f, alpha, work.a, work.q, w, total)
+        own = move_multipliers(slots, lits, f, alpha, work, w, total)
         if full:
             asleep[f] = own <= limit * lits.shape[1]
         squares += own

@@ -12,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.active_set import (
+    KEPT_ROWS,
     Slots,
     Support,
     Work,
+    packed_length,
     rescore,
     step_structures,
     structure_chunk,
@@ -31,6 +33,7 @@ class Layout(NamedTuple):
     room: np.ndarray  # int64[T]: vertices kept per factor
     vertex: np.ndarray  # int64[T + 1]: the group's weights, [m, room], begin here
     place: np.ndarray  # int64[T + 1]: the group's states, [m, room, d], begin here
+    row: np.ndarray  # int64[T + 1]: the group's kept rows of L and D, [m, packed], begin here
 
 
 def make_layout(tables: Tables) -> Layout:
@@ -52,7 +55,10 @@ def make_layout(tables: Tables) -> Layout:
     room = ends[tables.slot[1:]] - base - slots + 2
     vertex = np.concatenate([[0], np.cumsum(count * room)])
     place = np.concatenate([[0], np.cumsum(count * room * slots)])
-    return Layout(start, room.astype(np.int64), vertex.astype(np.int64), place.astype(np.int64))
+    packed = np.array([packed_length(min(int(most), KEPT_ROWS)) for most in room], np.int64)
+    row = np.concatenate([[0], np.cumsum(count * packed)])
+    offsets = (part.astype(np.int64) for part in (room, vertex, place, row))
+    return Layout(start, *offsets)
 
 
 def make_supports(tables: Tables, layout: Layout) -> Support:
@@ -62,16 +68,18 @@ def make_supports(tables: Tables, layout: Layout) -> Support:
         np.zeros(layout.place[-1], np.int32),
         np.zeros(layout.vertex[-1]),
         np.zeros(layout.vertex[-1]),
+        np.zeros(tables.factor[-1], np.int32),
+        np.zeros(layout.row[-1]),
     )
 
 
 def make_flat_work(tables: Tables, layout: Layout) -> Work:
-    """Scratch for the largest group, ``lower`` flat."""
+    """Scratch for the largest group."""
     most = int(layout.start.max(initial=1))
     room = int(layout.room.max(initial=1))
     a, q, residual = np.zeros((3, most))
-    score, target, right, inverse = np.zeros((4, room))
-    return Work(a, q, residual, score, target, right, np.zeros(room * room), inverse)
+    score, target, right = np.zeros((3, room))
+    return Work(a, q, residual, score, target, right, np.zeros(packed_length(room)))
 
 
 @jit(inline="always")
@@ -89,7 +97,7 @@ def group_work(work, states, room):
     residual[:] = 0.0
     return Work(
         a, work.q[:states], residual, work.score[:room], work.target[:room], work.right[:room],
-        work.lower[: room * room].reshape(room, room), work.inverse[:room],
+        work.rows,
     )  # fmt: skip
 
 
@@ -99,6 +107,7 @@ def group_support(tables, layout, supports, t):
     first, last = tables.factor[t], tables.factor[t + 1]
     begin, end = layout.vertex[t], layout.vertex[t + 1]
     states = supports.states[layout.place[t] : layout.place[t + 1]]
+    rows = supports.rows[layout.row[t] : layout.row[t + 1]]
     room = layout.room[t]
     slots = tables.slot[t + 1] - tables.slot[t]
     return Support(
@@ -106,6 +115,8 @@ def group_support(tables, layout, supports, t):
         states.reshape(last - first, room, slots),
         supports.weight[begin:end].reshape(last - first, room),
         supports.inner[begin:end].reshape(last - first, room),
+        supports.kept[first:last],
+        rows.reshape(last - first, len(rows) // (last - first)),
     )
 
 

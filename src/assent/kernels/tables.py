@@ -116,6 +116,39 @@ def two_largest(scores, begin, end):
     return first, second
 
 
+@helper
+def best_equal_and_apart(left, right, diagonal, scale):
+    """The labels of the best equal pair, of the best left and of the best right state."""
+    equal = -np.inf
+    top_left = -np.inf
+    top_right = -np.inf
+    best, first_left, first_right = 0, 0, 0
+    for k in range(len(diagonal)):
+        both = left[k] + right[k] + scale * diagonal[k]
+        if both > equal:
+            equal = both
+            best = k
+        if left[k] > top_left:
+            top_left = left[k]
+            first_left = k
+        if right[k] > top_right:
+            top_right = right[k]
+            first_right = k
+    return best, first_left, first_right
+
+
+@helper
+def best_other(scores, label):
+    """The best state but ``label``, of two at least."""
+    best = -np.inf
+    place = 1 if label == 0 else 0
+    for k in range(len(scores)):
+        if k != label and scores[k] > best:
+            best = scores[k]
+            place = k
+    return place
+
+
 @jit(_nrt=False)
 def maximize_potts(start, scores, diagonal, scale, states):
     """Best joint state of a Potts factor, into ``states[2]``, in O(K).
@@ -123,30 +156,29 @@ def maximize_potts(start, scores, diagonal, scale, states):
     ``diagonal[K]`` holds the reward of both slots taking label k; unequal labels score 0.
     Returns the score, ``scores`` included, and the reward (not scaled).
     """
-    count = start[1]
-    first_left, second_left = two_largest(scores, start[0], start[1])
-    first_right, second_right = two_largest(scores, start[1], start[2])
-    left, right = first_left, first_right
-    best = scores[left] + scores[right]
-    if left + count == right:
+    count = len(diagonal)
+    left, right = scores[:count], scores[count : 2 * count]
+    k, i, j = best_equal_and_apart(left, right, diagonal, scale)
+    equal = left[k] + right[k] + scale * diagonal[k]
+    apart = left[i] + right[j]
+    if i == j:
         # Both favour the same label: the best unequal pair gives way on one side.
-        best = -np.inf
+        apart = -np.inf
         if count > 1:
-            best = scores[second_left] + scores[first_right]
-            left = second_left
-            if scores[first_left] + scores[second_right] > best:
-                best = scores[first_left] + scores[second_right]
-                left, right = first_left, second_right
-    reward = 0.0 if count > 1 else -np.inf
-    for k in range(count):
-        value = scores[k] + scores[count + k] + scale * diagonal[k]
-        if value > best:
-            best = value
-            left, right = k, count + k
-            reward = diagonal[k]
-    states[0] = left
-    states[1] = right - count
-    return best, reward
+            other_left, other_right = best_other(left, i), best_other(right, j)
+            apart = left[other_left] + right[j]
+            if left[i] + right[other_right] > apart:
+                apart = left[i] + right[other_right]
+                j = other_right
+            else:
+                i = other_left
+    if equal > apart or count == 1:
+        states[0] = k
+        states[1] = k
+        return equal, diagonal[k]
+    states[0] = i
+    states[1] = j
+    return apart, 0.0
 
 
 @jit
