@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from benchmarks import certify, cold_start, per_iteration, scaling, to_bound
+from benchmarks import certify, cold_start, per_iteration, scaling, structures, to_bound
 from benchmarks.collection import Instance, has_instances, instances
 from benchmarks.tables import new_console
 
@@ -44,6 +44,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(to_bound_command, quick=quick, data=data, only="*", plots=plots)
         context.invoke(per_iteration_command, quick=quick, data=data, only="*", sides="")
         context.invoke(scaling_command, quick=quick, factors="", plots=plots)
+        context.invoke(structures_command)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(certify_command, quick=quick, data=data, only="*")
@@ -75,6 +76,12 @@ def per_iteration_command(quick: bool, only: str, data: Path | None, sides: str)
     """Nanoseconds per pair factor and per logic link of one iteration."""
     chosen = _chosen(data, quick, only)
     per_iteration.run(new_console(), _numbers(sides) or SIDES[quick], chosen)
+
+
+@main.command("structures")
+def structures_command() -> None:
+    """Nanoseconds per step of the inner loop of chains, trees and other structures."""
+    structures.run(new_console())
 
 
 @main.command("scaling")

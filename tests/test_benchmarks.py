@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import assent as at
-from benchmarks import certify, methods, per_iteration, scaling, to_bound
+from benchmarks import certify, methods, per_iteration, scaling, structures, to_bound
 from benchmarks.cli import main
 from benchmarks.collection import Instance, instances
 from benchmarks.stopwatch import Stopwatch
@@ -50,6 +50,13 @@ def test_per_iteration(quick_figures):
     output = run("per-iteration", "--sides", "6", "--only", "made_up_assignment_6")
     assert "torus 6²" in output and "made_up_assignment_6 logic" in output
     assert "failed" not in output
+
+
+def test_structures(monkeypatch):
+    monkeypatch.setattr(structures, "SECONDS", 0.0)
+    monkeypatch.setattr(structures, "SEARCHES", [lambda: structures.chain(3, bar=1.0)])
+    output = run("structures")
+    assert "chain of 50, 3 states" in output and "441" in output and "pass" in output
 
 
 def test_scaling_prints_and_draws(tmp_path, monkeypatch, quick_figures):
