@@ -21,7 +21,7 @@ from assent.compiled import FREE, Compiled, GraphScores
 from assent.factors.base import Factor, Logic
 from assent.factors.normal_form import NormalForm, maximize_form, repeated_last
 from assent.factors.pair import Pair
-from assent.factors.table import Table
+from assent.factors.scored import Scored
 from assent.problem import CAP, KNAPSACK, Float, Int32
 
 # Factors looked at together.
@@ -69,7 +69,7 @@ def check_assignment(
         if isinstance(factor, Logic):
             holds = factor.holds(truth)
         else:
-            assert isinstance(factor, Table)
+            assert isinstance(factor, Scored)
             earned = factor.value_at(truth, own_scores)
             holds = ~np.isneginf(earned)
             value += float(earned[holds].sum())
@@ -101,7 +101,7 @@ def by_block(compiled: Compiled, scores: GraphScores) -> list[Float]:
         next(pairs)
         if isinstance(block.factor, Pair)
         else next(tables)
-        if isinstance(block.factor, Table)
+        if isinstance(block.factor, Scored)
         else np.zeros(0)
         for block in compiled.blocks
     ]
@@ -133,8 +133,8 @@ def _block_bound(factor: Factor, scores: Float, links: Float, fixed: NDArray[np.
     """Sum over a batch of the best local value that agrees with the fixed coordinates."""
     if not len(factor):
         return 0.0
-    if isinstance(factor, Table):
-        return _table_bound(factor, scores, links, fixed)
+    if isinstance(factor, Scored):
+        return float(factor.best_values(links, scores, factor.allowed(fixed)).sum())
     known = fixed[np.where(factor.codes < 0, ~factor.codes, factor.codes)]
     pinned = known != FREE
     truth = (known == 1) ^ (factor.codes < 0)
@@ -147,16 +147,6 @@ def _block_bound(factor: Factor, scores: Float, links: Float, fixed: NDArray[np.
     wish = np.where(pinned, np.where(truth, np.inf, -np.inf), links)
     vertex = _best_vertex(form, factor.codes, np.where(form.flip, -wish, wish)) ^ form.flip
     return float(np.where(vertex, links, 0.0).sum())
-
-
-def _table_bound(factor: Table, scores: Float, links: Float, fixed: NDArray[np.int8]) -> float:
-    parts = factor.state_scores(links)
-    total = factor.dense(scores).copy()
-    for slot, (part, allowed) in enumerate(zip(parts, factor.allowed(fixed), strict=True)):
-        shape = [len(part)] + [1] * len(factor.states)
-        shape[slot + 1] = factor.states[slot]
-        total += np.where(allowed, part, -np.inf).reshape(shape)
-    return float(total.reshape(len(total), -1).max(axis=1).sum())
 
 
 def _knapsack_bound(

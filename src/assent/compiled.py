@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.exactly_one import ExactlyOne
 from assent.factors.pair import Pair
-from assent.factors.table import Table
+from assent.factors.scored import Scored
+from assent.factors.structure import Structure
 from assent.graph import FactorGraph, Handle, Variable
 from assent.placement import logic, pairs, tables
 from assent.placement.logic import FREE, Placed, Rows
 from assent.placement.pairs import PlacedPairs
+from assent.placement.structures import Settled, settled_value
 from assent.placement.tables import PlacedTables, Unary
 from assent.problem import DualPoint, Float, Int32, Int64, Problem, Scores, make_problem
 from assent.scores import clean_scores, fit_scores
@@ -100,6 +102,7 @@ class Compiled:
     placed_pairs: tuple[PlacedPairs, ...]
     placed_tables: tuple[PlacedTables, ...]
     unary_tables: tuple[Unary, ...]
+    settled: tuple[Settled, ...]
     conflict: Conflict | None
     own_pair: Float | None = None
 
@@ -126,6 +129,8 @@ class Compiled:
         by_block = self._table_scores(scores)
         for part in self.unary_tables:
             constant += tables.score_unary(part, by_block[part.block], column, theta)
+        for done in self.settled:
+            constant += settled_value(done, by_block[done.block])
         return Scores(
             theta,
             np.concatenate([np.zeros(0), *pair]),
@@ -143,7 +148,7 @@ class Compiled:
 
     def _table_scores(self, scores: GraphScores) -> dict[int, Float]:
         """Scores of tables by the number of their batch."""
-        numbers = [i for i, b in enumerate(self.blocks) if isinstance(b.factor, Table)]
+        numbers = [i for i, b in enumerate(self.blocks) if isinstance(b.factor, Scored)]
         return dict(zip(numbers, scores.tables, strict=True))
 
     def same_model_as(self, other: Compiled) -> bool:
@@ -204,7 +209,7 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
         else np.concatenate([np.zeros(0), *(v.scores for v in graph.variables)])
     )
     scored: dict[Handle, Float] = {
-        h: h.factor.scores for h in graph.handles if isinstance(h.factor, (Pair, Table))
+        h: h.factor.scores for h in graph.handles if isinstance(h.factor, (Pair, Scored))
     }
     for key, value in (changes or {}).items():
         if isinstance(key, (Literals, Categorical)):
@@ -212,14 +217,14 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
         elif isinstance(key, Handle):
             if key not in scored:
                 raise ModelError(f"{key!r} has no scores in this graph to change")
-            assert isinstance(key.factor, (Pair, Table))
+            assert isinstance(key.factor, (Pair, Scored))
             scored[key] = key.factor.fit(value)
         else:
             raise TypeError(f"scores are given for variables or handles, not {key!r}")
     return GraphScores(
         theta,
         tuple(value for h, value in scored.items() if isinstance(h.factor, Pair)),
-        tuple(value for h, value in scored.items() if isinstance(h.factor, Table)),
+        tuple(value for h, value in scored.items() if isinstance(h.factor, Scored)),
         graph.constant,
     )
 
@@ -249,18 +254,19 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
         raw = [part for rows in raw for part in logic.reduce_rows(rows, fixed)]
     placed, groups = logic.arrange([rows for rows in map(logic.active, raw) if len(rows.k)])
     placed_pairs, pair_codes = pairs.place_pairs(blocks, fixed, forbids.pairs)
-    placed_tables, unary_tables, flat_tables = tables.place_tables(blocks, fixed, column)
+    scored = tables.place_tables(blocks, fixed, column)
     if len(free) < graph.size:
         pair_codes = [logic.renumber(codes, column) for codes in pair_codes]
         groups = groups.renumbered(column)
-    plain = len(free) == graph.size and not placed_tables and not unary_tables
+    plain = len(free) == graph.size and not scored.placed and not scored.unary
     problem = make_problem(
         len(free),
         pairs.coordinates(pair_codes),
         groups.logic,
-        flat_tables,
+        scored.tables,
         groups.weights,
         groups.capacity,
+        scored.models,
     )
     return Compiled(
         graph,
@@ -271,8 +277,9 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
         forbids,
         placed,
         placed_pairs,
-        placed_tables,
-        unary_tables,
+        scored.placed,
+        scored.unary,
+        scored.settled,
         conflict,
         pairs.share(blocks, placed_pairs, problem) if plain else None,
     )
@@ -327,8 +334,9 @@ def _close(
         name = graph.describe_code(code)
         reason = f"{name} and its opposite are both asked for, by evidence or by a score of -inf"
         return np.maximum(values, 0), Conflict((reason,))
-    strict = _strict_tables(blocks, forbids)
-    if not len(true) and not strict and not any(logic.forces(rows) for rows in raw):
+    known = bool(len(true)) or any(logic.forces(rows) for rows in raw)
+    strict = _strict_tables(blocks, forbids, known)
+    if not known and not strict:
         return values, None
     from assent.kernels import propagate
 
@@ -355,14 +363,17 @@ def _close(
 
 
 def _strict_tables(
-    blocks: tuple[Handle, ...], forbids: Forbids
+    blocks: tuple[Handle, ...], forbids: Forbids, given: bool
 ) -> list[tuple[Handle, NDArray[np.bool_]]]:
-    """Batches of tables that forbid something, with what they forbid, ``[m, entries]``."""
-    batches = [b for b in blocks if isinstance(b.factor, Table)]
+    """Batches of tables that forbid something, with what they forbid, ``[m, entries]``.
+
+    A structure forbids something by itself, which matters once values are ``given``.
+    """
+    batches = [b for b in blocks if isinstance(b.factor, Scored)]
     strict = []
     for block, never in zip(batches, forbids.tables, strict=True):
-        if len(never):
-            assert isinstance(block.factor, Table)
+        if len(never) or (given and isinstance(block.factor, Structure)):
+            assert isinstance(block.factor, Scored)
             mask = np.zeros(block.factor.scores.shape, bool)
             mask.flat[never] = True
             strict.append((block, mask))

@@ -7,8 +7,9 @@ coordinates ``x`` subject to logic factors.  Structure (:class:`Problem`) and sc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ KNAPSACK = 4  # weights . literals <= capacity
 # The kinds of tables.
 DENSE = 0  # a score for every joint state
 POTTS = 1  # two slots, a score per common state
+STRUCTURE = 2  # joint states searched by a compiled function
+CALLBACK = 3  # joint states searched by a Python function
 
 Float = NDArray[np.float64]
 Int32 = NDArray[np.int32]
@@ -37,8 +40,11 @@ class Tables(NamedTuple):
     A row of ``lits`` holds the coordinates of a factor's slots, one after the other; a row of
     scores has an entry per joint state, the last slot fastest (POTTS: an entry per state).
 
+    Structures stand behind the tables that are written out.  Their slots may have fewer
+    coordinates (:class:`Model` says which), an entry of theirs is the score of an inner part.
+
     Attributes:
-        kind: ``[T]`` DENSE or POTTS.
+        kind: ``[T]`` DENSE or POTTS, then STRUCTURE or CALLBACK.
         slot: ``[T + 1]`` the group's slots are ``slot[t]:slot[t + 1]``.
         states: ``[slots]`` number of states, ``first``: ``[slots]`` 0 or 1.
         link: ``[T + 1]`` the group's rows of ``lits``, ``[m, links]``, begin here.
@@ -57,13 +63,31 @@ class Tables(NamedTuple):
     lits: Int32
 
 
+class Model(NamedTuple):
+    """What a group of structures has beside :class:`Tables`.
+
+    Attributes:
+        structure: the factor that the group was made from; it has the compiled functions.
+        place: ``[links]`` the place (slots' states, counted through) of each coordinate.
+        base: ``[places]`` 0, or ``-inf`` for a state that cannot be.
+    """
+
+    structure: Any
+    place: Int32
+    base: Float
+
+
 def no_tables() -> Tables:
     """A problem without tables."""
     return make_tables([])
 
 
-def make_tables(groups: list[tuple[int, tuple[int, ...], tuple[int, ...], Int32]]) -> Tables:
+def make_tables(
+    groups: list[tuple[int, tuple[int, ...], tuple[int, ...], Int32]], parts: Sequence[int] = ()
+) -> Tables:
     """Assemble ``(kind, states, first, lits[m, links])`` groups, in the order given.
+
+    ``parts`` are the numbers of inner parts of the structures, which come last.
 
     Example:
         >>> group = (DENSE, (3, 2), (0, 1), np.arange(4, dtype=np.int32)[None])
@@ -71,8 +95,10 @@ def make_tables(groups: list[tuple[int, tuple[int, ...], tuple[int, ...], Int32]
         >>> tables.entry.tolist(), tables.link.tolist()
         ([0, 6], [0, 4])
     """
+    written = groups[: len(groups) - len(parts)]
     entries = [
-        states[0] if kind == POTTS else int(np.prod(states)) for kind, states, _, _ in groups
+        *(states[0] if kind == POTTS else int(np.prod(states)) for kind, states, _, _ in written),
+        *parts,
     ]
     counts = [len(lits) for *_, lits in groups]
     tables = Tables(
@@ -96,7 +122,7 @@ def _offsets(sizes: list[int]) -> Int64:
     return np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))]).astype(np.int64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Structure of a compiled factor graph.
 
@@ -118,6 +144,7 @@ class Problem:
         weights: one per link of the KNAPSACK groups, which stand last, in the order of ``lits``.
         capacity: one per KNAPSACK factor.
         tables: factors that score joint states.
+        models: one per group of structures, the last groups of ``tables``.
     """
 
     n: int
@@ -133,12 +160,26 @@ class Problem:
     weights: Float = field(default_factory=lambda: np.zeros(0))
     capacity: Float = field(default_factory=lambda: np.zeros(0))
     tables: Tables = field(default_factory=no_tables)
+    models: tuple[Model, ...] = ()
 
     def __post_init__(self) -> None:
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
+
+    @property
+    def written(self) -> Tables:
+        """The tables that are written out, without the structures behind them."""
+        if not self.models:
+            return self.tables
+        t = self.tables
+        count = len(t.kind) - len(self.models)
+        slots, until = int(t.slot[count]), slice(count + 1)
+        return Tables(
+            t.kind[:count], t.slot[until], t.states[:slots], t.first[:slots], t.link[until],
+            t.entry[until], t.factor[until], t.lits[: t.link[count]],
+        )  # fmt: skip
 
     @property
     def n_pairs(self) -> int:
@@ -186,6 +227,7 @@ def make_problem(
     tables: Tables | None = None,
     weights: list[Float] | None = None,
     capacity: list[Float] | None = None,
+    models: tuple[Model, ...] = (),
 ) -> Problem:
     """Assemble a :class:`Problem` from ``(kind, literals[m, size], k[m])`` groups.
 
@@ -226,4 +268,5 @@ def make_problem(
         weights=np.concatenate([np.zeros(0), *((weights or [])[r].T.ravel() for r in rank)]),
         capacity=np.concatenate([np.zeros(0), *((capacity or [])[r] for r in rank)]),
         tables=tables,
+        models=models,
     )

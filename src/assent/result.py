@@ -15,7 +15,7 @@ from assent import certify
 from assent.compiled import Compiled, GraphScores, refutes
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.factors.pair import Pair, inner_part
-from assent.factors.table import Table
+from assent.factors.scored import Scored
 from assent.graph import Handle
 from assent.placement.tables import restore_marginals
 from assent.problem import DualPoint, Float
@@ -237,7 +237,7 @@ class Result:
         return _label_array(key.states)[self[key]]
 
     def _marginals(self, key: Any) -> Float:
-        if isinstance(key, Handle) and isinstance(key.factor, Table):
+        if isinstance(key, Handle) and isinstance(key.factor, Scored):
             return self._table_marginals(key)
         p = certify.literal_marginals(self._codes(key), self.consensus)
         if not isinstance(key, Handle):
@@ -254,12 +254,13 @@ class Result:
             raise ModelError(f"{key!r} belongs to another graph than this result")
         if self.inner is None:
             raise TypeError("this solver keeps no inner parts of tables; decode with AD3")
-        assert isinstance(key.factor, Table)
+        assert isinstance(key.factor, Scored)
         out = np.zeros(key.factor.scores.shape)
         restore_marginals(
             compiled.blocks.index(key),
             compiled.placed_tables,
             compiled.unary_tables,
+            compiled.settled,
             compiled.problem.tables,
             self.inner,
             self.consensus,
@@ -277,7 +278,7 @@ class Result:
         codes = key.factor.codes if isinstance(key, Handle) else key.codes
         if codes.size and np.maximum(codes, ~codes).max() >= len(self.certificate.assignment):
             raise ModelError(f"{key!r} was declared after this result; decode the graph again")
-        if isinstance(key, Handle) and isinstance(key.factor, Table):
+        if isinstance(key, Handle) and isinstance(key.factor, Scored):
             raise TypeError(f"{key!r} is a table; read its variables, or its marginals")
         if isinstance(key, Handle) and not isinstance(key.factor, Pair):
             raise TypeError(f"{key!r} is a constraint; read its variables instead")

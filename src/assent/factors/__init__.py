@@ -9,6 +9,7 @@ from assent.factors.at_least_one import AtLeastOne
 from assent.factors.at_most import AtMost
 from assent.factors.at_most_one import AtMostOne
 from assent.factors.base import Factor, Logic
+from assent.factors.cardinality import Cardinality
 from assent.factors.dense import Dense
 from assent.factors.exactly import Exactly
 from assent.factors.exactly_one import ExactlyOne
@@ -17,6 +18,8 @@ from assent.factors.knapsack import Knapsack
 from assent.factors.pair import Pair
 from assent.factors.parity import Parity
 from assent.factors.potts import Potts
+from assent.factors.scored import Scored
+from assent.factors.structure import Structure
 from assent.factors.table import Table
 
 KINDS: tuple[type[Factor], ...] = (
@@ -34,6 +37,15 @@ KINDS: tuple[type[Factor], ...] = (
     Knapsack,
     Dense,
     Potts,
+    Cardinality,
 )
 
-__all__ = ["KINDS", "Factor", "Logic", "Table", *(kind.__name__ for kind in KINDS)]
+__all__ = [
+    "KINDS",
+    "Factor",
+    "Logic",
+    "Scored",
+    "Structure",
+    "Table",
+    *(kind.__name__ for kind in KINDS),
+]

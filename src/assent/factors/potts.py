@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.factors.table import Table, slots_of
+from assent.factors.scored import slots_of
+from assent.factors.table import Table
 from assent.problem import POTTS, Float, Int64
 from assent.variables import Categorical
 

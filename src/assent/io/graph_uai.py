@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.base import Factor, Logic
 from assent.factors.pair import Pair
-from assent.factors.table import Table
+from assent.factors.scored import Scored
 from assent.graph import FactorGraph
 from assent.io.uai import UaiModel
 
@@ -135,6 +135,6 @@ def _values(factor: Factor, truth: NDArray[np.bool_]) -> NDArray[np.float64]:
         return np.where(factor.holds(truth), 0.0, -np.inf)
     if isinstance(factor, Pair):
         return np.where(truth.all(axis=1), factor.scores, 0.0)
-    if isinstance(factor, Table):
+    if isinstance(factor, Scored):
         return factor.value_at(truth, factor.scores)
     raise ModelError(f"{factor.words(0)}: no UAI tables are written for factors of this kind")

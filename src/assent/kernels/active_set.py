@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.jit import jit
+from assent.kernels.oracle import call_compiled, call_python
 from assent.kernels.tables import (
     dense_entry,
     helper,
@@ -31,7 +32,7 @@ from assent.kernels.tables import (
     maximize_potts,
     potts_entry,
 )
-from assent.problem import POTTS
+from assent.problem import POTTS, STRUCTURE
 
 # Functions that people call alone only in tests: inlined before compilation, which otherwise would
 # optimise them again at every level of the call tree.
@@ -60,10 +61,14 @@ EXACT = 100_000
 
 
 class Slots(NamedTuple):
-    """The shape of a structure's vertices."""
+    """The shape of a structure's vertices and, where they are searched, how."""
 
     start: np.ndarray  # int32[d + 1]: number of each slot's state 0; all states at the end
     first: np.ndarray  # int32[d]: the first state of each slot that is a coordinate
+    address: int  # of the function that searches; see ``kernels.oracle``
+    data: np.ndarray  # int32: its constants
+    base: np.ndarray  # float64[states]: -inf for a state that cannot be, else 0
+    masked: np.ndarray  # float64[states]: scratch
 
 
 class Support(NamedTuple):
@@ -97,7 +102,10 @@ def make_slots(counts: Sequence[int], first: Sequence[int]) -> Slots:
         [0, 3, 5]
     """
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    return Slots(start, np.asarray(first, np.int32))
+    start.flags.writeable = False
+    base = np.zeros(0)
+    base.flags.writeable = False
+    return Slots(start, np.asarray(first, np.int32), 0, start[:0], base, np.zeros(0))
 
 
 def support_room(slots: Slots) -> int:
@@ -153,6 +161,18 @@ def make_work(slots: Slots, room: int) -> Work:
 @helper
 def maximize(kind, slots, scores, table, scale, states):
     """The best vertex, into ``states[d]``; returns its score and its inner score (not scaled)."""
+    if kind >= STRUCTURE:
+        for place in range(len(slots.base)):
+            slots.masked[place] = scores[place] + slots.base[place]
+        if kind == STRUCTURE:
+            return call_compiled(
+                slots.address, slots.start, slots.data, slots.masked, table, scale, states
+            )
+        inner = call_python(slots.address, slots.masked, table, scale, states)
+        total = scale * inner
+        for slot in range(len(states)):
+            total += slots.masked[slots.start[slot] + states[slot]]
+        return total, inner
     if kind == POTTS:
         return maximize_potts(slots.start, scores, table, scale, states)
     return maximize_dense(slots.start, scores, table, scale, states)

@@ -59,7 +59,7 @@ def count_violated(problem: Any, scores: Any, x: np.ndarray) -> int:
 
 
 def table_entries(problem: Any, scores: Any, x: np.ndarray) -> np.ndarray:
-    """The entry ``x[n]`` takes in every table.
+    """The entry ``x[n]`` takes in every table, the inner score it has in every structure.
 
     A categorical slot is in the first state whose coordinate is 1, or in state 0 without one.
 
@@ -72,10 +72,15 @@ def table_entries(problem: Any, scores: Any, x: np.ndarray) -> np.ndarray:
         >>> table_entries(problem, scores, np.array([1, 1])).tolist()
         [3.0]
     """
-    tables = problem.tables
+    tables = problem.written
     entries = np.empty(int(tables.factor[-1]))
+    x = np.ascontiguousarray(x, np.int8)
     if len(entries):
-        _pick_entries(*tables, scores.table, np.ascontiguousarray(x, np.int8), entries)
+        _pick_entries(*tables, scores.table, x, entries)
+    if problem.models:
+        from assent.kernels.structure_steps import searcher_of
+
+        entries = np.append(entries, searcher_of(problem).values(scores, x))
     return entries
 
 

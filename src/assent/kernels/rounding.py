@@ -21,6 +21,9 @@ from assent.kernels.table_rounding import settle_states
 # Sweeps of the local search.  It usually stops by itself after three to six.
 MAX_SWEEPS = 20
 
+# Coordinates outside of structures are settled after those inside: they are less sure by this.
+LEAST_SURE = 1e-3
+
 
 class Adjacency(NamedTuple):
     """What rounding needs to know of a problem, computed once and used for every call."""
@@ -43,7 +46,7 @@ class Rounded(NamedTuple):
 
 def build_tables(problem: Any) -> Adjacency:
     """Index the links, pairs and tables of a compiled problem by coordinate."""
-    tables = build_table_links(problem) if len(problem.tables.kind) else None
+    tables = build_table_links(problem) if len(problem.written.kind) else None
     return Adjacency(build_links(problem), build_pairs(problem), tables)
 
 
@@ -79,12 +82,21 @@ def round_marginals(
     """
     logic, pairs, links = build_tables(problem) if tables is None else tables
     p = np.clip(np.ascontiguousarray(marginals, np.float64), 0.0, 1.0)
+    held = None
+    if problem.models:
+        from assent.kernels.structure_steps import searcher_of
+
+        # What structures choose is sure from then on; what they leave open is not.
+        held = searcher_of(problem).settle(scores, p)
+        p = np.where(held >= 0, held, np.clip(p, LEAST_SURE, 1.0 - LEAST_SURE))
     if links is None:
         field = None
         x, frozen = settle_all(problem, scores, p, logic, pairs)
     else:
         field = table_field(links, scores.table)
         x, frozen = settle_states(problem, scores, p, logic, pairs, field)
+    if held is not None:
+        frozen |= held >= 0
     if max_sweeps > 0:
         true, scratch, _ = workspace(problem)
         point = Point(x, true, scratch, np.empty(problem.n), frozen)

@@ -25,6 +25,8 @@ from assent.kernels.bound import CHUNK, add_compensated
 from assent.kernels.jit import jit
 from assent.problem import POTTS, Tables
 
+ALL = np.iinfo(np.int64).max
+
 
 class Layout(NamedTuple):
     """Where the supports of each group of tables stand in the flat arrays."""
@@ -34,10 +36,14 @@ class Layout(NamedTuple):
     vertex: np.ndarray  # int64[T + 1]: the group's weights, [m, room], begin here
     place: np.ndarray  # int64[T + 1]: the group's states, [m, room, d], begin here
     row: np.ndarray  # int64[T + 1]: the group's kept rows of L and D, [m, packed], begin here
+    no_base: np.ndarray  # float64[0]: what only searched structures have
+    no_scratch: np.ndarray  # float64[0]
 
 
-def make_layout(tables: Tables) -> Layout:
+def make_layout(tables: Tables, most: int = ALL) -> Layout:
     """Room for the vertices that Proposition 1.7 (Martins et al. 2015) allows, and one more.
+
+    ``most`` limits it.
 
     Example:
         >>> import numpy as np
@@ -52,13 +58,16 @@ def make_layout(tables: Tables) -> Layout:
     group = np.repeat(np.arange(len(slots)), slots)
     start = np.zeros(len(tables.states) + len(slots), np.int32)
     start[np.arange(len(group)) + group + 1] = ends[1:] - base[group]
-    room = ends[tables.slot[1:]] - base - slots + 2
+    start.flags.writeable = False
+    room = np.minimum(ends[tables.slot[1:]] - base - slots + 2, most)
     vertex = np.concatenate([[0], np.cumsum(count * room)])
     place = np.concatenate([[0], np.cumsum(count * room * slots)])
     packed = np.array([packed_length(min(int(most), KEPT_ROWS)) for most in room], np.int64)
     row = np.concatenate([[0], np.cumsum(count * packed)])
-    offsets = (part.astype(np.int64) for part in (room, vertex, place, row))
-    return Layout(start, *offsets)
+    room, vertex, place, row = (part.astype(np.int64) for part in (room, vertex, place, row))
+    no_base = np.zeros(0)
+    no_base.flags.writeable = False
+    return Layout(start, room, vertex, place, row, no_base, np.zeros(0))
 
 
 def make_supports(tables: Tables, layout: Layout) -> Support:
@@ -86,7 +95,10 @@ def make_flat_work(tables: Tables, layout: Layout) -> Work:
 def group_slots(tables, layout, t):
     """The slots of group ``t``."""
     first, last = tables.slot[t], tables.slot[t + 1]
-    return Slots(layout.start[first + t : last + t + 1], tables.first[first:last])
+    start = layout.start[first + t : last + t + 1]
+    return Slots(
+        start, tables.first[first:last], 0, start[:0], layout.no_base, layout.no_scratch
+    )
 
 
 @jit(inline="always")

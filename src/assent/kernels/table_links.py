@@ -21,7 +21,7 @@ from assent.problem import POTTS
 
 
 class TableLinks(NamedTuple):
-    """The tables of a problem and, per coordinate, its links in them.
+    """The written tables of a problem and, per coordinate, its links in them.
 
     The first eight arrays are those of the compiled tables.  ``uses[start[v]:start[v + 1]]`` are
     the links of coordinate ``v``; the coordinates of site ``s`` are the ``site_size[s]`` entries
@@ -68,7 +68,7 @@ class TableField(NamedTuple):
 
 def build_table_links(problem: Any) -> TableLinks:
     """Index the tables of a compiled problem by coordinate, 4 bytes per link."""
-    tables = problem.tables
+    tables = problem.written
     start = np.zeros(problem.n + 1, np.int32)
     uses = np.empty(len(tables.lits), np.int32)
     _links_by_coordinate(tables.lits, start, uses)

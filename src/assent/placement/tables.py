@@ -1,15 +1,21 @@
-"""Where tables go: kept, cut down to the states still possible, or turned into unary scores."""
+"""Where tables go: kept, cut down to the states still possible, or turned into unary scores.
+
+Structures keep all their states; see :mod:`assent.placement.structures`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.factors.scored import Scored
+from assent.factors.structure import Structure
 from assent.factors.table import Table
-from assent.problem import DENSE, Float, Int32, Int64, Tables, make_tables
+from assent.placement.structures import PlacedStructures, Settled, place_structures
+from assent.problem import DENSE, Float, Int32, Int64, Model, Tables, make_tables
 
 if TYPE_CHECKING:
     from assent.graph import Handle
@@ -21,7 +27,7 @@ class PlacedTables:
 
     ``rows``, ``links[count, links]`` and ``entries[count, entries]`` say which factors, which
     of their literals and which of their scores remain (entry -1 is a score of zero); ``None``
-    means all.
+    means all.  Structures keep all their scores.
     """
 
     block: int
@@ -60,15 +66,32 @@ class Shape:
     first: tuple[int, ...]
 
 
+class Placement(NamedTuple):
+    """Where all tables and structures went."""
+
+    placed: tuple[PlacedTables, ...]
+    unary: tuple[Unary, ...]
+    settled: tuple[Settled, ...]
+    tables: Tables
+    models: tuple[Model, ...]
+
+
 def place_tables(
     blocks: tuple[Handle, ...], fixed: NDArray[np.int8], column: Int32
-) -> tuple[tuple[PlacedTables, ...], tuple[Unary, ...], Tables]:
-    """Sort all tables into groups of one shape over the free coordinates."""
+) -> Placement:
+    """Sort all tables into groups of one shape over the free coordinates, structures last."""
     parts: list[tuple[Shape, PlacedTables, Int32]] = []
     unary: list[Unary] = []
     for number, block in enumerate(blocks):
         if isinstance(block.factor, Table) and len(block.factor):
             _split(number, block.factor, fixed, parts, unary)
+    structures: list[PlacedStructures] = []
+    settled: list[Settled] = []
+    for number, block in enumerate(blocks):
+        if isinstance(block.factor, Structure) and len(block.factor):
+            kept, done = place_structures(number, block.factor, fixed)
+            structures += kept
+            settled += done
     order: dict[Shape, int] = {}
     for shape, _, _ in parts:
         order.setdefault(shape, len(order))
@@ -77,8 +100,7 @@ def place_tables(
     for shape, part, codes in parts:
         group = order[shape]
         first = sum(len(lits) for lits in members[group])
-        lits = np.where(codes < 0, ~column[~codes], column[codes]).astype(np.int32)
-        members[group].append(lits)
+        members[group].append(_columns(codes, column))
         placed.append(
             PlacedTables(part.block, part.rows, part.links, part.entries, group, first, len(codes))
         )
@@ -86,7 +108,20 @@ def place_tables(
         (shape.kind, shape.states, shape.first, np.concatenate(members[group]))
         for shape, group in order.items()
     ]
-    return tuple(placed), tuple(unary), make_tables(groups)
+    for rows, links, first_of, model, codes, number in structures:
+        factor = model.structure
+        placed.append(PlacedTables(number, rows, links, None, len(groups), 0, len(codes)))
+        groups.append((factor.kind_code, factor.states, first_of, _columns(codes, column)))
+    sizes = [part.model.structure.scores.shape[1] for part in structures]
+    models = tuple(part.model for part in structures)
+    return Placement(
+        tuple(placed), tuple(unary), tuple(settled), make_tables(groups, sizes), models
+    )
+
+
+def _columns(codes: Int32, column: Int32) -> Int32:
+    """Codes of literals over the columns of the flat problem."""
+    return np.where(codes < 0, ~column[~codes], column[codes]).astype(np.int32)
 
 
 def _split(
@@ -186,8 +221,11 @@ def flat_table_scores(
     for part in placed:
         own = scores[part.block]
         if part.rows is not None:
-            assert part.entries is not None
-            own = take_entries(own, part.rows[:, None], part.entries)
+            own = (
+                own[part.rows]
+                if part.entries is None
+                else take_entries(own, part.rows[:, None], part.entries)
+            )
         begin = int(tables.entry[part.group]) + part.first * own.shape[1]
         out[begin : begin + own.size] = own.ravel()
     return out
@@ -227,6 +265,7 @@ def restore_marginals(
     block: int,
     placed: tuple[PlacedTables, ...],
     unary: tuple[Unary, ...],
+    settled: tuple[Settled, ...],
     tables: Tables,
     inner: Float,
     consensus: Float,
@@ -241,12 +280,16 @@ def restore_marginals(
         rows = int(tables.factor[part.group + 1] - tables.factor[part.group])
         own = inner[tables.entry[part.group] : tables.entry[part.group + 1]].reshape(rows, -1)
         own = own[part.first : part.first + part.count]
-        if part.rows is None or part.entries is None:
+        if part.rows is None:
             out[:] = own
+        elif part.entries is None:
+            out[part.rows] = own
         else:
             row = np.broadcast_to(part.rows[:, None], own.shape)
             scored = part.entries >= 0
             out[row[scored], part.entries[scored]] = own[scored]
+    for done in (d for d in settled if d.block == block):
+        out[done.rows] = done.parts
     for single in (u for u in unary if u.block == block):
         p = consensus[np.where(single.code < 0, ~single.code, single.code)]
         true = np.where(single.code < 0, 1.0 - p, p)
@@ -266,7 +309,7 @@ def unsupported_literals(
     found = [np.zeros(0, np.int32)]
     for block, forbidden in strict:
         factor = block.factor
-        assert isinstance(factor, Table)
+        assert isinstance(factor, Scored)
         supported = factor.supported(forbidden, fixed)
         stuck = np.flatnonzero(~np.all([part.any(axis=1) for part in supported], axis=0))
         if len(stuck):

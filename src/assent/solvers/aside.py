@@ -1,4 +1,4 @@
-"""AD3's factors outside the fused loop: tables, parities and knapsacks.
+"""AD3's factors outside the fused loop: tables, structures, parities and knapsacks.
 
 They are stepped once per iteration, before the fused loop takes its own step.
 """
@@ -6,6 +6,7 @@ They are stepped once per iteration, before the fused loop takes its own step.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from assent.kernels import active_set, singles, structures
 from assent.problem import Float, Problem, Scores
 from assent.solvers.dual_bound import common_groups, read_only
+
+if TYPE_CHECKING:
+    from assent.solvers.searched import Searched
 
 # So many iterations solve tables inexactly: iteration t tries at most t + 2 vertices.  The first
 # consensus is a guess not worth an exact answer, and tables of 81 by 81 states start in half
@@ -30,13 +34,14 @@ class Aside:
     tables_asleep: NDArray[np.bool_]
     singles_asleep: NDArray[np.bool_]
     scratch: Float
+    searched: Searched | None
     scored: Float | None = field(default=None, repr=False)  # the tables the supports belong to
 
     @classmethod
     def of(cls, problem: Problem) -> Aside:
         """Empty state."""
         common = common_groups(problem)
-        tables = problem.tables
+        tables = problem.written
         layout = structures.make_layout(tables)
         longest = int(problem.group_size[common:].max(initial=1))
         return cls(
@@ -46,6 +51,7 @@ class Aside:
             np.zeros(tables.factor[-1], np.bool_),
             np.zeros(int(problem.group_count[common:].sum()), np.bool_),
             np.zeros((singles.ROWS, longest)),
+            _search(problem) if problem.models else None,
         )
 
     def step(
@@ -64,14 +70,18 @@ class Aside:
                 weight[common:], alpha, full, limit, w_logic, tau, self.singles_asleep, p, total,
                 self.scratch,
             )  # fmt: skip
+        most = iterations + 2 if iterations < INEXACT else active_set.EXACT
         if len(self.tables_asleep):
             self._rescore(problem, scores)
-            most = iterations + 2 if iterations < INEXACT else active_set.EXACT
             squares += structures.step_tables(
-                problem.tables, self.layout, read_only(scores.table), 1.0 / penalty, alpha,
+                problem.written, self.layout, read_only(scores.table), 1.0 / penalty, alpha,
                 most, full, limit, w_table, self.tables_asleep, p, total,
                 self.supports, self.work,
             )  # fmt: skip
+        if self.searched is not None:
+            squares += self.searched.step(
+                scores, penalty, alpha, most, full, limit, w_table, p, total
+            )
         return squares
 
     def _rescore(self, problem: Problem, scores: Scores) -> None:
@@ -80,7 +90,7 @@ class Aside:
             return
         if self.scored is not None:
             structures.rescore_tables(
-                problem.tables, self.layout, read_only(scores.table), self.supports
+                problem.written, self.layout, read_only(scores.table), self.supports
             )
         self.scored = scores.table
 
@@ -88,13 +98,25 @@ class Aside:
         """Let nobody sleep."""
         self.tables_asleep[:] = False
         self.singles_asleep[:] = False
+        if self.searched is not None:
+            self.searched.asleep[:] = False
 
     def inner_value(self, problem: Problem) -> float:
-        """Score of the tables' inner parts."""
-        return structures.inner_value(problem.tables, self.layout, self.supports)
+        """Score of the inner parts of tables and structures."""
+        total = structures.inner_value(problem.written, self.layout, self.supports)
+        return total if self.searched is None else total + self.searched.inner_value()
 
     def inner_marginals(self, problem: Problem) -> Float:
-        """Weights of the tables' entries."""
-        out = np.empty(problem.tables.entry[-1])
-        structures.inner_marginals(problem.tables, self.layout, self.supports, out)
-        return out
+        """Weights of the entries of tables and of the inner parts of structures."""
+        out = np.empty(problem.written.entry[-1])
+        structures.inner_marginals(problem.written, self.layout, self.supports, out)
+        if self.searched is None:
+            return out
+        return np.append(out, self.searched.inner_marginals(problem))
+
+
+def _search(problem: Problem) -> Searched:
+    """Imported when needed: most problems do without these kernels."""
+    from assent.solvers.searched import Searched
+
+    return Searched.of(problem)

@@ -432,4 +432,5 @@ def _independent(run: Run) -> Result:
         message=Status.OPTIMAL.value,
         violated=(),
         consensus=assignment.astype(np.float64),
+        inner=np.zeros(0),
     )

@@ -88,16 +88,24 @@ def _bound_singles(problem: Problem, state: DualState, residual: Float) -> float
 
 
 def _bound_tables(problem: Problem, scores: Scores, state: DualState, residual: Float) -> float:
-    if not len(problem.tables.lits):
-        return 0.0
-    from assent.kernels import structures
+    best = 0.0
+    tables = problem.written
+    if len(tables.kind):
+        from assent.kernels import structures
 
-    layout = structures.make_layout(problem.tables)
-    work = structures.make_flat_work(problem.tables, layout)
-    return structures.bound_tables(
-        problem.tables, layout, read_only(scores.table), state.scales[-1], state.table,
-        state.factor, state.p, residual, work,
-    )  # fmt: skip
+        layout = structures.make_layout(tables)
+        work = structures.make_flat_work(tables, layout)
+        best += structures.bound_tables(
+            tables, layout, read_only(scores.table), state.scales[-1], state.table,
+            state.factor, state.p, residual, work,
+        )  # fmt: skip
+    if problem.models:
+        from assent.kernels.structure_steps import searcher_of
+
+        best += searcher_of(problem).bound(
+            scores, state.scales[-1], state.table, state.factor, state.p, residual
+        )
+    return best
 
 
 def read_only(values: Float) -> Float:

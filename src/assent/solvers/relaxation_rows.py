@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.errors import ModelError
 from assent.problem import ANYOF, DENSE, KNAPSACK, PARITY, SUM, Float, Int64, Problem, Scores
 
 # Even parity of three literals: signs and right-hand sides of the four facets.
@@ -136,6 +137,9 @@ def relaxation_rows(problem: Problem, scores: Scores) -> Rows:
         >>> relaxation_rows(problem, Scores(np.zeros(3), np.array([1.0, -1.0]))).upper
         array([0., 1.])
     """
+    if problem.models:
+        kind = problem.models[0].structure.kind
+        raise ModelError(f"LinearProgram has no rows for {kind}; decode with AD3() instead")
     builder = RowBuilder()
     ends = np.arange(2 * problem.n_pairs).reshape(-1, 2)
     add_products(builder, State(ends[:, 0]), State(ends[:, 1]), scores.pair)
@@ -219,7 +223,7 @@ def _add_parity(builder: RowBuilder, literals: State) -> None:
 
 
 def _add_tables(builder: RowBuilder, problem: Problem, scores: Float, first_link: int) -> None:
-    tables = problem.tables
+    tables = problem.written
     for t, kind in enumerate(tables.kind):
         slots = slice(tables.slot[t], tables.slot[t + 1])
         shape, first = tables.states[slots].tolist(), tables.first[slots].tolist()

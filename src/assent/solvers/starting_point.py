@@ -71,8 +71,8 @@ def first_consensus(problem: Problem, scores: Scores) -> Float:
 
 
 def _categorical_slots(problem: Problem) -> Iterator[tuple[NDArray[np.int32], int]]:
-    """Coordinates ``[m, states]`` of every slot of tables that is a whole variable."""
-    tables = problem.tables
+    """Coordinates ``[m, states]`` of every slot of tables of which exactly one is true."""
+    tables = problem.written
     for t, count in enumerate(np.diff(tables.factor)):
         rows = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(count, -1)
         begin = 0
@@ -81,6 +81,15 @@ def _categorical_slots(problem: Problem) -> Iterator[tuple[NDArray[np.int32], in
             if tables.first[slot] == 0:
                 yield rows[:, begin:end], int(tables.states[slot])
             begin = end
+    written = len(tables.kind)
+    tables = problem.tables
+    for t, model in enumerate(problem.models, start=written):
+        rows = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(-1, len(model.place))
+        slot_of = np.searchsorted(model.structure.start, model.place, side="right") - 1
+        for own, first in enumerate(model.structure.first):
+            columns = np.flatnonzero(slot_of == own)
+            if first == 0 and len(columns):
+                yield rows[:, columns], len(columns)
 
 
 def _table_sizes(problem: Problem, scores: Scores) -> Float:
@@ -88,7 +97,8 @@ def _table_sizes(problem: Problem, scores: Scores) -> Float:
     tables = problem.tables
     sizes = [np.zeros(0)]
     for t, count in enumerate(np.diff(tables.factor)):
-        rows = scores.table[tables.entry[t] : tables.entry[t + 1]].reshape(count, -1)
+        own = scores.table[tables.entry[t] : tables.entry[t + 1]]
+        rows = own.reshape(count, len(own) // count)
         finite = np.isfinite(rows)
         centre = 0.0
         if tables.kind[t] == DENSE:

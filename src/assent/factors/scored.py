@@ -1,0 +1,142 @@
+"""Factors that score joint states of their variables, written out or by a recursion."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.errors import ModelError
+from assent.factors.base import Factor
+from assent.problem import Float, Int32
+from assent.scores import clean_scores
+from assent.variables import Categorical, Literals, as_literals
+
+
+class Scored(Factor):
+    """``m`` factors over the same slots, each with ``entries`` scores of its inner parts.
+
+    A slot takes one of its states.  Its states are all coordinates (a categorical variable, or
+    literals of which exactly one is true), or it is a literal, whose state 1 ("true") is one.
+    ``codes[m, links]`` holds the coordinates slot after slot.
+
+    Attributes:
+        states: number of states of each slot.
+        first: 0 for a slot whose states are all coordinates, 1 for a literal.
+        scores: ``[m, entries]``; ``-inf`` forbids what uses the part.
+    """
+
+    kind_code: ClassVar[int]
+    states: tuple[int, ...]
+    first: tuple[int, ...]
+    scores: Float
+
+    def fit(self, scores: Any) -> Float:
+        """New scores for all factors, checked and brought to ``[m, entries]``."""
+        size = (int(np.prod(self.entry_shape(), dtype=np.int64)),)
+        return fit_table(scores, self.shape, size, self.entry_shape(), self.kind)
+
+    @abstractmethod
+    def entry_shape(self) -> tuple[int, ...]:
+        """Shape of one factor's scores."""
+
+    def words(self, row: int) -> str:
+        """Factor ``row`` as its kind and variables."""
+        names = []
+        for place, first in zip(self.slot_links(), self.first, strict=True):
+            code = int(self.codes[row, place][0])
+            graph = self.graph
+            names.append(graph.describe_code(code) if first else graph.describe_owner(code))
+        return f"{self.kind}({', '.join(names)})"
+
+    def slot_links(self) -> list[slice]:
+        """The columns of ``codes`` that belong to each slot."""
+        ends = np.cumsum([k - f for k, f in zip(self.states, self.first, strict=True)])
+        return [slice(int(a), int(b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+
+    def state_scores(self, links: Float) -> list[Float]:
+        """Link scores ``[m, links]`` per slot as ``[m, states]``, 0 for a literal's false."""
+        parts = []
+        for place, first in zip(self.slot_links(), self.first, strict=True):
+            part = links[:, place]
+            parts.append(np.pad(part, ((0, 0), (1, 0))) if first else part)
+        return parts
+
+    def allowed(self, fixed: NDArray[np.int8]) -> list[NDArray[np.bool_]]:
+        """Per slot, which states ``[m, states]`` agree with fixed coordinates (-1: free)."""
+        negated = self.codes < 0
+        known = fixed[np.where(negated, ~self.codes, self.codes)]
+        can_be_true = (known == -1) | ((known == 1) ^ negated)
+        can_be_false = (known == -1) | ((known == 0) ^ negated)
+        parts = []
+        for place, first in zip(self.slot_links(), self.first, strict=True):
+            if first:
+                parts.append(np.concatenate([can_be_false[:, place], can_be_true[:, place]], 1))
+            else:
+                parts.append(can_be_true[:, place])
+        return parts
+
+    @abstractmethod
+    def best_values(
+        self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]
+    ) -> Float:
+        """Best value ``[m]`` for literal scores over the joint states that are allowed."""
+
+    @abstractmethod
+    def supported(
+        self, forbidden: NDArray[np.bool_], fixed: NDArray[np.int8]
+    ) -> list[NDArray[np.bool_]]:
+        """Per slot, states ``[m, states]`` that may stand in some possible joint state.
+
+        ``forbidden[m, entries]`` marks scores of ``-inf``.  Where none is left for a slot,
+        nothing is possible; a state may be wrongly called possible, but not the other way.
+        """
+
+    @abstractmethod
+    def value_at(self, truth: NDArray[np.bool_], scores: Float) -> Float:
+        """Score ``[m]`` of the joint state that literal truth values ``[m, links]`` spell out.
+
+        ``-inf`` where they spell none, or one that is forbidden.
+        """
+
+
+def slots_of(
+    kind: str, variables: tuple[Any, ...]
+) -> tuple[Any, Int32, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Graph, ``codes[m, links]``, shape, states and first of variables that broadcast."""
+    parts = [v if isinstance(v, Categorical) else as_literals(v) for v in variables]
+    if not parts:
+        raise ModelError(f"{kind} needs at least one variable")
+    graph = parts[0].graph
+    if any(part.graph is not graph for part in parts):
+        raise ModelError(f"{kind}: the variables belong to different graphs")
+    try:
+        shape = np.broadcast_shapes(*(part.shape for part in parts))
+    except ValueError:
+        shapes = " and ".join(str(part.shape) for part in parts)
+        raise ModelError(f"{kind}: shapes {shapes} do not broadcast together") from None
+    columns = []
+    for part in parts:
+        codes = part.codes[..., None] if isinstance(part, Literals) else part.codes
+        width = codes.shape[-1]
+        columns.append(np.broadcast_to(codes, (*shape, width)).reshape(-1, width))
+    states = tuple(2 if isinstance(p, Literals) else len(p.states) for p in parts)
+    first = tuple(int(isinstance(p, Literals)) for p in parts)
+    return graph, np.concatenate(columns, axis=1), shape, states, first
+
+
+def fit_table(
+    scores: Any, shape: tuple[int, ...], size: tuple[int, ...], entry: tuple[int, ...], kind: str
+) -> Float:
+    """Scores that broadcast to ``(*shape, *entry)`` as one checked array ``[m, size]``."""
+    array = clean_scores(scores, kind)
+    try:
+        full = np.broadcast_to(array, (*shape, *entry))
+    except ValueError:
+        raise ModelError(
+            f"{kind}: scores have shape {array.shape}, expected {(*shape, *entry)}: the factors, "
+            "then the states of each variable"
+        ) from None
+    return full.reshape(-1, *size).copy()

@@ -1,0 +1,246 @@
+"""Structures: factors whose joint states are too many to write out, and are searched instead."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.factors.base import check_temperature
+from assent.factors.scored import Scored
+from assent.problem import STRUCTURE, Float, Int32
+
+
+class Kernels(NamedTuple):
+    """The compiled functions of a kind; see ``docs/add_a_factor.md`` for their arguments.
+
+    ``max_marginals`` and ``marginals`` are None where a kind cannot answer them.
+    """
+
+    maximize: Callable
+    parts: Callable
+    max_marginals: Callable | None = None
+    marginals: Callable | None = None
+
+
+class Structure(Scored):
+    """``m`` structures of one shape, each with scores of its inner parts.
+
+    Its *places* are the states of all slots, one after the other; a literal's slot has two,
+    false and true.
+
+    Attributes:
+        data: the constants its kernels need, the same for all ``m``.
+    """
+
+    kind_code = STRUCTURE
+    data: Int32
+    # Whether max_marginals is cheap enough to find impossible states while compiling.
+    finds_impossible = True
+
+    @abstractmethod
+    def kernels(self) -> Kernels:
+        """Its compiled functions, imported when first needed."""
+
+    # ------------------------------------------------------------ the four questions
+
+    def maximize(self, links: Float, scores: Float) -> tuple[Float, Int32]:
+        """Best value ``[m]`` and states ``[m, slots]`` for literal scores and inner scores."""
+        return self._maximize(self.place_scores(links), scores)
+
+    def project(self, points: Float, scores: Float) -> tuple[Float, Float]:
+        """Nearest points ``[m, links]`` with inner parts scored linearly, by the active set.
+
+        Returns them and the value of the inner parts at each.
+        """
+        from assent.kernels.structure_questions import project_structure
+
+        return project_structure(self, points, scores)
+
+    def max_marginals(self, links: Float, scores: Float) -> list[Float]:
+        """Best value with each state of each slot, ``[m, states]`` per slot."""
+        kernel = self._ask("max_marginals")
+        places = self.place_scores(links)
+        out = np.empty(places.shape)
+        for row, own in enumerate(places):
+            kernel(self.start, self.data, own, self._inner(scores, row), out[row])
+        return np.split(out, self.start[1:-1], axis=1)
+
+    def marginals(
+        self, links: Float, scores: Float, temperature: float = 1.0
+    ) -> tuple[Float, list[Float], Float]:
+        """The entropic answer, with probability proportional to ``exp(score / temperature)``.
+
+        Returns the log-partition ``[m]`` times the temperature, probabilities ``[m, states]``
+        per slot, and probabilities ``[m, entries]`` of the inner parts.
+        """
+        kernel = self._ask("marginals")
+        heat = check_temperature(temperature)
+        places = self.place_scores(links)
+        value, out = np.empty(len(places)), np.empty(places.shape)
+        inner = np.empty((len(places), self.scores.shape[1]))
+        for row, own in enumerate(places):
+            value[row] = kernel(
+                self.start, self.data, own, self._inner(scores, row), heat, out[row], inner[row]
+            )
+        return value, np.split(out, self.start[1:-1], axis=1), inner
+
+    def _ask(self, question: str) -> Callable:
+        kernel = getattr(self.kernels(), question)
+        if kernel is None:
+            able = ", ".join(self.abilities)
+            raise TypeError(f"{self.kind} cannot answer {question}; it answers {able}")
+        return kernel
+
+    def _maximize(self, places: Float, scores: Float) -> tuple[Float, Int32]:
+        """Best value ``[m]`` and states ``[m, slots]`` for scores of all places."""
+        kernel = self.kernels().maximize
+        value = np.empty(len(places))
+        states = np.zeros((len(places), len(self.states)), np.int32)
+        for row, own in enumerate(places):
+            value[row], _ = kernel(
+                self.start, self.data, own, self._inner(scores, row), 1.0, states[row]
+            )
+        return value, states
+
+    @staticmethod
+    def _inner(scores: Float, row: int) -> Float:
+        """Inner scores of one structure, as kernels take them."""
+        own = np.ascontiguousarray(scores[row])
+        own.flags.writeable = False
+        return own
+
+    # ------------------------------------------------------------ one structure, all its places
+
+    def ask_maximize(self, places: Float, row: int = 0) -> tuple[float, Int32]:
+        """Best value and states ``[slots]`` of structure ``row`` for scores of all its places.
+
+        A score of ``-inf`` forbids the place; inner scores are those written.
+        """
+        value, states = self._maximize(places[None], self.scores[row : row + 1])
+        return float(value[0]), states[0]
+
+    def ask_project(self, point: Float, row: int = 0) -> tuple[Float, float]:
+        """The nearest point ``[links]`` of structure ``row``, and its inner value."""
+        found, inner = self.project(point[None], self.scores[row : row + 1])
+        return found[0], float(inner[0])
+
+    def ask_max_marginals(self, places: Float, row: int = 0) -> Float:
+        """Best value ``[places]`` of structure ``row`` with each place chosen."""
+        out = np.empty(len(places))
+        kernel = self._ask("max_marginals")
+        kernel(self.start, self.data, places, self._inner(self.scores, row), out)
+        return out
+
+    def ask_marginals(
+        self, places: Float, row: int = 0, temperature: float = 1.0
+    ) -> tuple[float, Float, Float]:
+        """Log-partition, probabilities ``[places]`` and ``[entries]`` of structure ``row``."""
+        out, parts = np.empty(len(places)), np.empty(self.scores.shape[1])
+        kernel = self._ask("marginals")
+        inner = self._inner(self.scores, row)
+        value = kernel(self.start, self.data, places, inner, temperature, out, parts)
+        return float(value), out, parts
+
+    def inner_at(self, states: Int32, row: int = 0) -> tuple[float, Float]:
+        """Inner value of a joint state and its parts ``[entries]``; ``-inf`` for no vertex."""
+        used = np.zeros(self.scores.shape[1])
+        if not self.kernels().parts(self.start, self.data, states, 1.0, used):
+            return -np.inf, used
+        return float(self.scores[row][used > 0.0] @ used[used > 0.0]), used
+
+    # ------------------------------------------------------------ places
+
+    @property
+    def start(self) -> Int32:
+        """``[slots + 1]`` first place of each slot."""
+        start = np.concatenate([[0], np.cumsum(self.states)]).astype(np.int32)
+        start.flags.writeable = False
+        return start
+
+    @property
+    def linked(self) -> NDArray[np.bool_]:
+        """``[places]`` which places are coordinates: all but the false of literals."""
+        return np.concatenate(
+            [np.arange(k) >= f for k, f in zip(self.states, self.first, strict=True)]
+        )
+
+    def place_scores(self, links: Float) -> Float:
+        """Literal scores ``[m, links]`` as scores of places ``[m, places]``."""
+        places = np.zeros((len(links), int(self.start[-1])))
+        places[:, self.linked] = links
+        return places
+
+    def allowed(self, fixed: NDArray[np.int8]) -> list[NDArray[np.bool_]]:
+        """Per slot, which states agree with fixed coordinates; one that is true rules alone."""
+        parts = super().allowed(fixed)
+        codes = self.codes
+        known = fixed[np.where(codes < 0, ~codes, codes)]
+        true = (known != -1) & ((known == 1) ^ (codes < 0))
+        for slot, place in enumerate(self.slot_links()):
+            forced = true[:, place]
+            if not self.first[slot] and forced.any():
+                alone = ~forced.any(axis=1, keepdims=True)
+                parts[slot] = parts[slot] & (forced | alone)
+        return parts
+
+    def allowed_places(self, fixed: NDArray[np.int8]) -> NDArray[np.bool_]:
+        """``[m, places]`` which places agree with fixed coordinates (-1: free)."""
+        return np.concatenate(self.allowed(fixed), axis=1)
+
+    # ------------------------------------------------------------ what compiling and checking ask
+
+    def best_values(
+        self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]
+    ) -> Float:
+        places = np.where(np.concatenate(allowed, axis=1), self.place_scores(links), -np.inf)
+        return self._maximize(places, scores)[0]
+
+    def supported(
+        self, forbidden: NDArray[np.bool_], fixed: NDArray[np.int8]
+    ) -> list[NDArray[np.bool_]]:
+        allowed = self.allowed_places(fixed)
+        places = np.where(allowed, 0.0, -np.inf)
+        inner = np.where(forbidden, -np.inf, 0.0)
+        kernel = self.kernels().max_marginals
+        if kernel is not None and self.finds_impossible:
+            best = np.empty(places.shape)
+            for row, own in enumerate(places):
+                kernel(self.start, self.data, own, self._inner(inner, row), best[row])
+            possible = allowed & (best > -np.inf)
+        else:
+            value, _ = self._maximize(places, inner)
+            possible = allowed & (value > -np.inf)[:, None]
+        return np.split(possible, self.start[1:-1], axis=1)
+
+    def value_at(self, truth: NDArray[np.bool_], scores: Float) -> Float:
+        used, spelled = self.parts_at(truth)
+        # What is not in use may be forbidden, and 0 * -inf is no number.
+        earned = np.where(used > 0.0, scores, 0.0) * used
+        return np.where(spelled, earned.sum(axis=1), -np.inf)
+
+    def parts_at(self, truth: NDArray[np.bool_]) -> tuple[Float, NDArray[np.bool_]]:
+        """Inner parts ``[m, entries]`` that truth values use, and whether they spell a vertex."""
+        states, spelled = self.states_of(truth)
+        parts = self.kernels().parts
+        used = np.zeros((len(truth), self.scores.shape[1]))
+        for row in np.flatnonzero(spelled):
+            spelled[row] = parts(self.start, self.data, states[row], 1.0, used[row])
+        return used, spelled
+
+    def states_of(self, truth: NDArray[np.bool_]) -> tuple[Int32, NDArray[np.bool_]]:
+        """States ``[m, slots]`` that truth values spell out, and whether they spell any, ``[m]``.
+
+        The states of a slot that is no literal must be exactly one.
+        """
+        states = np.zeros((len(truth), len(self.states)), np.int32)
+        spelled = np.ones(len(truth), bool)
+        for slot, (place, first) in enumerate(zip(self.slot_links(), self.first, strict=True)):
+            own = truth[:, place]
+            states[:, slot] = own[:, 0] if first else own.argmax(axis=1)
+            if not first:
+                spelled &= own.sum(axis=1) == 1
+        return states, spelled

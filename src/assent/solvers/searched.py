@@ -1,0 +1,86 @@
+"""AD3's structures: their supports, who sleeps, and one step for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.kernels import active_set, structures
+from assent.kernels import structure_steps as kernel
+from assent.kernels.oracle import raise_pending
+from assent.problem import Float, Problem, Scores
+
+
+@dataclass
+class Searched:
+    """State of the structures of a problem."""
+
+    searcher: kernel.Searcher
+    supports: active_set.Support
+    work: active_set.Work
+    masked: Float  # scratch
+    asleep: NDArray[np.bool_]
+    scored: Float | None = field(default=None, repr=False)  # the scores the supports belong to
+
+    @classmethod
+    def of(cls, problem: Problem) -> Searched:
+        """Empty state."""
+        searcher = kernel.searcher_of(problem)
+        return cls(
+            searcher,
+            structures.make_supports(searcher.tables, searcher.layout),
+            *searcher.scratch(),
+            np.zeros(searcher.n_structures, np.bool_),
+        )
+
+    def step(
+        self, scores: Scores, penalty: float, alpha: float, most: int, full: bool, limit: float,
+        w_table: Float, p: Float, total: Float,
+    ) -> float:  # fmt: skip
+        """Project and move the multipliers; adds ``q - p`` to ``total`` and returns its squares."""
+        own = self.searcher
+        self._rescore(scores)
+        squares = kernel.step_models(
+            own.tables, own.models, own.layout, own.entries(scores), 1.0 / penalty, alpha, most,
+            full, limit, own.links(w_table), self.asleep, p, total, self.supports, self.work,
+            self.masked,
+        )  # fmt: skip
+        raise_pending()
+        return squares
+
+    def _rescore(self, scores: Scores) -> None:
+        """New scores: the supports stay, with the inner scores that are theirs now."""
+        if self.scored is scores.table:
+            return
+        own = self.searcher
+        if self.scored is not None:
+            kernel.rescore_models(
+                own.tables, own.models, own.layout, own.entries(scores), self.supports,
+                self.work, self.masked,
+            )  # fmt: skip
+            raise_pending()
+        self.scored = scores.table
+
+    def inner_value(self) -> float:
+        """Score of the inner parts."""
+        own = self.searcher
+        return structures.inner_value(own.tables, own.layout, self.supports)
+
+    def inner_marginals(self, problem: Problem) -> Float:
+        """Weights of the inner parts, laid out as their scores."""
+        own, out = self.searcher, []
+        for s, model in enumerate(problem.models):
+            structure = model.structure
+            parts = structure.kernels().parts
+            support = structures.group_support(own.tables, own.layout, self.supports, s)
+            weights = np.zeros((len(support.size), structure.scores.shape[1]))
+            for f, size in enumerate(support.size):
+                for i in range(size):
+                    parts(
+                        structure.start, structure.data, support.states[f, i],
+                        support.weight[f, i], weights[f],
+                    )  # fmt: skip
+            out.append(weights.ravel())
+        return np.concatenate(out)
