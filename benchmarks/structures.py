@@ -64,7 +64,7 @@ def forest(
     name: str,
     states: int,
     parents: list[int],
-    counted: int = -1,
+    counted: int = -1,  # state of every node
     counts: int = 1,
     bar: float | None = None,
 ) -> Search:
@@ -72,7 +72,7 @@ def forest(
     rng = np.random.default_rng(0)
     n = len(parents)
     start = np.arange(0, (n + 1) * states, states, dtype=np.int32)
-    data = tree_data([states] * n, parents, counted, counts)
+    data = tree_data([states] * n, parents, [counted] * n, counts)
     steps = (n - 1) * states**2
     inner = np.concatenate([rng.normal(size=steps + states), np.zeros(counts)])
     scores, out = rng.normal(size=n * states), np.empty(n, np.int32)

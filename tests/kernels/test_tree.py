@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -151,7 +153,7 @@ def test_long_chains_against_numpy(K):
     rng = np.random.default_rng(K)
     T = 200
     scores, tables = rng.normal(size=(T, K)), rng.normal(size=(T - 1, K, K))
-    forest = Forest([K] * T, [*range(1, T), -1], -1,
+    forest = Forest([K] * T, [*range(1, T), -1], [-1] * T,
                     [*tables, np.zeros((K, 1))], np.zeros(1), scores.ravel())  # fmt: skip
     value, inner, states = maximize(forest)
     assert value == pytest.approx(viterbi(scores, tables))
@@ -181,8 +183,7 @@ def test_larger_trees_against_numpy(seeds):
     for seed in seeds:
         rng = np.random.default_rng(seed)
         forest = random_forest(rng, most=60)
-        forest = Forest(forest.states, forest.parents, -1, forest.tables, np.zeros(1),
-                        forest.scores)  # fmt: skip
+        forest = replace(forest, counted=[-1] * len(forest.states), counts=np.zeros(1))
         roots = [v for v, p in enumerate(forest.parents) if p < 0]
         best = sum((max_product(forest, v) + forest.tables[v][:, 0]).max() for v in roots)
         assert maximize(forest)[0] == pytest.approx(best)
@@ -193,7 +194,7 @@ def test_limit_on_a_long_chain(limit):
     # Alone, state 1 wins everywhere: the best chain visits it where it gains most.
     gain = np.random.default_rng(0).permutation(30) + 1.0
     scores = np.stack([np.zeros(30), gain], axis=1).ravel()
-    forest = Forest([2] * 30, [*range(1, 30), -1], 1,
+    forest = Forest([2] * 30, [*range(1, 30), -1], [1] * 30,
                     [np.zeros((2, 2))] * 29 + [np.zeros((2, 1))],
                     np.zeros(limit + 1), scores)  # fmt: skip
     value, _, states = maximize(forest)
@@ -202,7 +203,7 @@ def test_limit_on_a_long_chain(limit):
 
 
 def test_first_of_equal_states_wins():
-    forest = Forest([3, 3], [1, -1], -1, [np.zeros((3, 3)), np.zeros((3, 1))], np.zeros(1),
+    forest = Forest([3, 3], [1, -1], [-1, -1], [np.zeros((3, 3)), np.zeros((3, 1))], np.zeros(1),
                     np.zeros(6))  # fmt: skip
     assert maximize(forest)[2].tolist() == [0, 0]
 
@@ -210,7 +211,7 @@ def test_first_of_equal_states_wins():
 def test_forced_literals():
     # Two literals (false, true); "false" of the first is forbidden, both true too.
     together = np.array([[0.0, 0.0], [0.0, -np.inf]])
-    forest = Forest([2, 2], [1, -1], -1, [together, np.zeros((2, 1))], np.zeros(1),
+    forest = Forest([2, 2], [1, -1], [-1, -1], [together, np.zeros((2, 1))], np.zeros(1),
                     np.array([-np.inf, -3.0, 0.0, 5.0]))  # fmt: skip
     value, inner, states = maximize(forest)
     assert (value, inner, states.tolist()) == (-3.0, 0.0, [1, 0])
@@ -218,7 +219,7 @@ def test_forced_literals():
 
 
 def test_everything_forbidden():
-    forest = Forest([2], [-1], -1, [np.zeros((2, 1))], np.zeros(1), np.full(2, -np.inf))
+    forest = Forest([2], [-1], [-1], [np.zeros((2, 1))], np.zeros(1), np.full(2, -np.inf))
     assert maximize(forest)[:2] == (-np.inf, -np.inf)
 
 
@@ -242,5 +243,5 @@ def test_children_come_before_parents():
 
 
 def test_a_star_of_many_leaves_takes_little_room():
-    data = tree_data([2] * 1001, [1000] * 1000 + [-1], counted=1, counts=4)
+    data = tree_data([2] * 1001, [1000] * 1000 + [-1], counted=[1] * 1001, counts=4)
     assert data[3] < 40_000

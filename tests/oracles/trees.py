@@ -16,7 +16,7 @@ class Forest:
 
     states: list[int]
     parents: list[int]
-    counted: int
+    counted: list[int]  # per slot, -1 for none
     tables: list[np.ndarray]  # [K_v, K_parent], or [K_v, 1] for a root
     counts: np.ndarray
     scores: np.ndarray
@@ -41,9 +41,9 @@ def random_forest(rng, most: int = 5, chain: bool = False, forbid: float = 0.1) 
     parents = [*range(1, n), -1] if chain else random_parents(rng, n)
     tops = [1 if p < 0 else states[p] for p in parents]
     tables = [random_scores(rng, (k, top), forbid) for k, top in zip(states, tops, strict=True)]
-    counted, counts = -1, np.zeros(1)
+    counted, counts = [-1] * n, np.zeros(1)
     if rng.random() < 0.5:
-        counted = int(rng.integers(0, 3))
+        counted = [int(rng.integers(-1, k)) for k in states]
         counts = random_scores(rng, int(rng.integers(1, n + 3)), forbid)
     return Forest(states, parents, counted, tables, counts,
                   random_scores(rng, sum(states), forbid))  # fmt: skip
@@ -68,7 +68,7 @@ def random_scores(rng, shape, forbid: float) -> np.ndarray:
 def list_vertices(forest: Forest) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Joint states ``[vertices, n]``, and what their places and inner parts are worth."""
     joint = np.array(list(product(*map(range, forest.states))))
-    visits = (joint == forest.counted).sum(axis=1)
+    visits = (joint == np.array(forest.counted)).sum(axis=1)
     joint, visits = joint[visits < len(forest.counts)], visits[visits < len(forest.counts)]
     outer = forest.scores[forest.start[:-1] + joint].sum(axis=1)
     inner = forest.counts[visits]
@@ -86,7 +86,7 @@ def used_parts(forest: Forest, joint: np.ndarray) -> np.ndarray:
             above = states[parent] if parent >= 0 else 0
             row[begin + states[v] * table.shape[1] + above] = 1.0
             begin += table.size
-        row[begin + (states == forest.counted).sum()] = 1.0
+        row[begin + (states == np.array(forest.counted)).sum()] = 1.0
     return used
 
 

@@ -7,7 +7,7 @@ loop written for chains alone.
 Roots hang on a *virtual root* with a single state.  Every node ``v`` therefore has an edge to a
 parent, with a table ``[K_v, K_parent]`` (``[K_v, 1]`` for a root: its own scores) in ``inner``,
 and behind the tables ``inner`` holds ``counts[C]``: what it is worth that 0, 1, … slots are in
-the counted state; C or more are forbidden.  Without counting, C is 1 and that one score is 0.
+their counted state; C or more are forbidden.  Without counting, C is 1 and that one score is 0.
 
 The recursion works on arrays ``[rows, K]``: best value (or log-partition) of a part of the tree
 for every number of visits to the counted state, of which a part with ``r - 1`` slots needs
@@ -15,9 +15,9 @@ for every number of visits to the counted state, of which a part with ``r - 1`` 
 scores and absorbs one child's *message* after another; all stages are kept.  Downwards, each of
 these arrays gets a twin with the value of everything outside of it.
 
-``data`` is made by :func:`tree_data`: ``[n, C, counted state or -1, room]`` and ``n`` rows of
+``data`` is made by :func:`tree_data`: ``[n, C, whether something is counted, room]``; ``n`` rows of
 ``FIELDS`` entries, children before parents: the node, its parent (``n``: the virtual root), and
-places in ``inner`` and in the scratch arrays, as named below.
+places in ``inner`` and in the scratch arrays, as named below; each slot's counted state or -1.
 """
 
 from __future__ import annotations
@@ -43,24 +43,28 @@ called = jit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def tree_data(
-    states: Sequence[int], parents: Sequence[int], counted: int = -1, counts: int = 1
+    states: Sequence[int],
+    parents: Sequence[int],
+    counted: Sequence[int] | None = None,
+    counts: int = 1,
 ) -> np.ndarray:
     """The constants of a forest: see the module's description.
 
     Args:
         states: number of states of each of ``n`` slots.
         parents: the parent of each slot, -1 for a root.
-        counted: the state whose visits are counted, -1 for none.
+        counted: the state of each slot that is counted, -1 for none.
         counts: length C of the scores per number of visits.
 
     Example:
         >>> tree_data([2, 3], parents=[1, -1])[:4].tolist()
-        [2, 1, -1, 14]
+        [2, 1, 0, 14]
     """
     n = len(states)
     width = [*states, 1]
+    counted = [-1] * n if counted is None else list(counted)
     tops = [n if parent < 0 else int(parent) for parent in parents]
-    rows = [1 + (counts > 1 and 0 <= counted < k) for k in states] + [1]
+    rows = [1 + (counts > 1 and state >= 0) for state in counted] + [1]
     room = 0
     stage = []  # where the latest stage of each node begins
     for v in range(n + 1):
@@ -76,7 +80,13 @@ def tree_data(
         table += [v, top, width[v], width[top], tables[v], stage[v], message, rows[v]]
         table += [stage[top], rows[top], after, after_rows]
         stage[top], rows[top] = after, after_rows
-    return np.array([n, counts, counted, room, *table], np.int32)
+    return np.array([n, counts, max(counted) >= 0, room, *table, *counted], np.int32)
+
+
+@jit(inline="always")
+def edges_of(data):
+    """The rows ``[n, FIELDS]`` of ``data``."""
+    return data[HEADER : HEADER + data[0] * FIELDS].reshape(data[0], FIELDS)
 
 
 def children_first(tops: Sequence[int]) -> list[int]:
@@ -204,22 +214,25 @@ def convolve(first, second, sign, width, temperature, out):
 @helper
 def own_scores(start, data, scores, up):
     """Write every node's belief before it has absorbed a message."""
-    counted, limit = data[2], data[1] - 1
-    if counted < 0:
+    if not data[2]:
         for place in range(len(scores)):
             up[place] = scores[place]
-    shift = 0  # places taken by second rows so far
-    for v in range(data[0] if counted >= 0 else 0):
-        begin, end = shift + start[v], shift + start[v + 1]
-        for place in range(start[v], start[v + 1]):
-            up[shift + place] = scores[place]
-        if counted < end - begin:
-            up[begin + counted] = -np.inf
-            if limit > 0:
-                up[end : end + end - begin] = -np.inf
-                up[end + counted] = scores[start[v] + counted]
-                shift += end - begin
-    up[shift + len(scores)] = 0.0
+        up[len(scores)] = 0.0
+        return
+    counted = data[len(data) - data[0] :]
+    begin = 0
+    for v in range(data[0]):
+        width = start[v + 1] - start[v]
+        for k in range(width):
+            up[begin + k] = scores[start[v] + k]
+        if counted[v] >= 0:
+            up[begin + counted[v]] = -np.inf
+            if data[1] > 1:
+                begin += width
+                up[begin : begin + width] = -np.inf
+                up[begin + counted[v]] = scores[start[v] + counted[v]]
+        begin += width
+    up[begin] = 0.0
 
 
 @jit(_nrt=False)
@@ -227,7 +240,7 @@ def inside(start, data, scores, inner, scale, temperature, up):
     """The upward pass, into ``up[room]``; returns the place of the virtual root's belief."""
     own_scores(start, data, scores, up)
     one = np.int64(1)
-    rows = data[HEADER:].reshape(data[0], FIELDS)
+    rows = edges_of(data)
     for i in range(len(rows)):
         row = rows[i]
         width, top = np.int64(row[WIDTH]), np.int64(row[TOP])
@@ -253,7 +266,7 @@ def inside(start, data, scores, inner, scale, temperature, up):
 def outside(start, data, inner, temperature, up, down):
     """The downward pass, into ``down[room]``: the value of all that is outside of each part."""
     one = np.int64(1)
-    rows = data[HEADER:].reshape(data[0], FIELDS)
+    rows = edges_of(data)
     last = rows[len(rows) - 1]
     counts = inner[len(inner) - data[1] :]
     for c in range(last[AFTER_ROWS]):
@@ -308,7 +321,7 @@ def trace_back(start, data, inner, scale, up, visits, states):
     again, on this path alone: that is cheaper than to note them in the upward pass.  Returns the
     score of the inner parts on the path.
     """
-    rows = data[HEADER:].reshape(data[0], FIELDS)
+    rows = edges_of(data)
     total = inner[len(inner) - data[1] + visits[data[0]]]
     for i in range(len(rows) - 1, -1, -1):
         row = rows[i]
@@ -339,7 +352,7 @@ def maximize_tree(start, data, scores, inner, scale, states):
     up = np.empty(data[3])
     visits = np.empty(data[0] + 1, np.int32)
     root = inside(start, data, scores, inner, scale, 0.0, up)
-    reached = up[root : root + data[HEADER + FIELDS * data[0] - 1]]
+    reached = up[root : root + edges_of(data)[-1, AFTER_ROWS]]
     number, best = best_row(reached, inner[len(inner) - data[1] :], scale)
     visits[data[0]] = number
     states[:] = 0
@@ -365,7 +378,7 @@ def soft_maximum(first, second, step, temperature):
 @jit(_nrt=False)
 def soft_max_marginals(start, data, temperature, up, down, out):
     """Soft maximum of the vertices through each place, into ``out[places]``; and of all."""
-    rows = data[HEADER:].reshape(data[0], FIELDS)
+    rows = edges_of(data)
     for i in range(len(rows)):
         begin, end = start[rows[i, NODE]], start[rows[i, NODE] + 1]
         width = np.int64(end - begin)
@@ -390,7 +403,7 @@ def max_marginals_tree(start, data, scores, inner, out):
 @jit(_nrt=False)
 def inner_probabilities(start, data, inner, temperature, log_partition, up, down, out):
     """Probabilities of the inner parts, into ``out[parts]``."""
-    rows = data[HEADER:].reshape(data[0], FIELDS)
+    rows = edges_of(data)
     out[:] = 0.0
     for i in range(len(rows)):
         row = rows[i]
@@ -434,13 +447,15 @@ def marginals_tree(start, data, scores, inner, temperature, out, out_inner):
 def parts_tree(start, data, states, weight, out_inner):
     """Add ``weight`` to the inner parts a vertex uses; False if it visits a state too often."""
     n, counts = data[0], data[1]
+    counted = data[len(data) - n :]
     visits = 0
     for v in range(n):
-        visits += states[v] == data[2]
+        visits += states[v] == counted[v]
     if visits >= counts:
         return False
+    rows = edges_of(data)
     for i in range(n):
-        row = data[HEADER + i * FIELDS : HEADER + (i + 1) * FIELDS]
+        row = rows[i]
         above = states[row[PARENT]] if row[PARENT] < n else 0
         out_inner[row[TABLE] + states[row[NODE]] * row[TOP] + above] += weight
     out_inner[len(out_inner) - counts + visits] += weight
