@@ -1,0 +1,199 @@
+"""Factors over slots that form a tree or several: what Chain and Tree have in common."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.errors import ModelError
+from assent.factors.base import SHOWN_LITERALS
+from assent.factors.scored import slots_of
+from assent.factors.structure import Kernels, Structure
+from assent.problem import Float, Int32
+from assent.scores import clean_scores
+from assent.variables import Categorical, Literals
+
+
+class Forest(Structure):
+    """``m`` forests of one shape, with a table of scores per edge and per number of visits.
+
+    Inner parts are laid out as ``kernels.tree`` reads them: one table per slot, ``[K, K of its
+    parent]`` or ``[K, 1]`` for a root, then one score per number of slots in a counted state.
+
+    Attributes:
+        parents: the parent of each slot, -1 for a root.
+    """
+
+    parents: tuple[int, ...]
+    _counts: Float  # scores per number of visits; one zero where nothing is counted
+
+    def _plant(self, variables: Any, parents: Sequence[int], counted: Any, counts: Float) -> None:
+        """Attach to the graph; ``counted`` is a state, ``None`` where nothing is counted."""
+        graph, codes, shape, self.states, self.first = all_slots(self.kind, variables)
+        self.parents = tuple(parents)
+        self._counts = counts
+        numbers = [-1] * len(self.states)
+        if counted is not None:
+            numbers = state_numbers(self.kind, variables, counted)
+            refuse_hopeless(self.kind, self.states, numbers, counts)
+        # Imported here: kernels load the compiler, which a written model does not need yet.
+        from assent.kernels.tree import tree_data
+
+        self.data = tree_data(self.states, self.parents, numbers, len(counts))
+        self.data.flags.writeable = False
+        self._attach(graph, codes, shape)
+
+    @abstractmethod
+    def fit(self, scores: Any) -> Float:
+        """New tables, checked and laid out as ``[m, entries]``."""
+
+    def entry_shape(self) -> tuple[int, ...]:
+        return (sum(k * top for k, top in self._table_shapes()) + len(self._counts),)
+
+    def _table_shapes(self) -> list[tuple[int, int]]:
+        """Shape of each slot's table in the layout of the kernel."""
+        return [
+            (k, 1 if parent < 0 else self.states[parent])
+            for k, parent in zip(self.states, self.parents, strict=True)
+        ]
+
+    def _lay_out(self, tables: list[Float]) -> Float:
+        """One table ``(*shape, K, K of the parent)`` per slot as ``[m, entries]``."""
+        m = int(np.prod(self.shape, dtype=np.int64))
+        rows = [
+            np.broadcast_to(table, (*self.shape, *own)).reshape(m, -1)
+            for table, own in zip(tables, self._table_shapes(), strict=True)
+        ]
+        return np.hstack([*rows, np.broadcast_to(self._counts, (m, len(self._counts)))])
+
+    def _edge_tables(self, parts: Float) -> list[Float]:
+        """Parts ``[m, entries]`` as one ``(*shape, K, K of the parent)`` per edge."""
+        ends = np.cumsum([k * top for k, top in self._table_shapes()])
+        tables = np.split(parts, ends, axis=1)[:-1]
+        return [
+            table.reshape(*self.shape, *own)
+            for table, own, parent in zip(tables, self._table_shapes(), self.parents, strict=True)
+            if parent >= 0
+        ]
+
+    def words(self, row: int) -> str:
+        """Factor ``row`` as its kind and variables, abridged."""
+        names = super().words(row)[len(self.kind) + 1 : -1].split(", ")
+        more = ", …" if len(names) > SHOWN_LITERALS else ""
+        return f"{self.kind}({', '.join(names[:SHOWN_LITERALS])}{more})"
+
+    def kernels(self) -> Kernels:
+        from assent.kernels import tree
+
+        return Kernels(
+            tree.maximize_tree,
+            tree.parts_tree,
+            tree.max_marginals_tree,
+            tree.marginals_tree,
+        )
+
+
+def all_slots(
+    kind: str, variables: Any
+) -> tuple[Any, Int32, tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Slots of an array, whose last axis they are, or of a list of variables that broadcast.
+
+    Returns graph, ``codes[m, links]``, shape, states and first as ``slots_of`` does.
+    """
+    if isinstance(variables, (list, tuple)):
+        return slots_of(kind, tuple(variables))
+    if not isinstance(variables, (Categorical, Literals)):
+        raise TypeError(
+            f"{kind} takes an array of variables or a list of them, got {variables!r}"
+        )
+    if variables.ndim == 0 or not variables.shape[-1]:
+        raise ModelError(f"{kind} needs an axis of at least one variable, got {variables!r}")
+    *shape, n = variables.shape
+    is_literal = isinstance(variables, Literals)
+    states = 2 if isinstance(variables, Literals) else len(variables.states)
+    width = n * (1 if is_literal else states)
+    codes = variables.codes.reshape(-1, width)
+    return variables.graph, codes, tuple(shape), (states,) * n, (int(is_literal),) * n
+
+
+def state_numbers(kind: str, variables: Any, state: Any) -> list[int]:
+    """The number of the state called ``state`` in each slot, -1 where there is none."""
+    listed = isinstance(variables, (list, tuple))
+    parts = variables if listed else [variables]
+    found = [_state_number(part, state) for part in parts]
+    if max(found) < 0:
+        raise ModelError(f"{kind}: none of the variables has a state {state!r} to count")
+    return found if listed else found * variables.shape[-1]
+
+
+def _state_number(part: Any, state: Any) -> int:
+    if isinstance(part, Categorical):
+        try:
+            return part.lookup.get(state, -1)
+        except TypeError:  # not hashable, hence no label
+            return -1
+    return int(state) if isinstance(state, (bool, int, np.integer)) and state in (0, 1) else -1
+
+
+def refuse_hopeless(
+    kind: str, states: Sequence[int], counted: Sequence[int], counts: Float
+) -> None:
+    """Raise where every number of visits that can occur is forbidden."""
+    can = [k for k, state in zip(states, counted, strict=True) if state >= 0]
+    least, most = sum(k == 1 for k in can), len(can)
+    if not np.isfinite(counts[least : most + 1]).any():
+        raise ModelError(
+            f"{kind}: the counted state is visited {least} to {most} times, and all of these "
+            "numbers are forbidden; allow one"
+        )
+
+
+def fit_tables(
+    kind: str, tables: Any, shape: tuple[int, ...], wanted: list[tuple[int, int]], order: str
+) -> list[Float]:
+    """Tables that each broadcast to ``(*shape, *wanted[e])``, checked, one per edge.
+
+    They come as a list, or, where all are of one shape, as an array that broadcasts to
+    ``(*shape, edges, *wanted)``.  ``order`` names the axes for messages.
+    """
+    if isinstance(tables, (list, tuple)) and len(set(wanted)) != 1:
+        if len(tables) != len(wanted):
+            raise ModelError(f"{kind}: {len(wanted)} tables are needed, got {len(tables)}")
+        return [
+            _broadcast(kind, f"table {e}", table, (*shape, *own), order)
+            for e, (table, own) in enumerate(zip(tables, wanted, strict=True))
+        ]
+    if len(set(wanted)) > 1:
+        raise ModelError(
+            f"{kind}: the variables have different numbers of states; give a list of "
+            f"{len(wanted)} tables"
+        )
+    own = wanted[0] if wanted else (1, 1)
+    if not wanted:
+        clean_scores(tables, kind)
+        return []
+    full = _broadcast(kind, "the scores", tables, (*shape, len(wanted), *own), order)
+    return list(np.moveaxis(full, len(shape), 0))
+
+
+def fit_states(kind: str, name: str, scores: Any, shape: tuple[int, ...], states: int) -> Float:
+    """Scores of one slot's states, ``(*shape, states)``; ``None`` is zero."""
+    if scores is None:
+        return np.zeros((*shape, states))
+    return _broadcast(kind, name, scores, (*shape, states), "…, state")
+
+
+def _broadcast(
+    kind: str, name: str, scores: Any, shape: tuple[int, ...], order: str
+) -> NDArray[np.float64]:
+    array = clean_scores(scores, f"{kind}, {name}")
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise ModelError(
+            f"{kind}: {name} has shape {array.shape}, expected {shape} ({order})"
+        ) from None

@@ -1,0 +1,104 @@
+"""Tree: variables that form a tree (or several), with scores for each edge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.factors.forest import Forest, all_slots, fit_tables
+from assent.problem import Float
+from assent.scores import clean_scores
+
+
+class Tree(Forest):
+    """A tree-shaped Markov network: each variable's state is scored beside its parent's.
+
+    Args:
+        variables: a list of categorical variables or literals (states false and true), or an
+            array of them, whose last axis holds the nodes: one tree for each index of the others.
+        parents: for each node the position of its parent; -1 for a root, of which there may be
+            several.
+        scores: for each node that has a parent, in the order of the nodes, a table
+            ``[K of the parent, K of the node]``; as an array where all have the same shape.
+        counts: ``(state, scores)``: what it is worth that 0, 1, 2, … nodes are in this state;
+            more than there are scores for is forbidden.
+
+    ``-inf`` forbids.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> kept = g.binary(scores=[-2.0, 1.0, 1.5], name="kept")
+        >>> with_parent = [[0.0, float("-inf")], [0.0, 0.0]]  # no child without its parent
+        >>> tree = g.add(at.Tree(kept, parents=[-1, 0, 0], scores=with_parent))
+        >>> at.decode(g)[kept].tolist()
+        [1, 1, 1]
+    """
+
+    paper_name = "tree factor"
+    formula = "Σ_v scores_v[s_parent(v), s_v] + counts[number of nodes in the state]"
+
+    def __init__(
+        self,
+        variables: Any,
+        parents: Sequence[int],
+        *,
+        scores: Any,
+        counts: tuple[Any, Any] | None = None,
+    ) -> None:
+        _, _, _, states, _ = all_slots("Tree", variables)
+        state, worth = _clean_counts(counts, len(states))
+        self._plant(variables, clean_parents(parents, len(states)), state, worth)
+        self.scores = self.fit(scores)
+
+    def fit(self, scores: Any) -> Float:
+        """New tables per edge, as ``[m, entries]``; scores per count stay."""
+        edges = [(self.states[p], k) for k, p in zip(self.states, self.parents, strict=True) if p >= 0]
+        given = iter(fit_tables("Tree", scores, self.shape, edges, "trees, edges, parent, child"))
+        tables = [
+            np.zeros((k, 1)) if parent < 0 else next(given).swapaxes(-1, -2)
+            for k, parent in zip(self.states, self.parents, strict=True)
+        ]
+        return self._lay_out(tables)
+
+    def readable(self, parts: Float) -> Any:
+        """Inner parts as ``(*shape, edges, K, K)``, or a list of tables if their shapes differ."""
+        tables = [table.swapaxes(-1, -2) for table in self._edge_tables(parts)]
+        if len({table.shape for table in tables}) == 1:
+            return np.stack(tables, axis=len(self.shape))
+        return tables
+
+
+def clean_parents(parents: Sequence[int], n: int) -> list[int]:
+    """``parents`` as ``n`` positions or -1, without a cycle."""
+    array = np.asarray(parents)
+    if array.shape != (n,) or array.dtype.kind not in "iu":
+        raise ModelError(f"Tree: parents are {n} whole numbers, one per variable, got {parents!r}")
+    if array.min() < -1 or array.max() >= n:
+        raise ModelError(f"Tree: a parent is a position 0..{n - 1} or -1, got {parents!r}")
+    from assent.kernels.tree import children_first
+
+    reached = children_first([n if p < 0 else int(p) for p in array])
+    if len(reached) < n:
+        lost = sorted(set(range(n)) - set(reached))
+        raise ModelError(f"Tree: variables {lost} hang on a cycle of parents; a tree has none")
+    return array.tolist()
+
+
+def _clean_counts(counts: Any, n: int) -> tuple[Any, Float]:
+    """State and scores per count; without counting one score of zero."""
+    if counts is None:
+        return None, np.zeros(1)
+    if not (isinstance(counts, tuple) and len(counts) == 2):
+        raise ModelError(f"Tree: counts are a pair (state, scores per count), got {counts!r}")
+    state, scores = counts
+    array = clean_scores(scores, "Tree, counts")
+    if array.ndim != 1 or not len(array):
+        raise ModelError(f"Tree: scores per count are a list, got shape {array.shape}")
+    # More than n nodes there are not, and a limit need not be counted beyond.
+    array = array[: n + 1]
+    allowed = np.flatnonzero(array > -np.inf)
+    return state, array[: allowed[-1] + 1] if len(allowed) else array[:1]
