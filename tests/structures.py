@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,62 @@ def cardinality(rng: np.random.Generator, graph: at.FactorGraph) -> at.Cardinali
     return at.Cardinality(literals(rng, graph, size), scores=scores)
 
 
+def nodes(rng: np.random.Generator, graph: at.FactorGraph, most: int) -> list[Any]:
+    """Up to ``most`` categorical variables of one to three states, and literals."""
+    found: list[Any] = []
+    for _ in range(int(rng.integers(1, most + 1))):
+        states = int(rng.integers(1, 4))
+        if rng.random() < 0.3:
+            found.append(literals(rng, graph, 1)[0])
+        else:
+            found.append(graph.categorical((), states, scores=rng.normal(size=states)))
+    return found
+
+
+def states_of(node: Any) -> int:
+    return 2 if isinstance(node, Literals) else len(node.states)
+
+
+def table(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Scores, a few of them forbidden, the first of every row not."""
+    scores = rng.normal(size=shape)
+    scores[rng.random(shape) < 0.15] = -np.inf
+    scores[..., 0] = 0.5
+    return scores
+
+
+def chain(rng: np.random.Generator, graph: at.FactorGraph, **options: Any) -> at.Chain:
+    own = nodes(rng, graph, 4)
+    counts = [states_of(node) for node in own]
+    tables = [table(rng, a, b) for a, b in itertools.pairwise(counts)]
+    return at.Chain(own, transitions=tables, start=table(rng, counts[0]),
+                    stop=rng.normal(size=counts[-1]), **options)  # fmt: skip
+
+
+def limited_chain(rng: np.random.Generator, graph: at.FactorGraph) -> at.Chain:
+    states, length = int(rng.integers(2, 4)), int(rng.integers(1, 5))
+    tag = graph.categorical(length, states, scores=rng.normal(size=(length, states)))
+    limit = int(rng.integers(0, length + 1))
+    return at.Chain(tag, transitions=rng.normal(size=(states, states)), at_most=(1, limit))
+
+
+def tree(rng: np.random.Generator, graph: at.FactorGraph, counted: bool = False) -> at.Tree:
+    own = nodes(rng, graph, 4)
+    parents = [-1, *(int(rng.integers(-1, v)) for v in range(1, len(own)))]
+    tables = [
+        table(rng, states_of(own[p]), states_of(node))
+        for node, p in zip(own, parents, strict=True)
+        if p >= 0
+    ]
+    counts = (0, np.append(rng.normal(size=len(own)), 0.0)) if counted else None
+    return at.Tree(own, parents, scores=tables, counts=counts)
+
+
 # By kind: a function that declares variables in a graph and returns a structure over them.
 STRUCTURES: dict[str, Any] = {
     "Cardinality": cardinality,
+    "Chain": chain,
+    "Chain-at_most": limited_chain,
+    "Tree": tree,
+    "Tree-counts": lambda rng, graph: tree(rng, graph, counted=True),
 }

@@ -14,6 +14,7 @@ from assent.factors import (
     AtMost,
     AtMostOne,
     Cardinality,
+    Chain,
     Dense,
     Exactly,
     ExactlyOne,
@@ -22,6 +23,7 @@ from assent.factors import (
     Pair,
     Parity,
     Potts,
+    Tree,
 )
 from assent.graph import FactorGraph
 from assent.result import Certificate, Result, Status
@@ -51,6 +53,7 @@ __all__ = [
     "Cardinality",
     "Categorical",
     "Certificate",
+    "Chain",
     "Dense",
     "Exactly",
     "ExactlyOne",
@@ -69,6 +72,7 @@ __all__ = [
     "Result",
     "Status",
     "Trace",
+    "Tree",
     "decode",
 ]
 

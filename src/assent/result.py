@@ -238,7 +238,7 @@ class Result:
 
     def _marginals(self, key: Any) -> Float:
         if isinstance(key, Handle) and isinstance(key.factor, Scored):
-            return self._table_marginals(key)
+            return key.factor.readable(self._inner_parts(key))
         p = certify.literal_marginals(self._codes(key), self.consensus)
         if not isinstance(key, Handle):
             return p
@@ -248,7 +248,8 @@ class Result:
         scores = self.certificate.scores.pairs[pairs.index(key)]
         return inner_part(p, scores).reshape(key.shape)
 
-    def _table_marginals(self, key: Handle) -> Float:
+    def _inner_parts(self, key: Handle) -> Float:
+        """Weights ``[m, entries]`` of the inner parts of a batch."""
         compiled = self.certificate.compiled
         if key not in compiled.blocks:
             raise ModelError(f"{key!r} belongs to another graph than this result")
@@ -266,7 +267,7 @@ class Result:
             self.consensus,
             out,
         )
-        return out.reshape(*key.shape, *key.factor.entry_shape())
+        return out
 
     def _codes(self, key: Any) -> NDArray[np.int32]:
         graph = self.certificate.compiled.graph

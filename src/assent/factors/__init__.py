@@ -10,6 +10,7 @@ from assent.factors.at_most import AtMost
 from assent.factors.at_most_one import AtMostOne
 from assent.factors.base import Factor, Logic
 from assent.factors.cardinality import Cardinality
+from assent.factors.chain import Chain
 from assent.factors.dense import Dense
 from assent.factors.exactly import Exactly
 from assent.factors.exactly_one import ExactlyOne
@@ -21,6 +22,7 @@ from assent.factors.potts import Potts
 from assent.factors.scored import Scored
 from assent.factors.structure import Structure
 from assent.factors.table import Table
+from assent.factors.tree import Tree
 
 KINDS: tuple[type[Factor], ...] = (
     Pair,
@@ -38,6 +40,8 @@ KINDS: tuple[type[Factor], ...] = (
     Dense,
     Potts,
     Cardinality,
+    Chain,
+    Tree,
 )
 
 __all__ = [

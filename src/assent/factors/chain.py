@@ -30,7 +30,7 @@ class Chain(Forest):
         >>> import numpy as np
         >>> import assent as at
         >>> g = at.FactorGraph()
-        >>> tag = g.categorical(states="NV", scores=[[0.0, 1.0], [0.2, 0.0], [0.0, 3.0]], name="tag")
+        >>> tag = g.categorical(states="NV", scores=[[0.0, 1.0], [0.2, 0.0], [0.0, 3.0]])
         >>> chain = g.add(at.Chain(tag, transitions=[[-1.0, 1.0], [1.0, -1.0]]))
         >>> at.decode(g).labels[tag].tolist()
         ['V', 'N', 'V']
@@ -59,14 +59,13 @@ class Chain(Forest):
         self._stop = fit_states("Chain", "stop", stop, shape, states[-1])
         self.scores = self.fit(transitions)
 
-    def fit(self, scores: Any) -> Float:
-        """New transitions, beside the start and stop scores it has, as ``[m, entries]``."""
+    def _tables(self, scores: Any) -> list[Float]:
         wanted = list(zip(self.states[:-1], self.states[1:], strict=True))
         tables = fit_tables("Chain", scores, self.shape, wanted, "chains, steps, from, to")
         tables = [*tables, self._stop[..., None]]
         # The first state stands in the first table, whichever that is.
         tables[0] = tables[0] + self._start[..., None]
-        return self._lay_out(tables)
+        return tables
 
     def readable(self, parts: Float) -> Any:
         """Inner parts as transitions ``(*shape, T - 1, K, K)``, or a list if counts differ."""

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.factors.base import SHOWN_LITERALS
 from assent.factors.scored import slots_of
 from assent.factors.structure import Kernels, Structure
 from assent.problem import Float, Int32
@@ -47,9 +46,19 @@ class Forest(Structure):
         self.data.flags.writeable = False
         self._attach(graph, codes, shape)
 
-    @abstractmethod
     def fit(self, scores: Any) -> Float:
-        """New tables, checked and laid out as ``[m, entries]``."""
+        """New scores, checked and laid out as ``[m, entries]``.
+
+        They are tables as in the constructor, or an array ``(*shape, entries)`` of everything
+        there is as it lies: no table has as many columns.
+        """
+        if isinstance(scores, np.ndarray) and scores.shape == (*self.shape, *self.entry_shape()):
+            return super().fit(scores)
+        return self._lay_out(self._tables(scores))
+
+    @abstractmethod
+    def _tables(self, scores: Any) -> list[Float]:
+        """Tables as the constructor takes them, one per slot in the layout of the kernel."""
 
     def entry_shape(self) -> tuple[int, ...]:
         return (sum(k * top for k, top in self._table_shapes()) + len(self._counts),)
@@ -79,12 +88,6 @@ class Forest(Structure):
             for table, own, parent in zip(tables, self._table_shapes(), self.parents, strict=True)
             if parent >= 0
         ]
-
-    def words(self, row: int) -> str:
-        """Factor ``row`` as its kind and variables, abridged."""
-        names = super().words(row)[len(self.kind) + 1 : -1].split(", ")
-        more = ", …" if len(names) > SHOWN_LITERALS else ""
-        return f"{self.kind}({', '.join(names[:SHOWN_LITERALS])}{more})"
 
     def kernels(self) -> Kernels:
         from assent.kernels import tree

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.factors.base import Factor
+from assent.factors.base import SHOWN_LITERALS, Factor
 from assent.problem import Float, Int32
 from assent.scores import clean_scores
 from assent.variables import Categorical, Literals, as_literals
@@ -42,14 +42,19 @@ class Scored(Factor):
     def entry_shape(self) -> tuple[int, ...]:
         """Shape of one factor's scores."""
 
+    def readable(self, parts: Float) -> Any:
+        """Inner parts ``[m, entries]`` as a person reads them, here in the shape of scores."""
+        return parts.reshape(*self.shape, *self.entry_shape())
+
     def words(self, row: int) -> str:
         """Factor ``row`` as its kind and variables."""
         names = []
-        for place, first in zip(self.slot_links(), self.first, strict=True):
+        for place, first in list(zip(self.slot_links(), self.first, strict=True))[:SHOWN_LITERALS]:
             code = int(self.codes[row, place][0])
             graph = self.graph
             names.append(graph.describe_code(code) if first else graph.describe_owner(code))
-        return f"{self.kind}({', '.join(names)})"
+        more = ", …" if len(self.states) > SHOWN_LITERALS else ""
+        return f"{self.kind}({', '.join(names)}{more})"
 
     def slot_links(self) -> list[slice]:
         """The columns of ``codes`` that belong to each slot."""

@@ -54,15 +54,14 @@ class Tree(Forest):
         self._plant(variables, clean_parents(parents, len(states)), state, worth)
         self.scores = self.fit(scores)
 
-    def fit(self, scores: Any) -> Float:
-        """New tables per edge, as ``[m, entries]``; scores per count stay."""
-        edges = [(self.states[p], k) for k, p in zip(self.states, self.parents, strict=True) if p >= 0]
+    def _tables(self, scores: Any) -> list[Float]:
+        ends = list(zip(self.states, self.parents, strict=True))
+        edges = [(self.states[parent], k) for k, parent in ends if parent >= 0]
         given = iter(fit_tables("Tree", scores, self.shape, edges, "trees, edges, parent, child"))
-        tables = [
+        return [
             np.zeros((k, 1)) if parent < 0 else next(given).swapaxes(-1, -2)
-            for k, parent in zip(self.states, self.parents, strict=True)
+            for k, parent in ends
         ]
-        return self._lay_out(tables)
 
     def readable(self, parts: Float) -> Any:
         """Inner parts as ``(*shape, edges, K, K)``, or a list of tables if their shapes differ."""
