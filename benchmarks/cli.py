@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from benchmarks import certify, cold_start, per_iteration, scaling, structures, to_bound
+from benchmarks import certify, cold_start, per_iteration, scaling, structures, threads, to_bound
 from benchmarks.collection import Instance, has_instances, instances
 from benchmarks.tables import new_console
 
 # A quick pass takes about a minute; the full one is bounded by the baselines.
 SIDES = {True: (30, 100, 300), False: (30, 100, 300, 1000)}
+THREAD_SIDES = {True: (100, 300), False: (100, 300, 1000)}
 SIZES = {True: (10**3, 10**4, 10**5, 10**6), False: tuple(10**e for e in range(3, 8))}
 TIME_LIMIT = {True: 20.0, False: 300.0}
 CERTIFY_LIMIT = {True: 20.0, False: 60.0}  # a bound is meant to reach the LP within a minute
@@ -45,6 +46,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(per_iteration_command, quick=quick, data=data, only="*", sides="")
         context.invoke(scaling_command, quick=quick, factors="", plots=plots)
         context.invoke(structures_command)
+        context.invoke(threads_command, quick=quick, sides="", count=2)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(certify_command, quick=quick, data=data, only="*")
@@ -91,6 +93,15 @@ def structures_command() -> None:
 def scaling_command(quick: bool, factors: str, plots: Path) -> None:
     """Build, compile, iterate and decode from a thousand to ten million factors."""
     scaling.run(new_console(), _numbers(factors) or SIZES[quick], plots)
+
+
+@main.command("threads")
+@quick_option
+@click.option("--sides", default="", help="Sides of the tori, separated by commas.")
+@click.option("--count", type=click.IntRange(min=2), default=2, help="Threads to compare with one.")
+def threads_command(quick: bool, sides: str, count: int) -> None:
+    """One thread against several, per iteration and to a good bound."""
+    threads.run(new_console(), _numbers(sides) or THREAD_SIDES[quick], count)
 
 
 @main.command("scaling-point", hidden=True)

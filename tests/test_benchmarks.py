@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import assent as at
-from benchmarks import certify, methods, per_iteration, scaling, structures, to_bound
+from benchmarks import certify, methods, per_iteration, scaling, structures, threads, to_bound
 from benchmarks.cli import main
 from benchmarks.collection import Instance, instances
 from benchmarks.stopwatch import Stopwatch
@@ -57,6 +57,12 @@ def test_structures(monkeypatch):
     monkeypatch.setattr(structures, "SEARCHES", [lambda: structures.chain(3, bar=1.0)])
     output = run("structures")
     assert "chain of 50, 3 states" in output and "441" in output and "pass" in output
+
+
+def test_threads(monkeypatch, quick_figures):
+    monkeypatch.setattr(threads, "SECONDS", 0.0)
+    output = run("threads", "--sides", "8")
+    assert "torus 8²" in output and "failed" not in output
 
 
 def test_scaling_prints_and_draws(tmp_path, monkeypatch, quick_figures):

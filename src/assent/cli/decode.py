@@ -35,6 +35,8 @@ _positive = click.FloatRange(min=0, min_open=True)
               help="Proven optimal means: bound - value <= tolerance * (1 + |bound|).")
 @click.option("--max-iterations", type=click.IntRange(min=1), help="Stop after this many.")
 @click.option("--time-limit", type=_positive, help="Stop after this many seconds.")
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True,
+              help="How many threads work on a large problem (AD3 only).")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
               help="For the randomized part of rounding.")
 @click.option("--output", type=WritableFile(),
@@ -44,8 +46,8 @@ _positive = click.FloatRange(min=0, min_open=True)
 @click.option("--quiet", is_flag=True, help="No progress, no summary.")
 def decode(
     file: Path, evidence: Path | None, solver: str, tolerance: float, max_iterations: int | None,
-    time_limit: float | None, seed: int, output: Path | None, as_json: bool, plot: Path | None,
-    quiet: bool,
+    time_limit: float | None, threads: int, seed: int, output: Path | None, as_json: bool,
+    plot: Path | None, quiet: bool,
 ) -> None:
     """Find the best assignment of FILE (.uai or .fg, also .gz or .xz).
 
@@ -62,7 +64,7 @@ def decode(
     import assent
 
     try:
-        settings = _solver(solver, tolerance, max_iterations)
+        settings = _solver(solver, tolerance, max_iterations, threads)
         results = [
             assent.decode(
                 model.graph, settings, time_limit=time_limit, seed=seed, progress=not quiet
@@ -125,12 +127,16 @@ def describe(model: FileModel, result: Result) -> dict[str, Any]:
     }
 
 
-def _solver(name: str, tolerance: float, max_iterations: int | None) -> Any:
+def _solver(name: str, tolerance: float, max_iterations: int | None, threads: int) -> Any:
     import assent
 
     settings: dict[str, Any] = {"gap_tolerance": tolerance}
     if max_iterations is not None:
         settings["max_iterations"] = max_iterations
+    if threads > 1:
+        if name != "ad3":
+            raise click.UsageError(f"--threads is for --solver ad3; {name} runs on one")
+        settings["threads"] = threads
     return getattr(assent, SOLVERS[name])(**settings)
 
 

@@ -17,6 +17,11 @@ iterates circle around their limit, and the bound at the average is often severa
 And blocks of factors whose copies agree with the consensus are put to sleep for the next round:
 a sleeping block stands for ``q = p``, which changes neither its ``w`` nor the invariant of step
 3, so a late awakening costs iterations but never correctness.
+
+Several threads can run the loop together.  Each takes a share of the blocks, adds up ``q - p``
+apart from the others, and after a meeting takes the consensus of a share of the coordinates.
+All sums have a fixed order, so that the outcome depends on the number of threads but on
+nothing else.
 """
 
 from __future__ import annotations
@@ -39,21 +44,22 @@ from assent.kernels.projections import (
     project_pair,
     project_two,
 )
+from assent.kernels.shares import BLOCKS, ENDS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
+from assent.kernels.threads import gather_totals, meet
 from assent.problem import ANYOF
 
 # Iterations between two full sweeps.  Odd: over-relaxed iterates alternate, and an average of
 # even-numbered ones alone would keep the alternation.
 ROUND = 5
 
-# Pairs (or factors of two literals) that move and sleep together: fewer would not repay the
-# start of a vector loop, more would rarely all be idle.  A multiple of LANES.
-PAIR_BLOCK = 64
-
 # A block is idle when its root-mean-square disagreement is this small relative to all links'.
 IDLE = 1e-3
 
 # Mean squares this small are rounding: the balance of two such numbers says nothing.
 SILENCE = 1e-24
+
+# Numbers in a row of ``sums``: a thread writes alone to its cache lines.
+SUMS = 16
 
 # Average with weights growing like t^5: the first iterates are far off and soon forgotten.
 MEMORY = 6.0
@@ -84,8 +90,11 @@ def move_pairs(pair, inverse_rho, alpha, w, ends):
 
 
 @jit(inline="always")
-def step_pairs(pair_var, pair, inverse_rho, alpha, full, limit, w, asleep, p, total, ends):
-    """Steps 1 and 2 for the pairs awake (all if ``full``).
+def step_pairs(
+    pair_var, pair, blocks, inverse_rho, alpha, full, limit,
+    w, asleep, p, total, ends,
+):  # fmt: skip
+    """Steps 1 and 2 for the pairs awake (all if ``full``) in some blocks.
 
     Adds ``q - p`` to ``total[n]`` and returns the sum of its squares.  A full sweep decides who
     sleeps: blocks with a mean square of at most ``limit``.  Reading ``p`` and adding to
@@ -94,7 +103,7 @@ def step_pairs(pair_var, pair, inverse_rho, alpha, full, limit, w, asleep, p, to
     """
     squares = 0.0
     flat_w = w.ravel()  # a row length unknown to the compiler would keep it from vectorising
-    for block in range(len(asleep)):
+    for block in blocks:
         if asleep[block] and not full:
             continue
         first = block * PAIR_BLOCK
@@ -153,13 +162,13 @@ def scatter_twos(lits, first, stride, width, a, total):
 
 
 @jit(inline="always")
-def step_twos(kind, count, link, lits, alpha, full, limit, w, asleep, p, total, a):
-    """Steps 1 and 2 for a group of CAP or SUM factors of two literals; see step_pairs."""
+def step_twos(kind, count, begin, end, link, lits, alpha, full, limit, w, asleep, p, total, a):
+    """Steps 1 and 2 for CAP or SUM factors ``begin:end`` of two literals; see step_pairs."""
     squares = 0.0
-    for start in range(0, count, PAIR_BLOCK):
+    for start in range(begin, end, PAIR_BLOCK):
         if asleep[start // LANES] and not full:
             continue
-        width = min(PAIR_BLOCK, count - start)
+        width = min(PAIR_BLOCK, end - start)
         first = link + start
         last = first + width
         gather_block(lits, w, 2.0, p, first, count, 2, width, a)
@@ -212,10 +221,10 @@ def scatter_block(lits, weight, first, stride, size, width, a, total):
 
 @jit
 def step_group(
-    kind, size, count, link, factor, lits, ones, k, weight, alpha, full, limit,
+    kind, size, count, begin, end, link, factor, lits, ones, k, weight, alpha, full, limit,
     w, tau, asleep, p, total, scratch, ks, lanes,
 ):  # fmt: skip
-    """Steps 1 and 2 for one group of logic factors, ``LANES`` at a time; see step_pairs.
+    """Steps 1 and 2 for factors ``begin:end`` of a group, ``LANES`` at a time; see step_pairs.
 
     ``asleep`` holds the group's own blocks, ``scratch`` room for one block.
     """
@@ -223,10 +232,10 @@ def step_group(
     # A small group gets a narrower block: whole vectors of four lanes.
     lanes_used = min(LANES, (count + 3) // 4 * 4)
     a = scratch[: size * lanes_used].reshape(size, lanes_used)
-    for start in range(0, count, LANES):
+    for start in range(begin, end, LANES):
         if asleep[start // LANES] and not full:
             continue
-        width = min(LANES, count - start)
+        width = min(LANES, end - start)
         first = link + start
         own_tau = tau[factor + start : factor + start + width]
         own_k = k[factor + start : factor + start + width]
@@ -247,7 +256,7 @@ def step_group(
 
 # Reassociated sums are vectorised: without it this loop would wait for its own additions.
 @jit(fastmath={"reassoc"})
-def consensus(mass, alpha, p, total):
+def move_consensus(mass, alpha, p, total):
     """Step 3; clears ``total`` and returns the weighted sum over links of (mean(q) - p)^2.
 
     ``mass[n]`` is the total weight of each coordinate's links, 1 where there are none.
@@ -258,6 +267,20 @@ def consensus(mass, alpha, p, total):
         offsets += offset * total[v]
         p[v] += alpha * offset
         total[v] = 0.0
+    return offsets
+
+
+@jit
+def consensus(mass, alpha, first, last, touched, p, totals):
+    """Step 3 for the segments ``first:last`` of coordinates, from the totals of all threads."""
+    if len(totals) == 1:
+        return move_consensus(mass, alpha, p, totals[0])
+    offsets = 0.0
+    for segment in range(first, last):
+        begin = segment * SEGMENT
+        end = min(begin + SEGMENT, len(p))
+        home = gather_totals(totals, touched, segment, begin, end)
+        offsets += move_consensus(mass[begin:end], alpha, p[begin:end], totals[home, begin:end])
     return offsets
 
 
@@ -284,12 +307,50 @@ def fold(share, average, values):
         average[i] += share * (values[i] - average[i])
 
 
+@jit(inline="always")
+def step_groups(
+    group_kind, group_size, group_count, group_link, group_factor, lits, k, ones, weight,
+    first_block, last_block, alpha, full, limit, w, tau, asleep, p, total, scratch, ks, lanes, ends,
+):  # fmt: skip
+    """Steps 1 and 2 for a range of blocks of logic factors, counted through all groups."""
+    squares = 0.0
+    block = 0
+    for i in range(len(group_kind)):
+        count = group_count[i]
+        begin = max(0, (first_block - block) * LANES)
+        end = min(count, (last_block - block) * LANES)
+        if begin >= end:
+            pass
+        elif group_size[i] == 2 and group_kind[i] != ANYOF:
+            squares += step_twos(
+                group_kind[i], count, begin, end, group_link[i], lits, alpha, full, limit,
+                w, asleep[block:], p, total, ends.reshape(2, PAIR_BLOCK),
+            )  # fmt: skip
+        else:
+            squares += step_group(
+                group_kind[i], group_size[i], count, begin, end, group_link[i], group_factor[i],
+                lits, ones[i], k, weight[i], alpha, full, limit,
+                w, tau, asleep[block:], p, total, scratch, ks, lanes,
+            )  # fmt: skip
+        block += (count + LANES - 1) // LANES
+    return squares
+
+
+@jit
+def sum_of(sums, column):
+    """Sum over threads."""
+    total = 0.0
+    for thread in range(len(sums)):
+        total += sums[thread, column]
+    return total
+
+
 @jit
 def advance(
     pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
     weight, mass, links, pair, rho, alpha, cache, done, iterations, aside, limit,
     w_pair, w_logic, tau, p, mean_w_pair, mean_w_logic, mean_p, pairs_asleep, logic_asleep,
-    total, scratch, lanes,
+    totals, scratch, lanes, division, thread, gate, sums,
 ):  # fmt: skip
     """Run ``iterations`` of AD3 in place, after ``done`` earlier ones.
 
@@ -297,44 +358,53 @@ def advance(
     primal ``q - p`` and dual ``p - p_old``, and the sum over rounds of ``log(spread / move)``:
     the spread of the copies about their mean against the move of the mean, which tells whether
     the penalty is right; and the ``limit`` on the mean squares of idle blocks to go on with.
-    ``scratch[largest size * LANES]``, ``lanes`` and ``total[n]`` (zero) are scratch.
 
     Factors that are stepped elsewhere take part one iteration at a time: their ``q - p`` stands
-    in ``total`` already, and ``aside`` is the weighted sum of its squares.
+    in ``totals[0]`` already, and ``aside`` is the weighted sum of its squares.
+
+    All threads of the division call this at once, each with its number and the same arrays.
+    ``totals[threads, n]`` (zero), ``sums[threads, SUMS]`` and a fresh gate are theirs in common,
+    ``scratch[threads, largest size * LANES]`` and ``lanes[threads, ...]`` are scratch.
     """
     ks = np.ones(LANES, np.int32)
     ends = np.empty(2 * PAIR_BLOCK)
     ones = all_ones(group_count, group_factor, k)
+    own = division.shares[thread]
+    threads = len(division.shares)
+    pair_blocks = division.order[own[PAIRS] : own[PAIRS + 1]]
     squares = 0.0
     offsets = 0.0
     balance = 0.0
+    if not meet(gate, threads):
+        return 0.0, 0.0, 0.0, limit
     for t in range(done + 1, done + iterations + 1):
         full = not cache or t % ROUND == 0
-        squares = aside + step_pairs(
-            pair_var, pair, 1.0 / rho, alpha, full, limit,
-            w_pair, pairs_asleep, p, total, ends,
+        sums[thread, 0] = step_pairs(
+            pair_var, pair, pair_blocks, 1.0 / rho, alpha, full, limit,
+            w_pair, pairs_asleep, p, totals[thread], ends,
+        ) + step_groups(
+            group_kind, group_size, group_count, group_link, group_factor, lits, k, ones, weight,
+            own[BLOCKS], own[BLOCKS + 1], alpha, full, limit,
+            w_logic, tau, logic_asleep, p, totals[thread], scratch[thread], ks, lanes[thread], ends,
         )  # fmt: skip
-        block = 0
-        for i in range(len(group_kind)):
-            if group_size[i] == 2 and group_kind[i] != ANYOF:
-                squares += step_twos(
-                    group_kind[i], group_count[i], group_link[i], lits, alpha, full, limit,
-                    w_logic, logic_asleep[block:], p, total, ends.reshape(2, PAIR_BLOCK),
-                )  # fmt: skip
-            else:
-                squares += step_group(
-                    group_kind[i], group_size[i], group_count[i], group_link[i], group_factor[i],
-                    lits, ones[i], k, weight[i], alpha, full, limit,
-                    w_logic, tau, logic_asleep[block:], p, total, scratch, ks, lanes,
-                )  # fmt: skip
-            block += (group_count[i] + LANES - 1) // LANES
-        offsets = consensus(mass, alpha, p, total)
+        meet(gate, threads)
+        squares = aside + sum_of(sums, 0)
         limit = IDLE**2 * squares / links
+        sums[thread, 1] = consensus(
+            mass, alpha, own[SEGMENTS], own[SEGMENTS + 1], division.touched, p, totals
+        )
         if t % ROUND == 0:
+            # Nobody moves between the two meetings, whosever share a link is.
             share = pull(t)
-            fold(share, mean_w_pair.ravel(), w_pair.ravel())
-            fold(share, mean_w_logic, w_logic)
-            fold(share, mean_p, p)
+            first, last = own[ENDS], own[ENDS + 1]
+            fold(share, mean_w_pair.ravel()[first:last], w_pair.ravel()[first:last])
+            first, last = own[LINKS], own[LINKS + 1]
+            fold(share, mean_w_logic[first:last], w_logic[first:last])
+            first, last = SEGMENT * own[SEGMENTS], SEGMENT * own[SEGMENTS + 1]
+            fold(share, mean_p[first:last], p[first:last])
+        meet(gate, threads)
+        offsets = sum_of(sums, 1)
+        if t % ROUND == 0:
             spread = max(squares - offsets, 0.0)
             balance += 0.5 * log((spread + SILENCE * links) / (offsets + SILENCE * links))
     # sum (q - p_new)^2 = sum (q - p_old)^2 - alpha * (2 - alpha) * sum (mean(q) - p_old)^2

@@ -5,6 +5,9 @@ the factors' best values and of what the coordinates keep for themselves bounds 
 Link scores are read as ``scale * (values[link] + factor * p[v])``, with ``1 - p[v]`` on negated
 literals and a scale for the pairs and for every group: the state of AD3 has this form
 (``factor = 1``) and needs no copy; plain link scores are ``scale = 1, factor = 0``.
+
+Several threads can work together, each on its share (:mod:`assent.kernels.shares`) of the
+factors, then of the coordinates; partial sums are added in a fixed order.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ import numpy as np
 
 from assent.kernels.jit import jit
 from assent.kernels.projections import LANES, gather_block
+from assent.kernels.shares import BLOCKS, ENDS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
+from assent.kernels.threads import gather_totals, meet
 from assent.problem import ANYOF, CAP, SUM
 
 # Plain sums run over at most this many terms; the partial sums are added with compensation, so
@@ -124,13 +129,14 @@ def block_bound(kind, size, lits, k, number, first, stride, width, scale, a, res
 
 @jit(inline="always")
 def add_group(
-    kind, size, count, link, number, lits, k, scale, values, factor, p, a, residual, total, carry
-):
-    """Add the bound of one group of logic factors to the compensated sum ``(total, carry)``."""
+    kind, size, count, begin, end, link, number, lits, k, scale, values, factor, p, a, residual,
+    total, carry,
+):  # fmt: skip
+    """Add the bound of a group's factors ``begin:end`` to the compensated sum."""
     if size == 2 and kind != ANYOF:
-        for start in range(0, count, CHUNK):
+        for start in range(begin, end, CHUNK):
             first = link + start
-            last = link + min(start + CHUNK, count)
+            last = link + min(start + CHUNK, end)
             part = two_chunk(
                 kind, lits[first:last], lits[first + count : last + count],
                 values[first:last], values[first + count : last + count],
@@ -138,9 +144,9 @@ def add_group(
             )  # fmt: skip
             total, carry = add_compensated(total, carry, part)
     else:
-        for start in range(0, count, LANES):
+        for start in range(begin, end, LANES):
             first = link + start
-            width = min(LANES, count - start)
+            width = min(LANES, end - start)
             gather_block(lits, values, factor, p, first, count, size, width, a)
             part = block_bound(
                 kind, size, lits, k, number + start, first, count, width, scale, a, residual
@@ -149,50 +155,92 @@ def add_group(
     return total, carry
 
 
-@jit
-def scaled_bound(
+@jit(inline="always")
+def add_factors(
     pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
-    theta, pair, constant, scales, pair_values, logic_values, factor, p,
+    pair, scales, pair_values, logic_values, factor, p, own, order, residual, total, carry,
 ):  # fmt: skip
-    """Upper bound on the optimum at the dual point described above.
-
-    ``scales[G + 1]``: one for each group and, last, the pairs' own.
-    """
-    residual = theta.copy()
-    total = constant
-    carry = 0.0
-    for first in range(0, len(pair_var), CHUNK):
-        last = min(first + CHUNK, len(pair_var))
+    """Add the best values of one thread's factors; takes their link scores off ``residual``."""
+    for block in order[own[PAIRS] : own[PAIRS + 1]]:
+        first = PAIR_BLOCK * block
+        last = min(first + PAIR_BLOCK, len(pair_var))
         part = pair_chunk(pair_var, pair, first, last, scales[-1], pair_values, factor, p, residual)
         total, carry = add_compensated(total, carry, part)
     largest = 1
     for size in group_size:
         largest = max(largest, size)
     a = np.zeros((largest, LANES))
+    block = 0
     for i in range(len(group_kind)):
         total, carry = add_group(
-            group_kind[i], group_size[i], group_count[i], group_link[i], group_factor[i],
+            group_kind[i], group_size[i], group_count[i],
+            max(0, (own[BLOCKS] - block) * LANES),
+            min(group_count[i], (own[BLOCKS + 1] - block) * LANES),
+            group_link[i], group_factor[i],
             lits, k, scales[i], logic_values, factor, p, a, residual, total, carry,
         )  # fmt: skip
-    for first in range(0, len(residual), CHUNK):
+        block += (group_count[i] + LANES - 1) // LANES
+    return total, carry
+
+
+@jit
+def scaled_bound(
+    pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
+    theta, pair, constant, scales, pair_values, logic_values, factor, p,
+    division, thread, gate, residuals, parts,
+):  # fmt: skip
+    """Upper bound on the optimum at the dual point described above.
+
+    ``scales[G + 1]``: one for each group and, last, the pairs' own.  All threads of the
+    division call this at once; ``residuals[threads, n]`` and ``parts[threads, 2]`` are scratch.
+    """
+    threads = len(division.shares)
+    own = division.shares[thread]
+    if not meet(gate, threads):
+        return np.inf
+    residual = residuals[thread]
+    residual[:] = 0.0
+    total, carry = add_factors(
+        pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
+        pair, scales, pair_values, logic_values, factor, p, own, division.order, residual,
+        constant if thread == 0 else 0.0, 0.0,
+    )  # fmt: skip
+    meet(gate, threads)
+    for segment in range(own[SEGMENTS], own[SEGMENTS + 1]):
+        first = SEGMENT * segment
+        last = min(first + SEGMENT, len(theta))
+        home = gather_totals(residuals, division.touched, segment, first, last)
         part = 0.0
-        for own in residual[first : first + CHUNK]:
-            part += max(own, 0.0)
+        for v in range(first, last):
+            part += max(theta[v] + residuals[home, v], 0.0)
         total, carry = add_compensated(total, carry, part)
+    parts[thread, 0], parts[thread, 1] = total, carry
+    meet(gate, threads)
+    total, carry = 0.0, 0.0
+    for part, its_carry in parts:
+        total, carry = add_compensated(total, carry, part)
+        carry += its_carry
     return total + carry
 
 
 @jit
 def link_scores(
     pair_var, group_size, group_count, group_link, lits,
-    scales, pair_values, logic_values, factor, p, pair, logic,
+    scales, pair_values, logic_values, factor, p, division, thread, gate, pair, logic,
 ):  # fmt: skip
     """Write the dual point out: ``pair[P, 2]`` on coordinates, ``logic[L]`` on literals."""
-    for e in range(len(pair_var)):
-        for i in range(2):
-            pair[e, i] = scales[-1] * (pair_values[e, i] + factor * p[pair_var[e, i]])
+    threads = len(division.shares)
+    own = division.shares[thread]
+    if not meet(gate, threads):
+        return
+    for end in range(own[ENDS], own[ENDS + 1]):
+        e, i = end // 2, end % 2
+        pair[e, i] = scales[-1] * (pair_values[e, i] + factor * p[pair_var[e, i]])
     for i in range(len(group_size)):
-        for link in range(group_link[i], group_link[i] + group_size[i] * group_count[i]):
+        first = max(group_link[i], own[LINKS])
+        last = min(group_link[i] + group_size[i] * group_count[i], own[LINKS + 1])
+        for link in range(first, last):
             lit = lits[link]
-            own = 1.0 - p[~lit] if lit < 0 else p[lit]
-            logic[link] = scales[i] * (logic_values[link] + factor * own)
+            value = 1.0 - p[~lit] if lit < 0 else p[lit]
+            logic[link] = scales[i] * (logic_values[link] + factor * value)
+    meet(gate, threads)

@@ -42,12 +42,6 @@ STEP_RELATIVE = 4.5e-16
 
 
 @jit
-def new_lanes():
-    """Scratch for the per-lane numbers, ``[LANE_ROWS, LANES]``."""
-    return np.zeros((LANE_ROWS, LANES))
-
-
-@jit
 def gather_block(lits, values, factor, shift, first, stride, size, width, a):
     """Fill ``a[j, lane]`` for ``width`` neighbouring factors; spare lanes get 0.
 
@@ -347,7 +341,7 @@ def project_logic(kind, k, point, out):
     """
     size = len(point)
     a = np.zeros((size, LANES))
-    lanes = new_lanes()
+    lanes = np.zeros((LANE_ROWS, LANES))
     ks = np.full(LANES, k, np.int32)
     for j in range(size):
         a[j, :] = point[j]

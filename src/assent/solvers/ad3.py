@@ -22,17 +22,19 @@ from numpy.typing import NDArray
 
 from assent.factors.pair import inner_part
 from assent.kernels import ad3 as kernel
-from assent.kernels import bound as bound_kernel
-from assent.kernels.projections import LANES, new_lanes
-from assent.problem import DualPoint, Float, Int32, Problem, Scores
-from assent.solvers.dual_bound import DualState, all_common, bound_of_state, common_groups
+from assent.kernels.projections import LANE_ROWS, LANES
+from assent.kernels.shares import PAIR_BLOCK, Division
+from assent.problem import DualPoint, Float, Int32, Int64, Problem, Scores
+from assent.solvers.dual_bound import DualState, bound_of_state, write_links
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.shares import all_common, common_groups, divide
 from assent.solvers.starting_point import (
     default_relaxation,
     first_consensus,
     group_weights,
     initial_penalty,
 )
+from assent.solvers.team import team_size, together
 
 if TYPE_CHECKING:
     from assent.solvers.aside import Aside
@@ -72,7 +74,8 @@ class Workspace:
     tau: Float = field(init=False)  # [F], remembered thresholds
     pairs_asleep: NDArray[np.bool_] = field(init=False)  # idle blocks
     logic_asleep: NDArray[np.bool_] = field(init=False)
-    total: Float = field(init=False)  # scratch
+    division: Division = field(init=False)  # of the work between threads
+    totals: Float = field(init=False)  # scratch of each thread
     block: Float = field(init=False)
     lanes: Float = field(init=False)
     idle: float = 0.0  # mean squares that put a block to sleep
@@ -84,7 +87,7 @@ class Workspace:
     bounds_taken: int = 0
     prefer_mean: bool = True  # which dual point gave the better bound when both were tried
 
-    def allocate(self, problem: Problem) -> None:
+    def allocate(self, problem: Problem, threads: int) -> None:
         """Arrays that start empty."""
         self.mean_w_pair = np.zeros_like(self.w_pair)
         self.mean_w_logic = np.zeros_like(self.w_logic)
@@ -92,11 +95,16 @@ class Workspace:
         self.mean_p = np.zeros_like(self.p)
         self.tau = np.zeros(problem.n_logic)
         blocks = int(np.sum(-(-problem.group_count // LANES)))
-        self.pairs_asleep = np.zeros(-(-problem.n_pairs // kernel.PAIR_BLOCK), np.bool_)
+        self.pairs_asleep = np.zeros(-(-problem.n_pairs // PAIR_BLOCK), np.bool_)
         self.logic_asleep = np.zeros(blocks, np.bool_)
-        self.total = np.zeros(problem.n)
-        self.block = np.zeros(int(problem.group_size.max(initial=1)) * LANES)
-        self.lanes = new_lanes()
+        self.division = divide(problem, threads)
+        self.totals = np.zeros((threads, problem.n))
+        self.block = np.zeros((threads, int(problem.group_size.max(initial=1)) * LANES))
+        self.lanes = np.zeros((threads, LANE_ROWS, LANES))
+
+    @property
+    def threads(self) -> int:
+        return len(self.division.shares)
 
     def dual_state(self, mean: bool) -> DualState:
         """The average or the current dual point."""
@@ -125,6 +133,9 @@ class AD3:
         penalty: initial penalty; ``None`` scales it from the scores.
         adapt: whether the penalty follows the iterates.
         cache_idle: whether factors that agree with the consensus sleep for a few iterations.
+        threads: how many work on one problem; small ones (below 30,000 links) and those with
+            tables, parities or knapsacks use one.  The outcome depends on the number in its
+            last digits only, and is the same whenever the number is.
     """
 
     gap_tolerance: float = 1e-6
@@ -134,6 +145,7 @@ class AD3:
     penalty: float | None = None
     adapt: bool = True
     cache_idle: bool = True
+    threads: int = 1
 
     def __post_init__(self) -> None:
         if self.over_relaxation is not None and not 0.0 < self.over_relaxation < 2.0:
@@ -145,6 +157,10 @@ class AD3:
                 raise ValueError(f"{name} is at least 0 and finite, got {getattr(self, name)}")
         if self.max_iterations < 1:
             raise ValueError(f"max_iterations is at least 1, got {self.max_iterations}")
+        if not isinstance(self.threads, int) or isinstance(self.threads, bool):
+            raise TypeError(f"threads is a whole number, got {self.threads!r}")
+        if self.threads < 1:
+            raise ValueError(f"threads is at least 1, got {self.threads}")
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
@@ -182,7 +198,9 @@ class AD3:
             w_pair, w_logic, w_table, p, penalty, weight=weight, mass=mass, links=links,
             aside=None if all_common(problem) else _start_aside(problem),
         )  # fmt: skip
-        workspace.allocate(problem)
+        # Factors stepped elsewhere take turns with the fused loop, an iteration at a time.
+        threads = team_size(self.threads, problem) if workspace.aside is None else 1
+        workspace.allocate(problem, threads)
         return workspace
 
     def advance(
@@ -200,7 +218,7 @@ class AD3:
                 full = not self.cache_idle or (w.iterations + 1) % kernel.ROUND == 0
                 squares = w.aside.step(
                     problem, scores, w.iterations, w.penalty, alpha, full, w.idle,
-                    w.weight, w.w_logic, w.w_table, w.tau, w.p, w.total,
+                    w.weight, w.w_logic, w.w_table, w.tau, w.p, w.totals[0],
                 )  # fmt: skip
                 self._run(problem, scores, w, alpha, 1, squares)
         return Info(w.iterations, w.primal_residual, w.dual_residual, w.penalty)
@@ -212,15 +230,21 @@ class AD3:
         """Iterate the fused loop; ``squares`` belong to the factors stepped outside of it."""
         w = workspace
         common = common_groups(problem)
-        w.primal_residual, w.dual_residual, balance, w.idle = kernel.advance(
-            problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
-            problem.group_count[:common], problem.group_link[:common],
-            problem.group_factor[:common], problem.lits, problem.k,
-            w.weight, w.mass, w.links, scores.pair, w.penalty, alpha,
-            self.cache_idle, w.iterations, iterations, squares, w.idle,
-            w.w_pair, w.w_logic, w.tau, w.p, w.mean_w_pair, w.mean_w_logic, w.mean_p,
-            w.pairs_asleep, w.logic_asleep, w.total, w.block, w.lanes,
-        )  # fmt: skip
+        sums = np.zeros((w.threads, kernel.SUMS))
+
+        def share(thread: int, gate: Int64) -> tuple[float, float, float, float]:
+            return kernel.advance(
+                problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
+                problem.group_count[:common], problem.group_link[:common],
+                problem.group_factor[:common], problem.lits, problem.k,
+                w.weight, w.mass, w.links, scores.pair, w.penalty, alpha,
+                self.cache_idle, w.iterations, iterations, squares, w.idle,
+                w.w_pair, w.w_logic, w.tau, w.p, w.mean_w_pair, w.mean_w_logic, w.mean_p,
+                w.pairs_asleep, w.logic_asleep, w.totals, w.block, w.lanes,
+                w.division, thread, gate, sums,
+            )  # fmt: skip
+
+        w.primal_residual, w.dual_residual, balance, w.idle = together(share, w.threads)
         w.iterations += iterations
         w.balance += balance
         if len(w.w_table) and w.iterations % kernel.ROUND == 0:
@@ -276,7 +300,7 @@ class AD3:
     def _bound_at(
         self, problem: Problem, scores: Scores, workspace: Workspace, mean: bool
     ) -> float:
-        return bound_of_state(problem, scores, workspace.dual_state(mean))
+        return bound_of_state(problem, scores, workspace.dual_state(mean), workspace.division)
 
     def dual_point(
         self,
@@ -292,11 +316,7 @@ class AD3:
                 np.empty_like(w.w_pair), np.empty_like(w.w_logic), np.empty_like(w.w_table)
             )
         state = w.dual_state(w.prefer_mean)
-        bound_kernel.link_scores(
-            problem.pair_var, problem.group_size, problem.group_count, problem.group_link,
-            problem.lits, state.scales, state.pair, state.logic, state.factor, state.p,
-            out.pair, out.logic,
-        )  # fmt: skip
+        write_links(problem, state, w.division, out.pair, out.logic)
         if len(w.w_table):
             literals = _to_literals(problem.tables.lits, state.p, 1.0)
             np.multiply(w.penalty, state.table + literals, out=out.table)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from assent.kernels import active_set, singles, structures
 from assent.problem import Float, Problem, Scores
-from assent.solvers.dual_bound import common_groups, read_only
+from assent.solvers.dual_bound import read_only
+from assent.solvers.shares import common_groups
 
 if TYPE_CHECKING:
     from assent.solvers.searched import Searched

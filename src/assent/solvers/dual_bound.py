@@ -7,7 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels import bound as blocks
-from assent.problem import PARITY, DualPoint, Float, Problem, Scores
+from assent.kernels.shares import Division
+from assent.problem import DualPoint, Float, Int64, Problem, Scores
+from assent.solvers.shares import all_common, common_groups, whole
+from assent.solvers.team import together
 
 
 class DualState(NamedTuple):
@@ -45,8 +48,10 @@ def bound_at(problem: Problem, scores: Scores, links: DualPoint) -> float:
     return bound_of_state(problem, scores, plain_state(problem, links))
 
 
-def bound_of_state(problem: Problem, scores: Scores, state: DualState) -> float:
-    """Upper bound on the optimum at a dual point in AD3's form."""
+def bound_of_state(
+    problem: Problem, scores: Scores, state: DualState, division: Division | None = None
+) -> float:
+    """Upper bound on the optimum at a dual point in AD3's form, by the threads of the division."""
     constant, theta = scores.constant, scores.theta
     common = common_groups(problem)
     if not all_common(problem):
@@ -54,23 +59,37 @@ def bound_of_state(problem: Problem, scores: Scores, state: DualState) -> float:
         constant += _bound_singles(problem, state, theta) + _bound_tables(
             problem, scores, state, theta
         )
-    return blocks.scaled_bound(
-        problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
-        problem.group_count[:common], problem.group_link[:common], problem.group_factor[:common],
-        problem.lits, problem.k, theta, scores.pair, constant,
-        np.append(state.scales[:common], state.scales[-1]),
-        state.pair, state.logic, state.factor, state.p,
-    )  # fmt: skip
+    if division is None:
+        division = whole(problem)
+    threads = len(division.shares)
+    scales = np.append(state.scales[:common], state.scales[-1])
+    residuals, parts = np.empty((threads, problem.n)), np.empty((threads, 2))
+
+    def share(thread: int, gate: Int64) -> float:
+        return blocks.scaled_bound(
+            problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
+            problem.group_count[:common], problem.group_link[:common],
+            problem.group_factor[:common], problem.lits, problem.k, theta, scores.pair, constant,
+            scales, state.pair, state.logic, state.factor, state.p,
+            division, thread, gate, residuals, parts,
+        )  # fmt: skip
+
+    return together(share, threads)
 
 
-def common_groups(problem: Problem) -> int:
-    """How many groups the blockwise kernels take; PARITY and KNAPSACK stand behind them."""
-    return int(np.searchsorted(problem.group_kind, PARITY))
+def write_links(
+    problem: Problem, state: DualState, division: Division, pair: Float, logic: Float
+) -> None:
+    """Link scores of pairs and logic factors at a dual point in AD3's form."""
 
+    def share(thread: int, gate: Int64) -> None:
+        blocks.link_scores(
+            problem.pair_var, problem.group_size, problem.group_count, problem.group_link,
+            problem.lits, state.scales, state.pair, state.logic, state.factor, state.p,
+            division, thread, gate, pair, logic,
+        )  # fmt: skip
 
-def all_common(problem: Problem) -> bool:
-    """Whether the blockwise kernels take every factor."""
-    return common_groups(problem) == len(problem.group_kind) and not len(problem.tables.lits)
+    together(share, len(division.shares))
 
 
 def _bound_singles(problem: Problem, state: DualState, residual: Float) -> float:

@@ -1,0 +1,280 @@
+"""Several threads on one problem: the same answers, nothing left behind."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import assent as at
+from assent.cli import main
+from assent.compiled import graph_scores
+from assent.kernels.projections import LANES
+from assent.kernels.shares import BLOCKS, ENDS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
+from assent.solvers import team
+from assent.solvers.shares import divide, whole
+
+
+@pytest.fixture(autouse=True)
+def threads_for_small_problems(monkeypatch):
+    monkeypatch.setattr(team, "LEAST_LINKS", 0)
+
+
+def model(side=20, seed=0):
+    """Pairs on a grid, budgets, clauses of two literals and an OR: every kernel takes part."""
+    rng = np.random.default_rng(seed)
+    g = at.FactorGraph()
+    x = g.binary((side, side), scores=rng.normal(size=(side, side)), name="x")
+    for a, b in ((x[1:], x[:-1]), (x[:, 1:], x[:, :-1])):
+        g.add(at.Pair(a, b, scores=rng.normal(size=a.shape)))
+    g.add(at.AtMost(side // 3, x, axis=0))
+    g.add(at.AtLeast(2, ~x[:, :5], axis=1))
+    g.add(at.AtMostOne([x[:-1, :-1], x[1:, 1:]], axis=0))
+    g.add(at.ExactlyOne(x[:, 8:13], axis=1))
+    some = g.binary(side, scores=-0.5, name="some")
+    g.add(at.AtLeastOne(x, axis=1, output=some))
+    return g
+
+
+def run(graph, threads, iterations=60):
+    """Workspace and bound after some iterations."""
+    compiled = graph.compile()
+    problem, scores = compiled.problem, compiled.flat_scores(graph_scores(graph))
+    solver = at.AD3(threads=threads)
+    workspace = solver.init(problem, scores)
+    for _ in range(3):
+        solver.advance(problem, scores, workspace, iterations // 3)
+    dual = solver.dual_point(problem, scores, workspace)
+    return workspace, solver.bound(problem, scores, workspace), dual
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_agree_with_one_up_to_rounding(threads):
+    graph = model()
+    alone, bound, dual = run(graph, 1)
+    helped, bound_helped, dual_helped = run(graph, threads)
+    assert (alone.threads, helped.threads) == (1, threads)
+    assert helped.p == pytest.approx(alone.p, abs=1e-9)
+    assert helped.mean_p == pytest.approx(alone.mean_p, abs=1e-9)
+    assert bound_helped == pytest.approx(bound, rel=1e-10)
+    assert dual_helped.pair == pytest.approx(dual.pair, abs=1e-8)
+    assert dual_helped.logic == pytest.approx(dual.logic, abs=1e-8)
+    assert helped.primal_residual == pytest.approx(alone.primal_residual, rel=1e-6)
+
+
+def test_a_given_number_of_threads_repeats_itself_bit_by_bit():
+    graph = model()
+    first, first_bound, _ = run(graph, 2)
+    for _ in range(3):
+        again, bound, _ = run(graph, 2)
+        assert bound == first_bound
+        assert np.array_equal(again.p, first.p)
+        assert np.array_equal(again.w_pair, first.w_pair)
+        assert np.array_equal(again.w_logic, first.w_logic)
+        assert again.idle == first.idle
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_shares_cover_everything_once(threads):
+    problem = model(side=13).compile().problem
+    shares, order, touched = divide(problem, threads)
+    complete = whole(problem).shares[0]
+    for column in (PAIRS, BLOCKS, SEGMENTS, LINKS, ENDS):
+        assert shares[0, column] == 0
+        assert shares[-1, column + 1] == complete[column + 1]
+        assert np.array_equal(shares[1:, column], shares[:-1, column + 1])
+        assert np.all(shares[:, column] <= shares[:, column + 1])
+    assert np.array_equal(np.sort(order), np.arange(complete[PAIRS + 1]))
+    assert touched.shape == (threads, -(-problem.n // SEGMENT))
+    starts = np.concatenate([[0], np.cumsum(-(-problem.group_count // LANES))])
+    for cut in shares[1:, BLOCKS]:  # factors of two literals are cut where their kernel stops
+        group = np.searchsorted(starts, cut, side="right") - 1
+        inside = cut < starts[-1] and problem.group_size[group] == 2
+        assert not inside or (cut - starts[group]) % (PAIR_BLOCK // LANES) == 0
+
+
+def test_the_certificate_of_a_threaded_decode_holds():
+    graph = model(seed=3)
+    result = at.decode(graph, at.AD3(threads=2, max_iterations=2000))
+    relaxation = at.decode(graph, at.LinearProgram())
+    assert result.certificate.verify()
+    assert result.bound >= relaxation.bound - 1e-6
+    assert result.bound == pytest.approx(relaxation.bound, rel=1e-2)
+
+
+def test_more_threads_than_processors():
+    threads = 2 * (os.cpu_count() or 1) + 1
+    workspace, bound, _ = run(model(), threads, iterations=15)
+    assert workspace.threads == threads
+    assert bound == pytest.approx(run(model(), 1, iterations=15)[1], rel=1e-10)
+
+
+def decode_value(queue):
+    queue.put(at.decode(model(), at.AD3(threads=2, max_iterations=100)).bound)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_decodes_after_a_threaded_decode():
+    expected = at.decode(model(), at.AD3(threads=2, max_iterations=100)).bound
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=decode_value, args=(queue,))
+    child.start()
+    assert queue.get(timeout=120) == expected
+    child.join(timeout=120)
+    assert child.exitcode == 0
+
+
+def test_two_python_threads_decode_at_once():
+    solver = at.AD3(threads=2, max_iterations=100)
+    expected = [at.decode(model(seed=s), solver).bound for s in range(2)]
+    bounds = [[], []]
+
+    def work(seed):
+        for _ in range(2):
+            bounds[seed].append(at.decode(model(seed=seed), solver).bound)
+
+    workers = [threading.Thread(target=work, args=(s,)) for s in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert bounds == [[value] * 2 for value in expected]
+
+
+PROGRAM = """
+import numpy as np
+import assent as at
+
+rng = np.random.default_rng(0)
+g = at.FactorGraph()
+x = g.binary((130, 130), scores=rng.normal(size=(130, 130)), name="x")
+for a, b in ((x[1:], x[:-1]), (x[:, 1:], x[:, :-1])):
+    g.add(at.Pair(a, b, scores=2.0 * rng.normal(size=a.shape)))
+solver = at.AD3(gap_tolerance=0.0, residual_tolerance=0.0, max_iterations=10**9, threads=2)
+shown = []
+
+def report(step):
+    if not shown:
+        shown.append(True)
+        print("running", flush=True)
+
+result = at.decode(g, solver, callback=report)
+print(result.status.name, result.message.split(".")[0], result.certificate.verify())
+"""
+
+
+def test_interrupting_a_process_with_threads():
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "running\n"
+        os.kill(process.pid, signal.SIGINT)
+        out, errors = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 0, errors
+    assert out.strip() == "STOPPED Interrupted True"
+
+
+def interrupted_start(after):
+    """A stand-in for ``Thread.start`` that is interrupted once so many threads have begun."""
+    original = threading.Thread.start
+    begun = []
+
+    def start(self):
+        if len(begun) == after:
+            raise KeyboardInterrupt
+        begun.append(self)
+        original(self)
+
+    return start, begun
+
+
+@pytest.mark.parametrize("after", [0, 1])
+def test_an_interrupt_before_all_have_met_leaves_everything_as_it_was(monkeypatch, after):
+    graph = model()
+    compiled = graph.compile()
+    problem, scores = compiled.problem, compiled.flat_scores(graph_scores(graph))
+    solver = at.AD3(threads=3)
+    workspace = solver.init(problem, scores)
+    solver.advance(problem, scores, workspace, 10)
+    before = workspace.p.copy(), workspace.w_pair.copy(), workspace.iterations
+    start, begun = interrupted_start(after)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start)
+        with pytest.raises(KeyboardInterrupt):
+            solver.advance(problem, scores, workspace, 10)
+    for thread in begun:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+    assert np.array_equal(workspace.p, before[0]) and np.array_equal(workspace.w_pair, before[1])
+    assert workspace.iterations == before[2]
+    solver.advance(problem, scores, workspace, 10)
+    assert np.isfinite(workspace.primal_residual)
+
+
+def test_what_fails_in_a_helper_is_raised_here():
+    def work(thread, gate):
+        if thread:
+            raise MemoryError("no room for a second thread")
+        while not gate[team.CALLED_OFF]:
+            pass
+
+    with pytest.raises(MemoryError, match="no room"):
+        team.together(work, 2)
+
+
+def test_threads_are_for_large_problems(monkeypatch):
+    monkeypatch.undo()
+    small = model(side=14).compile().problem
+    assert small.n_links < team.LEAST_LINKS
+    assert team.team_size(4, small) == 1
+
+
+def test_without_the_compiler_there_is_one_thread(monkeypatch):
+    problem = model(side=14).compile().problem
+    assert team.team_size(4, problem) == 4
+    monkeypatch.setattr(team.numba.config, "DISABLE_JIT", True)
+    assert team.team_size(4, problem) == 1
+
+
+def test_factors_stepped_elsewhere_keep_one_thread():
+    g = model()
+    parts = g.binary(4, name="parts")
+    g.add(at.Parity(parts))
+    assert run(g, 2)[0].threads == 1
+
+
+@pytest.mark.parametrize(
+    ("threads", "error", "words"),
+    [
+        (0, ValueError, "threads is at least 1, got 0"),
+        (-2, ValueError, "threads is at least 1, got -2"),
+        ("2", TypeError, "threads is a whole number, got '2'"),
+        (2.0, TypeError, "threads is a whole number, got 2.0"),
+        (True, TypeError, "threads is a whole number, got True"),
+    ],
+)
+def test_bad_numbers_of_threads(threads, error, words):
+    with pytest.raises(error, match=words):
+        at.AD3(threads=threads)
+
+
+def test_the_command_line_takes_threads(tmp_path):
+    file = tmp_path / "two.uai"
+    file.write_text("MARKOV\n2\n2 2\n1\n2 0 1\n4\n1 2 3 4\n")
+    answer = CliRunner().invoke(main, ["decode", str(file), "--threads", "2"])
+    assert answer.exit_code == 0 and "OPTIMAL" in answer.output
+    refused = CliRunner().invoke(main, ["decode", str(file), "--threads", "2", "--solver", "lp"])
+    assert refused.exit_code == 2 and "--threads is for --solver ad3" in refused.output
+    assert CliRunner().invoke(main, ["decode", str(file), "--threads", "0"]).exit_code == 2
