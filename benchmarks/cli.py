@@ -6,7 +6,16 @@ from pathlib import Path
 
 import click
 
-from benchmarks import certify, cold_start, per_iteration, scaling, structures, threads, to_bound
+from benchmarks import (
+    certify,
+    cold_start,
+    decompositions,
+    per_iteration,
+    scaling,
+    structures,
+    threads,
+    to_bound,
+)
 from benchmarks.collection import Instance, has_instances, instances
 from benchmarks.tables import new_console
 
@@ -47,6 +56,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(scaling_command, quick=quick, factors="", plots=plots)
         context.invoke(structures_command)
         context.invoke(threads_command, quick=quick, sides="", count=2)
+        context.invoke(decompositions_command, quick=quick)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(certify_command, quick=quick, data=data, only="*")
@@ -84,6 +94,14 @@ def per_iteration_command(quick: bool, only: str, data: Path | None, sides: str)
 def structures_command() -> None:
     """Nanoseconds per step of the inner loop of chains, trees and other structures."""
     structures.run(new_console())
+
+
+@main.command("decompositions")
+@quick_option
+def decompositions_command(quick: bool) -> None:
+    """A grid edge by edge, binarized, as chains and as trees: iterations to the LP optimum."""
+    grids = decompositions.GRIDS[quick]
+    decompositions.run(new_console(), grids, time_limit=TIME_LIMIT[True])
 
 
 @main.command("scaling")

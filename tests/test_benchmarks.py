@@ -9,7 +9,16 @@ import pytest
 from click.testing import CliRunner
 
 import assent as at
-from benchmarks import certify, methods, per_iteration, scaling, structures, threads, to_bound
+from benchmarks import (
+    certify,
+    decompositions,
+    methods,
+    per_iteration,
+    scaling,
+    structures,
+    threads,
+    to_bound,
+)
 from benchmarks.cli import main
 from benchmarks.collection import Instance, instances
 from benchmarks.stopwatch import Stopwatch
@@ -63,6 +72,13 @@ def test_threads(monkeypatch, quick_figures):
     monkeypatch.setattr(threads, "SECONDS", 0.0)
     output = run("threads", "--sides", "8")
     assert "torus 8²" in output and "failed" not in output
+
+
+def test_decompositions(monkeypatch):
+    monkeypatch.setattr(methods, "MOST_RUNS", 1)
+    monkeypatch.setattr(decompositions, "GRIDS", {True: (decompositions.Grid(3, 2, 1.0),)})
+    output = run("decompositions", "--quick")
+    assert "3² grid, 2 states" in output and "failed" not in output and "limit" not in output
 
 
 def test_scaling_prints_and_draws(tmp_path, monkeypatch, quick_figures):

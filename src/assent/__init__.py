@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assent.binarize import Binarized, Restored, binarize
 from assent.decode import decode
+from assent.decompose import grid_chains, tree_cover
 from assent.errors import ModelError, NoFeasibleAssignment, RecompileWarning
 from assent.factors import (
     Agree,
@@ -50,6 +52,7 @@ __all__ = [
     "AtLeastOne",
     "AtMost",
     "AtMostOne",
+    "Binarized",
     "Cardinality",
     "Categorical",
     "Certificate",
@@ -69,11 +72,15 @@ __all__ = [
     "Potts",
     "Progress",
     "RecompileWarning",
+    "Restored",
     "Result",
     "Status",
     "Trace",
     "Tree",
+    "binarize",
     "decode",
+    "grid_chains",
+    "tree_cover",
 ]
 
 

@@ -234,7 +234,7 @@ class Result:
     def _labels(self, key: Any) -> NDArray[Any]:
         if not isinstance(key, Categorical):
             raise TypeError(f"labels belong to categorical variables, not {key!r}")
-        return _label_array(key.states)[self[key]]
+        return label_array(key.states)[self[key]]
 
     def _marginals(self, key: Any) -> Float:
         if isinstance(key, Handle) and isinstance(key.factor, Scored):
@@ -297,7 +297,7 @@ class Result:
         )
 
 
-def _label_array(states: tuple[Any, ...]) -> NDArray[Any]:
+def label_array(states: tuple[Any, ...]) -> NDArray[Any]:
     """Labels as a NumPy array: of strings or integers where they all are, of objects otherwise."""
     for kind in (str, int):
         if all(type(state) is kind for state in states):
