@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 import assent as at
 from assent.variables import Literals
@@ -76,6 +77,43 @@ def tree(rng: np.random.Generator, graph: at.FactorGraph, counted: bool = False)
     return at.Tree(own, parents, scores=tables, counts=counts)
 
 
+def best_few(scores, inner):
+    """At most two of the coordinates; the inner score of their number is earned."""
+    order = np.argsort(-scores, kind="stable")[:2]
+    totals = np.concatenate([[0.0], np.cumsum(scores[order])]) + inner[: len(order) + 1]
+    number = int(totals.argmax())
+    x = np.zeros(len(scores))
+    x[order[:number]] = 1.0
+    return x, inner[number]
+
+
+def custom(rng: np.random.Generator, graph: at.FactorGraph) -> at.Custom:
+    size = int(rng.integers(2, 6))
+    return at.Custom(
+        literals(rng, graph, size), maximize=best_few, scores=rng.normal(size=3) * 2.0
+    )
+
+
+@njit
+def same_state(start, data, scores, inner, scale, states):
+    """All variables are in the same state; its inner score is earned."""
+    best, chosen = -np.inf, 0
+    for k in range(len(inner)):
+        total = scale * inner[k]
+        for slot in range(len(states)):
+            total += scores[start[slot] + k]
+        if total > best:
+            best, chosen = total, k
+    states[:] = chosen
+    return best, inner[chosen]
+
+
+def custom_kernel(rng: np.random.Generator, graph: at.FactorGraph) -> at.Custom:
+    count, states = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    tags = graph.categorical(count, states=states, scores=rng.normal(size=(count, states)))
+    return at.Custom(tags, kernel=same_state, scores=rng.normal(size=states))
+
+
 # By kind: a function that declares variables in a graph and returns a structure over them.
 STRUCTURES: dict[str, Any] = {
     "Cardinality": cardinality,
@@ -83,4 +121,6 @@ STRUCTURES: dict[str, Any] = {
     "Chain-at_most": limited_chain,
     "Tree": tree,
     "Tree-counts": lambda rng, graph: tree(rng, graph, counted=True),
+    "Custom": custom,
+    "Custom-kernel": custom_kernel,
 }

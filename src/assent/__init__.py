@@ -17,6 +17,7 @@ from assent.factors import (
     AtMostOne,
     Cardinality,
     Chain,
+    Custom,
     Dense,
     Exactly,
     ExactlyOne,
@@ -31,6 +32,7 @@ from assent.graph import FactorGraph
 from assent.result import Certificate, Result, Status
 from assent.trace import Progress, Trace
 from assent.variables import Categorical, Literals
+from assent.views import group
 
 if TYPE_CHECKING:
     from assent.solvers.ad3 import AD3
@@ -57,6 +59,7 @@ __all__ = [
     "Categorical",
     "Certificate",
     "Chain",
+    "Custom",
     "Dense",
     "Exactly",
     "ExactlyOne",
@@ -80,6 +83,7 @@ __all__ = [
     "binarize",
     "decode",
     "grid_chains",
+    "group",
     "tree_cover",
 ]
 

@@ -130,7 +130,9 @@ class Compiled:
         for part in self.unary_tables:
             constant += tables.score_unary(part, by_block[part.block], column, theta)
         for done in self.settled:
-            constant += settled_value(done, by_block[done.block])
+            factor = self.blocks[done.block].factor
+            assert isinstance(factor, Structure)
+            constant += settled_value(factor, done, by_block[done.block])
         return Scores(
             theta,
             np.concatenate([np.zeros(0), *pair]),

@@ -16,6 +16,7 @@ from assent.compiled import Compiled, GraphScores, refutes
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.factors.pair import Pair, inner_part
 from assent.factors.scored import Scored
+from assent.factors.structure import Structure
 from assent.graph import Handle
 from assent.placement.tables import restore_marginals
 from assent.problem import DualPoint, Float
@@ -261,12 +262,16 @@ class Result:
             compiled.blocks.index(key),
             compiled.placed_tables,
             compiled.unary_tables,
-            compiled.settled,
             compiled.problem.tables,
             self.inner,
             self.consensus,
             out,
         )
+        for done in compiled.settled:
+            if compiled.blocks[done.block] is key and isinstance(key.factor, Structure):
+                out[done.rows] = key.factor.parts_at(done.truth)[0]
+        if np.isnan(out).any():
+            raise TypeError(f"{key!r} cannot list its inner parts; give it parts=")
         return out
 
     def _codes(self, key: Any) -> NDArray[np.int32]:

@@ -11,6 +11,7 @@ from assent.factors.at_most_one import AtMostOne
 from assent.factors.base import Factor, Logic
 from assent.factors.cardinality import Cardinality
 from assent.factors.chain import Chain
+from assent.factors.custom import Custom
 from assent.factors.dense import Dense
 from assent.factors.exactly import Exactly
 from assent.factors.exactly_one import ExactlyOne
@@ -42,6 +43,7 @@ KINDS: tuple[type[Factor], ...] = (
     Cardinality,
     Chain,
     Tree,
+    Custom,
 )
 
 __all__ = [

@@ -144,4 +144,4 @@ def fit_table(
             f"{kind}: scores have shape {array.shape}, expected {(*shape, *entry)}: the factors, "
             "then the states of each variable"
         ) from None
-    return full.reshape(-1, *size).copy()
+    return full.reshape(int(np.prod(shape, dtype=np.int64)), *size).copy()

@@ -17,11 +17,12 @@ from assent.problem import STRUCTURE, Float, Int32
 class Kernels(NamedTuple):
     """The compiled functions of a kind; see ``docs/add_a_factor.md`` for their arguments.
 
-    ``max_marginals`` and ``marginals`` are None where a kind cannot answer them.
+    ``max_marginals`` and ``marginals`` are None where a kind cannot answer them, ``parts`` where
+    it has no inner parts that could be listed.
     """
 
     maximize: Callable
-    parts: Callable
+    parts: Callable | None
     max_marginals: Callable | None = None
     marginals: Callable | None = None
 
@@ -148,7 +149,10 @@ class Structure(Scored):
     def inner_at(self, states: Int32, row: int = 0) -> tuple[float, Float]:
         """Inner value of a joint state and its parts ``[entries]``; ``-inf`` for no vertex."""
         used = np.zeros(self.scores.shape[1])
-        if not self.kernels().parts(self.start, self.data, states, 1.0, used):
+        parts = self.kernels().parts
+        if parts is None:
+            return self._inner_value(states, self.scores[row]), np.full(len(used), np.nan)
+        if not parts(self.start, self.data, states, 1.0, used):
             return -np.inf, used
         return float(self.scores[row][used > 0.0] @ used[used > 0.0]), used
 
@@ -217,19 +221,37 @@ class Structure(Scored):
         return np.split(possible, self.start[1:-1], axis=1)
 
     def value_at(self, truth: NDArray[np.bool_], scores: Float) -> Float:
+        if self.kernels().parts is None:
+            states, spelled = self.states_of(truth)
+            return np.array([
+                self._inner_value(own, inner) if good else -np.inf
+                for own, inner, good in zip(states, scores, spelled, strict=True)
+            ])  # fmt: skip
         used, spelled = self.parts_at(truth)
         # What is not in use may be forbidden, and 0 * -inf is no number.
         earned = np.where(used > 0.0, scores, 0.0) * used
         return np.where(spelled, earned.sum(axis=1), -np.inf)
 
     def parts_at(self, truth: NDArray[np.bool_]) -> tuple[Float, NDArray[np.bool_]]:
-        """Inner parts ``[m, entries]`` that truth values use, and whether they spell a vertex."""
+        """Inner parts ``[m, entries]`` that truth values use, and whether they spell a vertex.
+
+        The parts are not numbers where a structure cannot list them.
+        """
         states, spelled = self.states_of(truth)
         parts = self.kernels().parts
         used = np.zeros((len(truth), self.scores.shape[1]))
+        if parts is None:
+            return used + np.nan, spelled
         for row in np.flatnonzero(spelled):
             spelled[row] = parts(self.start, self.data, states[row], 1.0, used[row])
         return used, spelled
+
+    def _inner_value(self, states: Int32, scores: Float) -> float:
+        """Inner value of a joint state: what is found when all others are forbidden."""
+        places = np.full(int(self.start[-1]), -np.inf)
+        places[self.start[:-1] + states] = 0.0
+        value, _ = self._maximize(places[None], scores[None])
+        return float(value[0])
 
     def states_of(self, truth: NDArray[np.bool_]) -> tuple[Int32, NDArray[np.bool_]]:
         """States ``[m, slots]`` that truth values spell out, and whether they spell any, ``[m]``.

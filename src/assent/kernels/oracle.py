@@ -31,6 +31,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from assent.kernels.jit import jit
+from assent.problem import CALLBACK
 
 _INT = types.Array(types.int32, 1, "C", readonly=True)
 _FLOAT = types.Array(types.float64, 1, "C", readonly=True)
@@ -60,6 +61,13 @@ def address_of(function: Any) -> int:
     if function not in _addresses:
         _addresses[function] = _plain_number(function) if _jit_is_off() else _compile(function)
     return _addresses[function]
+
+
+def search_address(structure: Any) -> int:
+    """Address of a structure's ``maximize``; the structure must outlive its use."""
+    if structure.kind_code == CALLBACK:
+        return structure.callback().address
+    return address_of(structure.kernels().maximize)
 
 
 def _jit_is_off() -> bool:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from assent.kernels import active_set
-from assent.kernels.oracle import address_of, raise_pending
-from assent.problem import CALLBACK
+from assent.kernels.oracle import raise_pending, search_address
 
 
 def project_structure(
@@ -37,13 +36,9 @@ def project_structure(
 
 def make_structure_slots(structure: Any) -> active_set.Slots:
     """Slots of a structure without evidence."""
-    if structure.kind_code == CALLBACK:
-        address = structure.callback().address
-    else:
-        address = address_of(structure.kernels().maximize)
     base = np.zeros(int(structure.start[-1]))
     base.flags.writeable = False
     return active_set.Slots(
-        structure.start, np.asarray(structure.first, np.int32), address, structure.data, base,
-        np.empty(len(base)),
+        structure.start, np.asarray(structure.first, np.int32), search_address(structure),
+        structure.data, base, np.empty(len(base)),
     )  # fmt: skip

@@ -15,7 +15,7 @@ import numpy as np
 from assent.kernels.active_set import Slots, Work, maximize, project
 from assent.kernels.bound import add_compensated
 from assent.kernels.jit import jit
-from assent.kernels.oracle import Callback, address_of, raise_pending
+from assent.kernels.oracle import raise_pending, search_address
 from assent.kernels.structures import (
     group_rows,
     group_support,
@@ -24,7 +24,7 @@ from assent.kernels.structures import (
     make_layout,
 )
 from assent.kernels.tables import helper
-from assent.problem import CALLBACK, Float, Problem, Scores, Tables
+from assent.problem import Float, Problem, Scores, Tables
 
 # Inner scores only break ties of the marginals when an answer is rounded.
 SLIGHT = 1e-6
@@ -58,20 +58,14 @@ def searched(problem: Problem) -> Tables:
     )  # fmt: skip
 
 
-def make_models(problem: Problem) -> tuple[Models, list[Callback]]:
-    """The models of a problem as arrays, and Python functions to keep alive as long."""
-    callbacks, address = [], []
-    for model in problem.models:
-        if model.structure.kind_code == CALLBACK:
-            callbacks.append(model.structure.callback())
-            address.append(callbacks[-1].address)
-        else:
-            address.append(address_of(model.structure.kernels().maximize))
+def make_models(problem: Problem) -> Models:
+    """The models of a problem as arrays."""
+    address = [search_address(model.structure) for model in problem.models]
     data, data_at = _joined([m.structure.data for m in problem.models], np.int32)
     place, place_at = _joined([m.place for m in problem.models], np.int32)
     base, base_at = _joined([m.base for m in problem.models], np.float64)
     addresses = np.array(address, np.int64)
-    return Models(addresses, data, data_at, place, place_at, base, base_at), callbacks
+    return Models(addresses, data, data_at, place, place_at, base, base_at)
 
 
 def _joined(parts: list[np.ndarray], dtype: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -87,7 +81,7 @@ class Searcher:
     def __init__(self, problem: Problem) -> None:
         self.tables = searched(problem)
         self.layout = make_layout(self.tables, LARGEST_ROOM)
-        self.models, self._callbacks = make_models(problem)
+        self.models = make_models(problem)
         self.first_link = len(problem.tables.lits) - len(self.tables.lits)
         self.first_entry = int(problem.tables.entry[-1] - self.tables.entry[-1])
         sizes = np.diff(self.models.place_at)

@@ -33,7 +33,7 @@ class Settled(NamedTuple):
 
     block: int
     rows: Int64
-    parts: Float  # [rows, entries] inner parts in use
+    truth: NDArray[np.bool_]  # [rows, links]
 
 
 def place_structures(
@@ -53,7 +53,8 @@ def place_structures(
         rows = np.flatnonzero(which.ravel() == number)
         own_free, own_allowed = np.split(pattern, [free.shape[1]])
         if not own_free.any():
-            settled.append(Settled(block, rows, _parts_in_use(factor, rows, fixed)))
+            truth = (fixed[coordinate[rows]] == 1) ^ (factor.codes[rows] < 0)
+            settled.append(Settled(block, rows, truth))
             continue
         links = np.broadcast_to(np.flatnonzero(own_free), (len(rows), own_free.sum()))
         model = Model(factor, place_of_link[own_free], np.where(own_allowed, 0.0, -np.inf))
@@ -73,14 +74,10 @@ def _first_coordinates(factor: Structure, free: NDArray[np.bool_]) -> tuple[int,
     )
 
 
-def settled_value(done: Settled, scores: Float) -> float:
-    """What settled structures earn with scores ``[m, entries]`` of their batch."""
-    used = done.parts > 0.0
-    return float((scores[done.rows][used] * done.parts[used]).sum())
+def settled_value(factor: Structure, done: Settled, scores: Float) -> float:
+    """What settled structures earn with scores ``[m, entries]`` of their batch.
 
-
-def _parts_in_use(factor: Structure, rows: Int64, fixed: NDArray[np.int8]) -> Float:
-    """Inner parts of structures whose every coordinate is fixed; none where that is impossible."""
-    codes = factor.codes[rows]
-    truth = (fixed[np.where(codes < 0, ~codes, codes)] == 1) ^ (codes < 0)
-    return factor.parts_at(truth)[0]
+    Nothing where evidence has made them impossible, which propagation has found out.
+    """
+    values = factor.value_at(done.truth, scores[done.rows])
+    return float(values[np.isfinite(values)].sum())

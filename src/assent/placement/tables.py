@@ -265,7 +265,6 @@ def restore_marginals(
     block: int,
     placed: tuple[PlacedTables, ...],
     unary: tuple[Unary, ...],
-    settled: tuple[Settled, ...],
     tables: Tables,
     inner: Float,
     consensus: Float,
@@ -278,7 +277,8 @@ def restore_marginals(
     """
     for part in (p for p in placed if p.block == block):
         rows = int(tables.factor[part.group + 1] - tables.factor[part.group])
-        own = inner[tables.entry[part.group] : tables.entry[part.group + 1]].reshape(rows, -1)
+        own = inner[tables.entry[part.group] : tables.entry[part.group + 1]]
+        own = own.reshape(rows, len(own) // rows)
         own = own[part.first : part.first + part.count]
         if part.rows is None:
             out[:] = own
@@ -288,8 +288,6 @@ def restore_marginals(
             row = np.broadcast_to(part.rows[:, None], own.shape)
             scored = part.entries >= 0
             out[row[scored], part.entries[scored]] = own[scored]
-    for done in (d for d in settled if d.block == block):
-        out[done.rows] = done.parts
     for single in (u for u in unary if u.block == block):
         p = consensus[np.where(single.code < 0, ~single.code, single.code)]
         true = np.where(single.code < 0, 1.0 - p, p)

@@ -76,6 +76,9 @@ class Searched:
             parts = structure.kernels().parts
             support = structures.group_support(own.tables, own.layout, self.supports, s)
             weights = np.zeros((len(support.size), structure.scores.shape[1]))
+            if parts is None:
+                out.append(weights.ravel() + np.nan)
+                continue
             for f, size in enumerate(support.size):
                 for i in range(size):
                     parts(
