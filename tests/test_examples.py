@@ -117,3 +117,9 @@ def test_every_kind_is_in_the_tables(kind):
         assert text in section
     for ability in kind.abilities:
         assert f"`{ability}`" in section
+
+
+def test_the_page_on_adding_a_factor_shows_the_example():
+    kernel = (ROOT / "examples" / "09_your_own_structure.py").read_text("utf-8")
+    page = (ROOT / "docs" / "add_a_factor.md").read_text("utf-8")
+    assert kernel.split("# [kernel]\n")[1].strip() in page
