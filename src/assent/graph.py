@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from assent.variables import Categorical, Literals, as_literals
 
 if TYPE_CHECKING:
     from assent.compiled import Compiled
+    from assent.inline import Inclusion
 
 SHOWN_ITEMS = 6  # how many literals or lines a repr lists before it abridges
 
@@ -173,6 +174,37 @@ class FactorGraph:
         self.handles.append(handle)
         self._forget()
         return handle
+
+    def include(
+        self, graph: FactorGraph, links: Mapping[Any, Any] | None = None, *, name: str = ""
+    ) -> Inclusion:
+        """Make another graph part of this one; the linear relaxation is that of both together.
+
+        Args:
+            graph: copied as it is now; it stays usable on its own.
+            links: variables of ``graph`` that are variables of this one, ``{inner: outer}``;
+                scores add up.  All others are declared here.
+            name: put before the names of those.
+
+        Returns:
+            a mapping from variables and handles of ``graph`` to those of this one.
+
+        Example:
+            >>> import assent as at
+            >>> part = at.FactorGraph()
+            >>> y = part.binary(3, scores=[1.0, 2.0, 0.5], name="y")
+            >>> rule = part.add(at.AtMostOne(y))
+            >>> g = at.FactorGraph()
+            >>> x = g.binary(3, scores=[1.5, 0.0, 0.0], name="x")
+            >>> where = g.include(part, {y: x})
+            >>> at.decode(g)[where[y]].tolist()
+            [1, 0, 0]
+        """
+        from assent.inline import include
+
+        if not isinstance(graph, FactorGraph) or graph is self:
+            raise TypeError(f"include takes another FactorGraph, got {graph!r}")
+        return include(self, graph, dict(links or {}), name)
 
     def add_constant(self, value: float) -> None:
         """Add a constant to the score of every assignment."""
