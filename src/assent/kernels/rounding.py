@@ -6,6 +6,7 @@ otherwise.  All steps are linear in the number of links, and the same input give
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from assent.kernels.evaluate import count_violated, value
 from assent.kernels.local_search import improve
 from assent.kernels.point import Pairs, Point, build_pairs
 from assent.kernels.propagate import Logic, build_links, workspace
-from assent.kernels.sequential import settle_all
+from assent.kernels.sequential import DECIDED, expected_field, settle_all
 from assent.kernels.table_links import TableLinks, build_table_links, table_field
 from assent.kernels.table_rounding import settle_states
 
@@ -23,6 +24,9 @@ MAX_SWEEPS = 20
 
 # Coordinates outside of structures are settled after those inside: they are less sure by this.
 LEAST_SURE = 1e-3
+
+# Inner scores of structures times this only break ties of the marginals.
+SLIGHT = 1e-6
 
 
 class Adjacency(NamedTuple):
@@ -80,15 +84,48 @@ def round_marginals(
         >>> round_marginals(problem, scores, np.array([0.9, 0.1, 0.0])).value
         5.0
     """
-    logic, pairs, links = build_tables(problem) if tables is None else tables
+    tables = build_tables(problem) if tables is None else tables
     p = np.clip(np.ascontiguousarray(marginals, np.float64), 0.0, 1.0)
-    held = None
-    if problem.models:
-        from assent.kernels.structure_steps import searcher_of
+    if not problem.models:
+        return _round(problem, scores, p, None, tables, max_sweeps, thorough)
+    from assent.kernels.structure_steps import searcher_of
 
+    found = []
+    for wish, scale in structure_wishes(problem, scores, p):
         # What structures choose is sure from then on; what they leave open is not.
-        held = searcher_of(problem).settle(scores, p)
-        p = np.where(held >= 0, held, np.clip(p, LEAST_SURE, 1.0 - LEAST_SURE))
+        held = searcher_of(problem).settle(scores, wish, scale)
+        sure = np.where(held >= 0, held, np.clip(p, LEAST_SURE, 1.0 - LEAST_SURE))
+        found.append(_round(problem, scores, sure, held, tables, max_sweeps, thorough))
+    return min(found, key=lambda answer: (answer.violated, -answer.value))
+
+
+def structure_wishes(
+    problem: Any, scores: Any, p: np.ndarray
+) -> Iterator[tuple[np.ndarray, float]]:
+    """Scores by which structures choose, and what inner scores are multiplied by.
+
+    Once the marginals, inner scores only breaking ties; once what every coordinate would add to
+    the score, where marginals are undecided.
+    """
+    yield p - 0.5, SLIGHT
+    field = np.empty(len(p))
+    expected_field(scores.theta, problem.pair_var, scores.pair, p, field)
+    most = 1.0 + np.abs(field).sum()
+    sure = np.abs(p - 0.5) > 0.5 - DECIDED
+    yield np.where(sure, np.where(p > 0.5, most, -most), field), 1.0
+
+
+def _round(
+    problem: Any,
+    scores: Any,
+    p: np.ndarray,
+    held: np.ndarray | None,
+    tables: Adjacency,
+    max_sweeps: int,
+    thorough: bool,
+) -> Rounded:
+    """:func:`round_marginals` once structures have decided on ``held[n]`` (-1: open)."""
+    logic, pairs, links = tables
     if links is None:
         field = None
         x, frozen = settle_all(problem, scores, p, logic, pairs)

@@ -26,9 +26,6 @@ from assent.kernels.structures import (
 from assent.kernels.tables import helper
 from assent.problem import Float, Problem, Scores, Tables
 
-# Inner scores only break ties of the marginals when an answer is rounded.
-SLIGHT = 1e-6
-
 # Vertices kept per structure.  Supports are much smaller than Proposition 1.7 of Martins et al.
 # (2015) allows where slots have many states: a few dozen for the trees of long sentences.
 LARGEST_ROOM = 128
@@ -115,12 +112,15 @@ class Searcher:
         raise_pending()
         return out
 
-    def settle(self, scores: Scores, p: Float) -> np.ndarray:
-        """Values ``int8[n]`` that structures give their coordinates, -1 for all others."""
-        x = np.empty(len(p), np.int8)
+    def settle(self, scores: Scores, wish: Float, scale: float) -> np.ndarray:
+        """Values ``int8[n]`` that structures give their coordinates, -1 for all others.
+
+        They choose by ``wish[n]``, what being 1 is worth, and ``scale`` times their inner scores.
+        """
+        x = np.empty(len(wish), np.int8)
         settle_structures(
-            self.tables, self.models, self.layout, self.entries(scores), self.order, p, x,
-            *self.scratch(),
+            self.tables, self.models, self.layout, self.entries(scores), self.order, wish, scale,
+            x, *self.scratch(),
         )  # fmt: skip
         raise_pending()
         return x
@@ -326,8 +326,8 @@ def structure_values(tables, models, layout, scores, x, work, masked, out):
 
 
 @helper
-def wish_for(slots, place, lits, f, p, x, a):
-    """Scores of the places of structure ``f``: marginals less one half, -inf against ``x``."""
+def wish_for(slots, place, lits, f, wish, x, a):
+    """Scores of the places of structure ``f``: what they are worth, -inf against ``x``."""
     a[:] = 0.0
     link = 0
     for slot in range(len(slots.first)):
@@ -335,7 +335,7 @@ def wish_for(slots, place, lits, f, p, x, a):
         while link < len(place) and place[link] < slots.start[slot + 1]:
             lit = lits[f, link]
             v = np.uint32(lit ^ (lit >> 31))
-            a[place[link]] = (0.5 - p[v]) if lit < 0 else (p[v] - 0.5)
+            a[place[link]] = -wish[v] if lit < 0 else wish[v]
             if x[v] >= 0 and (x[v] == 1) == (lit < 0):
                 a[place[link]] = -np.inf
             elif x[v] >= 0:
@@ -347,11 +347,11 @@ def wish_for(slots, place, lits, f, p, x, a):
 
 
 @jit
-def settle_structures(tables, models, layout, scores, order, p, x, work, masked):
+def settle_structures(tables, models, layout, scores, order, wish, scale, x, work, masked):
     """Give the coordinates of structures values, ``x[n]``, -1 for all others.
 
-    Every structure takes the vertex its marginals ``p[n]`` favour most among those that agree
-    with the structures before it, in the given ``order`` of groups.
+    Every structure takes the vertex that ``wish[n]`` and its inner scores favour most among those
+    that agree with the structures before it, in the given ``order`` of groups.
     """
     x[:] = -1
     for s in order:
@@ -362,8 +362,8 @@ def settle_structures(tables, models, layout, scores, order, p, x, work, masked)
         own = group_work(work, slots.start[-1], layout.room[s])
         states = np.empty(len(slots.first), np.int32)
         for f in range(count):
-            wish_for(slots, place, lits, f, p, x, own.a)
-            value, _ = maximize(tables.kind[s], slots, own.a, entries[f], SLIGHT, states)
+            wish_for(slots, place, lits, f, wish, x, own.a)
+            value, _ = maximize(tables.kind[s], slots, own.a, entries[f], scale, states)
             own.q[:] = 0.0
             for slot in range(len(states)):
                 own.q[slots.start[slot] + states[slot]] = 1.0
