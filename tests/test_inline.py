@@ -15,7 +15,7 @@ def test_included_graphs_mean_what_they_meant(seed):
     first = outer.binary(2, scores=rng.normal(size=2), name="first")
     outer.add(at.Pair(first[0], first[1], scores=1.0))
     where = outer.include(inner, name="part")
-    points, scores = enumerate_graph(outer)
+    scores = enumerate_graph(outer)[1]
     alone = enumerate_graph(inner)[1].max()
     with_pair = max(first_scores(outer, a, b) for a in (0, 1) for b in (0, 1))
     assert np.isclose(scores.max(), alone + with_pair) or scores.max() == alone == -np.inf

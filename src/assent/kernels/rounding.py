@@ -15,7 +15,7 @@ from assent.kernels.evaluate import count_violated, value
 from assent.kernels.local_search import improve
 from assent.kernels.point import Pairs, Point, build_pairs
 from assent.kernels.propagate import Logic, build_links, workspace
-from assent.kernels.sequential import DECIDED, expected_field, settle_all
+from assent.kernels.sequential import DECIDED, settle_all
 from assent.kernels.table_links import TableLinks, build_table_links, table_field
 from assent.kernels.table_rounding import settle_states
 
@@ -108,8 +108,9 @@ def structure_wishes(
     the score, where marginals are undecided.
     """
     yield p - 0.5, SLIGHT
-    field = np.empty(len(p))
-    expected_field(scores.theta, problem.pair_var, scores.pair, p, field)
+    first, second = problem.pair_var.T
+    field = scores.theta + np.bincount(first, scores.pair * p[second], len(p))
+    field += np.bincount(second, scores.pair * p[first], len(p))
     most = 1.0 + np.abs(field).sum()
     sure = np.abs(p - 0.5) > 0.5 - DECIDED
     yield np.where(sure, np.where(p > 0.5, most, -most), field), 1.0
