@@ -32,6 +32,7 @@ PROMISES = {
     "06_entities_and_relations": ["Ada works for Byron Ltd", "Charlotte lives in Paris"],
     "07_tables": ["fish   noun   verb", "Wrong pixels: 81 before, 18 after"],
     "09_your_own_structure": ["best_tour agrees with enumeration", "tour: home", "OPTIMAL"],
+    "10_sequences_that_agree": ["Jordan/place  signed", "Jordan/person  signed", "Bulls/team"],
 }
 
 
