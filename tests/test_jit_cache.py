@@ -66,18 +66,36 @@ def test_edited_callee_is_seen(package):
     assert use(package) == (30, 1)
 
 
+def test_edited_stranger_is_not(package):
+    (package / "stranger.py").write_text("SIZE = 1\n")
+    assert use(package) == (20, 0)
+    (package / "stranger.py").write_text("SIZE = 2\n")
+    assert use(package) == (20, 1)
+
+
+@pytest.mark.parametrize(
+    "style", ["from fake import callee as c", "from fake import (\n    callee as c,\n)"]
+)
+def test_imports_of_every_style_are_followed(package, style):
+    caller = CALLER.replace("from fake.callee import callee", style + "\ncallee = c.callee")
+    (package / "caller.py").write_text(caller)
+    assert use(package) == (20, 0)
+    (package / "callee.py").write_text(CALLEE.format(constant=2))
+    assert use(package) == (30, 0)
+
+
 def test_chosen_folder_is_used_and_old_versions_are_pruned(package, tmp_path):
     chosen = tmp_path / "chosen"
     for age in range(7):
-        old = chosen / f"kernels-{age:016d}"
+        old = chosen / f"kernels-caller-{age:016d}"
         old.mkdir(parents=True)
         os.utime(old, (1e9 - age, 1e9 - age))
-    in_use = chosen / "kernels-inuse"
+    in_use = chosen / "kernels-caller-inuse"
     in_use.mkdir()
     assert use(package, ASSENT_CACHE=str(chosen)) == (20, 0)
     assert use(package, ASSENT_CACHE=str(chosen)) == (20, 1)
-    left = sorted(folder.name for folder in chosen.iterdir())
-    assert left[:3] == [f"kernels-{age:016d}" for age in range(3)]
+    left = sorted(folder.name for folder in chosen.glob("kernels-caller-*"))
+    assert left[:3] == [f"kernels-caller-{age:016d}" for age in range(3)]
     assert in_use.name in left
     assert len(left) == 5  # three old ones, the one in use, and this version's
     assert not (package / "__pycache__").exists()

@@ -1,10 +1,12 @@
 """The one decorator of all kernels: compile on first call, keep the result on disk.
 
 Numba stores compiled code beside a stamp of the *decorated* function's file. A kernel that calls a
-function in another file is therefore served stale after an edit of that other file. Here the cache
-folder's name contains a hash of every source file of this package: any edit starts a fresh folder.
+function in another file is therefore served stale after an edit of that other file. Here every
+source file has a cache folder of its own, whose name contains a hash of that file and of all files
+of this package that it imports, directly or not: an edit starts fresh folders for just those
+kernels that it can reach.
 
-The folder is the first usable one of
+The folders are in the first usable one of
 
 1. ``$ASSENT_CACHE``, alone if set,
 2. ``$NUMBA_CACHE_DIR``,
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -31,7 +34,11 @@ import numba
 from numba.core import event
 
 _SOURCES = Path(__file__).resolve().parent
+# The folder from which the imports of this package are found.
+_ROOT = Path(__file__).resolve().parents[__name__.count(".")]
+_PACKAGE = __name__.partition(".")[0]
 _FOLDER_PREFIX = "kernels-"
+_IMPORTS = re.compile(r"^(?:from ([\w.]+) )?import (\([^)]*\)|.*)$", re.MULTILINE)
 
 # Folders of earlier versions that stay: enough to switch between a few checkouts or branches.
 _KEPT_FOLDERS = 4
@@ -61,7 +68,8 @@ def jit(function: Callable | None = None, **options: Any) -> Any:
         return lambda decorated: jit(decorated, **options)
     settings = {"nogil": True, "error_model": "numpy", **options}
     # Code typed at a prompt has no file, hence no stamp that could tell whether it changed.
-    folder = cache_folder() if os.path.isfile(function.__code__.co_filename) else None
+    source = Path(function.__code__.co_filename)
+    folder = cache_folder(source) if source.is_file() else None
     if folder is None:
         return numba.njit(**settings)(function)
     # Numba looks at its setting once, while decorating: lend it our folder for that moment only.
@@ -74,27 +82,48 @@ def jit(function: Callable | None = None, **options: Any) -> Any:
 
 
 @cache
-def cache_folder() -> Path | None:
-    """Folder that holds this version's compiled kernels; ``None`` if nothing can be kept."""
-    name = _FOLDER_PREFIX + _source_hash()
+def cache_folder(source: Path) -> Path | None:
+    """Folder of the compiled kernels of a source file; ``None`` if nothing can be kept."""
+    name = f"{_FOLDER_PREFIX}{source.stem}-"
     for parent in _candidate_folders():
-        folder = parent / name
+        folder = parent / (name + _source_hash(source))
         is_new = not folder.is_dir()
         if not _make_usable(folder):
             continue
         if is_new:
-            _prune(parent, keep=folder)
+            _prune(parent, name, keep=folder)
         return folder
     return None
 
 
-def _source_hash() -> str:
-    """Hash of the names and contents of all source files of this package."""
+def _source_hash(source: Path) -> str:
+    """Hash of the contents of a source file and of all that it imports of this package."""
+    reached = {source.resolve()}
+    waiting = [source.resolve()]
+    while waiting:
+        new = _imported(waiting.pop()) - reached
+        reached |= new
+        waiting += new
     digest = hashlib.sha256()
-    for path in sorted(_SOURCES.rglob("*.py")):
-        digest.update(path.relative_to(_SOURCES).as_posix().encode() + b"\0")
+    for path in sorted(reached):
+        digest.update(path.name.encode() + b"\0")
         digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+@cache
+def _imported(source: Path) -> frozenset[Path]:
+    """Files of this package that a source file names in its imports, at the top of the file."""
+    modules = set()
+    for origin, names in _IMPORTS.findall(source.read_text()):
+        listed = [name.split()[0] for name in names.strip("()").split(",") if name.strip()]
+        modules |= {origin, *(f"{origin}.{name}" for name in listed)} if origin else {*listed}
+    found = set()
+    for module in modules:
+        if module.partition(".")[0] == _PACKAGE:
+            path = _ROOT.joinpath(*module.split("."))
+            found |= {path.with_suffix(".py"), path / "__init__.py"}
+    return frozenset(path for path in found if path.is_file())
 
 
 def _candidate_folders() -> list[Path]:
@@ -120,11 +149,11 @@ def _make_usable(folder: Path) -> bool:
     return True
 
 
-def _prune(parent: Path, keep: Path) -> None:
-    """Remove the folders of earlier versions, except the latest few and those in use."""
+def _prune(parent: Path, name: str, keep: Path) -> None:
+    """Remove the folders of a file's earlier versions, except the latest few and those in use."""
     oldest_in_use = time.time() - _IN_USE
     others = []
-    for folder in parent.glob(_FOLDER_PREFIX + "*"):
+    for folder in parent.glob(name + "*"):
         try:
             others.append((folder.stat().st_mtime, folder))
         except OSError:  # another process pruned it first
@@ -145,13 +174,15 @@ class _Announcer(event.Listener):
         self.announced = False
 
     def on_start(self, event: Any) -> None:
-        module = event.data["dispatcher"].py_func.__module__
+        function = event.data["dispatcher"].py_func
+        module = function.__module__
         if self.announced or not module.startswith(__name__.rpartition(".")[0]):
             return
         self.announced = True
         if sys.stderr is None or not sys.stderr.isatty():
             return
-        later = "later starts load them" if cache_folder() else "set ASSENT_CACHE to keep them"
+        kept = cache_folder(Path(function.__code__.co_filename))
+        later = "later starts load them" if kept else "set ASSENT_CACHE to keep them"
         print(f"assent: compiling kernels for first use ({later}) …", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
