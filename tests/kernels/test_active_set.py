@@ -20,7 +20,7 @@ from assent.kernels.active_set import (
     structure_chunk,
     support_room,
 )
-from assent.kernels.ad3 import consensus
+from assent.kernels.ad3 import move_consensus
 from assent.kernels.tables import potts_table
 from assent.problem import DENSE, POTTS
 from tests.oracles.sweep import sweep_seeds
@@ -321,7 +321,7 @@ def run_ad3(kind, slots, lits, tables, theta, rho, iterations):
             kind, slots, lits, tables, 1.0 / rho, alpha, EXACT, True, 0.0,
             w, asleep, p, total, support, work,
         )  # fmt: skip
-        consensus(degree.astype(np.int32), alpha, p, total)
+        move_consensus(degree.astype(np.int32), alpha, p, total)
     literal_p = np.where(lits < 0, 1.0 - p[~lits], p[lits])
     return rho * (w + literal_p), p
 

@@ -54,7 +54,7 @@ def address_of(function: Any) -> int:
     """Address of a compiled function for :func:`call_compiled`; compiles it if need be.
 
     Example:
-        >>> from assent.kernels.cardinality import maximize_counts
+        >>> from assent.kernels.counts import maximize_counts
         >>> address_of(maximize_counts) == address_of(maximize_counts)
         True
     """
