@@ -120,6 +120,14 @@ def test_every_kind_is_in_the_tables(kind):
         assert f"`{ability}`" in section
 
 
+def test_the_table_of_questions_is_what_the_command_prints():
+    """After a change of kinds, paste the output of the command named on the page."""
+    page = (ROOT / "docs" / "factors.md").read_text(encoding="utf-8")
+    found = re.search(r"<!-- written by: (assent .*) -->\n(.*?)\n<!-- end -->", page, re.DOTALL)
+    assert found
+    assert run_command(shlex.split(found[1])) == found[2] + "\n"
+
+
 def test_the_page_on_adding_a_factor_shows_the_example():
     kernel = (ROOT / "examples" / "09_your_own_structure.py").read_text("utf-8")
     page = (ROOT / "docs" / "add_a_factor.md").read_text("utf-8")

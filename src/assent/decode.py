@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores
@@ -53,8 +54,7 @@ def decode(
     started = time.perf_counter()
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"decode takes a FactorGraph, got {type(graph).__name__}")
-    if time_limit is not None and not time_limit > 0:
-        raise ValueError(f"time_limit is a positive number of seconds, got {time_limit}")
+    _check_settings(time_limit, callback, scores)
     from assent.solvers.driver import drive
 
     solver = _solver(solver, time_limit)
@@ -73,6 +73,18 @@ def decode(
         started=started,
         known=None if warm_start is None else warm_start.certificate.assignment,
     )
+
+
+def _check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
+    if time_limit is not None:
+        if not isinstance(time_limit, Real):
+            raise TypeError(f"time_limit is a positive number of seconds, got {time_limit!r}")
+        if not float(time_limit) > 0:
+            raise ValueError(f"time_limit is a positive number of seconds, got {time_limit}")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback is a function of a Progress, got {callback!r}")
+    if scores is not None and not isinstance(scores, Mapping):
+        raise TypeError(f"scores is a dict of variables or handles to new scores, got {scores!r}")
 
 
 def _solver(solver: Any, time_limit: float | None) -> Solver:

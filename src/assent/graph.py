@@ -168,6 +168,8 @@ class FactorGraph:
         """
         if not isinstance(factor, Factor):
             raise TypeError(f"add takes a factor such as ExactlyOne(...), got {factor!r}")
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a factor is a string, got {name!r}")
         if factor.graph is not self:
             raise ModelError(f"{factor!r} was written for another graph")
         handle = Handle(factor, name)
@@ -208,6 +210,8 @@ class FactorGraph:
 
     def add_constant(self, value: float) -> None:
         """Add a constant to the score of every assignment."""
+        if not isinstance(value, (float, int, np.number)):
+            raise TypeError(f"a constant is a number, got {value!r}")
         if not np.isfinite(value):
             raise ModelError(f"a constant must be finite, got {value}")
         self.constant += float(value)
@@ -381,7 +385,12 @@ def _clean_shape(shape: Any, name: str) -> tuple[int, ...]:
 
 
 def _clean_states(states: int | Iterable[Hashable], name: str) -> tuple[Any, ...]:
+    if not isinstance(states, (int, np.integer, Iterable)) or isinstance(states, bool):
+        raise TypeError(f"{name}: states are labels, or how many there are, got {states!r}")
     labels = tuple(range(states)) if isinstance(states, (int, np.integer)) else tuple(states)
+    unusable = [label for label in labels if not isinstance(label, Hashable)]
+    if unusable:
+        raise TypeError(f"{name}: a label must be hashable (a string, say), got {unusable[0]!r}")
     if not labels:
         raise ModelError(f"{name}: a categorical variable needs at least one state")
     if len(set(labels)) != len(labels):

@@ -187,6 +187,10 @@ def test_kinds_and_solvers_come_from_their_registries():
     markdown = run("kinds", "--markdown").stdout
     assert markdown.startswith("| kind")
     assert len(markdown.splitlines()) == len(KINDS) + 2
+    for line, kind in zip(run("kinds", "--questions").stdout.splitlines()[2:], KINDS, strict=True):
+        name, *answers = line.split()
+        assert name == kind.__name__
+        assert answers.count("yes") == len(kind.abilities)
     table = run("solvers").stdout
     assert "AD3" in table
     assert "LinearProgram" in table

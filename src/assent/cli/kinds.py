@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import click
 
 from assent.cli.tables import format_table
 
+QUESTIONS = ("maximize", "project", "max_marginals", "marginals")
+
 
 @click.command()
+@click.option("--questions", is_flag=True, help="Only who answers which question.")
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
-def kinds(markdown: bool) -> None:
+def kinds(questions: bool, markdown: bool) -> None:
     """List the kinds of factors: what each says and which questions it answers."""
     from assent.factors import KINDS
 
+    table = question_table(KINDS, markdown) if questions else kind_table(KINDS, markdown)
+    click.echo(table)
+
+
+def kind_table(kinds: Iterable[Any], markdown: bool = False) -> str:
+    """What each kind says, its formula, the papers' name for it and what it answers."""
     rows = [
         (
             kind.__name__,
@@ -21,10 +33,18 @@ def kinds(markdown: bool) -> None:
             kind.paper_name,
             ", ".join(kind.abilities),
         )
-        for kind in KINDS
+        for kind in kinds
     ]
-    header = ("kind", "says", "formula", "papers", "questions")
-    click.echo(format_table(header, rows, markdown))
+    return format_table(("kind", "says", "formula", "papers", "questions"), rows, markdown)
+
+
+def question_table(kinds: Iterable[Any], markdown: bool = False) -> str:
+    """Kinds by questions: "yes" where a kind answers, a dash where it declares that it cannot."""
+    rows = [
+        (kind.__name__, *("yes" if q in kind.abilities else "–" for q in QUESTIONS))
+        for kind in kinds
+    ]
+    return format_table(("kind", *QUESTIONS), rows, markdown)
 
 
 def _first_sentence(kind: type) -> str:

@@ -164,6 +164,8 @@ def rows(
                 "over (axis=0 makes one factor per column), or .ravel() for a single factor"
             )
         axis = 0
+    if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
+        raise TypeError(f"{kind}: an axis is a whole number, got {axis!r}")
     if not -lits.ndim <= axis < lits.ndim:
         raise ModelError(f"{kind} has no axis {axis}: the literals have shape {lits.shape}")
     moved = np.moveaxis(lits.codes, axis, -1)

@@ -64,7 +64,8 @@ def _numbers(what: str, value: Any, shape: tuple[int, ...], flat: tuple[int, ...
         array = np.asarray(value, dtype=np.float64)
         full = np.broadcast_to(array, shape)
     except (TypeError, ValueError):
-        raise ModelError(f"Knapsack: {what} must be numbers of shape {shape}") from None
+        one = "one number" if shape == () else f"numbers of shape {shape}"
+        raise ModelError(f"Knapsack: {what} must be {one}, got {value!r}") from None
     if not (array >= 0).all() or (what == "weights" and not np.isfinite(array).all()):
         raise ModelError(f"Knapsack: {what} must be numbers >= 0, got {value!r}")
     return full.reshape(flat).copy()

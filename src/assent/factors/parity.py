@@ -32,6 +32,8 @@ class Parity(Logic):
     formula = "x_1 ⊕ … ⊕ x_n = 0;  odd: x_1 ⊕ … ⊕ x_n = 1"
 
     def __init__(self, literals: Any, *, axis: int | None = None, odd: bool = False) -> None:
+        if not isinstance(odd, (bool, np.bool_)):
+            raise TypeError(f"Parity: odd is True or False, got {odd!r}")
         self.odd = bool(odd)
         self._attach(*rows("Parity", literals, axis))
 

@@ -28,6 +28,12 @@ LEAST_SURE = 1e-3
 # Inner scores of structures times this only break ties of the marginals.
 SLIGHT = 1e-6
 
+# Marginals and scores are read on grids this fine (scores relative to the largest): what differs
+# by less is a tie, broken by order and not by rounding errors.  Ties stand at grid points as a
+# rule (one half, whole numbers), and noise leaves them there.
+MARGINAL_GRID = 2.0**-12
+SCORE_GRID = 2.0**-36
+
 
 class Adjacency(NamedTuple):
     """What rounding needs to know of a problem, computed once and used for every call."""
@@ -85,7 +91,7 @@ def round_marginals(
         5.0
     """
     tables = build_tables(problem) if tables is None else tables
-    p = np.clip(np.ascontiguousarray(marginals, np.float64), 0.0, 1.0)
+    p = np.clip(on_grid(marginals, MARGINAL_GRID), 0.0, 1.0)
     if not problem.models:
         return _round(problem, scores, p, None, tables, max_sweeps, thorough)
     from assent.kernels.structure_steps import searcher_of
@@ -97,6 +103,30 @@ def round_marginals(
         sure = np.where(held >= 0, held, np.clip(p, LEAST_SURE, 1.0 - LEAST_SURE))
         found.append(_round(problem, scores, sure, held, tables, max_sweeps, thorough))
     return min(found, key=lambda answer: (answer.violated, -answer.value))
+
+
+def on_grid(values: np.ndarray, step: float) -> np.ndarray:
+    """Values rounded to multiples of ``step`` (-inf stays).
+
+    Example:
+        >>> on_grid(np.array([0.5 + 1e-9, 0.5 - 1e-9]), 2.0**-12).tolist()
+        [0.5, 0.5]
+    """
+    out = np.divide(values, step, dtype=np.float64)
+    np.rint(out, out=out)
+    out *= step
+    return out
+
+
+def tied_scores(scores: Any) -> Any:
+    """Scores on a grid relative to the largest, by which near-ties are ties."""
+    parts = (scores.theta, scores.pair, scores.table)
+    largest = max(float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) for a in parts)
+    if largest == 0.0:
+        return scores
+    step = SCORE_GRID * 2.0 ** np.ceil(np.log2(largest))
+    theta, pair, table = (on_grid(a, step) for a in parts)
+    return type(scores)(theta, pair, scores.constant, table)
 
 
 def structure_wishes(

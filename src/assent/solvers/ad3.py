@@ -15,6 +15,7 @@ grids the first three took up to twice the iterations of doing without them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -148,6 +149,15 @@ class AD3:
     threads: int = 1
 
     def __post_init__(self) -> None:
+        for name in ("gap_tolerance", "residual_tolerance", "over_relaxation", "penalty"):
+            value = getattr(self, name)
+            optional = name in ("over_relaxation", "penalty")
+            if not (isinstance(value, Real) or (optional and value is None)):
+                raise TypeError(f"{name} is a number{' or None' * optional}, got {value!r}")
+        for name in ("max_iterations", "threads"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+                raise TypeError(f"{name} is a whole number, got {value!r}")
         if self.over_relaxation is not None and not 0.0 < self.over_relaxation < 2.0:
             raise ValueError(f"over_relaxation lies between 0 and 2, got {self.over_relaxation}")
         if self.penalty is not None and not 0.0 < self.penalty < np.inf:
@@ -157,8 +167,6 @@ class AD3:
                 raise ValueError(f"{name} is at least 0 and finite, got {getattr(self, name)}")
         if self.max_iterations < 1:
             raise ValueError(f"max_iterations is at least 1, got {self.max_iterations}")
-        if not isinstance(self.threads, int) or isinstance(self.threads, bool):
-            raise TypeError(f"threads is a whole number, got {self.threads!r}")
         if self.threads < 1:
             raise ValueError(f"threads is at least 1, got {self.threads}")
 

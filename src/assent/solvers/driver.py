@@ -42,6 +42,12 @@ FIRST_RAY = 100
 RAY_GROWTH = 1.5
 
 
+# A marginal within this of one half is no sign of either value.
+UNDECIDED = 1e-4
+# Answers whose scores differ by less than this, relatively, are equally good: the first stays.
+TIE = 1e-10
+
+
 @dataclass
 class Best:
     """The best of everything seen so far."""
@@ -55,10 +61,13 @@ class Best:
 
     def offer(self, assignment: NDArray[np.int8], value: float, violations: int) -> None:
         """Consider an assignment."""
-        if violations == 0 and value > self.value:
+        if violations == 0 and (self.assignment is None or value > self.value + self._tie()):
             self.value, self.assignment = value, assignment
         if violations < self.fewest_violations:
             self.fewest_violations, self.least_violating = violations, assignment
+
+    def _tie(self) -> float:
+        return TIE * (1.0 + abs(self.value))
 
 
 @dataclass
@@ -97,6 +106,7 @@ class Run:
     iterations: int = 0
     rounded_at: int = 0
     tables: Any = None  # adjacency for rounding, built when first needed
+    tied: Any = None  # scores on a grid, by which roundings choose
 
     @property
     def problem(self) -> Problem:
@@ -171,7 +181,7 @@ class Run:
         self.rounded_at = self.iterations
         marginals = self.solver.marginals(workspace)
         if not self.large:
-            self.offer_known((marginals > 0.5).view(np.int8))
+            self.offer_known((marginals > 0.5 + UNDECIDED).view(np.int8))
         self._offer_rounded(marginals, thorough)
         for _ in range(PERTURBED_TRIES if thorough else 0):
             if self.best.bound - self.best.value <= self._tolerance():
@@ -180,15 +190,15 @@ class Run:
             self._offer_rounded(marginals + noise, thorough=False)
 
     def _offer_rounded(self, marginals: Float, thorough: bool) -> None:
-        from assent.kernels import rounding
+        from assent.kernels import evaluate, rounding
 
         if self.tables is None:
             self.tables = rounding.build_tables(self.problem)
-        self.best.offer(
-            *rounding.round_marginals(
-                self.problem, self.scores, marginals, self.tables, thorough=thorough
-            )
+            self.tied = self.scores if self.large else rounding.tied_scores(self.scores)
+        x, _, violated = rounding.round_marginals(
+            self.problem, self.tied, marginals, self.tables, thorough=thorough
         )
+        self.best.offer(x, evaluate.value(self.problem, self.scores, x), violated)
 
     def offer_known(self, assignment: NDArray[np.int8]) -> None:
         """Offer an assignment from elsewhere."""
@@ -313,7 +323,7 @@ def _last_info(run: Run) -> Info:
 def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info) -> Result:
     """Restate the best of a run for the written graph, and recheck it there."""
     compiled, best = run.compiled, run.best
-    run.tables = None
+    run.tables = run.tied = None
     if best.dual is None:
         best.dual = run.solver.dual_point(run.problem, run.scores, workspace)
     consensus = np.clip(run.solver.marginals(workspace), 0.0, 1.0)
