@@ -29,6 +29,7 @@ from assent.factors import (
     Tree,
 )
 from assent.graph import FactorGraph
+from assent.project import Projected, project
 from assent.result import Certificate, Result, Status
 from assent.trace import Progress, Trace
 from assent.variables import Categorical, Literals
@@ -74,6 +75,7 @@ __all__ = [
     "Parity",
     "Potts",
     "Progress",
+    "Projected",
     "RecompileWarning",
     "Restored",
     "Result",
@@ -84,6 +86,7 @@ __all__ = [
     "decode",
     "grid_chains",
     "group",
+    "project",
     "tree_cover",
 ]
 

@@ -39,6 +39,7 @@ from assent.solvers.team import team_size, together
 
 if TYPE_CHECKING:
     from assent.solvers.aside import Aside
+    from assent.solvers.quadratic import Squares
 
 # The penalty is first looked at after so many iterations, then at doubling distances.
 FIRST_LOOK = 20
@@ -67,7 +68,7 @@ class Workspace:
     weight: Float  # [G], penalties of the groups relative to the pairs'
     mass: Float  # [n], weight of each coordinate's links
     links: float  # weight of all links
-    aside: Aside | None = None  # factors that are stepped outside the fused loop
+    aside: Aside | Squares | None = None  # factors that are stepped outside the fused loop
     mean_w_pair: Float = field(init=False)  # running averages of the four
     mean_w_logic: Float = field(init=False)
     mean_w_table: Float = field(init=False)
@@ -188,7 +189,7 @@ class AD3:
             penalty = self.penalty or (
                 warm_start.penalty if known else initial_penalty(problem, scores)
             )
-            rest = _residual(problem, scores, warm_start.dual)
+            rest = residual_scores(problem, scores, warm_start.dual)
         links = float(mass.sum())
         mass = np.where(mass > 0.0, mass, 1.0)
         # u = score / penalty: what the link scores leave of theta is shared by weight.
@@ -370,7 +371,7 @@ def _sum_links(lits: Int32, values: Float, n: int) -> Float:
     return np.bincount(own, weights=values, minlength=n).astype(np.float64, copy=False)
 
 
-def _residual(problem: Problem, scores: Scores, dual: DualPoint) -> Float:
+def residual_scores(problem: Problem, scores: Scores, dual: DualPoint) -> Float:
     """What the link scores leave of ``theta[n]``."""
     rest = scores.theta.copy()
     for lits, values in ((problem.lits, dual.logic), (problem.tables.lits, dual.table)):
