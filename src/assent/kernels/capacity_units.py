@@ -6,12 +6,9 @@ granted to the limit; together with a small tolerance no assignment that fits is
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.problem import KNAPSACK
 
 # Units of a capacity: fine enough that the rounding of a thousand items stays below TOLERANCE,
 # coarse enough that int64 holds the sum of a hundred thousand.
@@ -25,36 +22,40 @@ TOO_HEAVY = 2 * CAPACITY
 TOLERANCE = 5e-10
 
 
-def knapsack_units(problem: Any) -> tuple[np.ndarray, np.ndarray]:
+@jit
+def knapsack_units(size, members, weights, capacity):
     """Units ``int64`` of every knapsack link (in the order of ``weights``) and factor limits.
 
+    The groups are the KNAPSACK ones.
+
     Example:
-        >>> from assent.problem import make_problem
-        >>> group = (KNAPSACK, np.array([[0, 1]], np.int32), np.ones(1, np.int32))
-        >>> weights, capacity = [np.array([[1.0, 9.0]])], [np.array([2.0])]
-        >>> no_pairs = np.zeros((0, 2), np.int32)
-        >>> problem = make_problem(2, no_pairs, [group], None, weights, capacity)
-        >>> units, limit = knapsack_units(problem)
+        >>> sizes, counts = np.array([2], np.int32), np.array([1])
+        >>> units, limit = knapsack_units(sizes, counts, np.array([1.0, 9.0]), np.array([2.0]))
         >>> (units / CAPACITY).tolist(), round(float(limit[0] / CAPACITY), 6)
         ([0.5, 2.0], 1.0)
     """
-    units = np.empty(len(problem.weights), np.int64)
-    limits = [np.zeros(0, np.int64)]
-    link = first = 0
-    for g in np.flatnonzero(problem.group_kind == KNAPSACK):
-        size, count = int(problem.group_size[g]), int(problem.group_count[g])
-        weights = problem.weights[link : link + size * count].reshape(size, count)
-        capacity = problem.capacity[first : first + count]
-        # Without room the heaviest item sets the scale: only weightless items fit.
-        scale = np.where(capacity > 0.0, capacity, weights.max(axis=0, initial=1e-300))
-        with np.errstate(over="ignore"):
-            parts = np.minimum(weights / scale, TOO_HEAVY / CAPACITY)
-        units[link : link + size * count] = np.rint(parts * CAPACITY).astype(np.int64).ravel()
-        room = int(CAPACITY * (1.0 + TOLERANCE)) + size // 2
-        limits.append(np.where(capacity > 0.0, room, np.where(capacity < 0.0, -1, 0)))
-        link += size * count
-        first += count
-    return units, np.concatenate(limits)
+    units = np.empty(weights.size, np.int64)
+    limits = np.empty(capacity.size, np.int64)
+    link, factor = 0, 0
+    for g in range(size.size):
+        for f in range(members[g]):
+            room = capacity[factor]
+            # Without room the heaviest item sets the scale: only weightless items fit.
+            scale = room if room > 0.0 else 1e-300
+            for j in range(size[g] if room <= 0.0 else 0):
+                scale = max(scale, weights[link + j * members[g] + f])
+            for j in range(size[g]):
+                own = weights[link + j * members[g] + f]
+                heavy = 0.5 * own >= scale
+                units[link + j * members[g] + f] = (
+                    TOO_HEAVY if heavy else np.int64(np.rint(own / scale * CAPACITY))
+                )
+            limits[factor] = -1 if room < 0.0 else 0
+            if room > 0.0:
+                limits[factor] = np.int64(CAPACITY * (1.0 + TOLERANCE)) + size[g] // 2
+            factor += 1
+        link += size[g] * members[g]
+    return units, limits
 
 
 @jit

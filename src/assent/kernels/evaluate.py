@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.problem import ANYOF, CAP, PARITY, POTTS
+from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, POTTS
 
 # Weights may exceed a capacity by this part of it: sums like 0.1 + 0.2 <= 0.3 should hold.
 TOLERANCE = 1e-9
@@ -101,6 +101,44 @@ def value(problem: Any, scores: Any, x: np.ndarray) -> float:
     return float(
         scores.constant + _summed_scores(scores.theta, problem.pair_var, scores.pair, entries, x)
     )
+
+
+@jit
+def assess(
+    kind, size, count, first_link, first_factor, lits, k, weights, capacity, tables, table,
+    theta, pair_var, pair, constant, x,
+):  # fmt: skip
+    """Value of ``x`` (see :func:`value`) and how many factors it breaks, structures apart.
+
+    ``tables`` is ``None`` where the problem has none.
+    """
+    broken = np.zeros(k.size, np.uint8)
+    counted = np.searchsorted(kind, KNAPSACK)
+    _mark_violated(
+        kind[:counted], size[:counted], count[:counted], first_link[:counted],
+        first_factor[:counted], lits, k, x, broken,
+    )  # fmt: skip
+    if capacity.size:
+        _mark_overloaded(
+            size[counted:], count[counted:], first_link[counted:], lits, weights, capacity, x,
+            broken[broken.size - capacity.size :],
+        )  # fmt: skip
+    violations = np.int64(0)
+    for flag in broken:
+        violations += flag
+    entries = np.zeros(0)
+    if tables is not None:
+        entries = np.empty(tables.factor[-1])
+        _pick_entries(
+            tables.kind, tables.slot, tables.states, tables.first, tables.link, tables.entry,
+            tables.factor, tables.lits, table, x, entries,
+        )  # fmt: skip
+    forbidden = 0
+    for entry in entries:
+        forbidden += entry == -np.inf
+    if forbidden:
+        return -np.inf, violations + forbidden
+    return constant + _summed_scores(theta, pair_var, pair, entries, x), violations
 
 
 @jit

@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.cluster_switches import cluster_sweep
-from assent.kernels.jit import jit
 from assent.kernels.point import (
     change_of_flip,
     count_broken,
@@ -258,7 +257,7 @@ def largest_score(theta, pair, tables):
     return largest
 
 
-@jit
+@inner
 def improve(logic, pairs, tables, theta, pair, point, max_sweeps, thorough):
     """Local search from ``point`` (its ``x`` and ``frozen`` set); returns broken factors, flips.
 

@@ -42,15 +42,14 @@ class Point(NamedTuple):
 
 def build_pairs(problem: Any) -> Pairs:
     """Index the pair factors of a compiled problem by coordinate."""
-    start = np.zeros(problem.n + 1, np.int32)
-    edges = np.empty(2 * len(problem.pair_var), np.int32)
-    _pairs_by_coordinate(problem.pair_var, start, edges)
-    return Pairs(problem.pair_var, start, edges)
+    return index_pairs(problem.pair_var, problem.n)
 
 
 @jit
-def _pairs_by_coordinate(var, start, edges):
+def index_pairs(var, n):
     """Fill a CSR from coordinates to their pairs by a counting sort."""
+    start = np.zeros(n + 1, np.int32)
+    edges = np.empty(2 * len(var), np.int32)
     for e in range(len(var)):
         start[var[e, 0] + 1] += 1
         start[var[e, 1] + 1] += 1
@@ -66,6 +65,7 @@ def _pairs_by_coordinate(var, start, edges):
     for v in range(start.size - 1, 0, -1):
         start[v] = start[v - 1]
     start[0] = 0
+    return Pairs(var, start, edges)
 
 
 @lean

@@ -92,36 +92,10 @@ def build_links(problem: Any) -> Logic:
     """
     if len(problem.k) >= MOST_FACTORS:
         raise ValueError(f"propagation handles fewer than {MOST_FACTORS} logic factors")
-    layout = (
-        problem.group_kind,
-        problem.group_size,
-        problem.group_count,
-        problem.group_link,
-        problem.group_factor,
-        problem.lits,
-    )
-    marks = np.zeros(len(problem.lits), np.uint8)
-    stamp, seen = np.full(problem.n, -1, np.int64), np.empty(problem.n, np.int32)
-    complements = _mark_complements(*layout, stamp, seen, marks)
-    k = problem.k.astype(np.int64)
-    units = heaviest = np.zeros(0, np.int64)
-    if len(problem.capacity):
-        units, limits = knapsack_units(problem)
-        heaviest = np.empty_like(limits)
-        stamp[:] = -1
-        heavy = problem.group_kind == KNAPSACK
-        groups = (problem.group_size[heavy], problem.group_count[heavy], problem.group_link[heavy])
-        complements |= net_complements(
-            *groups, problem.lits, stamp, seen, marks, PAIRED, units, limits, heaviest
-        )
-        k[len(k) - len(limits) :] = limits
-    if not complements:
-        marks = np.zeros(0, np.uint8)
-    start = np.zeros(problem.n + 1, np.int32)
-    uses = np.empty(len(problem.lits) - np.count_nonzero(marks == PAIRED), np.int32)
-    loads = np.empty(len(uses) if len(units) else 0, np.int64)
-    _index_uses(*layout, marks, units, start, uses, loads)
-    return Logic(*layout, k, start, uses, marks, units, heaviest, loads)
+    return index_logic(
+        problem.group_kind, problem.group_size, problem.group_count, problem.group_link,
+        problem.group_factor, problem.lits, problem.k, problem.weights, problem.capacity, problem.n,
+    )  # fmt: skip
 
 
 def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:
@@ -156,7 +130,42 @@ def workspace(problem: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @jit
-def _mark_complements(kind, size, members, first_link, first_factor, lits, stamp, seen, marks):
+def index_logic(kind, size, members, first_link, first_factor, lits, k, weights, capacity, n):
+    """The index of logic links by coordinate; see :func:`build_links`."""
+    marks = np.zeros(lits.size, np.uint8)
+    stamp, seen = np.full(n, -1, np.int64), np.empty(n, np.int32)
+    complements = mark_complements(
+        kind, size, members, first_link, first_factor, lits, stamp, seen, marks
+    )
+    limits = k.astype(np.int64)
+    units, heaviest = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if capacity.size:
+        common = np.searchsorted(kind, KNAPSACK)
+        units, heavy_limits = knapsack_units(size[common:], members[common:], weights, capacity)
+        heaviest = np.empty_like(heavy_limits)
+        stamp[:] = -1
+        complements |= net_complements(
+            size[common:], members[common:], first_link[common:], lits, stamp, seen, marks,
+            PAIRED, units, heavy_limits, heaviest,
+        )  # fmt: skip
+        limits[limits.size - heavy_limits.size :] = heavy_limits
+    paired = np.count_nonzero(marks == PAIRED)
+    if not complements:
+        marks = np.zeros(0, np.uint8)
+    start = np.zeros(n + 1, np.int32)
+    uses = np.empty(lits.size - paired, np.int32)
+    loads = np.empty(uses.size if units.size else 0, np.int64)
+    index_uses(
+        kind, size, members, first_link, first_factor, lits, marks, units, start, uses, loads
+    )
+    return Logic(
+        kind, size, members, first_link, first_factor, lits, limits, start, uses, marks, units,
+        heaviest, loads,
+    )  # fmt: skip
+
+
+@inner
+def mark_complements(kind, size, members, first_link, first_factor, lits, stamp, seen, marks):
     """Mark links whose complement is an input of the same factor; say whether there are any.
 
     ``stamp[v]`` is the last factor met that names ``v``, ``seen[v]`` the link that does.
@@ -181,8 +190,8 @@ def _mark_complements(kind, size, members, first_link, first_factor, lits, stamp
     return found
 
 
-@jit
-def _index_uses(
+@inner
+def index_uses(
     kind, size, members, first_link, first_factor, lits, marks, units, start, uses, loads
 ):  # fmt: skip
     """Fill a CSR from coordinates to their uses, and what these weigh, by a counting sort."""

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.kernels.evaluate import count_violated, value
+from assent.kernels.jit import jit
 from assent.kernels.local_search import improve
 from assent.kernels.point import Pairs, Point, build_pairs
-from assent.kernels.propagate import Logic, build_links, workspace
+from assent.kernels.propagate import Logic, build_links
 from assent.kernels.sequential import DECIDED, settle_all
 from assent.kernels.table_links import TableLinks, build_table_links, table_field
 from assent.kernels.table_rounding import settle_states
@@ -157,16 +158,31 @@ def _round(
 ) -> Rounded:
     """:func:`round_marginals` once structures have decided on ``held[n]`` (-1: open)."""
     logic, pairs, links = tables
-    if links is None:
-        field = None
-        x, frozen = settle_all(problem, scores, p, logic, pairs)
-    else:
-        field = table_field(links, scores.table)
-        x, frozen = settle_states(problem, scores, p, logic, pairs, field)
-    if held is not None:
-        frozen |= held >= 0
-    if max_sweeps > 0:
-        true, scratch, _ = workspace(problem)
-        point = Point(x, true, scratch, np.empty(problem.n), frozen)
-        improve(logic, pairs, field, scores.theta, scores.pair, point, max_sweeps, thorough)
+    field = None if links is None else table_field(links, scores.table)
+    if held is None:
+        held = np.zeros(0, np.int8)
+    x = round_point(logic, pairs, field, scores.theta, scores.pair, p, held, max_sweeps, thorough)
     return Rounded(x, value(problem, scores, x), count_violated(problem, scores, x))
+
+
+@jit
+def round_point(logic, pairs, tables, theta, pair, p, held, max_sweeps, thorough):
+    """The assignment ``int8[n]`` that marginals ``p`` (0 to 1) are rounded and improved to.
+
+    ``tables`` is ``None`` where there are none; coordinates with ``held >= 0`` are not moved by
+    the local search (an empty ``held`` holds none).
+    """
+    x, frozen = np.empty(p.size, np.int8), np.empty(p.size, np.uint8)
+    field = np.empty(p.size)
+    true, free = np.empty(logic.k.size, np.int64), np.empty(logic.k.size, np.int64)
+    trail = np.empty(p.size, np.int32)
+    if tables is None:
+        settle_all(logic, pairs, theta, pair, p, x, frozen, field, true, free, trail)
+    else:
+        settle_states(logic, pairs, tables, theta, pair, p, x, frozen, field, true, free, trail)
+    for v in range(held.size):
+        frozen[v] |= held[v] >= 0
+    if max_sweeps > 0:
+        point = Point(x, true, free, field, frozen)
+        improve(logic, pairs, tables, theta, pair, point, max_sweeps, thorough)
+    return x

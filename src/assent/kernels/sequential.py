@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from assent.kernels.jit import jit
-from assent.kernels.point import Pairs
 from assent.kernels.propagate import (
     FREE,
-    Logic,
+    inner,
     lean,
     propagate,
     reset_counters,
     retreat,
     start_units,
-    workspace,
 )
 
 # A marginal this far from one half decides by itself; nearer ones leave the choice to the scores,
@@ -33,40 +28,59 @@ RESTARTS = 4
 # Sureness is compared in steps of 1 / 65535: finer differences are noise of an unfinished solve,
 # and 16-bit keys sort in linear time.
 SURENESS_STEPS = np.iinfo(np.uint16).max
-SLICE = 1 << 20
 
-
-def settle_all(
-    problem: Any, scores: Any, p: np.ndarray, logic: Logic, pairs: Pairs
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sequential rounding: the assignment, and flags of the coordinates never in question."""
-    order = sureness_order(doubts(p))
-    x, frozen, field = np.empty(problem.n, np.int8), np.empty(problem.n, np.uint8), np.empty_like(p)
+@inner
+def settle_all(logic, pairs, theta, pair, p, x, frozen, field, true, free, trail):
+    """Sequential rounding into ``x``; ``frozen`` flags the coordinates never in question."""
+    doubt = np.empty(p.size, np.uint16)
+    for v in range(p.size):
+        doubt[v] = sureness_key(2.0 * abs(p[v] - 0.5))
+    order = sureness_order(doubt)
     for _ in range(RESTARTS):
         stuck = settle(
-            logic, pairs, scores.theta, scores.pair, p, order, x, frozen, field, *workspace(problem)
+            logic, pairs, theta, pair, p, order, x, frozen, field, true, free, trail
         )
         if stuck < 0:
             break
-        order = np.concatenate([order[stuck : stuck + 1], np.delete(order, stuck)])
-    return x, frozen
+        bring_forward(order, stuck)
 
 
-def doubts(p: np.ndarray) -> np.ndarray:
-    """How undecided marginals are, 0 to 65535; in slices, to need little memory."""
-    out = np.empty(len(p), np.uint16)
-    for start in range(0, len(p), SLICE):
-        part = slice(start, start + SLICE)
-        out[part] = (1 - 2 * np.abs(p[part] - 0.5)) * SURENESS_STEPS
-    return out
+@lean
+def sureness_key(sureness):
+    """Sorts by decreasing sureness, 0 to 1."""
+    return np.uint16((1.0 - sureness) * SURENESS_STEPS)
 
 
-def sureness_order(doubt: np.ndarray) -> np.ndarray:
-    """Places by increasing ``doubt`` (``uint16``, 0 is sure), ties by index."""
-    return np.argsort(doubt, kind="stable").astype(np.int32)
+@inner
+def sureness_order(doubt):
+    """Places by increasing ``doubt`` (``uint16``, 0 is sure), ties by index: two counting sorts."""
+    order = np.arange(doubt.size).astype(np.int32)
+    other = np.empty(doubt.size, np.int32)
+    begins = np.empty(257, np.int64)
+    for shift in range(0, 16, 8):
+        begins[:] = 0
+        for place in range(doubt.size):
+            begins[((doubt[place] >> shift) & 255) + 1] += 1
+        for digit in range(256):
+            begins[digit + 1] += begins[digit]
+        for place in order:
+            digit = (doubt[place] >> shift) & 255
+            other[begins[digit]] = place
+            begins[digit] += 1
+        order, other = other, order
+    return order
 
 
-@jit
+@lean
+def bring_forward(order, place):
+    """Move an entry to the front, those before it one back."""
+    first = order[place]
+    for at in range(place, 0, -1):
+        order[at] = order[at - 1]
+    order[0] = first
+
+
+@inner
 def settle(
     logic, pairs, theta, pair, p, order, values, frozen, field, true, free, trail
 ):  # fmt: skip

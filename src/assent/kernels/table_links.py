@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.kernels.propagate import coordinate, group_of, lean
+from assent.kernels.propagate import coordinate, group_of, inner, lean
 from assent.problem import POTTS
 
 
@@ -68,31 +68,40 @@ class TableField(NamedTuple):
 
 def build_table_links(problem: Any) -> TableLinks:
     """Index the tables of a compiled problem by coordinate, 4 bytes per link."""
-    tables = problem.written
-    start = np.zeros(problem.n + 1, np.int32)
+    return index_tables(problem.written, problem.n)
+
+
+@jit
+def index_tables(tables, n):
+    """The index of table links by coordinate; see :func:`build_table_links`."""
+    start = np.zeros(n + 1, np.int32)
     uses = np.empty(len(tables.lits), np.int32)
-    _links_by_coordinate(tables.lits, start, uses)
-    site_of = np.full(problem.n, -1, np.int32)
-    site_link, site_size = np.empty(problem.n, np.int32), np.empty(problem.n, np.int32)
-    count = _find_sites(*tables[1:5], tables.factor, tables.lits, site_of, site_link, site_size)
+    links_by_coordinate(tables.lits, start, uses)
+    site_of = np.full(n, -1, np.int32)
+    site_link, site_size = np.empty(n, np.int32), np.empty(n, np.int32)
+    count = find_sites(
+        tables.slot, tables.states, tables.first, tables.link, tables.factor, tables.lits,
+        site_of, site_link, site_size,
+    )  # fmt: skip
     return TableLinks(
-        **tables._asdict(),
-        start=start,
-        uses=uses,
-        site_of=site_of,
-        site_link=site_link[:count],
-        site_size=site_size[:count],
-    )
+        tables.kind, tables.slot, tables.states, tables.first, tables.link, tables.entry,
+        tables.factor, tables.lits, start, uses, site_of, site_link[:count], site_size[:count],
+    )  # fmt: skip
 
 
-def table_field(links: TableLinks, table: np.ndarray) -> TableField:
+@jit
+def table_field(links, table):
     """Room for the sums of tables whose entries are given."""
-    slots = int(np.diff(links.slot).max(initial=1))
-    begins = np.append(0, np.cumsum(links.states))
-    states = int((begins[links.slot[1:]] - begins[links.slot[:-1]]).max(initial=1))
+    slots, most = 1, 1
+    for t in range(links.kind.size):
+        states = 0
+        for s in range(links.slot[t], links.slot[t + 1]):
+            states += links.states[s]
+        most = max(most, states)
+        slots = max(slots, links.slot[t + 1] - links.slot[t])
     lists = Lists(
-        np.empty(states, np.int32),
-        np.empty(states),
+        np.empty(most, np.int32),
+        np.empty(most),
         np.empty(slots, np.int32),
         np.empty(slots, np.int32),
         np.empty(slots, np.int32),
@@ -101,8 +110,8 @@ def table_field(links: TableLinks, table: np.ndarray) -> TableField:
     return TableField(links, lists, table, np.zeros(len(links.site_of)))
 
 
-@jit
-def _links_by_coordinate(lits, start, uses):
+@inner
+def links_by_coordinate(lits, start, uses):
     """Fill a CSR from coordinates to links by a counting sort."""
     for link in range(lits.size):
         start[coordinate(lits[link]) + 1] += 1
@@ -119,8 +128,8 @@ def _links_by_coordinate(lits, start, uses):
     start[0] = 0
 
 
-@jit
-def _find_sites(slot, states, first, link, factor, lits, site_of, site_link, site_size):
+@inner
+def find_sites(slot, states, first, link, factor, lits, site_of, site_link, site_size):
     """Give every categorical variable read by a table a number; returns how many there are."""
     count = 0
     for t in range(factor.size - 1):

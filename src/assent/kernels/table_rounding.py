@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from assent.kernels.jit import jit
-from assent.kernels.point import Pairs
 from assent.kernels.propagate import (
     FREE,
-    Logic,
     coordinate,
+    inner,
     lean,
     propagate,
     reset_counters,
     retreat,
     start_units,
-    workspace,
 )
 from assent.kernels.sequential import (
     RESTARTS,
-    SURENESS_STEPS,
     UNDO_EFFORT,
-    doubts,
+    bring_forward,
     expected_field,
     preferred,
     settle_field,
+    sureness_key,
     sureness_order,
 )
 from assent.kernels.support import propagate_all
 from assent.kernels.table_links import (
-    TableField,
     enlist,
     locate,
     prepare_lists,
@@ -49,42 +43,46 @@ UNDECIDED = 0.3
 LIKELY_CONFLICT = 2.0
 
 
-def settle_states(
-    problem: Any, scores: Any, p: np.ndarray, logic: Logic, pairs: Pairs, tables: TableField
-) -> tuple[np.ndarray, np.ndarray]:
-    """Sequential rounding: the assignment, and flags of the coordinates never in question.
+@inner
+def settle_states(logic, pairs, tables, theta, pair, p, x, frozen, field, true, free, trail):
+    """Sequential rounding into ``x``; ``frozen`` flags the coordinates never in question.
 
     Visits sites and the coordinates outside of them by decreasing sureness of ``p[n]``.
     """
     links = tables.links
-    hard = np.zeros(int(links.factor[-1]), np.uint8)
+    hard = np.zeros(links.factor[-1], np.uint8)
     penalty = LIKELY_CONFLICT * mark_hard(links.factor, links.entry, tables.table, hard)
     order = visits(links, p)
-    x, frozen = np.empty(problem.n, np.int8), np.empty(problem.n, np.uint8)
-    fields = np.empty_like(p), np.empty_like(p)
+    outlook = np.empty_like(field)
     for _ in range(RESTARTS):
         stuck = settle_in_order(
-            logic, pairs, tables, hard, penalty, scores.theta, scores.pair, p, order, x, frozen,
-            *fields, *workspace(problem)
+            logic, pairs, tables, hard, penalty, theta, pair, p, order, x, frozen,
+            field, outlook, true, free, trail,
         )  # fmt: skip
         if stuck < 0:
             break
-        order = np.concatenate([order[stuck : stuck + 1], np.delete(order, stuck)])
-    return x, frozen
+        bring_forward(order, stuck)
 
 
-def visits(links: Any, p: np.ndarray) -> np.ndarray:
+@inner
+def visits(links, p):
     """Sites (as ``~s``) and lone coordinates by decreasing sureness, ties by index."""
-    lone = np.flatnonzero(links.site_of < 0).astype(np.int32)
-    doubt = np.empty(len(links.site_link))
-    site_doubt(links.site_link, links.site_size, links.lits, p, doubt)
-    sites = ~np.arange(len(doubt), dtype=np.int32)
-    both = np.concatenate([sites, lone])
-    keys = (doubt * SURENESS_STEPS).astype(np.uint16)
-    return both[sureness_order(np.concatenate([keys, doubts(p[lone])]))]
+    sites = links.site_link.size
+    both = np.empty(sites + np.count_nonzero(links.site_of < 0), np.int32)
+    doubt = np.empty(both.size, np.uint16)
+    for s in range(sites):
+        both[s] = ~s
+        doubt[s] = sureness_key(site_lead(links.lits, links.site_link[s], links.site_size[s], p))
+    at = sites
+    for v in range(p.size):
+        if links.site_of[v] < 0:
+            both[at] = v
+            doubt[at] = sureness_key(2.0 * abs(p[v] - 0.5))
+            at += 1
+    return both[sureness_order(doubt)]
 
 
-@jit
+@lean
 def mark_hard(factor, entry, table, hard):
     """Flag tables with an entry of -inf; returns the largest finite size of an entry."""
     largest = 0.0
@@ -99,21 +97,20 @@ def mark_hard(factor, entry, table, hard):
     return largest
 
 
-@jit
-def site_doubt(site_link, site_size, lits, p, doubt):
-    """One minus the lead of the likeliest state over the second."""
-    for s in range(site_link.size):
-        best, second = 0.0, 0.0
-        for at in range(site_link[s], site_link[s] + site_size[s]):
-            likely = p[lits[at]]
-            if likely > best:
-                best, second = likely, best
-            elif likely > second:
-                second = likely
-        doubt[s] = 1.0 - (best - second)
+@lean
+def site_lead(lits, begin, size, p):
+    """The lead of a site's likeliest state over the second."""
+    best, second = 0.0, 0.0
+    for at in range(begin, begin + size):
+        likely = p[lits[at]]
+        if likely > best:
+            best, second = likely, best
+        elif likely > second:
+            second = likely
+    return best - second
 
 
-@jit
+@inner
 def settle_in_order(
     logic, pairs, tables, hard, penalty, theta, pair, p, order, values, frozen, field, outlook,
     true, free, trail
