@@ -10,6 +10,7 @@ from benchmarks import (
     certify,
     cold_start,
     decompositions,
+    own_structures,
     per_iteration,
     scaling,
     structures,
@@ -55,6 +56,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(per_iteration_command, quick=quick, data=data, only="*", sides="")
         context.invoke(scaling_command, quick=quick, factors="", plots=plots)
         context.invoke(structures_command)
+        context.invoke(own_structures_command)
         context.invoke(threads_command, quick=quick, sides="", count=2)
         context.invoke(decompositions_command, quick=quick)
         if not quick:
@@ -94,6 +96,12 @@ def per_iteration_command(quick: bool, only: str, data: Path | None, sides: str)
 def structures_command() -> None:
     """Nanoseconds per step of the inner loop of chains, trees and other structures."""
     structures.run(new_console())
+
+
+@main.command("own-structures")
+def own_structures_command() -> None:
+    """A user's compiled chain against the built-in one, inside AD3."""
+    own_structures.run(new_console())
 
 
 @main.command("decompositions")

@@ -13,6 +13,7 @@ from benchmarks import (
     certify,
     decompositions,
     methods,
+    own_structures,
     per_iteration,
     scaling,
     structures,
@@ -66,6 +67,17 @@ def test_structures(monkeypatch):
     monkeypatch.setattr(structures, "SEARCHES", [lambda: structures.chain(3, bar=1.0)])
     output = run("structures")
     assert "chain of 50, 3 states" in output and "441" in output and "pass" in output
+
+
+def test_own_structures(monkeypatch):
+    """The user's chain is the library's: their bounds agree."""
+    grid = decompositions.Grid(3, 3, 1.0)
+    monkeypatch.setattr(own_structures, "GRIDS", [grid])
+    output = run("own-structures")
+    assert "3² grid, 3 states" in output and "failed" not in output
+    theirs, yours = at.decode(own_structures.built_in(grid)), at.decode(own_structures.own(grid))
+    assert yours.value == pytest.approx(theirs.value)
+    assert yours.bound == pytest.approx(theirs.bound, abs=1e-4)
 
 
 def test_threads(monkeypatch, quick_figures):
