@@ -77,6 +77,58 @@ def tree(rng: np.random.Generator, graph: at.FactorGraph, counted: bool = False)
     return at.Tree(own, parents, scores=tables, counts=counts)
 
 
+def arcs_between(
+    rng: np.random.Generator, graph: at.FactorGraph, kind: Any, most: int = 4, **options: Any
+) -> Any:
+    """A tree over up to ``most`` words: arcs or heads, all or some of them."""
+    words = int(rng.integers(1, most + 1))
+    if rng.random() < 0.3:
+        heads = graph.categorical(words, words + 1, scores=rng.normal(size=(words, words + 1)))
+        return kind(heads, **options)
+    if rng.random() < 0.5:
+        x = literals(rng, graph, words * (words + 1))
+        return kind(x.reshape(words + 1, words), **options)
+    head, modifier = np.nonzero(rng.random((words + 1, words)) < 0.7)
+    own = head != modifier + 1
+    listed = {(0, m) for m in range(1, words + 1)}
+    listed |= set(zip(head[own].tolist(), (modifier[own] + 1).tolist(), strict=True))
+    head, modifier = rng.permutation(sorted(listed)).T
+    return kind(literals(rng, graph, len(head)), heads=head, modifiers=modifier, **options)
+
+
+def head_automaton(rng: np.random.Generator, graph: at.FactorGraph) -> at.HeadAutomaton:
+    size = int(rng.integers(1, 5))
+    return at.HeadAutomaton(literals(rng, graph, size), scores=pairs(rng, size))
+
+
+def grandparent_automaton(
+    rng: np.random.Generator, graph: at.FactorGraph
+) -> at.GrandparentAutomaton:
+    size, above = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    tables = [pairs(rng, size) for _ in range(above)]
+    scores = rng.normal(size=(above, size))
+    scores[rng.random(scores.shape) < 0.1] = -np.inf
+    grandparents: Any
+    if rng.random() < 0.5:
+        grandparents = literals(rng, graph, above)
+    else:
+        grandparents = graph.categorical((), above, scores=rng.normal(size=above))
+    return at.GrandparentAutomaton(
+        literals(rng, graph, size),
+        grandparents,
+        scores=scores,
+        siblings=[None, tables[0], tables][int(rng.integers(3))],
+    )
+
+
+def pairs(rng: np.random.Generator, modifiers: int) -> np.ndarray:
+    """Scores of what follows what, a few forbidden; no modifier at all is always possible."""
+    scores = rng.normal(size=(modifiers + 2, modifiers + 2))
+    scores[rng.random(scores.shape) < 0.15] = -np.inf
+    scores[0, -1] = 0.5
+    return scores
+
+
 def best_few(scores, inner):
     """At most two of the coordinates; the inner score of their number is earned."""
     order = np.argsort(-scores, kind="stable")[:2]
@@ -121,6 +173,12 @@ STRUCTURES: dict[str, Any] = {
     "Chain-at_most": limited_chain,
     "Tree": tree,
     "Tree-counts": lambda rng, graph: tree(rng, graph, counted=True),
+    "Arborescence": lambda rng, graph: arcs_between(rng, graph, at.Arborescence),
+    "Arborescence-single": lambda rng, graph: arcs_between(
+        rng, graph, at.Arborescence, single_root=True
+    ),
+    "HeadAutomaton": head_automaton,
+    "GrandparentAutomaton": grandparent_automaton,
     "Custom": custom,
     "Custom-kernel": custom_kernel,
 }

@@ -134,4 +134,4 @@ def test_new_scores_and_inner_marginals(name):
     theta = np.concatenate([v.scores for v in g.variables])
     # The consensus is cut to [0, 1], and the run may end before it has settled there.
     assert abs(theta @ cold.consensus + earned.sum() - cold.value) <= 0.1 * (1.0 + abs(cold.value))
-    assert parts.min() >= 0.0 and parts.max() <= 1.0 + 1e-9
+    assert parts.min(initial=0.0) >= 0.0 and parts.max(initial=0.0) <= 1.0 + 1e-9

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assent.automata import add_grandparent_automata, add_head_automata
 from assent.binarize import Binarized, Restored, binarize
 from assent.decode import decode
 from assent.decompose import grid_chains, tree_cover
@@ -11,6 +12,7 @@ from assent.errors import ModelError, NoFeasibleAssignment, RecompileWarning
 from assent.factors import (
     Agree,
     All,
+    Arborescence,
     AtLeast,
     AtLeastOne,
     AtMost,
@@ -21,6 +23,8 @@ from assent.factors import (
     Dense,
     Exactly,
     ExactlyOne,
+    GrandparentAutomaton,
+    HeadAutomaton,
     Implies,
     Knapsack,
     Pair,
@@ -51,6 +55,7 @@ __all__ = [
     "AD3",
     "Agree",
     "All",
+    "Arborescence",
     "AtLeast",
     "AtLeastOne",
     "AtMost",
@@ -65,6 +70,8 @@ __all__ = [
     "Exactly",
     "ExactlyOne",
     "FactorGraph",
+    "GrandparentAutomaton",
+    "HeadAutomaton",
     "Implies",
     "Knapsack",
     "LinearProgram",
@@ -82,6 +89,8 @@ __all__ = [
     "Status",
     "Trace",
     "Tree",
+    "add_grandparent_automata",
+    "add_head_automata",
     "binarize",
     "decode",
     "grid_chains",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assent.factors.agree import Agree
 from assent.factors.all_true import All
+from assent.factors.arborescence import Arborescence
 from assent.factors.at_least import AtLeast
 from assent.factors.at_least_one import AtLeastOne
 from assent.factors.at_most import AtMost
@@ -15,6 +16,8 @@ from assent.factors.custom import Custom
 from assent.factors.dense import Dense
 from assent.factors.exactly import Exactly
 from assent.factors.exactly_one import ExactlyOne
+from assent.factors.grandparent_automaton import GrandparentAutomaton
+from assent.factors.head_automaton import HeadAutomaton
 from assent.factors.implies import Implies
 from assent.factors.knapsack import Knapsack
 from assent.factors.pair import Pair
@@ -43,6 +46,9 @@ KINDS: tuple[type[Factor], ...] = (
     Cardinality,
     Chain,
     Tree,
+    Arborescence,
+    HeadAutomaton,
+    GrandparentAutomaton,
     Custom,
 )
 

@@ -1,0 +1,132 @@
+"""HeadAutomaton: the modifiers of a head on one side, each scored beside the one before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.factors.base import rows
+from assent.factors.structure import Kernels, Structure
+from assent.problem import Float
+from assent.scores import clean_scores
+
+
+class HeadAutomaton(Structure):
+    """``scores[i, j]`` is earned where modifier j follows modifier i, with none in between.
+
+    Args:
+        modifiers: literals whose last axis runs over ``k`` possible modifiers of a head on one
+            side, from the head outwards: the arcs from the head to them.
+        scores: shape ``(*shape, k + 2, k + 2)``, or one table for all.  Modifiers count from 1; 0
+            stands for "none yet" and ``k + 1`` for "no more", so ``scores[0, k + 1]`` is earned
+            where there are none at all.  Only entries with ``i < j`` mean anything; ``-inf``
+            forbids.
+
+    Example:
+        >>> import numpy as np
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> arc = g.binary(3, scores=[1.0, 1.0, 1.0], name="arc")
+        >>> follows = np.zeros((5, 5))
+        >>> follows[1, 2] = follows[2, 3] = -5.0  # no two neighbours
+        >>> siblings = g.add(at.HeadAutomaton(arc, scores=follows))
+        >>> at.decode(g)[arc].tolist()
+        [1, 0, 1]
+    """
+
+    paper_name = "head automaton (consecutive siblings)"
+    formula = "Σ scores[i, j] over modifiers i and j with none in between"
+
+    def __init__(self, modifiers: Any, *, scores: Any) -> None:
+        graph, codes, shape = rows("HeadAutomaton", modifiers, axis=-1)
+        count = codes.shape[1]
+        self.states, self.first = (2,) * count, (1,) * count
+        self.data = automaton_data(count, 0, 1)
+        self._attach(graph, codes, shape)
+        self.scores = self.fit(scores)
+
+    def entry_shape(self) -> tuple[int, ...]:
+        return (pair_count(self.size),)
+
+    def fit(self, scores: Any) -> Float:
+        """Tables ``(*shape, k + 2, k + 2)``, or all parts as they lie, ``(*shape, entries)``."""
+        if is_flat(scores, self.shape, self.entry_shape(), self.size):
+            return super().fit(scores)
+        table = fit_pairs(self.kind, scores, self.shape, (), self.size)
+        return table.reshape(len(self), -1)
+
+    def readable(self, parts: Float) -> Any:
+        """Inner parts as a table ``(*shape, k + 2, k + 2)`` like the scores."""
+        return unpacked(parts.reshape(*self.shape, -1), self.size)
+
+    def kernels(self) -> Kernels:
+        return automaton_kernels()
+
+
+def automaton_kernels() -> Kernels:
+    """The kernels of automata with and without a grandparent."""
+    from assent.kernels import automaton as kernel
+
+    return Kernels(
+        kernel.maximize_automaton,
+        kernel.parts_automaton,
+        kernel.max_marginals_automaton,
+        kernel.marginals_automaton,
+    )
+
+
+def automaton_data(modifiers: int, grandparents: int, tables: int) -> Any:
+    """The constants of an automaton; see ``kernels.automaton``."""
+    data = np.array([modifiers, grandparents, tables], np.int32)
+    data.flags.writeable = False
+    return data
+
+
+def pair_count(modifiers: int) -> int:
+    """How many pairs of positions there are for so many modifiers, start and end included."""
+    return (modifiers + 1) * (modifiers + 2) // 2
+
+
+def is_flat(
+    scores: Any, shape: tuple[int, ...], entries: tuple[int, ...], modifiers: int
+) -> bool:
+    """Whether scores are all parts as they lie; what may be read as a table is one."""
+    return (
+        isinstance(scores, np.ndarray)
+        and scores.shape == (*shape, *entries)
+        and scores.shape[-2:] != (modifiers + 2, modifiers + 2)
+    )
+
+
+def pairs_of(modifiers: int) -> tuple[Any, Any]:
+    """Positions ``i < j`` of all pairs, in the order of the kernel: by j, then by i."""
+    later, earlier = np.tril_indices(modifiers + 2, -1)
+    return earlier, later
+
+
+def fit_pairs(
+    kind: str, scores: Any, shape: tuple[int, ...], tables: tuple[int, ...], modifiers: int
+) -> Float:
+    """Tables ``(*shape, *tables, k + 2, k + 2)``, or what broadcasts, as ``(…, pairs)``."""
+    array = clean_scores(scores, kind)
+    side = modifiers + 2
+    wanted = (*shape, *tables, side, side)
+    try:
+        full = np.broadcast_to(array, wanted)
+    except ValueError:
+        raise ModelError(
+            f"{kind}: scores have shape {array.shape}, expected {wanted}: the last axes are "
+            f"modifiers before and after, 0 for none yet and {side - 1} for no more"
+        ) from None
+    earlier, later = pairs_of(modifiers)
+    return full[..., earlier, later]
+
+
+def unpacked(parts: Float, modifiers: int) -> Float:
+    """Pairs ``(…, pairs)`` as tables ``(…, k + 2, k + 2)``."""
+    side = modifiers + 2
+    full = np.zeros((*parts.shape[:-1], side, side))
+    full[(..., *pairs_of(modifiers))] = parts
+    return full
