@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,7 @@ class Handle:
 
     factor: Factor
     name: str
+    place: Callable[[int], str] | None = None  # says what factor ``row`` is about, if not its name
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -63,9 +64,10 @@ class Handle:
         return prefix + repr(self.factor)
 
     def words(self, row: int) -> str:
-        """Factor ``row`` in words, with the handle's name if it has one."""
-        prefix = f"{self.name}: " if self.name else ""
-        return prefix + self.factor.words(row)
+        """Factor ``row`` in words, with the handle's name and place if it has them."""
+        place = self.place(row) if self.place is not None else ""
+        label = f"{self.name} ({place})" if place else self.name
+        return f"{label}: {self.factor.words(row)}" if label else self.factor.words(row)
 
     def __repr__(self) -> str:
         return f"<{self.describe()}>"
@@ -156,8 +158,15 @@ class FactorGraph:
         self._declare(Variable(name, symbol, self._size, fit_scores(array, dims, name)))
         return symbol
 
-    def add(self, factor: Factor, *, name: str = "") -> Handle:
+    def add(
+        self, factor: Factor, *, name: str = "", place: Callable[[int], str] | None = None
+    ) -> Handle:
         """Attach factors; the handle names them in ``scores=`` and in results.
+
+        Args:
+            factor: one factor or a batch of them.
+            name: put before each factor in messages.
+            place: says what number ``row`` of a batch is about; follows the name.
 
         Example:
             >>> import assent as at
@@ -172,7 +181,7 @@ class FactorGraph:
             raise TypeError(f"the name of a factor is a string, got {name!r}")
         if factor.graph is not self:
             raise ModelError(f"{factor!r} was written for another graph")
-        handle = Handle(factor, name)
+        handle = Handle(factor, name, place)
         self.handles.append(handle)
         self._forget()
         return handle

@@ -82,7 +82,7 @@ def include(
         _add_scores(outer, inner, where, own)
     for handle in inner.handles:
         where._handles[handle] = outer.add(_translated(handle.factor, where, outer),
-                                           name=handle.name)  # fmt: skip
+                                           name=handle.name, place=handle.place)  # fmt: skip
     evidence = inner.evidence()
     if len(evidence):
         outer.fix(Literals(outer, where.translate(evidence)), 1)

@@ -1,0 +1,226 @@
+"""Expressions over indices: logic variables, arithmetic, tables of numbers, comparisons.
+
+They are evaluated on whole arrays of bindings at once; see `bindings`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.logic.domains import Domain
+
+if TYPE_CHECKING:
+    from assent.logic.formulas import Comparison
+
+ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+}
+
+
+class Expression:
+    """Something with a value for every binding of its variables."""
+
+    __slots__ = ()
+    __array_ufunc__ = None  # a NumPy number on the left leaves the operation to us
+    __hash__ = object.__hash__
+
+    def variables(self) -> Iterator[Variable]:
+        """Variables it mentions, with repetitions."""
+        raise NotImplementedError
+
+    def __add__(self, other: Any) -> Arithmetic:
+        return Arithmetic("+", self, expression(other))
+
+    def __radd__(self, other: Any) -> Arithmetic:
+        return Arithmetic("+", expression(other), self)
+
+    def __sub__(self, other: Any) -> Arithmetic:
+        return Arithmetic("-", self, expression(other))
+
+    def __rsub__(self, other: Any) -> Arithmetic:
+        return Arithmetic("-", expression(other), self)
+
+    def __mul__(self, other: Any) -> Arithmetic:
+        return Arithmetic("*", self, expression(other))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Arithmetic:
+        return Arithmetic("-", Constant(0), self)
+
+    def __abs__(self) -> Absolute:
+        return Absolute(self)
+
+    def __eq__(self, other: Any) -> Comparison:  # type: ignore[override]
+        return self._compare("==", other)
+
+    def __ne__(self, other: Any) -> Comparison:  # type: ignore[override]
+        return self._compare("!=", other)
+
+    def __lt__(self, other: Any) -> Comparison:
+        return self._compare("<", other)
+
+    def __le__(self, other: Any) -> Comparison:
+        return self._compare("<=", other)
+
+    def __gt__(self, other: Any) -> Comparison:
+        return self._compare(">", other)
+
+    def __ge__(self, other: Any) -> Comparison:
+        return self._compare(">=", other)
+
+    def _compare(self, op: str, other: Any) -> Comparison:
+        from assent.logic.formulas import Comparison
+
+        return Comparison(op, self, expression(other))
+
+    def _refuse(self, other: Any) -> NoReturn:
+        raise TypeError(
+            f"{self!r} is an index, not a formula; put comparisons in parentheses, "
+            "as in arc(h, m) & (h != m)"
+        )
+
+    __and__ = __rand__ = __or__ = __ror__ = _refuse
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"{self!r} has no value in Python; conditions on indices go into where= "
+            "(join them with & and |, and do not chain a < b < c)"
+        )
+
+
+class Variable(Expression):
+    """A logic variable; its domain follows from where it is used, unless it is given.
+
+    Example:
+        >>> from assent import logic
+        >>> logic.Variable("h") != logic.Variable("m")
+        h != m
+    """
+
+    __slots__ = ("domain", "name")
+
+    def __init__(self, name: str, domain: Domain | None = None) -> None:
+        self.name = name
+        self.domain = domain
+
+    def variables(self) -> Iterator[Variable]:
+        yield self
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def variables(names: str, domain: Domain | None = None) -> tuple[Variable, ...]:
+    """Several logic variables from names separated by spaces or commas.
+
+    Example:
+        >>> from assent import logic
+        >>> logic.variables("h m")
+        (h, m)
+    """
+    return tuple(Variable(name, domain) for name in names.replace(",", " ").split())
+
+
+class Constant(Expression):
+    """A number or a label."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value.item() if isinstance(value, np.generic) else value
+
+    def variables(self) -> Iterator[Variable]:
+        return iter(())
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it can be computed with."""
+        return isinstance(self.value, (int, float)) and not isinstance(self.value, bool)
+
+    def __repr__(self) -> str:
+        return repr(self.value) if isinstance(self.value, str) else str(self.value)
+
+
+class Arithmetic(Expression):
+    """A sum, difference or product."""
+
+    __slots__ = ("left", "op", "right")
+
+    def __init__(self, op: str, left: Expression, right: Expression) -> None:
+        self.op, self.left, self.right = op, left, right
+
+    def variables(self) -> Iterator[Variable]:
+        yield from self.left.variables()
+        yield from self.right.variables()
+
+    def __repr__(self) -> str:
+        return f"{_grouped(self.left)} {self.op} {_grouped(self.right)}"
+
+
+class Absolute(Expression):
+    """The absolute value of an expression."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Expression) -> None:
+        self.inner = inner
+
+    def variables(self) -> Iterator[Variable]:
+        yield from self.inner.variables()
+
+    def __repr__(self) -> str:
+        return f"abs({self.inner!r})"
+
+
+class Lookup(Expression):
+    """An entry of a table of numbers."""
+
+    __slots__ = ("args", "table")
+
+    def __init__(self, table: Any, args: tuple[Expression, ...]) -> None:
+        self.table, self.args = table, args
+
+    def variables(self) -> Iterator[Variable]:
+        for arg in self.args:
+            yield from arg.variables()
+
+    def __repr__(self) -> str:
+        return f"{self.table.name}({', '.join(map(repr, self.args))})"
+
+
+def expression(value: Any) -> Expression:
+    """``value`` as an expression; constants are numbers or labels."""
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, (str, int, float, tuple, np.generic)) and not isinstance(value, bool):
+        return Constant(value)
+    raise TypeError(f"expected a logic variable, a number or a label, got {value!r}")
+
+
+def check_arity(name: str, args: tuple[Any, ...], domains: tuple[Domain, ...]) -> None:
+    """Refuse a wrong number of arguments and constants that are not in their domain."""
+    if len(args) != len(domains):
+        expected = ", ".join(d.name for d in domains)
+        raise ModelError(
+            f"{name} takes {len(domains)} arguments ({expected}), got {len(args)}: "
+            f"{name}({', '.join(map(repr, args))})"
+        )
+    for arg, domain in zip(args, domains, strict=True):
+        if isinstance(arg, Constant):
+            try:
+                domain.position(arg.value)
+            except ModelError as error:
+                shown = ", ".join(map(repr, args))
+                raise ModelError(f"{name}({shown}): {error}") from None
+
+
+def _grouped(value: Expression) -> str:
+    return f"({value!r})" if isinstance(value, Arithmetic) else repr(value)

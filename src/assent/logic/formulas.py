@@ -1,0 +1,392 @@
+"""Formulas: atoms joined by connectives and quantifiers, as a person writes them.
+
+Three nodes carry all of logic.  `Junction` is "and" or "or" over *terms*, `Count` compares the
+number of true terms with k, `Iff` says that two formulas are equally true.  A term is a formula,
+possibly repeated for all values of some variables: so ``a | b`` and ``exists(x, p(x))`` are the
+same node, and mixtures of both cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from assent.errors import ModelError
+from assent.logic.expressions import Expression, Variable
+
+if TYPE_CHECKING:
+    from assent.logic.predicates import Predicate
+
+AND, OR = "&", "|"
+AT_MOST, AT_LEAST, EXACTLY = "<=", ">=", "=="
+NEGATED_COMPARISON = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+class Formula:
+    """A statement about atoms; ``&``, ``|``, ``~``, ``>>`` and ``==`` make larger ones."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __and__(self, other: Any) -> Formula:
+        return _join(AND, self, other)
+
+    def __or__(self, other: Any) -> Formula:
+        return _join(OR, self, other)
+
+    def __rshift__(self, other: Any) -> Formula:
+        return Implication((Term((), None, Not(self)), Term((), None, formula(other))))
+
+    def __invert__(self) -> Formula:
+        return Not(self)
+
+    def __eq__(self, other: Any) -> Formula:  # type: ignore[override]
+        return Iff(self, formula(other))
+
+    def __ne__(self, other: Any) -> Formula:  # type: ignore[override]
+        return Not(Iff(self, formula(other)))
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"{self!r} has no truth value before decoding; write & | ~ >> instead of and, or, not, "
+            "if, and do not chain a == b == c"
+        )
+
+    def defines(self, body: Formula) -> Definition:
+        """Say that this atom holds exactly when ``body`` does; see :class:`Definition`."""
+        return Definition(self, formula(body))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Term:
+    """A formula, repeated for all values of ``variables`` for which ``where`` holds."""
+
+    variables: tuple[Variable, ...]
+    where: Formula | None
+    formula: Formula
+
+    def __repr__(self) -> str:
+        if not self.variables:
+            return _grouped(self.formula)
+        names = ", ".join(v.name for v in self.variables)
+        where = f" where {self.where!r}" if self.where is not None else ""
+        return f"{names}{where}: {self.formula!r}"
+
+
+class Atom(Formula):
+    """A predicate applied to arguments."""
+
+    __slots__ = ("args", "predicate")
+
+    def __init__(self, predicate: Predicate, args: tuple[Expression, ...]) -> None:
+        self.predicate, self.args = predicate, args
+
+    def __repr__(self) -> str:
+        return f"{self.predicate.name}({', '.join(map(repr, self.args))})"
+
+
+class Comparison(Formula):
+    """Two index expressions compared: known as soon as the variables are bound."""
+
+    __slots__ = ("left", "op", "right")
+
+    def __init__(self, op: str, left: Expression, right: Expression) -> None:
+        self.op, self.left, self.right = op, left, right
+
+    def __repr__(self) -> str:
+        return f"{self.left!r} {self.op} {self.right!r}"
+
+
+class Not(Formula):
+    """A negated formula."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Formula) -> None:
+        self.inner = inner
+
+    def __repr__(self) -> str:
+        return f"~{_grouped(self.inner)}"
+
+
+class Junction(Formula):
+    """All of the terms (``op`` is ``&``) or at least one of them (``|``)."""
+
+    __slots__ = ("op", "terms")
+
+    def __init__(self, op: str, terms: tuple[Term, ...]) -> None:
+        self.op, self.terms = op, terms
+
+    def __repr__(self) -> str:
+        if len(self.terms) == 1 and self.terms[0].variables:
+            return f"{'forall' if self.op == AND else 'exists'} {self.terms[0]!r}"
+        return f" {self.op} ".join(map(repr, self.terms))
+
+
+class Implication(Junction):
+    """``premise >> conclusion``: a disjunction that remembers how it was written."""
+
+    __slots__ = ()
+
+    def __init__(self, terms: tuple[Term, ...]) -> None:
+        super().__init__(OR, terms)
+
+    def __repr__(self) -> str:
+        premise, conclusion = (term.formula for term in self.terms)
+        assert isinstance(premise, Not)
+        return f"{_grouped(premise.inner)} >> {_grouped(conclusion)}"
+
+
+class Iff(Formula):
+    """Both formulas are true, or both are false."""
+
+    __slots__ = ("left", "right")
+
+    def __init__(self, left: Formula, right: Formula) -> None:
+        self.left, self.right = left, right
+
+    def __repr__(self) -> str:
+        return f"{_grouped(self.left)} == {_grouped(self.right)}"
+
+
+class Count(Formula):
+    """The number of true terms is at most, at least or exactly ``k``.
+
+    ``unique`` marks an ``exists_one``, which reads differently in a definition.
+    """
+
+    __slots__ = ("k", "op", "terms", "unique")
+
+    def __init__(self, op: str, k: int, terms: tuple[Term, ...], unique: bool = False) -> None:
+        self.op, self.k, self.terms, self.unique = op, k, terms, unique
+
+    def __repr__(self) -> str:
+        terms = ", ".join(map(repr, self.terms))
+        if self.unique:
+            return f"exists_one {terms}" if self.terms[0].variables else f"one_of({terms})"
+        name = {AT_MOST: "at_most", AT_LEAST: "at_least", EXACTLY: "exactly"}[self.op]
+        return f"{name}({self.k}) {terms}"
+
+
+class Definition:
+    """An atom and the formula that says when it holds.
+
+    It means the same as ``atom == body``, with one exception taken from the literature: a body
+    ``exists_one(...)`` reads "at most one holds, and the atom says whether one does" (one cheap
+    factor), while ``atom == exists_one(...)`` allows several and makes the atom false then.
+    """
+
+    __slots__ = ("body", "head")
+
+    def __init__(self, head: Formula, body: Formula) -> None:
+        inner = head.inner if isinstance(head, Not) else head
+        if not isinstance(inner, Atom):
+            raise TypeError(f"{head!r} is not an atom: only atoms are defined, as in "
+                            "path(a, d).defines(...)")  # fmt: skip
+        self.head, self.body = head, body
+
+    def __repr__(self) -> str:
+        return f"{self.head!r} := {self.body!r}"
+
+
+# ---------------------------------------------------------------- quantifiers
+
+
+def forall(*parts: Any, where: Any = None) -> Formula:
+    """``forall(x, y, formula)``: the formula holds for all values for which ``where`` holds.
+
+    Example:
+        >>> from assent import logic
+        >>> p = logic.relation("p", [1], range(3))
+        >>> x = logic.Variable("x")
+        >>> logic.forall(x, p(x), where=x != 1)
+        forall x where x != 1: p(x)
+    """
+    return Junction(AND, (_term(parts, where, "forall"),))
+
+
+def exists(*parts: Any, where: Any = None) -> Formula:
+    """``exists(x, y, formula)``: it holds for some values.
+
+    Example:
+        >>> from assent import logic
+        >>> x = logic.Variable("x")
+        >>> logic.exists(x, logic.relation("p", [1], range(3))(x))
+        exists x: p(x)
+    """
+    return Junction(OR, (_term(parts, where, "exists"),))
+
+
+def exists_one(*parts: Any, where: Any = None) -> Formula:
+    """``exists_one(x, formula)``: it holds for one value, no more, no less."""
+    return Count(EXACTLY, 1, (_term(parts, where, "exists_one"),), unique=True)
+
+
+def at_most(k: int, *parts: Any, where: Any = None) -> Formula:
+    """``at_most(k, x, formula)``: it holds for at most k values."""
+    return Count(AT_MOST, _whole(k), (_term(parts, where, "at_most"),))
+
+
+def at_least(k: int, *parts: Any, where: Any = None) -> Formula:
+    """``at_least(k, x, formula)``: it holds for at least k values."""
+    return Count(AT_LEAST, _whole(k), (_term(parts, where, "at_least"),))
+
+
+def exactly(k: int, *parts: Any, where: Any = None) -> Formula:
+    """``exactly(k, x, formula)``: it holds for exactly k values."""
+    return Count(EXACTLY, _whole(k), (_term(parts, where, "exactly"),))
+
+
+def all_of(*formulas: Any) -> Formula:
+    """All of the formulas hold: ``a & b & c``."""
+    return Junction(AND, _terms(formulas, "all_of"))
+
+
+def any_of(*formulas: Any) -> Formula:
+    """At least one of the formulas holds: ``a | b | c``."""
+    return Junction(OR, _terms(formulas, "any_of"))
+
+
+def one_of(*formulas: Any) -> Formula:
+    """Exactly one of the formulas holds; in a definition it reads as ``exists_one`` does."""
+    return Count(EXACTLY, 1, _terms(formulas, "one_of"), unique=True)
+
+
+def formula(value: Any) -> Formula:
+    """``value`` as a formula; anything else raises with advice."""
+    if isinstance(value, Formula):
+        return value
+    raise TypeError(
+        f"expected a formula such as arc(h, m), got {type(value).__name__}: {value!r}"
+    )
+
+
+def _terms(formulas: tuple[Any, ...], name: str) -> tuple[Term, ...]:
+    if not formulas:
+        raise ModelError(f"{name} needs at least one formula")
+    return tuple(Term((), None, formula(f)) for f in formulas)
+
+
+def _term(parts: tuple[Any, ...], where: Any, name: str) -> Term:
+    *bound, body = parts or (None,)
+    if not bound or not all(isinstance(v, Variable) for v in bound):
+        raise TypeError(f"{name} takes logic variables, then a formula: {name}(x, y, formula); "
+                        f"got {parts!r}")  # fmt: skip
+    return Term(tuple(bound), None if where is None else formula(where), formula(body))
+
+
+def _whole(k: Any) -> int:
+    if not isinstance(k, int) or isinstance(k, bool) or k < 0:
+        raise ModelError(f"a count is a whole number >= 0, got {k!r}")
+    return k
+
+
+def _join(op: str, left: Formula, right: Any) -> Formula:
+    right = formula(right)
+    if isinstance(right, Implication):
+        raise TypeError(
+            f"Python reads a {op} b >> c as a {op} (b >> c): write (a {op} b) >> c, "
+            f"or {'all_of' if op == AND else 'any_of'}(a, b >> c) if you mean it"
+        )
+    return Junction(op, (*_operands(op, left), *_operands(op, right)))
+
+
+def _operands(op: str, part: Formula) -> tuple[Term, ...]:
+    """The terms of ``a op b`` if ``part`` is one, so that long chains stay flat."""
+    if type(part) is Junction and part.op == op and not any(t.variables for t in part.terms):
+        return part.terms
+    return (Term((), None, part),)
+
+
+def _grouped(value: Formula) -> str:
+    plain = isinstance(value, (Atom, Not)) or (isinstance(value, Count) and value.unique
+                                               and not value.terms[0].variables)  # fmt: skip
+    return repr(value) if plain else f"({value!r})"
+
+
+# ---------------------------------------------------------------- normal form
+
+
+def negation_normal(value: Formula, negate: bool = False) -> Formula:
+    """The same formula with negation on atoms only; `Iff` and `Count` stay whole."""
+    if isinstance(value, Not):
+        return negation_normal(value.inner, not negate)
+    if isinstance(value, Comparison):
+        op = NEGATED_COMPARISON[value.op] if negate else value.op
+        return Comparison(op, value.left, value.right)
+    if isinstance(value, Junction):
+        op = value.op if not negate else (OR if value.op == AND else AND)
+        return Junction(op, _normal_terms(value.terms, negate))
+    if isinstance(value, Iff):
+        return Iff(negation_normal(value.left, negate), negation_normal(value.right))
+    if isinstance(value, Count):
+        return _normal_count(value, negate)
+    return Not(value) if negate else value
+
+
+def _normal_count(value: Count, negate: bool) -> Formula:
+    terms = _normal_terms(value.terms, False)
+    fewer = Count(AT_MOST, value.k - 1, terms)
+    more = Count(AT_LEAST, value.k + 1, terms)
+    if not negate:
+        return Count(value.op, value.k, terms, value.unique)
+    if value.op == AT_MOST:
+        return more
+    if value.op == AT_LEAST:
+        return fewer
+    return Not(Count(EXACTLY, value.k, terms))
+
+
+def _normal_terms(terms: tuple[Term, ...], negate: bool) -> tuple[Term, ...]:
+    return tuple(
+        Term(
+            term.variables,
+            None if term.where is None else negation_normal(term.where),
+            negation_normal(term.formula, negate),
+        )
+        for term in terms
+    )
+
+
+def atoms(value: Formula) -> Iterator[Atom | Comparison]:
+    """Everything a formula is made of, conditions included."""
+    if isinstance(value, (Atom, Comparison)):
+        yield value
+    elif isinstance(value, Not):
+        yield from atoms(value.inner)
+    elif isinstance(value, Iff):
+        yield from atoms(value.left)
+        yield from atoms(value.right)
+    elif isinstance(value, (Junction, Count)):
+        for term in value.terms:
+            yield from atoms(term.formula)
+            if term.where is not None:
+                yield from atoms(term.where)
+
+
+def free_variables(value: Formula) -> list[Variable]:
+    """Variables that no quantifier binds, in order of appearance, each once."""
+    found: dict[Variable, None] = {}
+    _free(value, set(), found)
+    return list(found)
+
+
+def _free(value: Formula, bound: set[Variable], found: dict[Variable, None]) -> None:
+    if isinstance(value, (Atom, Comparison)):
+        parts = value.args if isinstance(value, Atom) else (value.left, value.right)
+        for part in parts:
+            for variable in part.variables():
+                if variable not in bound:
+                    found[variable] = None
+    elif isinstance(value, Not):
+        _free(value.inner, bound, found)
+    elif isinstance(value, Iff):
+        _free(value.left, bound, found)
+        _free(value.right, bound, found)
+    elif isinstance(value, (Junction, Count)):
+        for term in value.terms:
+            inner = bound | set(term.variables)
+            _free(term.formula, inner, found)
+            if term.where is not None:
+                _free(term.where, inner, found)

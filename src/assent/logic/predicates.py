@@ -1,0 +1,337 @@
+"""Predicates over variables of a graph, relations given as data, and tables of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.errors import ModelError
+from assent.graph import FactorGraph
+from assent.logic.domains import Domain, Positions
+from assent.logic.expressions import Lookup, check_arity, expression
+from assent.logic.formulas import Atom
+from assent.problem import Int32
+from assent.scores import clean_scores
+from assent.variables import Categorical, Literals, as_literals
+
+# A literal is an integer whose negation is ``~``; so are the two constants.
+TRUE = np.int32(2**31 - 1)
+FALSE = np.int32(~TRUE)
+
+# Up to this many cells a predicate is looked up in a plain array, beyond it in a sorted list.
+DENSE_CELLS = 1 << 24
+# A predicate that can be true in fewer than this share of its cells is worth a join.
+SPARSE_SHARE = 0.5
+
+DomainLike = Domain | int | range | Sequence[Any]
+
+
+class Predicate:
+    """A name for literals, one per tuple of domain members; made by `predicate` or `relation`.
+
+    Calling it with logic variables, expressions of them or constants makes an atom.
+    """
+
+    def __init__(
+        self, name: str, domains: tuple[Domain, ...], graph: FactorGraph | None, keys: Positions,
+        codes: Int32,
+    ) -> None:
+        self.name = name
+        self.domains = domains
+        self.graph = graph
+        self.sizes = tuple(len(d) for d in domains)
+        order = np.argsort(keys, kind="stable")
+        self._keys, self._codes = keys[order], codes[order]
+        repeated = np.flatnonzero(self._keys[1:] == self._keys[:-1])
+        if len(repeated):
+            where = ", ".join(map(str, self.labels_of(self._keys[repeated[0]])))
+            raise ModelError(f"{name}: ({where}) is given twice")
+        self._cells: Int32 | None = None
+
+    def __call__(self, *args: Any) -> Atom:
+        parts = tuple(expression(arg) for arg in args)
+        check_arity(self.name, parts, self.domains)
+        return Atom(self, parts)
+
+    @property
+    def arity(self) -> int:
+        """Number of arguments."""
+        return len(self.domains)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of tuples there are, true, false or unknown."""
+        return int(np.prod(self.sizes, dtype=np.float64))
+
+    def labels_of(self, key: int) -> tuple[Any, ...]:
+        """The tuple of members with flat index ``key``."""
+        place = np.unravel_index(int(key), self.sizes) if self.sizes else ()
+        return tuple(d.labels[int(i)] for d, i in zip(self.domains, place, strict=True))
+
+    def key_of(self, positions: Sequence[Positions]) -> Positions:
+        """Flat index of tuples of positions."""
+        key = np.zeros(np.broadcast_shapes(*(np.shape(p) for p in positions)), np.int64)
+        for part, size in zip(positions, self.sizes, strict=True):
+            key = key * size + part
+        return key
+
+    def codes_at(self, positions: Sequence[Positions]) -> Int32:
+        """Literals of tuples of positions; FALSE where the predicate has none."""
+        key = self.key_of(positions)
+        if self.n_cells <= DENSE_CELLS:
+            if self._cells is None:
+                self._cells = np.full(self.n_cells, FALSE, np.int32)
+                self._cells[self._keys] = self._codes
+            return self._cells[key]
+        if not len(self._keys):
+            return np.full(key.shape, FALSE, np.int32)
+        place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
+        return np.where(self._keys[place] == key, self._codes[place], FALSE)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether it is false in most cells, so that looking only at the others saves work."""
+        return int((self._codes != FALSE).sum()) < SPARSE_SHARE * self.n_cells
+
+    def possible(self) -> NDArray[np.int64]:
+        """Positions ``[tuples, arity]`` at which it may be true."""
+        keys = self._keys[self._codes != FALSE]
+        if not self.sizes:
+            return np.zeros((len(keys), 0), np.int64)
+        return np.stack(np.unravel_index(keys, self.sizes), axis=1).astype(np.int64)
+
+    def observe(self, tuples: Any, values: Any = True, *, closed: bool = False) -> None:
+        """Evidence: the atoms at ``tuples`` are known; with ``closed``, all others are false.
+
+        Rules added later are simplified accordingly; earlier ones see it as evidence of the graph.
+
+        Example:
+            >>> import assent as at
+            >>> from assent import logic
+            >>> g = at.FactorGraph()
+            >>> smokes = logic.predicate(g.binary(3, name="smokes"), ["ann", "bob", "eve"])
+            >>> smokes.observe(["ann"], closed=True)
+            >>> at.decode(g)[g["smokes"]].tolist()
+            [1, 0, 0]
+        """
+        if self.graph is None:
+            raise ModelError(f"{self.name} is data already: there is nothing to observe")
+        keys = self.key_of(list(tuple_positions(self.name, tuples, self.domains).T))
+        truth = np.broadcast_to(np.asarray(values, bool), keys.shape)
+        place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        if not len(self._keys) or (self._keys[place] != keys).any():
+            missing = keys[self._keys[place] != keys] if len(self._keys) else keys
+            labels = ", ".join(map(str, self.labels_of(missing[0])))
+            raise ModelError(f"{self.name}({labels}) has no variable to observe")
+        known = np.full(len(self._keys), closed)
+        value = np.zeros(len(self._keys), bool)
+        known[place], value[place] = True, truth
+        self._fix(known & (np.abs(self._codes.astype(np.int64)) < TRUE), value)
+
+    def _fix(self, known: NDArray[np.bool_], value: NDArray[np.bool_]) -> None:
+        assert self.graph is not None
+        if known.any():
+            self.graph.fix(Literals(self.graph, self._codes[known]), value[known].astype(int))
+        self._codes = np.where(known, np.where(value, TRUE, FALSE), self._codes)
+        self._cells = None
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(d.name for d in self.domains)})"
+
+
+def predicate(
+    symbol: Literals | Categorical, *domains: DomainLike, name: str | None = None, at: Any = None
+) -> Predicate:
+    """A predicate over variables of a graph.
+
+    Args:
+        symbol: literals, one axis per domain; or a categorical variable, whose states become
+            one more argument.
+        domains: a :class:`Domain` (or what makes one) per axis; left out, 0 … n−1.
+        name: what it is called; by default as the variables are.
+        at: tuples ``[m, arity]`` at which there are variables (``symbol`` is then 1-D); the
+            predicate is false everywhere else.
+
+    Example:
+        >>> import assent as at
+        >>> from assent import logic
+        >>> g = at.FactorGraph()
+        >>> tag = logic.predicate(g.categorical(3, states=["N", "V"], name="tag"))
+        >>> i = logic.Variable("i")
+        >>> tag(i, "V") >> ~tag(i + 1, "V")
+        tag(i, 'V') >> ~tag(i + 1, 'V')
+    """
+    states: tuple[Domain, ...] = ()
+    if isinstance(symbol, Categorical):
+        own = _default_name(symbol, name)
+        states = (Domain(f"states of {own}", symbol.states),)
+        codes = symbol.codes
+    else:
+        symbol = as_literals(symbol)
+        own = _default_name(symbol, name)
+        codes = symbol.codes
+    graph = symbol.graph
+    if at is None:
+        shape = codes.shape[: codes.ndim - len(states)]
+        sets = (*as_domains(own, domains, shape), *states)
+        if tuple(map(len, sets)) != codes.shape:
+            raise ModelError(
+                f"{own}: domains have sizes {tuple(map(len, sets))}, the variables have shape "
+                f"{codes.shape}"
+            )
+        return Predicate(own, sets, graph, np.arange(codes.size), codes.ravel())
+    if not domains:
+        raise ModelError(f"{own}: say over which domains the tuples in at= are")
+    sets = as_domains(own, domains, None)
+    tuples = tuple_positions(own, at, sets)
+    count = len(codes) if codes.ndim else 1
+    if codes.ndim != 1 + len(states) or count != len(tuples):
+        raise ModelError(f"{own}: {len(tuples)} tuples are given for variables of shape "
+                         f"{symbol.shape}; one variable per tuple is needed")  # fmt: skip
+    keys = _flat(tuples, sets)
+    for extra in states:
+        keys = (keys[:, None] * len(extra) + np.arange(len(extra))).ravel()
+    return Predicate(own, (*sets, *states), graph, keys, codes.ravel())
+
+
+def relation(name: str, tuples: Any, *domains: DomainLike) -> Predicate:
+    """A relation given as data: true for ``tuples``, false for all others.
+
+    Args:
+        name: what it is called.
+        tuples: rows of members (or bare members, for one domain), or a boolean array over the
+            domains.
+        domains: one per argument; left out, the members that occur.
+
+    Example:
+        >>> from assent import logic
+        >>> logic.relation("friend", [("ann", "bob"), ("bob", "eve")])
+        friend(friend.0, friend.1)
+    """
+    mask = np.asarray(tuples) if isinstance(tuples, np.ndarray) else None
+    if mask is not None and mask.dtype == bool:
+        sets = as_domains(name, domains, mask.shape)
+        if tuple(map(len, sets)) != mask.shape:
+            raise ModelError(f"{name}: domains have sizes {tuple(map(len, sets))}, the mask has "
+                             f"shape {mask.shape}")  # fmt: skip
+        keys = np.flatnonzero(mask)
+    else:
+        if not domains:
+            domains = _domains_of(name, tuples)
+        sets = as_domains(name, domains, None)
+        keys = np.unique(_flat(tuple_positions(name, tuples, sets), sets))
+    return Predicate(name, sets, None, keys, np.full(len(keys), TRUE, np.int32))
+
+
+class Table:
+    """Numbers over domains, for weights and conditions; made by `table`."""
+
+    def __init__(self, name: str, domains: tuple[Domain, ...], entries: NDArray[Any]) -> None:
+        self.name, self.domains, self.entries = name, domains, entries
+
+    def __call__(self, *args: Any) -> Lookup:
+        parts = tuple(expression(arg) for arg in args)
+        check_arity(self.name, parts, self.domains)
+        return Lookup(self, parts)
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(d.name for d in self.domains)})"
+
+
+def table(name: str, entries: Any, *domains: DomainLike) -> Table:
+    """Numbers ``entries[...]``, one axis per domain; looked up in ``weight=`` and ``where=``.
+
+    Example:
+        >>> from assent import logic
+        >>> cost = logic.table("cost", [[0.0, 2.0], [2.0, 0.0]])
+        >>> x, y = logic.variables("x y")
+        >>> cost(x, y) > 1
+        cost(x, y) > 1
+    """
+    array = clean_scores(entries, name)
+    sets = as_domains(name, domains, array.shape)
+    if tuple(map(len, sets)) != array.shape:
+        raise ModelError(f"{name}: domains have sizes {tuple(map(len, sets))}, the entries have "
+                         f"shape {array.shape}")  # fmt: skip
+    return Table(name, sets, array)
+
+
+def as_domains(
+    name: str, domains: tuple[DomainLike, ...], shape: tuple[int, ...] | None
+) -> tuple[Domain, ...]:
+    """Domains from what a person gives; by default 0 … n−1 for each axis of ``shape``."""
+    given = domains or (shape or ())
+    if shape is not None and len(given) != len(shape):
+        raise ModelError(f"{name}: {len(given)} domains are given for {len(shape)} axes")
+    return tuple(
+        d if isinstance(d, Domain) else Domain(f"{name}.{axis}", d) for axis, d in enumerate(given)
+    )
+
+
+def tuple_positions(name: str, tuples: Any, domains: tuple[Domain, ...]) -> NDArray[np.int64]:
+    """Positions ``[m, arity]`` of tuples of members."""
+    if isinstance(tuples, np.ndarray) and tuples.dtype.kind in "iuU":
+        rows: Any = tuples[:, None] if tuples.ndim == 1 and len(domains) == 1 else tuples
+        if rows.ndim != 2 or rows.shape[1] != len(domains):
+            raise ModelError(f"{name} takes {len(domains)} arguments "
+                             f"({', '.join(d.name for d in domains)}), got tuples of shape "
+                             f"{tuples.shape}")  # fmt: skip
+        columns: list[Any] = list(rows.T)
+    else:
+        rows = list(tuples)
+        if len(domains) == 1 and all(type(row) is not tuple for row in rows):
+            rows = [(row,) for row in rows]
+        for row in rows:
+            if len(row) != len(domains):
+                raise ModelError(
+                    f"{name} takes {len(domains)} arguments "
+                    f"({', '.join(d.name for d in domains)}), got {tuple(row)}"
+                )
+        columns = [_column([row[i] for row in rows]) for i in range(len(domains))]
+    out = np.zeros((len(rows), len(domains)), np.int64)
+    for i, (column, domain) in enumerate(zip(columns, domains, strict=True)):
+        try:
+            out[:, i] = domain.positions(column) if len(rows) else 0
+        except ModelError as error:
+            raise ModelError(f"{name}, argument {i + 1}: {error}") from None
+    return out
+
+
+def _column(labels: list[Any]) -> Any:
+    """Labels as an array where they are all of one plain type, so that they are found at once."""
+    for kind in (int, str):
+        if all(type(label) is kind for label in labels):
+            return np.array(labels)
+    array = np.empty(len(labels), object)
+    array[:] = labels
+    return array
+
+
+def _domains_of(name: str, tuples: Any) -> tuple[Domain, ...]:
+    """Domains made of the members that occur, in order of appearance."""
+    rows = [row if isinstance(row, (tuple, list, np.ndarray)) else (row,) for row in tuples]
+    if not rows:
+        raise ModelError(f"{name}: without tuples its domains must be given")
+    return tuple(
+        Domain(f"{name}.{axis}", dict.fromkeys(np.asarray(column).tolist()))
+        for axis, column in enumerate(zip(*rows, strict=True))
+    )
+
+
+def _flat(tuples: NDArray[np.int64], domains: tuple[Domain, ...]) -> Positions:
+    key = np.zeros(len(tuples), np.int64)
+    for column, domain in zip(tuples.T, domains, strict=True):
+        key = key * len(domain) + column
+    return key
+
+
+def _default_name(symbol: Literals | Categorical, name: str | None) -> str:
+    if name is not None:
+        return name
+    if symbol.codes.size == 0:
+        raise ModelError("a predicate over no variables needs a name")
+    first = int(symbol.codes.flat[0])
+    return symbol.graph.describe_owner(max(first, ~first)).split("[")[0]

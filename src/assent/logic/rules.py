@@ -1,0 +1,307 @@
+"""Rules: formulas added to a graph, each grounded at once and remembered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.factors.base import Factor
+from assent.graph import FactorGraph, Handle
+from assent.logic.bindings import Bindings, Scope, evaluate
+from assent.logic.compile import relevant_bindings, require, require_definition, weigh
+from assent.logic.domains import Domain, narrowest
+from assent.logic.draft import Batch, Draft, Store
+from assent.logic.expressions import Absolute, Arithmetic, Expression, Lookup, Variable, expression
+from assent.logic.factors import make_factor
+from assent.logic.formulas import (
+    Atom,
+    Comparison,
+    Definition,
+    Formula,
+    Iff,
+    Not,
+    atoms,
+    formula,
+    free_variables,
+    negation_normal,
+)
+
+# Bindings a rule may have before it is refused: ten million take about half a gigabyte.
+LIMIT = 10_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """A batch of ground factors of a rule: the handle in the graph, and where each came from."""
+
+    handle: Handle
+    batch: Batch
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A rule that was added, and what became of it.
+
+    Attributes:
+        name: what it is called, with the line it stands on if it came from a file.
+        statement: the formula or definition.
+        weight: what a binding earns (``None`` for a hard rule); ``penalty`` of a broken one.
+        bindings: number of bindings at which the rule could matter.
+        factors: number of factors added, by kind.
+        auxiliaries: number of variables added.
+        merged: ground factors that were there already.
+        constant: what is earned in any case.
+    """
+
+    name: str
+    statement: Formula | Definition
+    weight: Any
+    bindings: int
+    factors: dict[str, int]
+    auxiliaries: int
+    merged: int
+    constant: float
+    grounds: tuple[Ground, ...]
+
+    def __repr__(self) -> str:
+        made = ", ".join(f"{count} {kind}" for kind, count in self.factors.items()) or "no factors"
+        extra = f", {self.auxiliaries} auxiliary variables" if self.auxiliaries else ""
+        return f"<{self.name}: {self.bindings} bindings, {made}{extra}>"
+
+
+class Rules:
+    """First-order rules over a graph's variables; each is grounded when it is added.
+
+    Args:
+        graph: the graph the rules speak about.
+
+    Example:
+        >>> import assent as at
+        >>> from assent import logic
+        >>> g = at.FactorGraph()
+        >>> people = logic.Domain("person", ["ann", "bob", "eve"])
+        >>> smokes = logic.predicate(g.binary(3, scores=[1.0, -0.2, -0.5], name="smokes"), people)
+        >>> friend = logic.relation("friend", [("ann", "bob")], people, people)
+        >>> x, y = logic.variables("x y")
+        >>> rules = logic.Rules(g)
+        >>> rules.add((friend(x, y) & smokes(x)) >> smokes(y), name="peer pressure")
+        <peer pressure: 1 bindings, 1 AtLeastOne>
+        >>> at.decode(g)[g["smokes"]].tolist()
+        [1, 1, 0]
+    """
+
+    def __init__(self, graph: FactorGraph) -> None:
+        if not isinstance(graph, FactorGraph):
+            raise TypeError(f"rules belong to a FactorGraph, got {graph!r}")
+        self.graph = graph
+        self.rules: list[Rule] = []
+        self._store: Store = {}
+
+    def add(
+        self,
+        statement: Formula | Definition,
+        *,
+        where: Formula | None = None,
+        weight: Any = None,
+        penalty: Any = None,
+        name: str | None = None,
+        limit: int = LIMIT,
+    ) -> Rule:
+        """Ground a rule and add its factors; free variables run over all their values.
+
+        Args:
+            statement: a formula, or a definition ``atom.defines(formula)``.
+            where: comparisons and data that say for which bindings the rule is meant.
+            weight: makes it soft: what each binding earns where the formula holds (of either
+                sign); a number, or an entry of a `table`.
+            penalty: makes it soft: what each binding pays where the formula is broken.
+            name: for messages and reports.
+            limit: bindings beyond which the rule is refused before it is grounded.
+
+        Returns:
+            the rule, with the number of factors and auxiliary variables it became.
+
+        Raises:
+            ModelError: naming the rule, and the variable or binding that is wrong.
+
+        Example:
+            >>> import assent as at
+            >>> from assent import logic
+            >>> g = at.FactorGraph()
+            >>> p = logic.predicate(g.binary(3, name="p"))
+            >>> i = logic.Variable("i")
+            >>> rules = logic.Rules(g)
+            >>> rules.add(p(i) >> p(i + 1), where=i < 2, penalty=0.5)
+            <rule 1: 2 bindings, 2 Pair>
+        """
+        name = name or f"rule {len(self.rules) + 1}"
+        if not isinstance(statement, (Formula, Definition)):
+            raise TypeError(f"{name}: add takes a formula or a definition, got {statement!r}")
+        worth, pays = self._worth(name, statement, weight, penalty)
+        condition = None if where is None else negation_normal(formula(where))
+        parts = _parts(statement, condition)
+        scope = Scope(name, _domains(name, parts, worth), limit)
+        self._check_graph(name, parts)
+        free = _free(parts, worth)
+        draft = Draft(scope, self.graph.size, self._store)
+        if isinstance(statement, Definition):
+            table = relevant_bindings(scope, free, None, condition, True)
+            require_definition(draft, statement, table)
+        elif worth is None:
+            node = negation_normal(statement)
+            table = relevant_bindings(scope, free, node, condition, False)
+            require(draft, node, table)
+        else:
+            node = negation_normal(statement, pays)
+            table = relevant_bindings(scope, free, node, condition, True)
+            amounts = _amounts(scope, worth, table)
+            weigh(draft, node, table, -amounts if pays else amounts)
+        return self._commit(draft, statement, -worth if pays and worth is not None else worth,
+                            table)  # fmt: skip
+
+    def _worth(
+        self, name: str, statement: Any, weight: Any, penalty: Any
+    ) -> tuple[Expression | None, bool]:
+        if weight is not None and penalty is not None:
+            raise ModelError(f"{name}: give a weight or a penalty, not both")
+        given = penalty if weight is None else weight
+        if given is not None and isinstance(statement, Definition):
+            raise ModelError(f"{name}: a definition has no weight; weigh the atom it defines")
+        return None if given is None else expression(given), penalty is not None
+
+    def _check_graph(self, name: str, parts: list[Formula]) -> None:
+        for part in parts:
+            for atom in atoms(part):
+                if isinstance(atom, Atom) and atom.predicate.graph not in (None, self.graph):
+                    raise ModelError(f"{name}: {atom!r} belongs to another graph")
+
+    def _commit(self, draft: Draft, statement: Any, weight: Any, table: Bindings) -> Rule:
+        """Add what the draft holds to the graph."""
+        name = draft.scope.rule
+        if draft.auxiliaries:
+            self.graph.binary(draft.auxiliaries, name=self._fresh(f"{name}/auxiliary"))
+        counts: dict[str, int] = {}
+        grounds = []
+        for batch in draft.batches:
+            factor: Factor = make_factor(self.graph, batch)
+            handle = self.graph.add(factor, name=name, place=batch.bindings.words)
+            grounds.append(Ground(handle, batch))
+            counts[factor.kind] = counts.get(factor.kind, 0) + len(factor)
+        if draft.constant:
+            self.graph.add_constant(draft.constant)
+        self._store.update(draft.changed)
+        rule = Rule(name, statement, weight, table.count, counts, draft.auxiliaries,
+                    draft.merged, draft.constant, tuple(grounds))  # fmt: skip
+        self.rules.append(rule)
+        return rule
+
+    def _fresh(self, name: str) -> str:
+        taken = {v.name for v in self.graph.variables}
+        number, fresh = 2, name
+        while fresh in taken:
+            fresh, number = f"{name} {number}", number + 1
+        return fresh
+
+    def __repr__(self) -> str:
+        return f"<{len(self.rules)} rules over {self.graph!r}>".split("\n", 1)[0].rstrip(">") + ">"
+
+
+def _parts(statement: Formula | Definition, where: Formula | None) -> list[Formula]:
+    whole = statement
+    if isinstance(whole, Definition):
+        whole = Iff(whole.head, whole.body)
+    return [whole] if where is None else [whole, where]
+
+
+def _free(parts: list[Formula], worth: Expression | None) -> list[Variable]:
+    found = dict.fromkeys(v for part in parts for v in free_variables(part))
+    if worth is not None:
+        found.update(dict.fromkeys(worth.variables()))
+    return list(found)
+
+
+def _amounts(scope: Scope, worth: Expression, table: Bindings) -> np.ndarray:
+    amounts = np.broadcast_to(evaluate(worth, table), (table.count,)).astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(amounts))
+    if len(bad):
+        where = f" for {table.words(int(bad[0]))}" if table.columns else ""
+        raise scope.error(f"a weight must be finite, it is {amounts[bad[0]]}{where}; "
+                          "a rule without weight is hard")  # fmt: skip
+    return amounts
+
+
+# ---------------------------------------------------------------- domains of variables
+
+
+def _domains(
+    name: str, parts: list[Formula], worth: Expression | None
+) -> dict[Variable, Domain]:
+    """The domain of every variable: given, or that of the arguments it stands for."""
+    uses: dict[Variable, list[Domain]] = {}
+    for part in parts:
+        for atom in atoms(part):
+            if isinstance(atom, Comparison):
+                _note_expression(atom.left, uses)
+                _note_expression(atom.right, uses)
+            else:
+                _note_args(atom.args, atom.predicate.domains, uses)
+        for variable in _quantified(part):
+            uses.setdefault(variable, [])
+    if worth is not None:
+        _note_expression(worth, uses)
+    return {variable: _domain(name, variable, found) for variable, found in uses.items()}
+
+
+def _domain(name: str, variable: Variable, found: list[Domain]) -> Domain:
+    if variable.domain is not None:
+        return variable.domain
+    if not found:
+        raise ModelError(
+            f"{name}: variable {variable} is unbound: it is no argument of a predicate, a "
+            f"relation or a table; use it in one, or give it a domain: Variable('{variable}', "
+            "domain)"
+        )
+    best = narrowest(found)
+    if best is None:
+        names = " and ".join(dict.fromkeys(d.name for d in found))
+        raise ModelError(
+            f"{name}: variable {variable} stands for members of {names}, none of which is part "
+            f"of the others; give it a domain: Variable('{variable}', domain)"
+        )
+    return best
+
+
+def _note_args(
+    args: tuple[Expression, ...], domains: tuple[Domain, ...], uses: dict[Variable, list[Domain]]
+) -> None:
+    for arg, domain in zip(args, domains, strict=True):
+        if isinstance(arg, Variable):
+            found = uses.setdefault(arg, [])
+            if not any(domain is d for d in found):
+                found.append(domain)
+        else:
+            _note_expression(arg, uses)
+
+
+def _note_expression(value: Expression, uses: dict[Variable, list[Domain]]) -> None:
+    if isinstance(value, Variable):
+        uses.setdefault(value, [])
+    elif isinstance(value, Arithmetic):
+        _note_expression(value.left, uses)
+        _note_expression(value.right, uses)
+    elif isinstance(value, Absolute):
+        _note_expression(value.inner, uses)
+    elif isinstance(value, Lookup):
+        _note_args(value.args, value.table.domains, uses)
+
+
+def _quantified(value: Formula) -> list[Variable]:
+    if isinstance(value, Not):
+        return _quantified(value.inner)
+    if isinstance(value, Iff):
+        return _quantified(value.left) + _quantified(value.right)
+    terms = getattr(value, "terms", ())
+    return [v for term in terms for v in (*term.variables, *_quantified(term.formula))]
