@@ -30,6 +30,8 @@ from assent.factors import (
     Pair,
     Parity,
     Potts,
+    Soft,
+    SoftCount,
     Tree,
 )
 from assent.graph import FactorGraph
@@ -86,6 +88,8 @@ __all__ = [
     "RecompileWarning",
     "Restored",
     "Result",
+    "Soft",
+    "SoftCount",
     "Status",
     "Trace",
     "Tree",

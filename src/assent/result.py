@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from assent.compiled import Compiled, GraphScores, refutes
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.factors.pair import Pair, inner_part
 from assent.factors.scored import Scored
+from assent.factors.soft_forms import SOFT
 from assent.factors.structure import Structure
 from assent.graph import Handle
 from assent.placement.tables import restore_marginals
@@ -143,6 +144,13 @@ class Certificate:
             f"Certificate: value {value} ≤ optimum ≤ bound {self.bound:.6g} "
             f"(gap {self.gap:.3g}, relative {self.relative_gap:.1e})"
         )
+
+
+class Paid(NamedTuple):
+    """A soft constraint that was violated, in words, and what that costs."""
+
+    rule: str
+    cost: float
 
 
 class Lookup:
@@ -289,6 +297,24 @@ class Result:
         if isinstance(key, Handle) and not isinstance(key.factor, Pair):
             raise TypeError(f"{key!r} is a constraint; read its variables instead")
         return codes
+
+    @property
+    def paid(self) -> tuple[Paid, ...]:
+        """Soft constraints that the assignment violates, and what each costs."""
+        if not self.feasible:
+            return ()
+        claim = self.certificate
+        tables = iter(claim.scores.tables)
+        found: list[Paid] = []
+        for block in claim.compiled.blocks:
+            scores = next(tables) if isinstance(block.factor, Scored) else np.zeros(0)
+            if not isinstance(block.factor, SOFT):
+                continue
+            truth = certify.literal_truth(block.factor.codes, claim.assignment)
+            costs = block.factor.costs(truth, scores, claim.scores.theta)
+            for row in np.flatnonzero(costs > 0.0):
+                found.append(Paid(block.words(int(row)), float(costs[row])))
+        return tuple(found)
 
     def plot(self, path: Any = None) -> Any:
         """Draw bound, value and residuals along the run; saves to ``path`` if given."""

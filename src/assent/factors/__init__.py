@@ -24,6 +24,7 @@ from assent.factors.pair import Pair
 from assent.factors.parity import Parity
 from assent.factors.potts import Potts
 from assent.factors.scored import Scored
+from assent.factors.soft import Soft, SoftCount
 from assent.factors.structure import Structure
 from assent.factors.table import Table
 from assent.factors.tree import Tree
@@ -49,6 +50,8 @@ KINDS: tuple[type[Factor], ...] = (
     Arborescence,
     HeadAutomaton,
     GrandparentAutomaton,
+    Soft,
+    SoftCount,
     Custom,
 )
 

@@ -31,7 +31,9 @@ class Agree(Logic):
     formula = "a = b"
 
     def __init__(self, a: Any, b: Any) -> None:
-        self._attach(*elementwise("Agree", list(_comparable(a, b))))
+        parts = _comparable(a, b)
+        self.sides = (a, b) if isinstance(a, Categorical) else parts
+        self._attach(*elementwise("Agree", list(parts)))
 
     def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return truth[:, 0] == truth[:, 1]
