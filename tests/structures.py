@@ -77,7 +77,6 @@ def tree(rng: np.random.Generator, graph: at.FactorGraph, counted: bool = False)
     return at.Tree(own, parents, scores=tables, counts=counts)
 
 
-<<<<<<< HEAD
 def arcs_between(
     rng: np.random.Generator, graph: at.FactorGraph, kind: Any, most: int = 4, **options: Any
 ) -> Any:
@@ -128,7 +127,8 @@ def pairs(rng: np.random.Generator, modifiers: int) -> np.ndarray:
     scores[rng.random(scores.shape) < 0.15] = -np.inf
     scores[0, -1] = 0.5
     return scores
-=======
+
+
 def soft(rng: np.random.Generator, graph: at.FactorGraph, kind: Any = at.Soft) -> Any:
     """A softened constraint on a number of literals."""
     x = literals(rng, graph, int(rng.integers(2, 6)))
@@ -152,7 +152,6 @@ def soft_agreement(rng: np.random.Generator, graph: at.FactorGraph) -> at.Soft:
     states = int(rng.integers(1, 5))
     tag = graph.categorical(2, states, scores=rng.normal(size=(2, states)))
     return at.Soft(at.Agree(tag[0], tag[1]), penalty=rng.random(states) * 2.0)
->>>>>>> da44687 (Soft constraints: every hard kind, agreement of labels, hinges on counts; result.paid)
 
 
 def best_few(scores, inner):
@@ -199,19 +198,16 @@ STRUCTURES: dict[str, Any] = {
     "Chain-at_most": limited_chain,
     "Tree": tree,
     "Tree-counts": lambda rng, graph: tree(rng, graph, counted=True),
-<<<<<<< HEAD
     "Arborescence": lambda rng, graph: arcs_between(rng, graph, at.Arborescence),
     "Arborescence-single": lambda rng, graph: arcs_between(
         rng, graph, at.Arborescence, single_root=True
     ),
     "HeadAutomaton": head_automaton,
     "GrandparentAutomaton": grandparent_automaton,
-=======
     "Soft": soft,
     "Soft-output": soft_output,
     "Soft-agree": soft_agreement,
     "SoftCount": lambda rng, graph: soft(rng, graph, at.SoftCount),
->>>>>>> da44687 (Soft constraints: every hard kind, agreement of labels, hinges on counts; result.paid)
     "Custom": custom,
     "Custom-kernel": custom_kernel,
 }
