@@ -18,8 +18,8 @@ IMPORT_SECONDS = 0.5
 TRIES = 7
 
 TIMER = (
-    "import time; start = time.perf_counter(); import assent, sys; "
-    "print(time.perf_counter() - start); "
+    "import time; start = time.process_time(); import assent, sys; "
+    "print(time.process_time() - start); "
     "print(*[m for m in ('numba', 'highspy', 'rich', 'matplotlib', 'scipy') if m in sys.modules])"
 )
 
