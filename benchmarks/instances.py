@@ -1,8 +1,9 @@
 """Decoding instances stored as NumPy archives, as factor graphs.
 
-Three layouts are understood: generic graphs (``ftype``, ``fptr``, ``fvar``, …), toroidal Ising
-models with a score on "both up" only (``pair_unary``, ``pair_edge``, ``offset``) and binary
-grids that score equal neighbours (``theta[N, 2]``, ``edges``, ``w``).
+Four layouts are understood: generic graphs (``ftype``, ``fptr``, ``fvar``, …), toroidal Ising
+models with a score on "both up" only (``pair_unary``, ``pair_edge``, ``offset``), binary grids that
+score equal neighbours (``theta[N, 2]``, ``edges``, ``w``), and sentences with scores of arcs and of
+consecutive siblings (``arcs``, ``sib``, …).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import assent as at
+from benchmarks.synthetic import parsing_graph
 
 # Factor codes of the generic layout that are hard constraints without an output.
 PLAIN = {0: at.ExactlyOne, 2: at.AtMostOne, 3: at.AtLeastOne}
@@ -27,13 +29,17 @@ PAIR = 7
 
 
 def load_graph(path: str | Path) -> at.FactorGraph:
-    """The instance in the archive ``path`` as a graph over one variable array ``x``."""
+    """The instance in the archive ``path`` as a graph over one variable array."""
     with np.load(path) as archive:
         data = dict(archive)
     if "ftype" in data:
         return generic_graph(data)
     if "pair_edge" in data:
         return both_up_graph(data)
+    if "sib" in data:
+        return parsing_graph(
+            int(data["n"]), data["arcs"], data["arc_score"], data["sib"], data["sib_score"]
+        )
     if "w" in data and data["theta"].shape[1] == 2:
         return equal_neighbours_graph(data)
     raise ValueError(f"{Path(path).name}: only binary models can be read, not {sorted(data)}")

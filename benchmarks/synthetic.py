@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,4 +46,36 @@ def assignment(people: int, jobs: int, seed: int = 0) -> at.FactorGraph:
     graph.add(at.AtLeastOne(does, axis=0, output=open_job))
     likes = rng.normal(size=(people - 1, jobs))
     graph.add(at.Pair(does[:-1], does[1:], scores=likes))
+    return graph
+
+
+def sentence(words: int, seed: int = 0) -> at.FactorGraph:
+    """Second-order parsing: a tree and the head automata of all heads, over all arcs.
+
+    Scores of arcs come from U[-0.5, 0.5], first for the heads of word 1, then of word 2, …; those
+    of consecutive siblings from U[-0.05, 0.05], to the right of head 0, of 1, …, then to the left.
+    The archives ``parse_tree_n{words + 1}_s{seed}`` hold the same numbers.
+    """
+    rng = np.random.default_rng(seed)
+    n = words + 1
+    arcs = np.array([(h, m) for m in range(1, n) for h in range(n) if h != m])
+    scores = rng.random(len(arcs)) - 0.5
+    right = [(h, a, b) for h in range(n) for a in range(h, n) for b in range(a + 1, n + 1)]
+    left = [(h, a, b) for h in range(1, n) for a in range(h, 0, -1) for b in range(a - 1, -1, -1)]
+    triples = np.array(right + left)
+    return parsing_graph(n, arcs, scores, triples, 0.1 * (rng.random(len(triples)) - 0.5))
+
+
+def parsing_graph(n: int, arcs: Any, scores: Any, siblings: Any, sibling_scores: Any) -> Any:
+    """A tree over ``arcs[A, 2]`` (head, word) and automata for ``siblings[S, 3]``.
+
+    ``n`` counts the root; see `assent.add_head_automata` on siblings (head, before, after).
+    """
+    graph = at.FactorGraph()
+    arc = graph.binary(scores=scores, name="arc")
+    ends = {"heads": arcs[:, 0], "modifiers": arcs[:, 1]}
+    table = np.zeros((n, n, n + 1))
+    table[tuple(siblings.T)] = sibling_scores
+    graph.add(at.Arborescence(arc, **ends))
+    at.add_head_automata(graph, arc, table, **ends)
     return graph

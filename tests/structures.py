@@ -202,6 +202,10 @@ STRUCTURES: dict[str, Any] = {
     "Arborescence-single": lambda rng, graph: arcs_between(
         rng, graph, at.Arborescence, single_root=True
     ),
+    "ProjectiveTree": lambda rng, graph: arcs_between(rng, graph, at.ProjectiveTree),
+    "ProjectiveTree-single": lambda rng, graph: arcs_between(
+        rng, graph, at.ProjectiveTree, single_root=True
+    ),
     "HeadAutomaton": head_automaton,
     "GrandparentAutomaton": grandparent_automaton,
     "Soft": soft,

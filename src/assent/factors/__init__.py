@@ -23,6 +23,7 @@ from assent.factors.knapsack import Knapsack
 from assent.factors.pair import Pair
 from assent.factors.parity import Parity
 from assent.factors.potts import Potts
+from assent.factors.projective_tree import ProjectiveTree
 from assent.factors.scored import Scored
 from assent.factors.soft import Soft, SoftCount
 from assent.factors.structure import Structure
@@ -48,6 +49,7 @@ KINDS: tuple[type[Factor], ...] = (
     Chain,
     Tree,
     Arborescence,
+    ProjectiveTree,
     HeadAutomaton,
     GrandparentAutomaton,
     Soft,
