@@ -292,3 +292,69 @@ def test_another_graphs_predicate_is_refused(graph):
     other = unary(at.FactorGraph())
     with raises("belongs to another graph"):
         logic.Rules(graph).add(other(x))
+
+
+# ---------------------------------------------------------------- explanations
+
+
+def test_a_report_counts_what_each_rule_became(graph):
+    p, q = logic.predicate(graph.binary((3, 4), name="p")), unary(graph, 3, "q")
+    rules = logic.Rules(graph)
+    rules.add(logic.at_most(2, y, p(x, y)), name="two at most")
+    rules.add(p(x, 0) >> (q(x) == logic.exists(y, p(x, y))), name="nested")
+    report = rules.report()
+    assert report.factors == graph.n_factors
+    assert report.auxiliaries == graph.size - 15
+    lines = [line.split() for line in str(report).splitlines()]
+    assert lines[2] == ["two", "at", "most", "hard", "3", "3", "AtMost", "0", "0"]
+    assert lines[3][:3] == ["nested", "hard", "3"]
+
+
+def test_an_explanation_names_rule_and_binding(graph):
+    p = logic.predicate(graph.binary(3, scores=[3.0, 2.0, -1.0], name="p"))
+    rules = logic.Rules(graph)
+    rules.add(~p(0) | ~p(1), name="not both")
+    rules.add(p(x) >> p(y), where=x < y, penalty=0.25, name="follow")
+    rules.add(p(2), weight=0.5, name="wish")
+    found = rules.explain(at.decode(graph))
+    assert [str(f) for f in found.tight] == ["not both: AtLeastOne(~p[0], ~p[1])"]
+    relaxed = at.FactorGraph()  # the same without the hard rule: better by what it held back
+    q = logic.predicate(relaxed.binary(3, scores=[3.0, 2.0, -1.0], name="p"))
+    free = logic.Rules(relaxed)
+    free.add(q(x) >> q(y), where=x < y, penalty=0.25)
+    free.add(q(2), weight=0.5)
+    gain = at.decode(relaxed).bound - at.decode(graph).bound
+    assert gain <= found.tight[0].amount + 1e-6
+    assert not found.violated
+    assert [(f.rule, f.binding, f.amount) for f in found.paid] == [
+        ("wish", "", 0.5),
+        ("follow", "x=0, y=1", 0.25),
+        ("follow", "x=0, y=2", 0.25),
+    ]
+    assert "follow for x=0, y=1: Pair(p[0], ~p[1])" in str(found)
+
+
+def test_an_infeasible_model_names_rules_and_bindings(graph):
+    p = unary(graph, 3)
+    rules = logic.Rules(graph)
+    rules.add(logic.at_least(2, x, p(x)), name="two")
+    rules.add(~p(x) | ~p(y), where=x < y, name="never both")
+    result = at.decode(graph)
+    assert result.status.name == "INFEASIBLE"
+    conflict = " ".join(result.certificate.conflict)
+    assert "two: AtLeast(2;" in conflict and "never both (x=0, y=1): AtLeastOne" in conflict
+    found = rules.explain(result)
+    assert found.violated and "violated: " in str(found)
+
+
+def test_a_result_of_another_graph_or_time_is_refused(graph):
+    p = unary(graph, 2)
+    rules = logic.Rules(graph)
+    other = at.FactorGraph()
+    other.binary(2)
+    with raises("another graph"):
+        rules.explain(at.decode(other))
+    early = at.decode(graph)
+    rules.add(p(x) | p(y) | (p(0) == p(1)), weight=1.0)
+    with raises("added after this result"):
+        rules.explain(early)

@@ -21,6 +21,7 @@ Predicates name variables of a graph, relations are data, rules join them with `
 from __future__ import annotations
 
 from assent.logic.domains import Domain
+from assent.logic.explain import Explanation, Finding, Report
 from assent.logic.expressions import Variable, variables
 from assent.logic.formulas import (
     Definition,
@@ -41,8 +42,11 @@ from assent.logic.rules import Rule, Rules
 __all__ = [
     "Definition",
     "Domain",
+    "Explanation",
+    "Finding",
     "Formula",
     "Predicate",
+    "Report",
     "Rule",
     "Rules",
     "Table",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from assent.logic.bindings import Bindings, Scope, evaluate
 from assent.logic.compile import relevant_bindings, require, require_definition, weigh
 from assent.logic.domains import Domain, narrowest
 from assent.logic.draft import Batch, Draft, Store
+from assent.logic.explain import Explanation, Report, explain
 from assent.logic.expressions import Absolute, Arithmetic, Expression, Lookup, Variable, expression
 from assent.logic.factors import make_factor
 from assent.logic.formulas import (
@@ -28,6 +29,9 @@ from assent.logic.formulas import (
     free_variables,
     negation_normal,
 )
+
+if TYPE_CHECKING:
+    from assent.result import Result
 
 # Bindings a rule may have before it is refused: ten million take about half a gigabyte.
 LIMIT = 10_000_000
@@ -48,7 +52,7 @@ class Rule:
     Attributes:
         name: what it is called, with the line it stands on if it came from a file.
         statement: the formula or definition.
-        weight: what a binding earns (``None`` for a hard rule); ``penalty`` of a broken one.
+        worth: ``hard``, or the weight or penalty, in words.
         bindings: number of bindings at which the rule could matter.
         factors: number of factors added, by kind.
         auxiliaries: number of variables added.
@@ -58,7 +62,7 @@ class Rule:
 
     name: str
     statement: Formula | Definition
-    weight: Any
+    worth: str
     bindings: int
     factors: dict[str, int]
     auxiliaries: int
@@ -159,8 +163,49 @@ class Rules:
             table = relevant_bindings(scope, free, node, condition, True)
             amounts = _amounts(scope, worth, table)
             weigh(draft, node, table, -amounts if pays else amounts)
-        return self._commit(draft, statement, -worth if pays and worth is not None else worth,
-                            table)  # fmt: skip
+        soft = f"{'penalty' if pays else 'weight'} {worth!r}"
+        return self._commit(draft, statement, "hard" if worth is None else soft, table)
+
+    def report(self) -> Report:
+        """Which rule became how many factors and auxiliary variables; prints as a table.
+
+        Example:
+            >>> import assent as at
+            >>> from assent import logic
+            >>> g = at.FactorGraph()
+            >>> p = logic.predicate(g.binary((2, 3), name="p"))
+            >>> x, y = logic.variables("x y")
+            >>> rules = logic.Rules(g)
+            >>> _ = rules.add(logic.exists_one(y, p(x, y)), name="one each")
+            >>> print(rules.report())
+            rule      worth  bindings  factors       auxiliary  merged
+            --------  -----  --------  ------------  ---------  ------
+            one each  hard   2         2 ExactlyOne  0          0
+            all                        2             0
+        """
+        return Report(tuple(self.rules))
+
+    def explain(self, result: Result, *, tolerance: float = 1e-6) -> Explanation:
+        """The ground rules that an answer broke, paid for, or that its bound leans on.
+
+        Args:
+            result: of decoding the rules' graph.
+            tolerance: amounts up to this are left out.
+
+        Example:
+            >>> import assent as at
+            >>> from assent import logic
+            >>> g = at.FactorGraph()
+            >>> p = logic.predicate(g.binary(2, scores=[2.0, -1.0], name="p"))
+            >>> x, y = logic.variables("x y")
+            >>> rules = logic.Rules(g)
+            >>> _ = rules.add(p(x) >> p(y), where=x < y, penalty=0.5, name="follow")
+            >>> print(*rules.explain(at.decode(g)).paid)
+            follow for x=0, y=1: Pair(p[0], ~p[1])
+        """
+        if result.certificate.compiled.graph is not self.graph:
+            raise ModelError("the result is of another graph than these rules")
+        return explain(self.rules, result, tolerance)
 
     def _worth(
         self, name: str, statement: Any, weight: Any, penalty: Any
@@ -178,7 +223,7 @@ class Rules:
                 if isinstance(atom, Atom) and atom.predicate.graph not in (None, self.graph):
                     raise ModelError(f"{name}: {atom!r} belongs to another graph")
 
-    def _commit(self, draft: Draft, statement: Any, weight: Any, table: Bindings) -> Rule:
+    def _commit(self, draft: Draft, statement: Any, worth: str, table: Bindings) -> Rule:
         """Add what the draft holds to the graph."""
         name = draft.scope.rule
         if draft.auxiliaries:
@@ -193,7 +238,7 @@ class Rules:
         if draft.constant:
             self.graph.add_constant(draft.constant)
         self._store.update(draft.changed)
-        rule = Rule(name, statement, weight, table.count, counts, draft.auxiliaries,
+        rule = Rule(name, statement, worth, table.count, counts, draft.auxiliaries,
                     draft.merged, draft.constant, tuple(grounds))  # fmt: skip
         self.rules.append(rule)
         return rule

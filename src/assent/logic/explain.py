@@ -1,0 +1,158 @@
+"""Rules explain themselves: what each became, and what an answer broke, paid or leans on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assent.certify import literal_truth
+from assent.errors import ModelError
+from assent.factors.base import Logic
+from assent.logic.draft import SCORE
+from assent.text_table import format_table
+
+if TYPE_CHECKING:
+    from assent.logic.rules import Ground, Rule
+    from assent.result import Result
+
+SHOWN = 20  # findings of each sort that a printed explanation lists
+
+
+@dataclass(frozen=True)
+class Report:
+    """A table of rules and what became of them; prints as one."""
+
+    rules: tuple[Rule, ...]
+
+    @property
+    def factors(self) -> int:
+        """Factors of all rules."""
+        return sum(sum(rule.factors.values()) for rule in self.rules)
+
+    @property
+    def auxiliaries(self) -> int:
+        """Auxiliary variables of all rules."""
+        return sum(rule.auxiliaries for rule in self.rules)
+
+    def __str__(self) -> str:
+        rows = [
+            (
+                rule.name,
+                rule.worth,
+                f"{rule.bindings:,}",
+                ", ".join(f"{count:,} {kind}" for kind, count in rule.factors.items()) or "none",
+                f"{rule.auxiliaries:,}",
+                f"{rule.merged:,}",
+            )
+            for rule in self.rules
+        ]
+        total = ("all", "", "", f"{self.factors:,}", f"{self.auxiliaries:,}", "")
+        header = ("rule", "worth", "bindings", "factors", "auxiliary", "merged")
+        return format_table(header, [*rows, total])
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One ground rule of interest.
+
+    Attributes:
+        rule: the rule's name.
+        binding: the values of its variables, in words.
+        factor: the factor it became, in words.
+        amount: what it cost, or by how much the bound would be higher without it.
+    """
+
+    rule: str
+    binding: str
+    factor: str
+    amount: float
+
+    def __str__(self) -> str:
+        where = f" for {self.binding}" if self.binding else ""
+        return f"{self.rule}{where}: {self.factor}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What an answer did to the rules, each list by amount, the largest first.
+
+    Attributes:
+        violated: hard ground rules that the assignment breaks.
+        paid: soft ground rules that cost something: a penalty paid or a reward missed.
+        tight: hard ground rules that keep the bound down, by how much they do.
+    """
+
+    violated: tuple[Finding, ...]
+    paid: tuple[Finding, ...]
+    tight: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for title, found, unit in (
+            ("violated", self.violated, ""),
+            ("paid", self.paid, "{:.4g}  "),
+            ("tight", self.tight, "{:.4g}  "),
+        ):
+            lines.append(f"{title}: {len(found) or 'none'}")
+            lines += [f"  {unit.format(f.amount)}{f}" for f in found[:SHOWN]]
+            if len(found) > SHOWN:
+                lines.append(f"  … {len(found) - SHOWN} more")
+        return "\n".join(lines)
+
+
+def explain(rules: Sequence[Rule], result: Result, tolerance: float) -> Explanation:
+    """Find the ground rules that a result broke, paid for or leans on."""
+    x = result.certificate.assignment
+    violated: list[Finding] = []
+    paid: list[Finding] = []
+    for rule, ground in _grounds(rules):
+        batch = ground.batch
+        if batch.lits.size and np.maximum(batch.lits, ~batch.lits).max() >= len(x):
+            raise ModelError(f"{rule.name} was added after this result; decode the graph again")
+        truth = literal_truth(batch.lits, x)
+        if batch.role == SCORE:
+            score = batch.parameter
+            lost = np.where(truth.all(axis=1), np.maximum(-score, 0.0), np.maximum(score, 0.0))
+            paid += _findings(rule, ground, lost, tolerance)
+        else:
+            factor = ground.handle.factor
+            assert isinstance(factor, Logic)
+            violated += _findings(rule, ground, (~factor.holds(truth)).astype(float), 0.5)
+    return Explanation(_sorted(violated), _sorted(paid), _sorted(_tight(rules, result, tolerance)))
+
+
+def _tight(rules: Sequence[Rule], result: Result, tolerance: float) -> list[Finding]:
+    """Hard ground rules that keep the bound down: dropping one would raise it by the amount."""
+    certificate = result.certificate
+    if certificate.flat_dual is None:
+        return []
+    links = dict(zip(certificate.compiled.blocks, certificate.dual_point, strict=True))
+    found: list[Finding] = []
+    for rule, ground in _grounds(rules):
+        if ground.batch.role != SCORE:
+            factor, own = ground.handle.factor, links[ground.handle]
+            assert isinstance(factor, Logic)
+            held_back = np.maximum(own, 0.0).sum(axis=1) - factor.maximize(own)[0]
+            found += _findings(rule, ground, held_back, tolerance)
+    return found
+
+
+def _grounds(rules: Sequence[Rule]) -> Iterator[tuple[Rule, Ground]]:
+    for rule in rules:
+        for ground in rule.grounds:
+            yield rule, ground
+
+
+def _findings(
+    rule: Rule, ground: Ground, amount: np.ndarray, tolerance: float
+) -> Iterator[Finding]:
+    for row in np.flatnonzero(amount > tolerance).tolist():
+        words = ground.handle.factor.words(row)
+        yield Finding(rule.name, ground.batch.bindings.words(row), words, float(amount[row]))
+
+
+def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(found, key=lambda finding: -finding.amount))
