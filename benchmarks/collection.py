@@ -12,18 +12,20 @@ from pathlib import Path
 import assent as at
 from benchmarks import synthetic
 from benchmarks.instances import Reference, load_graph, load_references
+from benchmarks.uai import stored_models
 
 # Families the library can express so far, in the order of the tables.
 FAMILIES = (
     "ising_n30_*", "ising_n100_*", "ising_n300_*",
     "grid_ising_0", "grid_ferro_0", "grid_isingN200",
     "parse_planted_*", "parse_flow_*", "repo_*",
+    "grid_potts*", "potts_*",
 )  # fmt: skip
 
 # Left out of a quick pass: the baselines take from ten seconds to minutes on these.
 SLOW = (
     "ising_n300_*", "grid_isingN200", "*_n30_s*", "*_n40_*", "repo_mln_large",
-    "ising_n30_*_s[12]", "parse_*_s1",
+    "ising_n30_*_s[12]", "parse_*_s1", "grid_potts10_0", "potts_*_s[12]",
 )  # fmt: skip
 
 # How many times faster than the faster linear-programming method a family is meant to be.
@@ -58,6 +60,17 @@ def instances(data: Path | None, *, quick: bool = False, only: str = "*") -> lis
         for instance in found
         if fnmatch(instance.name, only)
         and not any(fnmatch(instance.name, pattern) for pattern in left_out)
+    ]
+
+
+def uai_instances(data: Path | None, *, only: str = "*") -> list[Instance]:
+    """The stored UAI models whose name matches ``only``; none without ``data``."""
+    if data is None or not (data / "uai" / "instances.tsv").is_file():
+        return []
+    return [
+        Instance(name, build, known)
+        for name, build, known in stored_models(data / "uai")
+        if fnmatch(name, only)
     ]
 
 

@@ -1,9 +1,10 @@
 """Decoding instances stored as NumPy archives, as factor graphs.
 
-Four layouts are understood: generic graphs (``ftype``, ``fptr``, ``fvar``, …), toroidal Ising
-models with a score on "both up" only (``pair_unary``, ``pair_edge``, ``offset``), binary grids that
-score equal neighbours (``theta[N, 2]``, ``edges``, ``w``), and sentences with scores of arcs and of
-consecutive siblings (``arcs``, ``sib``, …).
+Five layouts are understood: generic graphs (``ftype``, ``fptr``, ``fvar``, …), toroidal Ising
+models with a score on "both up" only (``pair_unary``, ``pair_edge``, ``offset``), grids that
+score equal neighbours (``theta[N, K]``, ``edges``, ``w``), the same with a score per label
+(``unary[N, K]``, ``diag[E, K]``), and sentences with scores of arcs and of consecutive siblings
+(``arcs``, ``sib``, …).
 """
 
 from __future__ import annotations
@@ -42,7 +43,11 @@ def load_graph(path: str | Path) -> at.FactorGraph:
         )
     if "w" in data and data["theta"].shape[1] == 2:
         return equal_neighbours_graph(data)
-    raise ValueError(f"{Path(path).name}: only binary models can be read, not {sorted(data)}")
+    if "w" in data:
+        return labels_graph(data["theta"], data["edges"], data["w"][:, None])
+    if "diag" in data:
+        return labels_graph(data["unary"], data["edges"], data["diag"])
+    raise ValueError(f"{Path(path).name}: an unknown layout, {sorted(data)}")
 
 
 def both_up_graph(data: Mapping[str, Any]) -> at.FactorGraph:
@@ -64,6 +69,15 @@ def equal_neighbours_graph(data: Mapping[str, Any]) -> at.FactorGraph:
     x = g.binary(scores=theta[:, 1] - theta[:, 0] - touching, name="x")
     g.add(at.Pair(x[i], x[j], scores=2.0 * w))
     g.add_constant(float(theta[:, 0].sum() + w.sum()))
+    return g
+
+
+def labels_graph(unary: Any, edges: Any, equal: Any) -> at.FactorGraph:
+    """Labels with scores ``unary[N, K]`` and, on every edge, scores ``equal[E, K or 1]``."""
+    g = at.FactorGraph()
+    x = g.categorical(states=unary.shape[1], scores=unary, name="x")
+    i, j = edges.T
+    g.add(at.Potts(x[i], x[j], scores=equal))
     return g
 
 
@@ -102,11 +116,13 @@ class Reference:
     """Known figures of an instance, each with half a unit of its last printed digit.
 
     ``lp`` and ``optimum`` (integer) are in the convention of `load_graph`; None if unknown.
+    ``reached`` is the best score known to be reached, where nobody has proven it optimal.
     """
 
     lp: float | None
     optimum: float | None
     slack: float
+    reached: float | None = None
 
 
 def load_references(folder: str | Path) -> dict[str, Reference]:

@@ -226,7 +226,7 @@ def test_everything_fixed():
     g.fix(x[2], 1)
     (reason,) = solved(g).certificate.conflict
     assert reason == (
-        "~x[2] and its opposite are both asked for, by evidence or by a score of -inf"
+        "x[2]=0 and its opposite are both asked for, by evidence or by a score of -inf"
     )
 
 

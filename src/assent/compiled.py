@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
+from assent.explain import Explainer, Step
 from assent.factors.exactly_one import ExactlyOne
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
@@ -75,9 +76,10 @@ class Forbids:
 
 @dataclass(frozen=True)
 class Conflict:
-    """Why no assignment exists: the violated factor and the evidence, in words."""
+    """Why no assignment exists: the steps from evidence to a factor that cannot hold, in words."""
 
     reasons: tuple[str, ...]
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -302,7 +304,7 @@ def _propagate(
     raw, never = logic.split_repeats(logic.raw_rows(blocks, forbids.pairs))
     never = np.concatenate([forbids.theta.astype(np.int32), never])
     true = np.concatenate([evidence, ~never])
-    fixed, conflict = _close(graph, size, blocks, raw, true, forbids)
+    fixed, conflict = _close(graph, size, blocks, raw, true, forbids, evidence)
     return raw, fixed, conflict
 
 
@@ -326,6 +328,7 @@ def _close(
     raw: list[Rows],
     true: Int32,
     forbids: Forbids,
+    evidence: Int32,
 ) -> tuple[NDArray[np.int8], Conflict | None]:
     """Values that evidence and forced factors imply, and the conflict they run into, if any."""
     values = np.full(size, FREE, np.int8)
@@ -333,13 +336,15 @@ def _close(
     clash = np.flatnonzero(values[np.where(true < 0, ~true, true)] != (true >= 0))
     if len(clash):
         code = int(true[clash[0]])
-        name = graph.describe_code(code)
+        name = graph.describe_value(code)
         reason = f"{name} and its opposite are both asked for, by evidence or by a score of -inf"
         return np.maximum(values, 0), Conflict((reason,))
     known = bool(len(true)) or any(logic.forces(rows) for rows in raw)
     strict = _strict_tables(blocks, forbids, known)
     if not known and not strict:
         return values, None
+    rank = np.full(size, np.iinfo(np.int64).max)
+    rank[values != FREE] = 0
     from assent.kernels import propagate
 
     placed, groups = logic.arrange(raw)
@@ -350,33 +355,43 @@ def _close(
         weights=groups.weights,
         capacity=groups.capacity,
     )
+    next_rank = 1
     while True:
-        values, factor = propagate.fix(problem, values)
-        if factor >= 0:
-            involved = logic.explain_factor(problem, placed, blocks, factor)
-            given = [f"evidence {graph.describe_code(int(c))}" for c in true[:8]]
-            return np.maximum(values, 0), Conflict((involved, *given))
-        unsupported, culprit = tables.unsupported_literals(strict, values)
-        if culprit:
-            return np.maximum(values, 0), Conflict((culprit,))
+        before = values
+        values, factor, order = propagate.fix_in_order(problem, values)
+        new = order[before[order] == FREE]
+        rank[new] = next_rank + np.arange(len(new))
+        next_rank += len(new)
+        broken = logic.origin(problem, placed, factor) if factor >= 0 else None
+        unsupported = np.zeros(0, np.int32)
+        if broken is None:
+            unsupported, broken = tables.unsupported_literals(strict, values)
+        if broken is not None:
+            explainer = Explainer(graph, blocks, forbids, evidence, values, rank)
+            steps = explainer.conflict(*broken)
+            return np.maximum(values, 0), Conflict(explainer.words(steps), tuple(steps))
         if not len(unsupported):
             return values, None
-        values[np.where(unsupported < 0, ~unsupported, unsupported)] = unsupported < 0
+        coordinates = np.where(unsupported < 0, ~unsupported, unsupported)
+        values[coordinates] = unsupported < 0
+        rank[coordinates] = next_rank
+        next_rank += 1
+        strict = _strict_tables(blocks, forbids, True)
 
 
 def _strict_tables(
     blocks: tuple[Handle, ...], forbids: Forbids, given: bool
-) -> list[tuple[Handle, NDArray[np.bool_]]]:
-    """Batches of tables that forbid something, with what they forbid, ``[m, entries]``.
+) -> list[tuple[int, Handle, NDArray[np.bool_]]]:
+    """Batches of tables that forbid something, by number, with what each forbids, ``[m, entries]``.
 
     A structure forbids something by itself, which matters once values are ``given``.
     """
-    batches = [b for b in blocks if isinstance(b.factor, Scored)]
+    batches = [(i, b) for i, b in enumerate(blocks) if isinstance(b.factor, Scored)]
     strict = []
-    for block, never in zip(batches, forbids.tables, strict=True):
+    for (number, block), never in zip(batches, forbids.tables, strict=True):
         if len(never) or (given and isinstance(block.factor, Structure)):
             assert isinstance(block.factor, Scored)
             mask = np.zeros(block.factor.scores.shape, bool)
             mask.flat[never] = True
-            strict.append((block, mask))
+            strict.append((number, block, mask))
     return strict

@@ -308,6 +308,16 @@ class FactorGraph:
         state = "" if variable.states is None else f"={variable.states[last]}"
         return f"{sign}{variable.name}{spot}{state}"
 
+    def describe_value(self, code: int) -> str:
+        """What a true literal says of its variable: ``x[1,2]=0`` or ``tag[3]≠V``."""
+        coordinate = int(~code if code < 0 else code)
+        words = self.describe_code(coordinate)
+        variable = self.variables[bisect_right(self._starts, coordinate) - 1]
+        if variable.states is None:
+            return f"{words}={int(code >= 0)}"
+        owner = self.describe_owner(coordinate)
+        return words if code >= 0 else f"{owner}≠{words.removeprefix(owner + '=')}"
+
     def describe_owner(self, code: int) -> str:
         """The variable a literal speaks about, without its state: ``tag[3]``."""
         coordinate = int(~code if code < 0 else code)

@@ -73,7 +73,9 @@ class Certificate:
         bound: no assignment scores more than this (``-inf`` if none is feasible).
         feasible: whether the assignment satisfies every constraint.
         relaxation: proof that the linear relaxation is solved, if the solver gives one.
-        conflict: for INFEASIBLE, the constraints involved, in words.
+        conflict: for INFEASIBLE, the constraints involved, in words; where propagation of
+            evidence shows it, step by step: "evidence x[0]=1", "AtMostOne(x[0], x[1]) → x[1]=0",
+            …, "AtLeastOne(x[1]) cannot hold".
     """
 
     value: float
@@ -138,7 +140,9 @@ class Certificate:
 
     def __repr__(self) -> str:
         if self.bound == -np.inf:
-            return "Certificate: infeasible; involved: " + "; ".join(self.conflict[:4])
+            first, last = self.conflict[:3], self.conflict[3:][-1:]
+            more = ("…",) if len(self.conflict) > 4 else ()
+            return "Certificate: infeasible; involved: " + "; ".join((*first, *more, *last))
         value = f"{self.value:.6g}" if self.feasible else "none found"
         return (
             f"Certificate: value {value} ≤ optimum ≤ bound {self.bound:.6g} "

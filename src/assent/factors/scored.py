@@ -70,7 +70,10 @@ class Scored(Factor):
         return parts
 
     def allowed(self, fixed: NDArray[np.int8]) -> list[NDArray[np.bool_]]:
-        """Per slot, which states ``[m, states]`` agree with fixed coordinates (-1: free)."""
+        """Per slot, which states ``[m, states]`` agree with fixed coordinates (-1: free).
+
+        A state that is true rules alone.
+        """
         negated = self.codes < 0
         known = fixed[np.where(negated, ~self.codes, self.codes)]
         can_be_true = (known == -1) | ((known == 1) ^ negated)
@@ -80,7 +83,9 @@ class Scored(Factor):
             if first:
                 parts.append(np.concatenate([can_be_false[:, place], can_be_true[:, place]], 1))
             else:
-                parts.append(can_be_true[:, place])
+                must = ~can_be_false[:, place]
+                alone = ~must.any(axis=1, keepdims=True)
+                parts.append(can_be_true[:, place] & (must | alone))
         return parts
 
     @abstractmethod

@@ -178,19 +178,6 @@ class Structure(Scored):
         places[:, self.linked] = links
         return places
 
-    def allowed(self, fixed: NDArray[np.int8]) -> list[NDArray[np.bool_]]:
-        """Per slot, which states agree with fixed coordinates; one that is true rules alone."""
-        parts = super().allowed(fixed)
-        codes = self.codes
-        known = fixed[np.where(codes < 0, ~codes, codes)]
-        true = (known != -1) & ((known == 1) ^ (codes < 0))
-        for slot, place in enumerate(self.slot_links()):
-            forced = true[:, place]
-            if not self.first[slot] and forced.any():
-                alone = ~forced.any(axis=1, keepdims=True)
-                parts[slot] = parts[slot] & (forced | alone)
-        return parts
-
     def allowed_places(self, fixed: NDArray[np.int8]) -> NDArray[np.bool_]:
         """``[m, places]`` which places agree with fixed coordinates (-1: free)."""
         return np.concatenate(self.allowed(fixed), axis=1)

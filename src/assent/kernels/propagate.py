@@ -118,9 +118,16 @@ def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:
         >>> closed.tolist(), conflict
         ([1, 0, 1], -1)
     """
+    closed, conflict, _ = fix_in_order(problem, values)
+    return closed, conflict
+
+
+def fix_in_order(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
+    """:func:`fix`, and the coordinates with a value in the order they received it."""
     values = np.array(values, np.int8)
-    conflict = _close(build_links(problem), values, *workspace(problem))
-    return values, int(conflict)
+    true, free, trail = workspace(problem)
+    conflict = _close(build_links(problem), values, true, free, trail)
+    return values, int(conflict), trail[: np.count_nonzero(values != FREE)]
 
 
 def workspace(problem: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

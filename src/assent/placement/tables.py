@@ -298,20 +298,21 @@ def restore_marginals(
 
 
 def unsupported_literals(
-    strict: list[tuple[Handle, NDArray[np.bool_]]], fixed: NDArray[np.int8]
-) -> tuple[Int32, str]:
+    strict: list[tuple[int, Handle, NDArray[np.bool_]]], fixed: NDArray[np.int8]
+) -> tuple[Int32, tuple[int, int] | None]:
     """Free literals that no possible joint state allows, and a table that allows none, if any.
 
-    ``strict`` are batches of tables with what each forbids, ``[m, entries]``.
+    ``strict`` are batches of tables by number, with what each forbids, ``[m, entries]``; a table
+    is told by the number of its batch and its row.
     """
     found = [np.zeros(0, np.int32)]
-    for block, forbidden in strict:
+    for number, block, forbidden in strict:
         factor = block.factor
         assert isinstance(factor, Scored)
         supported = factor.supported(forbidden, fixed)
         stuck = np.flatnonzero(~np.all([part.any(axis=1) for part in supported], axis=0))
         if len(stuck):
-            return found[0], block.words(int(stuck[0]))
+            return found[0], (number, int(stuck[0]))
         for part, place, first in zip(supported, factor.slot_links(), factor.first, strict=True):
             codes = factor.codes[:, place]
             found.append(codes[~part[:, first:]])
@@ -319,4 +320,4 @@ def unsupported_literals(
                 found.append(~codes[~part[:, :1]])
     literals = np.unique(np.concatenate(found))
     coordinate = np.where(literals < 0, ~literals, literals)
-    return literals[fixed[coordinate] == -1], ""
+    return literals[fixed[coordinate] == -1], None

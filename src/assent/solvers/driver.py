@@ -42,6 +42,10 @@ FIRST_RAY = 100
 RAY_GROWTH = 1.5
 
 
+# A first rounding takes about as long as this many iterations, a thorough one so many times as
+# long as a plain one.
+ROUNDING_ITERATIONS = 10
+THOROUGH_ROUNDING = 5.0
 # A marginal within this of one half is no sign of either value.
 UNDECIDED = 1e-4
 # Answers whose scores differ by less than this, relatively, are equally good: the first stays.
@@ -105,6 +109,8 @@ class Run:
     latest_bound: float = np.inf
     iterations: int = 0
     rounded_at: int = 0
+    pace: float = 0.0  # seconds an iteration took of late
+    rounding_seconds: float = 0.0  # the longest a rounding has taken
     tables: Any = None  # adjacency for rounding, built when first needed
     tied: Any = None  # scores on a grid, by which roundings choose
 
@@ -124,26 +130,53 @@ class Run:
         while True:
             left = self.solver.max_iterations - info.iterations
             step = max(FIRST_REPORT, int(REPORT_GROWTH * info.iterations))
-            info = self.solver.advance(
-                self.problem, self.scores, workspace, max(1, min(step, most, left))
-            )
+            info = self._advance(workspace, min(step, most, left, self._in_time()))
             before = self.best.bound
             self.iterations = info.iterations
             self._take_bound(workspace)
             ending = self._ending(info)
             if ending or self._rounding_due(info.iterations, before):
-                in_time = time.perf_counter() <= self.deadline
-                self._round(workspace, thorough=ending and in_time and not self.large)
+                self._round(workspace, thorough=ending and self._time_to_be_thorough())
             stop = self.report(self._record(info)) is True
             status = self._status(info, workspace)
             if status is not None:
                 return status, status.value, info
             if stop:
+                if self.best.assignment is None and self.rounded_at < info.iterations:
+                    self._round(workspace, thorough=False)
                 return Status.STOPPED, f"Stopped by the callback. {Status.STOPPED.value}", info
             if info.iterations >= self.solver.max_iterations:
                 return Status.STOPPED, f"Iteration limit. {Status.STOPPED.value}", info
-            if time.perf_counter() > self.deadline:
+            if self._out_of_time():
                 return Status.STOPPED, f"Time limit. {Status.STOPPED.value}", info
+
+    def _advance(self, workspace: Any, iterations: int) -> Info:
+        begun = time.perf_counter()
+        count = max(1, iterations)
+        info = self.solver.advance(self.problem, self.scores, workspace, count)
+        self.pace = (time.perf_counter() - begun) / count
+        return info
+
+    def _in_time(self) -> int:
+        """How many iterations there is time for, a rounding at the end set aside."""
+        left = self.deadline - time.perf_counter() - self._reserve()
+        return self.solver.max_iterations if self.pace == 0.0 else int(min(left / self.pace, 1e9))
+
+    def _out_of_time(self) -> bool:
+        return time.perf_counter() + self._reserve() >= self.deadline
+
+    def _time_to_be_thorough(self) -> bool:
+        """A thorough rounding takes several times as long, and memory."""
+        left = self.deadline - time.perf_counter()
+        return not self.large and left > THOROUGH_ROUNDING * self._reserve()
+
+    def _reserve(self) -> float:
+        """Seconds to keep for the last rounding; before the first one, what it is likely to take.
+
+        A tenth more than the longest, and at most half of the time: answers need iterations.
+        """
+        likely = 1.1 * self.rounding_seconds or ROUNDING_ITERATIONS * self.pace
+        return min(likely, 0.5 * (self.deadline - self.started))
 
     def _take_bound(self, workspace: Any) -> None:
         bound = self.solver.bound(self.problem, self.scores, workspace)
@@ -169,7 +202,7 @@ class Run:
         return self.solver.gap_tolerance * (1.0 + abs(self.best.bound))
 
     def _ending(self, info: Info) -> bool:
-        over = info.iterations >= self.solver.max_iterations or time.perf_counter() > self.deadline
+        over = info.iterations >= self.solver.max_iterations or self._out_of_time()
         return over or self._settled(info)
 
     def _settled(self, info: Info) -> bool:
@@ -184,7 +217,7 @@ class Run:
             self.offer_known((marginals > 0.5 + UNDECIDED).view(np.int8))
         self._offer_rounded(marginals, thorough)
         for _ in range(PERTURBED_TRIES if thorough else 0):
-            if self.best.bound - self.best.value <= self._tolerance():
+            if self.best.bound - self.best.value <= self._tolerance() or self._out_of_time():
                 break
             noise = self.rng.uniform(-PERTURBATION, PERTURBATION, len(marginals))
             self._offer_rounded(marginals + noise, thorough=False)
@@ -195,9 +228,12 @@ class Run:
         if self.tables is None:
             self.tables = rounding.build_tables(self.problem)
             self.tied = self.scores if self.large else rounding.tied_scores(self.scores)
+        begun = time.perf_counter()
         x, _, violated = rounding.round_marginals(
             self.problem, self.tied, marginals, self.tables, thorough=thorough
         )
+        if not thorough:
+            self.rounding_seconds = max(self.rounding_seconds, time.perf_counter() - begun)
         self.best.offer(x, evaluate.value(self.problem, self.scores, x), violated)
 
     def offer_known(self, assignment: NDArray[np.int8]) -> None:
