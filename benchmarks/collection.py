@@ -18,7 +18,7 @@ from benchmarks.uai import stored_models
 FAMILIES = (
     "ising_n30_*", "ising_n100_*", "ising_n300_*",
     "grid_ising_0", "grid_ferro_0", "grid_isingN200",
-    "parse_planted_*", "parse_flow_*", "repo_*",
+    "parse_planted_*", "parse_flow_*", "parse_tree_*", "repo_*",
     "grid_potts*", "potts_*",
 )  # fmt: skip
 
