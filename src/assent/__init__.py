@@ -45,6 +45,8 @@ from assent.views import group
 if TYPE_CHECKING:
     from assent.solvers.ad3 import AD3
     from assent.solvers.linear_program import LinearProgram
+    from assent.solvers.mplp import MPLP
+    from assent.solvers.subgradient import Subgradient
 
 __version__ = "0.1.0"
 
@@ -52,10 +54,13 @@ __version__ = "0.1.0"
 _LAZY = {
     "AD3": "assent.solvers.ad3",
     "LinearProgram": "assent.solvers.linear_program",
+    "MPLP": "assent.solvers.mplp",
+    "Subgradient": "assent.solvers.subgradient",
 }
 
 __all__ = [
     "AD3",
+    "MPLP",
     "Agree",
     "All",
     "Arborescence",
@@ -93,6 +98,7 @@ __all__ = [
     "Soft",
     "SoftCount",
     "Status",
+    "Subgradient",
     "Trace",
     "Tree",
     "add_grandparent_automata",

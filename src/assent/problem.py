@@ -194,6 +194,11 @@ class Problem:
         """All links: two per pair, one per literal of a logic factor or coordinate of a table."""
         return 2 * len(self.pair_var) + len(self.lits) + len(self.tables.lits)
 
+    @property
+    def all_lits(self) -> Int32:
+        """Literals of all links: two per pair, then those of logic factors, then of tables."""
+        return np.concatenate([self.pair_var.ravel(), self.lits, self.tables.lits])
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -218,6 +223,17 @@ class DualPoint:
     pair: Float
     logic: Float
     table: Float = field(default_factory=lambda: np.zeros(0))
+
+    def joined(self) -> Float:
+        """One score per link, in the order of ``Problem.all_lits``."""
+        return np.concatenate([self.pair.ravel(), self.logic, self.table])
+
+
+def split_links(problem: Problem, links: Float) -> DualPoint:
+    """The dual point with these scores of all links, in the order of ``Problem.all_lits``."""
+    logic = 2 * problem.n_pairs
+    table = logic + len(problem.lits)
+    return DualPoint(links[:logic].reshape(-1, 2), links[logic:table], links[table:])
 
 
 def make_problem(

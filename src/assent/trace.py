@@ -22,6 +22,7 @@ class Progress:
         primal_residual: root mean square disagreement of factors and consensus.
         dual_residual: root mean square movement of the consensus.
         penalty: the solver's penalty, NaN if it has none.
+        calls: how often factors were asked anything, 0 from solvers that do not count.
     """
 
     iteration: int
@@ -32,6 +33,7 @@ class Progress:
     primal_residual: float
     dual_residual: float
     penalty: float
+    calls: int = 0
 
     @property
     def gap(self) -> float:

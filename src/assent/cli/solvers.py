@@ -9,7 +9,12 @@ import click
 from assent.cli.tables import format_table
 
 # The name of each solver on the command line, and in the library.
-SOLVERS = {"ad3": "AD3", "lp": "LinearProgram"}
+SOLVERS = {
+    "ad3": "AD3",
+    "lp": "LinearProgram",
+    "subgradient": "Subgradient",
+    "mplp": "MPLP",
+}
 
 
 @click.command()

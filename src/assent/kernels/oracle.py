@@ -39,6 +39,9 @@ _SCORES = types.Array(types.float64, 1, "C")
 _STATES = types.Array(types.int32, 1, "C")
 SIGNATURE = types.UniTuple(types.float64, 2)(_INT, _INT, _SCORES, _FLOAT, types.float64, _STATES)
 
+MAX_MARGINALS = types.none(_INT, _INT, _SCORES, _FLOAT, _SCORES)
+MARGINALS = types.float64(_INT, _INT, _SCORES, _FLOAT, types.float64, _SCORES, _SCORES)
+
 # Through C: addresses of scores, of inner scores and of states; the inner value comes back.
 _C_SIGNATURE = types.float64(types.uintp, types.uintp, types.float64, types.uintp)
 _C_FUNCTION = ctypes.CFUNCTYPE(
@@ -50,7 +53,7 @@ _plain: list[Callable] = []  # without a compiler an address is a number in this
 _pending: list[BaseException] = []
 
 
-def address_of(function: Any) -> int:
+def address_of(function: Any, signature: Any = SIGNATURE) -> int:
     """Address of a compiled function for :func:`call_compiled`; compiles it if need be.
 
     Example:
@@ -59,7 +62,8 @@ def address_of(function: Any) -> int:
         True
     """
     if function not in _addresses:
-        _addresses[function] = _plain_number(function) if _jit_is_off() else _compile(function)
+        off = _jit_is_off()
+        _addresses[function] = _plain_number(function) if off else _compile(function, signature)
     return _addresses[function]
 
 
@@ -68,6 +72,16 @@ def search_address(structure: Any) -> int:
     if structure.kind_code == CALLBACK:
         return structure.callback().address
     return address_of(structure.kernels().maximize)
+
+
+def max_marginals_address(structure: Any) -> int:
+    """Address of a structure's ``max_marginals``, which it must have."""
+    return address_of(structure.kernels().max_marginals, MAX_MARGINALS)
+
+
+def marginals_address(structure: Any) -> int:
+    """Address of a structure's ``marginals``, which it must have."""
+    return address_of(structure.kernels().marginals, MARGINALS)
 
 
 def _jit_is_off() -> bool:
@@ -79,13 +93,20 @@ def _plain_number(function: Callable) -> int:
     return len(_plain) - 1
 
 
-def _compile(function: Any) -> int:
-    function.compile(SIGNATURE)
-    compiled = function.overloads[SIGNATURE.args]
-    if compiled.signature.return_type != SIGNATURE.return_type:
+_RETURNS = {
+    SIGNATURE: "two floats: the value and the inner value",
+    MAX_MARGINALS: "nothing: it fills out",
+    MARGINALS: "a float: the log-partition times the temperature",
+}
+
+
+def _compile(function: Any, signature: Any) -> int:
+    function.compile(signature)
+    compiled = function.overloads[signature.args]
+    if compiled.signature.return_type != signature.return_type:
         raise TypeError(
-            f"{function.__name__} returns {compiled.signature.return_type}; it should return two "
-            "floats: the value and the inner value"
+            f"{function.__name__} returns {compiled.signature.return_type}; it should return "
+            f"{_RETURNS[signature]}"
         )
     return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
 
@@ -165,7 +186,17 @@ if _jit_is_off():
         """Ask the Python structure at ``address`` for a vertex; returns its inner value."""
         return _plain[address](scores, inner, scale, states)
 
+    def call_max_marginals(address, start, data, scores, inner, out):
+        """Ask the compiled structure at ``address`` for its max-marginals."""
+        _plain[address](start, data, scores, inner, out)
+
+    def call_marginals(address, start, data, scores, inner, temperature, out, out_inner):
+        """Ask the compiled structure at ``address`` for its marginals."""
+        return _plain[address](start, data, scores, inner, temperature, out, out_inner)
+
 else:
+    _max_marginals_at = _function_at(MAX_MARGINALS)
+    _marginals_at = _function_at(MARGINALS)
     _compiled_at = _function_at(SIGNATURE)
     _python_at = _function_at(_C_SIGNATURE)
 
@@ -180,3 +211,13 @@ else:
         return _python_at(address)(
             scores.ctypes.data, inner.ctypes.data, scale, states.ctypes.data
         )
+
+    @jit(inline="always")
+    def call_max_marginals(address, start, data, scores, inner, out):
+        """Ask the compiled structure at ``address`` for its max-marginals."""
+        _max_marginals_at(address)(start, data, scores, inner, out)
+
+    @jit(inline="always")
+    def call_marginals(address, start, data, scores, inner, temperature, out, out_inner):
+        """Ask the compiled structure at ``address`` for its marginals."""
+        return _marginals_at(address)(start, data, scores, inner, temperature, out, out_inner)

@@ -141,6 +141,8 @@ class Run:
             status = self._status(info, workspace)
             if status is not None:
                 return status, status.value, info
+            if info.finished and info.reason:
+                return Status.STOPPED, info.reason, info
             if stop:
                 if self.best.assignment is None and self.rounded_at < info.iterations:
                     self._round(workspace, thorough=False)
@@ -253,6 +255,7 @@ class Run:
             primal_residual=info.primal_residual,
             dual_residual=info.dual_residual,
             penalty=info.penalty,
+            calls=info.calls,
         )
         self.trace.reports.append(report)
         return report

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from assent.problem import DualPoint, Float, Problem, Scores
+from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.protocol import Info, WarmStart
-from assent.solvers.relaxation_rows import Rows, all_literals, relaxation_rows
+from assent.solvers.relaxation_rows import Rows, relaxation_rows
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -96,7 +96,7 @@ def build_lp(problem: Problem, scores: Scores) -> CompactLP:
     from scipy import sparse
 
     n, rows = problem.n, relaxation_rows(problem, scores)
-    lits = all_literals(problem)
+    lits = problem.all_lits
     coordinate, negated = np.where(lits < 0, ~lits, lits), lits < 0
     sign = np.where(negated, -1.0, 1.0)
     entry = np.concatenate([sign[rows.link] * rows.entry, rows.column_entry])
@@ -140,20 +140,13 @@ def link_scores(problem: Problem, rows: Rows, row_dual: Float) -> DualPoint:
     dual = np.minimum(row_dual, rows.limit)
     links = _row_scores(problem, rows, dual)
     np.subtract.at(links, rows.earned_link, rows.earned)
-    return _split(problem, links)
+    return split_links(problem, links)
 
 
 def _row_scores(problem: Problem, rows: Rows, row_dual: Float) -> Float:
     # (an empty bincount would be integer)
     weights = rows.entry * row_dual[rows.row]
     return np.bincount(rows.link, weights, minlength=problem.n_links).astype(float)
-
-
-def _split(problem: Problem, links: Float) -> DualPoint:
-    """One score per link, taken apart into pairs, logic factors and tables."""
-    pairs = 2 * problem.n_pairs
-    logic = pairs + len(problem.lits)
-    return DualPoint(links[:pairs].reshape(-1, 2), links[pairs:logic], links[logic:])
 
 
 def solve_lp(
@@ -268,7 +261,7 @@ def _find_ray(problem: Problem, lp: CompactLP) -> DualPoint | None:
     best = int(np.argmin(proofs))
     if not proofs[best] < 0.0:
         return None
-    return _split(problem, _row_scores(problem, lp.rows, candidates[best]))
+    return split_links(problem, _row_scores(problem, lp.rows, candidates[best]))
 
 
 def _ray_bound(lp: CompactLP, multipliers: Float) -> float:
@@ -353,7 +346,7 @@ class LinearProgram:
     ) -> DualPoint:
         """Link scores of the multipliers; zero before the solve."""
         if workspace.solution is None:
-            return _split(problem, np.zeros(problem.n_links))
+            return split_links(problem, np.zeros(problem.n_links))
         return workspace.solution.dual
 
     def ray(self, workspace: Workspace) -> DualPoint | None:

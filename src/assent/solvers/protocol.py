@@ -12,7 +12,8 @@ from assent.problem import DualPoint, Float, Problem, Scores
 class Info:
     """What a person wants to see of a running solver.
 
-    ``finished`` is set by solvers that know they are done, whatever the residuals say.
+    ``finished`` is set by solvers that know they are done, whatever the residuals say; ``reason``
+    tells why.  ``calls`` counts how often a factor was asked anything.
     """
 
     iterations: int
@@ -20,6 +21,8 @@ class Info:
     dual_residual: float
     penalty: float = float("nan")
     finished: bool = False
+    reason: str = ""
+    calls: int = 0
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The linear relaxation as rows over links: the hull of every factor in its most compact form.
 
-Rows read ``lower <= A l + B w <= upper``: literals ``l`` of links (see :func:`all_literals`) and
+Rows read ``lower <= A l + B w <= upper``: literals ``l`` of links (see ``Problem.all_lits``) and
 further columns ``w >= 0``.  Whatever the multipliers ``y`` of a factor's rows, the link scores
 ``A' y`` give it a best value of at most ``y . upper``; so multipliers of the optimum make link
 scores whose bound is the optimum of the relaxation.
@@ -146,11 +146,6 @@ def relaxation_rows(problem: Problem, scores: Scores) -> Rows:
     _add_logic(builder, problem, first_link=2 * problem.n_pairs)
     _add_tables(builder, problem, scores.table, 2 * problem.n_pairs + len(problem.lits))
     return builder.finish()
-
-
-def all_literals(problem: Problem) -> NDArray[np.int32]:
-    """Literals of all links: two per pair, then those of logic factors, then of tables."""
-    return np.concatenate([problem.pair_var.ravel(), problem.lits, problem.tables.lits])
 
 
 def add_products(builder: RowBuilder, u: State, v: State, c: Float) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.problem import DENSE, SUM, Float, Problem, Scores
+from assent.problem import DENSE, SUM, DualPoint, Float, Problem, Scores
 
 # Penalties relative to the typical size of the scores.  Tables have more entries to choose from
 # than a pair, and their largest ones count for less.
@@ -115,3 +115,16 @@ def _self_weighted_mean(sizes: Float) -> float:
         return 0.0
     relative = sizes / largest
     return largest * float(relative @ relative) / float(relative.sum())
+
+
+def share_out(problem: Problem, scores: Scores, dual: DualPoint | None = None) -> Float:
+    """Link scores (as ``Problem.all_lits``) that share out all of every coordinate's score.
+
+    What ``dual`` leaves of it, all without one, goes to the coordinate's links in equal parts.
+    """
+    lits = problem.all_lits
+    own = np.where(lits < 0, ~lits, lits)
+    links = np.zeros(len(lits)) if dual is None else dual.joined()
+    given = np.bincount(own, np.where(lits < 0, -links, links), minlength=problem.n)
+    share = ((scores.theta - given) / np.maximum(problem.degree, 1))[own]
+    return links + np.where(lits < 0, -share, share)
