@@ -60,7 +60,6 @@ _LAZY = {
 
 __all__ = [
     "AD3",
-    "MPLP",
     "Agree",
     "All",
     "Arborescence",
@@ -84,6 +83,7 @@ __all__ = [
     "Knapsack",
     "LinearProgram",
     "Literals",
+    "MPLP",
     "ModelError",
     "NoFeasibleAssignment",
     "Pair",
