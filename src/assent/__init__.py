@@ -58,7 +58,7 @@ _LAZY = {
     "Subgradient": "assent.solvers.subgradient",
 }
 
-__all__ = [
+__all__ = [  # noqa: RUF022 (plain alphabetical order)
     "AD3",
     "Agree",
     "All",
