@@ -15,6 +15,7 @@ from benchmarks import (
     methods,
     own_structures,
     per_iteration,
+    plain,
     scaling,
     structures,
     threads,
@@ -67,6 +68,16 @@ def test_structures(monkeypatch):
     monkeypatch.setattr(structures, "SEARCHES", [lambda: structures.chain(3, bar=1.0)])
     output = run("structures")
     assert "chain of 50, 3 states" in output and "441" in output and "pass" in output
+
+
+@pytest.mark.skipif(plain.library() is None, reason="no C compiler")
+def test_plain_loops_find_what_the_kernels_find():
+    for search in (
+        structures.sentence_tree(projective=True, words=7),
+        structures.sentence_tree(projective=False, words=7),
+        structures.head_automaton(modifiers=6),
+    ):
+        assert search.plain(2) == pytest.approx(search.run(1)), search.name
 
 
 def test_own_structures(monkeypatch):

@@ -21,10 +21,16 @@ def read_arcs(start, data, scores, arcs):
     """Write the score of every arc to ``arcs[n, n + 1]`` (word, head), -inf where there is none."""
     for word in range(data[0]):
         row = arcs[word]
-        for head in range(len(row)):
-            row[head] = -np.inf
-        for place in range(start[word], start[word + 1]):
-            row[data[HEADS + place]] = scores[place]
+        own = scores[start[word] : start[word + 1]]
+        if len(own) == len(row):  # all heads, in their order
+            for head in range(len(row)):
+                row[head] = own[head]
+        else:
+            heads = data[HEADS + start[word] : HEADS + start[word + 1]]
+            for head in range(len(row)):
+                row[head] = -np.inf
+            for place in range(len(own)):
+                row[heads[place]] = own[place]
         row[word + 1] = -np.inf  # no word is its own head
 
 

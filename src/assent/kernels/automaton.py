@@ -83,17 +83,14 @@ def add_bonus(data, inner, scale, g, gain, own):
 
 
 @lean
-def forward(gain, since, table, scale, temperature, up, row):
-    """Fill ``up[k + 2]``; ``row`` is scratch.  Returns the soft maximum of all ways."""
+def forward(gain, since, table, scale, temperature, up):
+    """Fill ``up[k + 2]``; returns the soft maximum of all ways."""
     up[0] = 0.0
     for b in range(1, len(up)):
         first = since[b]
         begin = b * (b - 1) // 2
         pairs = table[begin + first : begin + b]
-        scaled = row[: b - first]
-        for i in range(len(scaled)):
-            scaled[i] = scale * pairs[i]
-        up[b] = gain[b] + join_sums(up[first:b], scaled, temperature)
+        up[b] = gain[b] + join_sums(up[first:b], pairs, scale, temperature)
     return up[len(up) - 1]
 
 
@@ -131,17 +128,18 @@ def trace_back(data, gain, since, table, scale, up, states):
 def maximize_automaton(start, data, scores, inner, scale, states):
     """Best vertex, into ``states``; returns its value and its inner score (not scaled)."""
     k, grandparents = data[0], data[1]
-    gain, own, row = np.empty(k + 2), np.empty(k + 2), np.empty(k + 2)
+    heads = max(grandparents, 1)
+    room = np.empty((heads + 2, k + 2))  # one piece: every allocation takes its time
+    gain, own, up = room[0], room[1], room[2:]
     since = np.empty(k + 2, np.int64)
-    up = np.empty((max(grandparents, 1), k + 2))
     states[:] = 0
     base = read_gains(data, scores, gain, since)
     best, chosen = -np.inf, 0
-    for g in range(len(up)):
+    for g in range(heads):
         value = base + (scores[2 * k + g] if grandparents else 0.0)
         if value > -np.inf:
             add_bonus(data, inner, scale, g, gain, own)
-            value += forward(own, since, table_of(data, inner, g), scale, 0.0, up[g], row)
+            value += forward(own, since, table_of(data, inner, g), scale, 0.0, up[g])
         if value > best:
             best, chosen = value, g
     if best == -np.inf:
@@ -227,7 +225,7 @@ def answer(data, scores, inner, temperature, out, out_inner):
         table = table_of(data, inner, g)
         add_bonus(data, inner, 1.0, g, gain, own[g])
         around[g] = base + (scores[2 * k + g] if grandparents else 0.0)
-        value = around[g] + forward(own[g], since, table, 1.0, temperature, up[g], over)
+        value = around[g] + forward(own[g], since, table, 1.0, temperature, up[g])
         total = join(total, value, temperature)
         if grandparents:
             out[2 * k + g] = value

@@ -56,16 +56,18 @@ def inside(arcs, single_root, temperature, chart):
         right[j, j] = left[j, j] = right_by_end[j, j] = left_by_end[j, j] = 0.0
         for i in range(j - 1, -1, -1):
             last = last_meeting(i, j, single_root)
-            meet = join_sums(right[i, i:last], left[j, i + 1 : last + 1], temperature)
+            meet = join_sums(right[i, i:last], left[j, i + 1 : last + 1], 1.0, temperature)
             # i takes j, and what j has on its right
             reach[i, j] = meet + arcs[j - 1, i]
-            own = join_sums(reach[i, i + 1 : j + 1], right_by_end[j, i + 1 : j + 1], temperature)
+            own = join_sums(
+                reach[i, i + 1 : j + 1], right_by_end[j, i + 1 : j + 1], 1.0, temperature
+            )
             right[i, j] = right_by_end[j, i] = own
             if i == 0:
                 break
             # j takes i, and what i has on its left
             reach[j, i] = meet + arcs[i - 1, j]
-            own = join_sums(reach[j, i:j], left_by_end[i, i:j], temperature)
+            own = join_sums(reach[j, i:j], left_by_end[i, i:j], 1.0, temperature)
             left[j, i] = left_by_end[i, j] = own
     return right[0, len(right) - 1]
 

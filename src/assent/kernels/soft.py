@@ -25,22 +25,22 @@ def join(a, b, temperature):
 
 
 @quick
-def largest_sum(first, second):
-    """Largest ``first[i] + second[i]``, -inf if there is none."""
+def largest_sum(first, second, scale):
+    """Largest ``first[i] + scale * second[i]``, -inf if there is none."""
     best = -np.inf
     for i in range(len(first)):
-        value = first[i] + second[i]
+        value = first[i] + scale * second[i]
         best = value if value > best else best
     return best
 
 
 @helper
-def join_sums(first, second, temperature):
-    """Soft maximum of all ``first[i] + second[i]``."""
-    best = largest_sum(first, second)
+def join_sums(first, second, scale, temperature):
+    """Soft maximum of all ``first[i] + scale * second[i]``."""
+    best = largest_sum(first, second, scale)
     if temperature == 0.0 or best == -np.inf:
         return best
     total = 0.0
     for i in range(len(first)):
-        total += exp((first[i] + second[i] - best) / temperature)
+        total += exp((first[i] + scale * second[i] - best) / temperature)
     return best + temperature * log(total)
