@@ -191,6 +191,24 @@ def custom_kernel(rng: np.random.Generator, graph: at.FactorGraph) -> at.Custom:
     return at.Custom(tags, kernel=same_state, scores=rng.normal(size=states))
 
 
+def matching(rng: np.random.Generator, graph: at.FactorGraph) -> at.Matching:
+    """Up to nine pairs; capacities are those of some table wherever they have to be met."""
+    n, m = [(1, 1), (1, 4), (2, 3), (3, 2), (3, 3)][int(rng.integers(5))]
+    fill_rows, fill_columns = (bool(flag) for flag in rng.integers(2, size=2))
+    example = rng.random((n, m)) < 0.4
+    rows, columns = example.sum(axis=1), example.sum(axis=0)
+    if not fill_rows:
+        rows = rows + rng.integers(2, size=n)
+    if not fill_columns:
+        columns = columns + rng.integers(2, size=m)
+    if not (fill_rows or fill_columns):
+        rows, columns = rng.integers(0, 3, n), 1
+    pairs = literals(rng, graph, n * m).reshape(n, m)
+    return at.Matching(
+        pairs, rows=rows, columns=columns, fill_rows=fill_rows, fill_columns=fill_columns
+    )
+
+
 # By kind: a function that declares variables in a graph and returns a structure over them.
 STRUCTURES: dict[str, Any] = {
     "Cardinality": cardinality,
@@ -212,6 +230,7 @@ STRUCTURES: dict[str, Any] = {
     "Soft-output": soft_output,
     "Soft-agree": soft_agreement,
     "SoftCount": lambda rng, graph: soft(rng, graph, at.SoftCount),
+    "Matching": matching,
     "Custom": custom,
     "Custom-kernel": custom_kernel,
 }

@@ -20,6 +20,7 @@ from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import HeadAutomaton
 from assent.factors.implies import Implies
 from assent.factors.knapsack import Knapsack
+from assent.factors.matching import Matching
 from assent.factors.pair import Pair
 from assent.factors.parity import Parity
 from assent.factors.potts import Potts
@@ -54,6 +55,7 @@ KINDS: tuple[type[Factor], ...] = (
     GrandparentAutomaton,
     Soft,
     SoftCount,
+    Matching,
     Custom,
 )
 

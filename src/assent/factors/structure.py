@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,13 +19,17 @@ class Kernels(NamedTuple):
     """The compiled functions of a kind; see ``docs/add_a_factor.md`` for their arguments.
 
     ``max_marginals`` and ``marginals`` are None where a kind cannot answer them, ``parts`` where
-    it has no inner parts that could be listed.
+    it has no inner parts that could be listed.  Without a ``project`` of its own a kind is
+    projected by the active set method; with one, ``blend`` tells the inner parts of what it
+    found, unless there are none.
     """
 
     maximize: Callable
     parts: Callable | None
     max_marginals: Callable | None = None
     marginals: Callable | None = None
+    project: Callable | None = None
+    blend: Callable | None = None
 
 
 class Structure(Scored):
@@ -46,6 +51,10 @@ class Structure(Scored):
     def kernels(self) -> Kernels:
         """Its compiled functions, imported when first needed."""
 
+    def memory(self) -> int:
+        """How many numbers its own projection keeps for the next one."""
+        return 0
+
     # ------------------------------------------------------------ the four questions
 
     def maximize(self, links: Float, scores: Float) -> tuple[Float, Int32]:
@@ -53,9 +62,10 @@ class Structure(Scored):
         return self._maximize(self.place_scores(links), scores)
 
     def project(self, points: Float, scores: Float) -> tuple[Float, Float]:
-        """Nearest points ``[m, links]`` with inner parts scored linearly, by the active set.
+        """Nearest points ``[m, links]`` with inner parts scored linearly.
 
-        Returns them and the value of the inner parts at each.
+        By the kind's own projection if it has one, else by the active set.  Returns them and the
+        value of the inner parts at each.
         """
         from assent.kernels.structure_questions import project_structure
 
@@ -158,19 +168,18 @@ class Structure(Scored):
 
     # ------------------------------------------------------------ places
 
-    @property
+    @cached_property
     def start(self) -> Int32:
         """``[slots + 1]`` first place of each slot."""
         start = np.concatenate([[0], np.cumsum(self.states)]).astype(np.int32)
         start.flags.writeable = False
         return start
 
-    @property
+    @cached_property
     def linked(self) -> NDArray[np.bool_]:
         """``[places]`` which places are coordinates: all but the false of literals."""
-        return np.concatenate(
-            [np.arange(k) >= f for k, f in zip(self.states, self.first, strict=True)]
-        )
+        state = np.arange(self.start[-1]) - np.repeat(self.start[:-1], self.states)
+        return state >= np.repeat(self.first, self.states)
 
     def place_scores(self, links: Float) -> Float:
         """Literal scores ``[m, links]`` as scores of places ``[m, places]``."""

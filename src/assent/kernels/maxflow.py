@@ -269,9 +269,8 @@ def max_flow(network, tiny, side):
     Example:
         >>> import numpy as np
         >>> first, head, sister, _ = make_arcs(2, np.array([[0, 1]]))
-        >>> network = Network(
-        ...     first, head, sister, np.array([2.0, 0.0]), np.array([3.0, -4.0]), np.zeros(2, np.int32)
-        ... )
+        >>> capacity, terminal = np.array([2.0, 0.0]), np.array([3.0, -4.0])
+        >>> network = Network(first, head, sister, capacity, terminal, np.zeros(2, np.int32))
         >>> side = np.empty(2, np.int8)
         >>> max_flow(network, 0.0, side), side.tolist()
         (2.0, [1, -1])

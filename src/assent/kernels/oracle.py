@@ -14,6 +14,15 @@ number per place (-inf: forbidden), ``inner`` the scores of the inner parts, to 
 ``scale``.  The best vertex goes to ``states[d]``; the inner value is not scaled, and the value is
 -inf where nothing is allowed.
 
+A kind that has a projection of its own brings a second function, with the arguments of
+:data:`PROJECTION`:
+
+    project(start, data, base, a, inner, scale, memory, q) -> inner value
+
+It finds the ``q[places]`` nearest to ``a[places]`` with inner parts scored linearly.  ``base`` is
+-inf for a place that cannot be, else 0; ``memory`` is what it kept for itself the last time,
+zeros at first.
+
 A plain Python function is called through C instead and takes the lock of the interpreter; what
 it raises is kept and raised again, by :func:`raise_pending`, once the loop has returned.
 """
@@ -38,9 +47,13 @@ _FLOAT = types.Array(types.float64, 1, "C", readonly=True)
 _SCORES = types.Array(types.float64, 1, "C")
 _STATES = types.Array(types.int32, 1, "C")
 SIGNATURE = types.UniTuple(types.float64, 2)(_INT, _INT, _SCORES, _FLOAT, types.float64, _STATES)
-
 MAX_MARGINALS = types.none(_INT, _INT, _SCORES, _FLOAT, _SCORES)
 MARGINALS = types.float64(_INT, _INT, _SCORES, _FLOAT, types.float64, _SCORES, _SCORES)
+PROJECTION = types.float64(
+    _INT, _INT, _FLOAT, _SCORES, _FLOAT, types.float64, _SCORES, _SCORES
+)
+
+NONE = -1  # the address of a function that a structure does not have
 
 # Through C: addresses of scores, of inner scores and of states; the inner value comes back.
 _C_SIGNATURE = types.float64(types.uintp, types.uintp, types.float64, types.uintp)
@@ -84,6 +97,12 @@ def marginals_address(structure: Any) -> int:
     return address_of(structure.kernels().marginals, MARGINALS)
 
 
+def projection_address(structure: Any) -> int:
+    """Address of a structure's own ``project``, or ``NONE``."""
+    own = structure.kernels().project
+    return NONE if own is None else address_of(own, PROJECTION)
+
+
 def _jit_is_off() -> bool:
     return bool(numba.config.DISABLE_JIT)
 
@@ -97,6 +116,7 @@ _RETURNS = {
     SIGNATURE: "two floats: the value and the inner value",
     MAX_MARGINALS: "nothing: it fills out",
     MARGINALS: "a float: the log-partition times the temperature",
+    PROJECTION: "a float: the inner value",
 }
 
 
@@ -194,11 +214,16 @@ if _jit_is_off():
         """Ask the compiled structure at ``address`` for its marginals."""
         return _plain[address](start, data, scores, inner, temperature, out, out_inner)
 
+    def call_projection(address, start, data, base, a, inner, scale, memory, q):
+        """Project by the function at ``address``; returns the inner value."""
+        return _plain[address](start, data, base, a, inner, scale, memory, q)
+
 else:
     _max_marginals_at = _function_at(MAX_MARGINALS)
     _marginals_at = _function_at(MARGINALS)
     _compiled_at = _function_at(SIGNATURE)
     _python_at = _function_at(_C_SIGNATURE)
+    _projection_at = _function_at(PROJECTION)
 
     @jit(inline="always")
     def call_compiled(address, start, data, scores, inner, scale, states):
@@ -221,3 +246,8 @@ else:
     def call_marginals(address, start, data, scores, inner, temperature, out, out_inner):
         """Ask the compiled structure at ``address`` for its marginals."""
         return _marginals_at(address)(start, data, scores, inner, temperature, out, out_inner)
+
+    @jit(inline="always")
+    def call_projection(address, start, data, base, a, inner, scale, memory, q):
+        """Project by the function at ``address``; returns the inner value."""
+        return _projection_at(address)(start, data, base, a, inner, scale, memory, q)

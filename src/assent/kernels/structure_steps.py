@@ -15,7 +15,13 @@ import numpy as np
 from assent.kernels.active_set import Slots, Work, maximize, project
 from assent.kernels.bound import add_compensated
 from assent.kernels.jit import jit
-from assent.kernels.oracle import raise_pending, search_address
+from assent.kernels.oracle import (
+    NONE,
+    call_projection,
+    projection_address,
+    raise_pending,
+    search_address,
+)
 from assent.kernels.structures import (
     group_rows,
     group_support,
@@ -41,6 +47,8 @@ class Models(NamedTuple):
     place_at: np.ndarray
     base: np.ndarray  # float64, one per place
     base_at: np.ndarray
+    projection: np.ndarray  # int64[S] address of their own project, or NONE
+    memory_at: np.ndarray  # int64[S + 1]: what these keep: the last solution, then their memory
 
 
 def searched(problem: Problem) -> Tables:
@@ -62,7 +70,21 @@ def make_models(problem: Problem) -> Models:
     place, place_at = _joined([m.place for m in problem.models], np.int32)
     base, base_at = _joined([m.base for m in problem.models], np.float64)
     addresses = np.array(address, np.int64)
-    return Models(addresses, data, data_at, place, place_at, base, base_at)
+    projection = np.array([projection_address(m.structure) for m in problem.models], np.int64)
+    return Models(
+        addresses, data, data_at, place, place_at, base, base_at, projection,
+        _memory_places(problem, projection),
+    )  # fmt: skip
+
+
+def _memory_places(problem: Problem, projection: np.ndarray) -> np.ndarray:
+    """Where the memory of each group of structures that project for themselves begins."""
+    counts = np.diff(problem.tables.factor)[len(problem.tables.kind) - len(problem.models) :]
+    sizes = [
+        0 if own == NONE else int(count) * (len(model.base) + model.structure.memory())
+        for model, count, own in zip(problem.models, counts, projection, strict=True)
+    ]
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _joined(parts: list[np.ndarray], dtype: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -77,8 +99,10 @@ class Searcher:
 
     def __init__(self, problem: Problem) -> None:
         self.tables = searched(problem)
-        self.layout = make_layout(self.tables, LARGEST_ROOM)
         self.models = make_models(problem)
+        # One that projects for itself keeps its inner value there, as if it were a vertex's.
+        most = np.where(self.models.projection == NONE, LARGEST_ROOM, 1)
+        self.layout = make_layout(self.tables, most)
         self.first_link = len(problem.tables.lits) - len(self.tables.lits)
         self.first_entry = int(problem.tables.entry[-1] - self.tables.entry[-1])
         sizes = np.diff(self.models.place_at)
@@ -182,10 +206,23 @@ def move_links(place, lits, f, alpha, work, w, total):
     return squares
 
 
+@helper
+def project_itself(address, slots, table, scale, support, f, work, memory):
+    """Project ``work.a`` by the structure's own function, into ``work.q``."""
+    places = len(work.q)
+    support.inner[f, 0] = call_projection(
+        address, slots.start, slots.data, slots.base, work.a, table, scale, memory[places:], work.q
+    )
+    support.weight[f, 0] = 1.0
+    support.size[f] = 1
+    for place in range(places):
+        memory[place] = work.q[place]
+
+
 @jit
 def step_models(
     tables, models, layout, scores, inverse_rho, alpha, max_inner, full, limit,
-    w, asleep, p, total, supports, work, masked,
+    w, asleep, p, total, supports, work, masked, memory,
 ):  # fmt: skip
     """Steps 1 and 2 of AD3 for the structures awake (all if ``full``).
 
@@ -201,13 +238,20 @@ def step_models(
         own_w = group_rows(w, tables.link, s, count)
         support = group_support(tables, layout, supports, s)
         own_work = group_work(work, slots.start[-1], layout.room[s])
+        own_memory = group_rows(memory, models.memory_at, s, count)
         for f in range(count):
             if asleep[begin + f] and not full:
                 continue
             gather_links(place, lits, f, own_w, 2.0, p, own_work.a)
-            project(
-                tables.kind[s], slots, entries[f], inverse_rho, support, f, own_work, max_inner
-            )
+            if models.projection[s] == NONE:
+                project(
+                    tables.kind[s], slots, entries[f], inverse_rho, support, f, own_work, max_inner
+                )
+            else:
+                project_itself(
+                    models.projection[s], slots, entries[f], inverse_rho, support, f, own_work,
+                    own_memory[f],
+                )  # fmt: skip
             own = move_links(place, lits, f, alpha, own_work, own_w, total)
             if full:
                 asleep[begin + f] = own <= limit * lits.shape[1]
@@ -265,7 +309,7 @@ def rescore_models(tables, models, layout, scores, supports, work, masked):
         support = group_support(tables, layout, supports, s)
         own = group_work(work, slots.start[-1], layout.room[s])
         states = np.empty(len(slots.first), np.int32)
-        for f in range(count):
+        for f in range(count if models.projection[s] == NONE else 0):
             for i in range(support.size[f]):
                 inner = inner_at(
                     tables.kind[s], slots, entries[f], support.states[f, i], own.a, states

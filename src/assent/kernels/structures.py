@@ -40,10 +40,10 @@ class Layout(NamedTuple):
     no_scratch: np.ndarray  # float64[0]
 
 
-def make_layout(tables: Tables, most: int = ALL) -> Layout:
+def make_layout(tables: Tables, most: int | np.ndarray = ALL) -> Layout:
     """Room for the vertices that Proposition 1.7 (Martins et al. 2015) allows, and one more.
 
-    ``most`` limits it.
+    ``most`` limits it, for all groups or per group.
 
     Example:
         >>> import numpy as np
@@ -62,7 +62,7 @@ def make_layout(tables: Tables, most: int = ALL) -> Layout:
     room = np.minimum(ends[tables.slot[1:]] - base - slots + 2, most)
     vertex = np.concatenate([[0], np.cumsum(count * room)])
     place = np.concatenate([[0], np.cumsum(count * room * slots)])
-    packed = np.array([packed_length(min(int(most), KEPT_ROWS)) for most in room], np.int64)
+    packed = np.array([packed_length(min(int(own), KEPT_ROWS)) for own in room], np.int64)
     row = np.concatenate([[0], np.cumsum(count * packed)])
     room, vertex, place, row = (part.astype(np.int64) for part in (room, vertex, place, row))
     no_base = np.zeros(0)

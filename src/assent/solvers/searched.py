@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.factors.structure import Structure
 from assent.kernels import active_set, structures
 from assent.kernels import structure_steps as kernel
-from assent.kernels.oracle import raise_pending
+from assent.kernels.oracle import NONE, raise_pending
 from assent.problem import Float, Problem, Scores
 
 
@@ -22,6 +23,7 @@ class Searched:
     work: active_set.Work
     masked: Float  # scratch
     asleep: NDArray[np.bool_]
+    memory: Float  # of structures that project for themselves
     scored: Float | None = field(default=None, repr=False)  # the scores the supports belong to
 
     @classmethod
@@ -33,6 +35,7 @@ class Searched:
             structures.make_supports(searcher.tables, searcher.layout),
             *searcher.scratch(),
             np.zeros(searcher.n_structures, np.bool_),
+            np.zeros(searcher.models.memory_at[-1]),
         )
 
     def step(
@@ -45,7 +48,7 @@ class Searched:
         squares = kernel.step_models(
             own.tables, own.models, own.layout, own.entries(scores), 1.0 / penalty, alpha, most,
             full, limit, own.links(w_table), self.asleep, p, total, self.supports, self.work,
-            self.masked,
+            self.masked, self.memory,
         )  # fmt: skip
         raise_pending()
         return squares
@@ -61,6 +64,7 @@ class Searched:
                 self.work, self.masked,
             )  # fmt: skip
             raise_pending()
+            self.asleep[:] = False
         self.scored = scores.table
 
     def inner_value(self) -> float:
@@ -76,6 +80,10 @@ class Searched:
             parts = structure.kernels().parts
             support = structures.group_support(own.tables, own.layout, self.supports, s)
             weights = np.zeros((len(support.size), structure.scores.shape[1]))
+            if own.models.projection[s] != NONE:
+                self._blend(structure, s, weights)
+                out.append(weights.ravel())
+                continue
             if parts is None:
                 out.append(weights.ravel() + np.nan)
                 continue
@@ -87,3 +95,13 @@ class Searched:
                     )  # fmt: skip
             out.append(weights.ravel())
         return np.concatenate(out)
+
+    def _blend(self, structure: Structure, s: int, out: Float) -> None:
+        """Inner parts ``out[factors, parts]`` of group ``s``, which projects for itself."""
+        blend = structure.kernels().blend
+        if blend is None:
+            return
+        begin, end = self.searcher.models.memory_at[s : s + 2]
+        places = int(structure.start[-1])
+        for row, kept in zip(out, self.memory[begin:end].reshape(len(out), -1), strict=True):
+            blend(structure.start, structure.data, kept[:places], row)
