@@ -184,7 +184,7 @@ def best_arborescence(arcs, heads):
     Example:
         >>> import numpy as np
         >>> heads = np.empty(2, np.int64)
-        >>> best_arborescence(np.array([[1.0, -np.inf, 5.0], [0.0, 4.0, -np.inf]]), heads)
+        >>> best_arborescence(np.array([[1.0, -np.inf, 6.0], [0.0, 4.0, -np.inf]]), heads)
         True
         >>> heads.tolist()
         [2, 0]
