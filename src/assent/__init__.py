@@ -114,9 +114,15 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
 ]
 
 
+# Whole parts of the library that a decode does not need: `assent.learn.FrankWolfe`.
+_PACKAGES = ("learn", "models")
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'assent' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _PACKAGES:
+        return import_module(f"assent.{name}")
+    if name not in _LAZY:
+        raise AttributeError(f"module 'assent' has no attribute {name!r}")
     return getattr(import_module(_LAZY[name]), name)

@@ -1,0 +1,40 @@
+"""Learning weights from examples: trainers, sets of weights, and the loop that drives them."""
+
+from assent.learn.driver import Training, train
+from assent.learn.dual_extragradient import DualExtragradient
+from assent.learn.examples import Examples
+from assent.learn.extragradient import Extragradient, ProjectedGradient
+from assent.learn.frank_wolfe import FrankWolfe
+from assent.learn.geometry import Entropic, Euclidean
+from assent.learn.mira import MIRA
+from assent.learn.perceptron import AveragedPerceptron
+from assent.learn.protocol import Measure, Trainer
+from assent.learn.sets import EntropicL1Ball, L1Ball, L2Ball
+from assent.learn.subgradient import Subgradient
+from assent.learn.trace import LearningTrace, Step
+from assent.models.losses import Hamming, LabelCosts, WeightedHamming
+
+__all__ = [
+    "MIRA",
+    "AveragedPerceptron",
+    "DualExtragradient",
+    "Entropic",
+    "EntropicL1Ball",
+    "Euclidean",
+    "Examples",
+    "Extragradient",
+    "FrankWolfe",
+    "Hamming",
+    "L1Ball",
+    "L2Ball",
+    "LabelCosts",
+    "LearningTrace",
+    "Measure",
+    "ProjectedGradient",
+    "Step",
+    "Subgradient",
+    "Trainer",
+    "Training",
+    "WeightedHamming",
+    "train",
+]

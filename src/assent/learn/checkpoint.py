@@ -1,0 +1,87 @@
+"""Checkpoints: a trainer's state as arrays and JSON in one file; nothing is pickled."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.problem import Float
+
+VERSION = 1
+
+
+def write_checkpoint(path: str | Path, trainer: Any, state: Any) -> None:
+    """Write a state so that :func:`read_checkpoint` gives it back exactly.
+
+    The file is replaced in one step: a crash while writing leaves the one before.
+    """
+    arrays: dict[str, Float] = {}
+    plain: dict[str, Any] = {}
+    for field in fields(state):
+        _put(field.name, getattr(state, field.name), arrays, plain)
+    about = {"version": VERSION, "trainer": repr(trainer), "state": plain}
+    target = Path(path)
+    draft = target.with_name(target.name + ".part")
+    with open(draft, "wb") as file:
+        np.savez(file, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
+    draft.replace(target)
+
+
+def _put(name: str, value: Any, arrays: dict[str, Any], plain: dict[str, Any]) -> None:
+    if isinstance(value, np.ndarray):
+        arrays[name] = value
+    elif isinstance(value, np.random.Generator):
+        plain[name] = value.bit_generator.state
+    elif isinstance(value, list):
+        # Arrays of any shapes behind one another: one entry of the file, however many they are.
+        shapes = [np.shape(item) for item in value]
+        plain[name] = shapes
+        arrays[name] = np.concatenate([np.ravel(item) for item in value] or [np.zeros(0)])
+    else:
+        plain[name] = value
+
+
+def read_checkpoint(path: str | Path, trainer: Any, fresh: Any) -> Any:
+    """The state in a file; ``fresh`` is the trainer's state at the start, of the same shape."""
+    with np.load(path, allow_pickle=False) as file:
+        if "about" not in file:
+            raise ModelError(f"{path} is no checkpoint")
+        about = json.loads(str(file["about"]))
+        if about["version"] != VERSION:
+            raise ModelError(
+                f"{path} is a checkpoint of version {about['version']}, this is {VERSION}"
+            )
+        if about["trainer"] != repr(trainer):
+            raise ModelError(f"{path} was written by {about['trainer']}, not by {trainer!r}")
+        changes = {
+            field.name: _take(field.name, getattr(fresh, field.name), file, about["state"])
+            for field in fields(fresh)
+        }
+    state = replace(fresh, **changes)
+    for field in fields(fresh):
+        before, now = getattr(fresh, field.name), getattr(state, field.name)
+        same = len(before) == len(now) if isinstance(before, list) else (
+            np.shape(before) == np.shape(now))  # fmt: skip
+        if not same:
+            raise ModelError(f"{path} belongs to other data: {field.name} has another shape")
+    return state
+
+
+def _take(name: str, fresh: Any, file: Any, plain: dict[str, Any]) -> Any:
+    if isinstance(fresh, np.ndarray):
+        return file[name]
+    if isinstance(fresh, np.random.Generator):
+        generator = np.random.default_rng()
+        generator.bit_generator.state = plain[name]
+        return generator
+    if isinstance(fresh, list):
+        shapes = [tuple(shape) for shape in plain[name]]
+        ends = np.cumsum([int(np.prod(shape, dtype=np.int64)) for shape in shapes])
+        parts = np.split(file[name], ends)[:-1]
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
+    return plain[name]

@@ -1,0 +1,142 @@
+"""DualExtragradient: Nesterov (2003), for structured prediction by Taskar et al. (2006).
+
+The saddle function is ``L(w, z) = Σ_i w'F_i z_i + c_i'z_i + d_i - w'f_i(y_i)``, minimised by
+weights w and maximised by outputs z.  A step T takes a place and a direction, in the geometry of
+the set of weights or of the space of an output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.learn.checks import positive
+from assent.learn.examples import Examples
+from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet, lipschitz
+from assent.learn.protocol import Measure, closed
+from assent.learn.sets import FREE
+from assent.problem import Float
+
+# Below one over the Lipschitz constant, to be clear of rounding in it.
+SAFE_STEP = 0.95
+
+
+@dataclass
+class DualExtragradientState:
+    """Four vectors as long as the weights (two while a pass runs), and numbers."""
+
+    mean: Float  # ū_w
+    slope: Float  # s_w
+    step: float  # η
+    loss: float = 0.0  # Σ_t Σ_i c_i'u_i + d_i
+    iteration: int = 0  # t
+    calls: int = 0
+
+
+@dataclass(frozen=True)
+class DualExtragradient:
+    """Max-margin learning as a saddle-point problem, in memory of the size of the weights.
+
+    The memory-efficient form (Figure 6): of the outputs' side nothing is kept between passes,
+    because its sum of gradients is ``(t + 1)(F_i'ū_w + c_i)``.  After t passes the gap is at most
+    ``(D_w + D_z) / (step (t + 1))`` (19).
+
+    Args:
+        weights_in: the set of allowed weights.  In a ball of finite radius there is a gap to watch;
+            ``L2Ball()`` follows the unregularised path, to be ended by validation.
+        outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
+        step: η; left out, 0.95 over the Lipschitz constant, which takes a few passes to find.
+        max_iterations: passes over the examples, with two questions each.
+        gap_tolerance: of the saddle gap, relative to 1 + |objective|.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.learn import DualExtragradient, Examples, L2Ball, train
+        >>> from assent.models import ChainModel
+        >>> data = Examples(ChainModel((0, 1), 1), [np.array([[1.0], [-1.0]])], [[1, 0]])
+        >>> result = train(data, DualExtragradient(L2Ball(0.5), gap_tolerance=0.05))
+        >>> result.reason
+        'the saddle gap is within tolerance'
+    """
+
+    weights_in: WeightSet = FREE
+    outputs: Euclidean | Entropic = EUCLIDEAN
+    step: float | None = None
+    max_iterations: int = 200
+    gap_tolerance: float = 1e-3
+
+    def __post_init__(self) -> None:
+        positive(self, "max_iterations", "gap_tolerance")
+        if self.step is not None:
+            positive(self, "step")
+
+    def init(self, examples: Examples) -> DualExtragradientState:
+        """The centre: no weights, outputs at their start."""
+        require(examples, self.outputs)
+        step = find_step(examples, self)
+        zero = np.zeros(examples.size)
+        self.weights_in.start(examples.size)  # checks that constraints fit
+        return DualExtragradientState(zero, zero.copy(), step)
+
+    def advance(self, examples: Examples, state: DualExtragradientState) -> None:
+        """One pass of Figure 6."""
+        sets, z, eta, t = self.weights_in, self.outputs, state.step, state.iteration
+        v_place = sets.move(sets.start(examples.size), eta * state.slope)
+        v_w = sets.point(v_place)
+        r_w = np.zeros(examples.size)
+        for example in examples:
+            gold, costs, own = example.gold, example.costs, example.columns
+            direction = eta * t * (example.scores(state.mean) + costs)
+            place = z.move(example, z.start(example), direction)
+            r_w[own] += example.features(gold - z.point(example, place))
+            place = z.move(example, place, eta * (example.scores(v_w) + costs))
+            u = z.point(example, place)
+            state.slope[own] += example.features(gold - u)
+            state.loss += float(costs @ u) + example.constant
+        u_w = sets.point(sets.move(v_place, eta * r_w))
+        state.mean = (t * state.mean + u_w) / (t + 1)
+        state.calls += 2 * len(examples)
+        state.iteration += 1
+
+    def weights(self, state: DualExtragradientState) -> Float:
+        """The mean of the weights."""
+        return state.mean
+
+    def measure(self, examples: Examples, state: DualExtragradientState) -> Measure:
+        """The hinge loss at the mean weights, less the least of any weights at mean outputs."""
+        hinge = examples.violators(state.mean).value
+        if not state.iteration:
+            return Measure(hinge, hinge)
+        # s_w is minus the sum of the gradients in w.
+        lowest = self.weights_in.lowest(-state.slope / state.iteration)
+        return Measure(hinge, hinge, hinge - (state.loss / state.iteration + lowest))
+
+    def stop(self, measure: Measure) -> str | None:
+        """When the saddle gap is closed."""
+        return closed(measure, self.gap_tolerance, "saddle gap")
+
+
+def require(examples: Examples, outputs: Euclidean | Entropic) -> None:
+    """Raise where a space lacks the question a geometry asks."""
+    for i, example in enumerate(examples):
+        space = example.space
+        if outputs.needs not in space.abilities:
+            other = "Entropic()" if isinstance(outputs, Euclidean) else "Euclidean()"
+            raise ModelError(
+                f"example {i}: {type(space).__name__} does not answer {outputs.needs}, which "
+                f"{type(outputs).__name__} steps need; try {other}, or FrankWolfe, which needs "
+                "maximize alone"
+            )
+
+
+def find_step(examples: Examples, trainer: Any) -> float:
+    """The step of a trainer's settings, or one that is safe for the data."""
+    if trainer.step is not None:
+        return float(trainer.step)
+    constant = lipschitz(examples, trainer.weights_in, trainer.outputs)
+    if constant == 0.0:
+        raise ModelError("all features are zero: there is nothing to learn")
+    return SAFE_STEP / constant

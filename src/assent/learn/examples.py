@@ -1,0 +1,148 @@
+"""The training set, as trainers see it: examples by number, and sums over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.models.base import Model
+from assent.models.example import Example
+from assent.models.losses import Hamming, Loss
+from assent.problem import Float
+
+# The power iteration stops when the norm of F moves by less, relatively.
+NORM_TOLERANCE = 1e-9
+NORM_STEPS = 10_000
+
+
+class Total(NamedTuple):
+    """A sum over examples: a value and its (sub)gradient ``[weights]``."""
+
+    value: float
+    gradient: Float
+
+
+class Examples(Sequence[Example]):
+    """Training examples of one model.
+
+    Args:
+        model: a model with its shape (see ``Model.shaped``).
+        inputs: one per example.
+        outputs: gold outputs.
+        loss: what wrong outputs cost.
+        outside: allow gold outputs that the model cannot produce; `outside` counts them.
+        keep: hold the examples in memory.  If not, each is made when it is asked for, and
+            ``inputs`` and ``outputs`` may be sequences that read from files.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.models import ChainModel
+        >>> model = ChainModel(labels=(0, 1), features=1)
+        >>> data = Examples(model, [np.array([[1.0], [-1.0]])], [[1, 0]])
+        >>> data.violators(np.zeros(model.size)).value
+        2.0
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        loss: Loss | None = None,
+        *,
+        outside: bool = False,
+        keep: bool = True,
+    ) -> None:
+        if len(inputs) != len(outputs):
+            raise ModelError(f"{len(inputs)} inputs but {len(outputs)} outputs")
+        if not len(inputs):
+            raise ModelError("there is nothing to learn from: no examples")
+        self.model, self.inputs, self.outputs = model, inputs, outputs
+        self.loss = Hamming() if loss is None else loss
+        self._outside = outside
+        self.size = model.size
+        self._kept: list[Example] | None = None
+        if keep:
+            self._kept = [self._make(i) for i in range(len(inputs))]
+
+    def _make(self, i: int) -> Example:
+        try:
+            return self.model.example(
+                self.inputs[i], self.outputs[i], self.loss, outside=self._outside
+            )
+        except ModelError as error:
+            raise ModelError(f"example {i}: {error}") from None
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(len(self)))]
+        i = int(i)
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"there are {len(self)} examples, none is number {i}")
+        return self._make(i % len(self)) if self._kept is None else self._kept[i]
+
+    def __iter__(self) -> Iterator[Example]:
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def outside(self) -> int:
+        """How many gold outputs the model cannot produce."""
+        return sum(not example.inside for example in self)
+
+    # ------------------------------------------------------------ sums over all examples
+
+    def violators(self, weights: Float) -> Total:
+        """The hinge loss (20) and a subgradient: one loss-augmented decoding per example."""
+        return self._sum(lambda e: e.violator(weights))
+
+    def best(self, weights: Float) -> Total:
+        """The perceptron's loss: decoding without costs."""
+
+        def ask(example: Example) -> tuple[Float, float]:
+            scores = example.scores(weights)
+            z = example.space.maximize(scores)
+            return z, float(scores @ (z - example.gold))
+
+        return self._sum(ask)
+
+    def log_loss(self, weights: Float) -> Total:
+        """Minus the log-likelihood of the gold outputs, through ``marginals``."""
+
+        def ask(example: Example) -> tuple[Float, float]:
+            scores = example.scores(weights)
+            value, z = example.space.marginals(scores)
+            return z, value - float(scores @ example.gold)
+
+        return self._sum(ask)
+
+    def _sum(self, ask: Any) -> Total:
+        value, gradient = 0.0, np.zeros(self.size)
+        for example in self:
+            z, own = ask(example)
+            value += own
+            gradient[example.columns] += example.features(z - example.gold)
+        return Total(value, gradient)
+
+    def norm(self) -> float:
+        """The largest singular value of all matrices F side by side, by power iteration."""
+        rng = np.random.default_rng(0)
+        w = rng.standard_normal(self.size)
+        value = 0.0
+        for _ in range(NORM_STEPS):
+            w /= np.linalg.norm(w)
+            image = np.zeros(self.size)
+            for example in self:
+                image[example.columns] += example.features(example.scores(w))
+            before, value = value, float(np.sqrt(w @ image))
+            if not image.any():
+                return 0.0
+            w = image
+            if abs(value - before) <= NORM_TOLERANCE * value:
+                break
+        return value

@@ -1,0 +1,205 @@
+"""Extragradient: Korpelevich (1976), and projected gradient, which it mends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assent.learn.checks import positive
+from assent.learn.dual_extragradient import find_step, require
+from assent.learn.examples import Examples
+from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
+from assent.learn.protocol import Measure, closed
+from assent.learn.sets import FREE
+from assent.problem import Float
+
+
+@dataclass
+class ExtragradientState:
+    """Places of weights and of all outputs, and sums over the passes."""
+
+    place: Float  # of the weights
+    places: list[Float]  # of the outputs
+    total: Float  # Σ_t of the weights
+    slope: Float  # minus Σ_t of the gradients in w
+    step: float
+    loss: float = 0.0  # Σ_t of the outputs' losses
+    iteration: int = 0
+    calls: int = 0
+
+
+@dataclass(frozen=True)
+class Extragradient:
+    """Korpelevich's method: look ahead, then step from where you stood with what you saw.
+
+    Keeps an output per example.  The mean of the points looked ahead to has a gap that falls as
+    1/t; the last point converges as well, often sooner.
+
+    Args:
+        weights_in: the set of allowed weights.
+        outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
+        step: η; left out, 0.95 over the Lipschitz constant.
+        averaged: return the mean, whose gap is known, or the last weights.
+        max_iterations: passes over the examples, with two questions each.
+        gap_tolerance: of the saddle gap, relative to 1 + |objective|.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.learn import Examples, Extragradient, L2Ball, train
+        >>> from assent.models import ChainModel
+        >>> data = Examples(ChainModel((0, 1), 1), [np.array([[1.0], [-1.0]])], [[1, 0]])
+        >>> train(data, Extragradient(L2Ball(0.5), gap_tolerance=0.05)).reason
+        'the saddle gap is within tolerance'
+    """
+
+    weights_in: WeightSet = FREE
+    outputs: Euclidean | Entropic = EUCLIDEAN
+    step: float | None = None
+    averaged: bool = True
+    max_iterations: int = 200
+    gap_tolerance: float = 1e-3
+
+    def __post_init__(self) -> None:
+        positive(self, "max_iterations", "gap_tolerance")
+        if self.step is not None:
+            positive(self, "step")
+
+    def init(self, examples: Examples) -> ExtragradientState:
+        """No weights, outputs at their start."""
+        require(examples, self.outputs)
+        step = find_step(examples, self)
+        zero = np.zeros(examples.size)
+        places = [self.outputs.start(example) for example in examples]
+        start = self.weights_in.start(examples.size)
+        return ExtragradientState(start, places, zero, zero.copy(), step)
+
+    def advance(self, examples: Examples, state: ExtragradientState) -> None:
+        """Look ahead with the gradient here, step with the gradient there."""
+        sets, z, eta = self.weights_in, self.outputs, state.step
+        w = sets.point(state.place)
+        here, there = np.zeros(examples.size), np.zeros(examples.size)
+        # The weights ahead need all outputs here; the outputs ahead need the weights here only.
+        for example, place in zip(examples, state.places, strict=True):
+            here[example.columns] += example.features(example.gold - z.point(example, place))
+        ahead = sets.point(sets.move(state.place, eta * here))
+        for i, example in enumerate(examples):
+            own = example.columns
+            looked = z.move(example, state.places[i], eta * (example.scores(w) + example.costs))
+            u = z.point(example, looked)
+            there[own] += example.features(example.gold - u)
+            state.loss += float(example.costs @ u) + example.constant
+            direction = eta * (example.scores(ahead) + example.costs)
+            state.places[i] = z.move(example, state.places[i], direction)
+        state.place = sets.move(state.place, eta * there)
+        state.total += ahead
+        state.slope += there
+        state.calls += 2 * len(examples)
+        state.iteration += 1
+
+    def weights(self, state: ExtragradientState) -> Float:
+        """The mean of the weights, or the last."""
+        if not self.averaged or not state.iteration:
+            return self.weights_in.point(state.place)
+        return state.total / state.iteration
+
+    def measure(self, examples: Examples, state: ExtragradientState) -> Measure:
+        """The hinge loss, less the best that any weights get at the same outputs."""
+        return measure_mean(self, examples, state) if self.averaged else self._last(examples, state)
+
+    def _last(self, examples: Examples, state: ExtragradientState) -> Measure:
+        """The saddle gap at the last weights and outputs."""
+        hinge, loss = examples.violators(self.weights(state)).value, 0.0
+        gradient = np.zeros(examples.size)
+        for example, place in zip(examples, state.places, strict=True):
+            z = self.outputs.point(example, place)
+            gradient[example.columns] += example.features(z - example.gold)
+            loss += float(example.costs @ z) + example.constant
+        return Measure(hinge, hinge, hinge - (loss + self.weights_in.lowest(gradient)))
+
+    def stop(self, measure: Measure) -> str | None:
+        """When the saddle gap is closed."""
+        return closed(measure, self.gap_tolerance, "saddle gap")
+
+
+@dataclass(frozen=True)
+class ProjectedGradient:
+    """Weights and outputs each follow their gradient (16); the mean over time is returned.
+
+    Without looking ahead the points themselves may circle for ever.
+
+    Args:
+        weights_in: the set of allowed weights.
+        outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
+        step: η; left out, 0.95 over the Lipschitz constant.
+        max_iterations: passes over the examples.
+        gap_tolerance: of the saddle gap, relative to 1 + |objective|.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.learn import Examples, L2Ball, ProjectedGradient, train
+        >>> from assent.models import ChainModel
+        >>> data = Examples(ChainModel((0, 1), 1), [np.array([[1.0], [-1.0]])], [[1, 0]])
+        >>> result = train(data, ProjectedGradient(L2Ball(0.5), max_iterations=100))
+        >>> bool(result.trace.gap[-1] < 0.1)
+        True
+    """
+
+    weights_in: WeightSet = FREE
+    outputs: Euclidean | Entropic = EUCLIDEAN
+    step: float | None = None
+    max_iterations: int = 200
+    gap_tolerance: float = 1e-3
+
+    def __post_init__(self) -> None:
+        positive(self, "max_iterations", "gap_tolerance")
+        if self.step is not None:
+            positive(self, "step")
+
+    def init(self, examples: Examples) -> ExtragradientState:
+        """No weights, outputs at their start."""
+        require(examples, self.outputs)
+        step = find_step(examples, self)
+        zero = np.zeros(examples.size)
+        places = [self.outputs.start(example) for example in examples]
+        start = self.weights_in.start(examples.size)
+        return ExtragradientState(start, places, zero, zero.copy(), step)
+
+    def advance(self, examples: Examples, state: ExtragradientState) -> None:
+        """Both players move at once."""
+        sets, z, eta = self.weights_in, self.outputs, state.step
+        w = sets.point(state.place)
+        here = np.zeros(examples.size)
+        for i, example in enumerate(examples):
+            u = z.point(example, state.places[i])
+            here[example.columns] += example.features(example.gold - u)
+            state.loss += float(example.costs @ u) + example.constant
+            direction = eta * (example.scores(w) + example.costs)
+            state.places[i] = z.move(example, state.places[i], direction)
+        state.place = sets.move(state.place, eta * here)
+        state.total += w
+        state.slope += here
+        state.calls += len(examples)
+        state.iteration += 1
+
+    def weights(self, state: ExtragradientState) -> Float:
+        """The mean of the weights."""
+        return state.total / max(1, state.iteration)
+
+    def measure(self, examples: Examples, state: ExtragradientState) -> Measure:
+        """The hinge loss, less the best that any weights get at the mean outputs."""
+        return measure_mean(self, examples, state)
+
+    def stop(self, measure: Measure) -> str | None:
+        """When the saddle gap is closed."""
+        return closed(measure, self.gap_tolerance, "saddle gap")
+
+
+def measure_mean(trainer: Any, examples: Examples, state: ExtragradientState) -> Measure:
+    """The saddle gap at a trainer's weights and the mean of its outputs."""
+    hinge = examples.violators(trainer.weights(state)).value
+    if not state.iteration:
+        return Measure(hinge, hinge)
+    lowest = trainer.weights_in.lowest(-state.slope / state.iteration)
+    return Measure(hinge, hinge, hinge - (state.loss / state.iteration + lowest))

@@ -1,0 +1,95 @@
+"""AveragedPerceptron: Collins (2002), as compared with in Taskar et al. 2006, section 6."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from assent.learn.averaging import add_averaged, average
+from assent.learn.checks import positive
+from assent.learn.examples import Examples
+from assent.learn.protocol import Measure
+from assent.problem import Float
+
+
+@dataclass
+class PerceptronState:
+    """Weights, and what their average needs."""
+
+    w: Float
+    late: Float
+    rng: np.random.Generator
+    steps: int = 0
+    iteration: int = 0
+    calls: int = 0
+
+
+@dataclass(frozen=True)
+class AveragedPerceptron:
+    """Add the features of the gold output, take off those of the best one; average over time.
+
+    Args:
+        max_iterations: passes over the examples.
+        batch: one step per pass, with the features of all examples at once.
+        rate: the length of a step.  The online form's answer does not depend on it.
+        seed: of the order of examples, new in every pass; None keeps the order.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.learn import AveragedPerceptron, Examples, train
+        >>> from assent.models import ChainModel
+        >>> model = ChainModel(labels=(0, 1), features=1)
+        >>> data = Examples(model, [np.array([[1.0], [-1.0]])], [[1, 0]])
+        >>> result = train(data, AveragedPerceptron(max_iterations=3))
+        >>> model.predict(data.inputs[0], result.weights).tolist()
+        [1, 0]
+    """
+
+    max_iterations: int = 10
+    batch: bool = False
+    rate: float = 1.0
+    seed: int | None = 0
+
+    def __post_init__(self) -> None:
+        positive(self, "max_iterations", "rate")
+
+    def init(self, examples: Examples) -> PerceptronState:
+        """No weights."""
+        zero = np.zeros(examples.size)
+        return PerceptronState(zero, zero.copy(), np.random.default_rng(self.seed))
+
+    def advance(self, examples: Examples, state: PerceptronState) -> None:
+        """One pass."""
+        n = len(examples)
+        if self.batch:
+            gradient = examples.best(state.w).gradient
+            add_averaged(state.w, state.late, state.steps, slice(None), -self.rate * gradient)
+            state.steps += 1
+        else:
+            order = np.arange(n) if self.seed is None else state.rng.permutation(n)
+            for i in order:
+                self._visit(examples, state, int(i))
+        state.calls += n
+        state.iteration += 1
+
+    def _visit(self, examples: Examples, state: PerceptronState, i: int) -> None:
+        example = examples[i]
+        wrong = example.gold - example.space.maximize(example.scores(state.w))
+        if wrong.any():
+            change = self.rate * example.features(wrong)
+            add_averaged(state.w, state.late, state.steps, example.columns, change)
+        state.steps += 1
+
+    def weights(self, state: PerceptronState) -> Float:
+        """The average."""
+        return average(state.w, state.late, state.steps)
+
+    def measure(self, examples: Examples, state: PerceptronState) -> Measure:
+        """The hinge loss, to compare with others; the perceptron itself knows no costs."""
+        hinge = examples.violators(self.weights(state)).value
+        return Measure(hinge, hinge)
+
+    def stop(self, measure: Measure) -> str | None:
+        """Never: the average still moves when no mistake is made any more."""
+        return None

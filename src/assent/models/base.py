@@ -1,0 +1,48 @@
+"""What a model is: a joint feature map from inputs and outputs to the weights' space."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from assent.models.example import Example
+from assent.models.losses import Loss
+from assent.problem import Float
+
+
+class Model(ABC):
+    """A joint feature map: makes examples of inputs and outputs, and outputs of weights.
+
+    A model is a frozen settings object.  What it must learn from the data before any weights
+    (numbers of features, labels) it learns in `shaped`, which returns a new model.
+    """
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of weights."""
+
+    @abstractmethod
+    def shaped(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> Model:
+        """This model with numbers of features and labels as found in the data."""
+
+    @abstractmethod
+    def example(self, x: Any, y: Any, loss: Loss, *, outside: bool = False) -> Example:
+        """The training example of an input and its gold output."""
+
+    @abstractmethod
+    def predict(self, x: Any, weights: Float) -> Any:
+        """The best output for an input."""
+
+    @abstractmethod
+    def agreement(self, y: Any, predicted: Any) -> tuple[int, int]:
+        """How many variables two outputs agree in, and of how many."""
+
+    @abstractmethod
+    def named(self, weights: Float) -> dict[str, Float]:
+        """The weights as arrays by name, to be read by people."""
+
+    def predict_many(self, inputs: Sequence[Any], weights: Float) -> list[Any]:
+        """The best output for each input."""
+        return [self.predict(x, weights) for x in inputs]

@@ -1,0 +1,57 @@
+"""A space: the polytope of one example's outputs, over every coordinate that carries a score.
+
+Where a factor's ``project`` is quadratic in its shared coordinates only, a space has no inner
+parts: nodes and edges alike are coordinates, as learning needs it (a feature on edges is a
+coordinate of the saddle-point problem).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from assent.models.hull import nearest_in_hull
+from assent.problem import Float
+
+
+class Rows(NamedTuple):
+    """A polytope ``{z >= 0 : equal z = right, below z <= limit}``, matrices sparse."""
+
+    equal: Any  # scipy.sparse [rows, coordinates]
+    right: Float
+    below: Any
+    limit: Float
+
+
+class Space(ABC):
+    """The outputs of one example as a polytope over ``size`` coordinates in [0, 1].
+
+    A subclass answers ``maximize``; ``project`` then comes from the active set method.  It lists
+    in ``abilities`` what else it answers: ``marginals`` and ``rows`` are optional.
+    """
+
+    abilities: ClassVar[tuple[str, ...]] = ("maximize", "project")
+    size: int
+
+    @abstractmethod
+    def maximize(self, scores: Float) -> Float:
+        """The best vertex ``[size]`` for ``scores[size]``; of a relaxation, the best point."""
+
+    def project(self, point: Float) -> Float:
+        """The point of the polytope nearest to ``point[size]``, in every coordinate."""
+        return nearest_in_hull(self.maximize, np.asarray(point, np.float64))
+
+    def marginals(self, scores: Float) -> tuple[float, Float]:
+        """Log-partition and probabilities ``[size]`` under ``exp(scores)``."""
+        raise self.missing("marginals")
+
+    def rows(self) -> Rows:
+        """The polytope as linear equations and inequalities."""
+        raise self.missing("rows")
+
+    def missing(self, question: str) -> TypeError:
+        """What to raise where a question cannot be answered."""
+        able = ", ".join(self.abilities)
+        return TypeError(f"{type(self).__name__} cannot answer {question}; it answers {able}")

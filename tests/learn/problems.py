@@ -1,0 +1,112 @@
+"""Small random learning problems, and their optimum by enumeration and a conic solver."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import clarabel
+import numpy as np
+from scipy import sparse
+
+from assent.learn import Examples, Hamming, LabelCosts, WeightedHamming
+from assent.models import ChainModel, TreeInput, TreeModel
+
+
+def random_chains(rng: np.random.Generator, n: int = 3, loss=None) -> Examples:
+    """Chains of two to four letters over two or three labels, with noisy labels."""
+    features, states = int(rng.integers(1, 4)), int(rng.integers(2, 4))
+    model = ChainModel(tuple(range(states)), features)
+    lengths = rng.integers(1, 4, n)
+    inputs = [rng.normal(size=(t, features)) for t in lengths]
+    outputs = [rng.integers(0, states, t) for t in lengths]
+    return Examples(model, inputs, outputs, loss or random_loss(rng, states))
+
+
+def random_trees(rng: np.random.Generator, n: int = 3, loss=None) -> Examples:
+    """Small forests with features on nodes and edges."""
+    features, states, edge = int(rng.integers(1, 3)), 2, int(rng.integers(1, 3))
+    model = TreeModel(tuple(range(states)), features, edge)
+    inputs, outputs = [], []
+    for t in rng.integers(2, 5, n):
+        parents = [-1, *(int(rng.integers(-1, v)) for v in range(1, t))]
+        edges = rng.normal(size=(t, edge))
+        inputs.append(TreeInput(rng.normal(size=(t, features)), parents, edges))
+        outputs.append(rng.integers(0, states, t))
+    return Examples(model, inputs, outputs, loss or random_loss(rng, states))
+
+
+FAMILIES = {"chain": random_chains, "tree": random_trees}
+
+
+def random_loss(rng: np.random.Generator, states: int):
+    which = rng.integers(3)
+    if which == 0:
+        return Hamming()
+    if which == 1:
+        return WeightedHamming(float(rng.uniform(0.2, 2)), float(rng.uniform(0.2, 2)))
+    costs = rng.uniform(0.1, 2, (states, states))
+    return LabelCosts(costs * (1 - np.eye(states)))
+
+
+def vertices(example) -> np.ndarray:
+    """All outputs of an example over a tree."""
+    space = example.space
+    return np.array([
+        space.indicators(np.array(states, np.int32))
+        for states in product(*map(range, space.states))
+    ])  # fmt: skip
+
+
+def hinge(examples: Examples, w: np.ndarray) -> float:
+    """The hinge loss by enumeration."""
+    total = 0.0
+    for example in examples:
+        z = vertices(example)
+        scores = example.matrix @ w
+        total += (z @ (scores + example.costs)).max() + example.constant - scores @ example.gold
+    return float(total)
+
+
+def conic_optimum(
+    examples: Examples, *, C: float | None = None, radius: float | None = None,
+    l1: float | None = None, nonnegative=(), above=None,
+) -> tuple[np.ndarray, float]:  # fmt: skip
+    """Weights and value of ``|w|²/2 + C Σ hinge`` or of ``Σ hinge`` in a ball.
+
+    One inequality for every output of every example.
+    """
+    d, n = examples.size, len(examples)
+    extra = d if l1 is not None else 0
+    rows, right = [], []
+    for i, example in enumerate(examples):
+        z = vertices(example)
+        slack = np.zeros((len(z), n))
+        slack[:, i] = -1.0
+        features = (example.matrix.T @ (z - example.gold).T).T
+        rows.append(np.hstack([features, slack, np.zeros((len(z), extra))]))
+        right.append(-(z @ example.costs + example.constant))
+    for j in nonnegative:
+        rows.append(-np.eye(d + n + extra)[[j]])
+        right.append([0.0])
+    if above is not None:
+        rows.append(np.hstack([-above, np.zeros((len(above), n + extra))]))
+        right.append(np.zeros(len(above)))
+    if l1 is not None:
+        unit, zero = np.eye(d), np.zeros((d, n))
+        rows += [np.hstack([unit, zero, -unit]), np.hstack([-unit, zero, -unit]),
+                 np.hstack([np.zeros((1, d + n)), np.ones((1, d))])]  # fmt: skip
+        right += [np.zeros(d), np.zeros(d), [l1]]
+    b = np.concatenate(right)
+    cones = [clarabel.NonnegativeConeT(len(b))]
+    if radius is not None:
+        rows.append(np.vstack([np.zeros((1, d + n)), np.hstack([-np.eye(d), np.zeros((d, n))])]))
+        b = np.concatenate([b, [radius], np.zeros(d)])
+        cones.append(clarabel.SecondOrderConeT(d + 1))
+    P = sparse.diags(np.concatenate([np.full(d, float(C is not None)), np.zeros(n + extra)]))
+    q = np.concatenate([np.zeros(d), np.full(n, 1.0 if C is None else C), np.zeros(extra)])
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    solution = clarabel.DefaultSolver(
+        sparse.csc_matrix(P), q, sparse.csc_matrix(np.vstack(rows)), b, cones, settings
+    ).solve()
+    return np.array(solution.x[:d]), float(solution.obj_val)

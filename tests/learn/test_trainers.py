@@ -1,0 +1,257 @@
+"""Trainers against the conic optimum of small random problems, and against each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from assent.learn import (
+    MIRA,
+    AveragedPerceptron,
+    DualExtragradient,
+    Entropic,
+    EntropicL1Ball,
+    Euclidean,
+    Extragradient,
+    FrankWolfe,
+    L1Ball,
+    L2Ball,
+    ProjectedGradient,
+    Subgradient,
+    train,
+)
+from tests.learn.problems import FAMILIES, conic_optimum, hinge, vertices
+from tests.oracles.sweep import FULL, sweep_size
+
+# Sixty problems of each family in the full sweep; saddle methods take seconds for each.
+CASES = [(family, seed) for family in FAMILIES for seed in range(sweep_size() * 6 // 100)]
+FEW = [(family, seed) for family, seed in CASES if sweep_size() == FULL or seed < 2]
+GEOMETRIES = [Euclidean(), Entropic()]
+
+
+def problem(family: str, seed: int):
+    rng = np.random.default_rng(1000 + seed)
+    return FAMILIES[family](rng, 2), float(rng.uniform(0.05, 0.3))
+
+
+@pytest.mark.parametrize(("family", "seed"), CASES)
+def test_frank_wolfe_reaches_the_conic_optimum(family, seed):
+    examples, C = problem(family, seed)
+    best, value = conic_optimum(examples, C=C)
+    for settings in ({}, {"planes": 3}, {"gap_sampling": True}, {"averaged": True}):
+        trainer = FrankWolfe(C=C, gap_tolerance=1e-3, max_iterations=5000, **settings)
+        result = train(examples, trainer, measure_every=20)
+        last = result.trace.steps[-1]
+        assert result.reason == "the duality gap is within tolerance", settings
+        assert last.objective == pytest.approx(
+            0.5 * result.weights @ result.weights + C * hinge(examples, result.weights)
+        )
+        # The certificate holds at every moment, and the optimum is near at the end.
+        for step in result.trace.steps:
+            assert step.objective - step.gap <= value + 1e-6 <= step.objective + 2e-6
+        np.testing.assert_allclose(result.weights, best, atol=0.1)
+
+
+@pytest.mark.parametrize(("family", "seed"), CASES)
+def test_subgradient_nears_the_same_optimum(family, seed):
+    examples, C = problem(family, seed)
+    _, value = conic_optimum(examples, C=C)
+    result = train(examples, Subgradient(C=C, max_iterations=500), measure_every=50)
+    for step in result.trace.steps:
+        assert step.objective - step.gap <= value + 1e-6 <= step.objective + 2e-6
+    assert result.trace.objective[-1] <= value + 1e-2 * (1.0 + value)
+
+
+@pytest.mark.parametrize("trainer", [DualExtragradient(), Extragradient(averaged=False)],
+                         ids=["dual", "plain"])  # fmt: skip
+@pytest.mark.parametrize(("family", "seed"), FEW)
+def test_saddle_methods_reach_the_conic_optimum(trainer, family, seed):
+    """In the ball whose radius is the length of the C-form's optimum, whatever C is."""
+    examples, C = problem(family, seed)
+    best, value = conic_optimum(examples, C=C)
+    radius = float(np.linalg.norm(best))
+    if radius < 1e-4:
+        pytest.skip("the optimum is no weights at all")
+    _, ball_value = conic_optimum(examples, radius=radius)
+    assert ball_value == pytest.approx((value - 0.5 * radius**2) / C, rel=1e-4, abs=1e-6)
+    limited = replace(trainer, weights_in=L2Ball(radius), max_iterations=20_000)
+    result = train(examples, limited, measure_every=25)
+    assert result.reason == "the saddle gap is within tolerance"
+    for step in result.trace.steps:
+        assert step.hinge - step.gap <= ball_value + 1e-6 <= step.hinge + 2e-6
+    assert np.linalg.norm(result.weights) <= radius * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("outputs", GEOMETRIES, ids=["euclidean", "entropic"])
+@pytest.mark.parametrize("weights_in", [L2Ball(1.5), L1Ball(1.5), EntropicL1Ball(1.5)],
+                         ids=["l2", "l1", "entropic-l1"])  # fmt: skip
+@pytest.mark.parametrize("seed", range(sweep_size() * 2 // 100))
+def test_dual_extragradient_obeys_its_bound(outputs, weights_in, seed):
+    """(19): the gap is at most (D_w + D_z) / (step (t + 1)); and it bounds the error."""
+    rng = np.random.default_rng(seed)
+    examples = FAMILIES["chain"](rng, 2)
+    limit = {"radius": 1.5} if isinstance(weights_in, L2Ball) else {"l1": 1.5}
+    _, value = conic_optimum(examples, **limit)
+    spread = weights_in.spread(examples.size) + sum(outputs.spread(e) for e in examples)
+    trainer = DualExtragradient(weights_in, outputs, max_iterations=60, gap_tolerance=1e-9)
+    result = train(examples, trainer)
+    for step in result.trace.steps:
+        assert step.gap <= spread / (result.state.step * step.iteration) + 1e-9
+        assert step.hinge - step.gap <= value + 1e-6 <= step.hinge + 2e-6
+
+
+@pytest.mark.parametrize("outputs", GEOMETRIES, ids=["euclidean", "entropic"])
+def test_spread_is_the_largest_divergence(outputs):
+    examples = FAMILIES["chain"](np.random.default_rng(5), 3)
+    for example in examples:
+        every = vertices(example)
+        if isinstance(outputs, Euclidean):
+            expected = 0.5 * ((every - example.gold) ** 2).sum(axis=1).max()
+        else:
+            expected = np.log(len(every))  # from the uniform distribution to one output
+        assert outputs.spread(example) == pytest.approx(expected)
+
+
+def textbook(examples, sets, outputs, eta, passes):
+    """Figures 2 and 4 as printed, with all of s kept; yields the mean weights."""
+    s_w, s_z = np.zeros(examples.size), [np.zeros(e.space.size) for e in examples]
+    total = np.zeros(examples.size)
+    for t in range(passes):
+        v_place = sets.move(sets.start(examples.size), eta * s_w)
+        v_w = sets.point(v_place)
+        v = [outputs.move(e, outputs.start(e), eta * s) for e, s in zip(examples, s_z, strict=True)]
+        slope = sum(
+            e.matrix.T @ (e.gold - outputs.point(e, p)) for e, p in zip(examples, v, strict=True)
+        )
+        u_w = sets.point(sets.move(v_place, eta * slope))
+        u = [outputs.point(e, outputs.move(e, p, eta * (e.matrix @ v_w + e.costs)))
+             for e, p in zip(examples, v, strict=True)]  # fmt: skip
+        s_w = s_w + sum(e.matrix.T @ (e.gold - z) for e, z in zip(examples, u, strict=True))
+        s_z = [s + e.matrix @ u_w + e.costs for s, e in zip(s_z, examples, strict=True)]
+        total += u_w
+        yield total / (t + 1)
+
+
+@pytest.mark.parametrize("outputs", GEOMETRIES, ids=["euclidean", "entropic"])
+@pytest.mark.parametrize("weights_in", [L2Ball(), L2Ball(0.7), L1Ball(0.7), EntropicL1Ball(0.7)],
+                         ids=["free", "l2", "l1", "entropic-l1"])  # fmt: skip
+@pytest.mark.parametrize("family", FAMILIES)
+def test_memory_efficient_form_is_the_plain_one(family, weights_in, outputs):
+    examples = FAMILIES[family](np.random.default_rng(11))
+    trainer = DualExtragradient(weights_in, outputs, step=0.2)
+    state = trainer.init(examples)
+    for expected in textbook(examples, weights_in, outputs, 0.2, 25):
+        trainer.advance(examples, state)
+        np.testing.assert_allclose(trainer.weights(state), expected, atol=1e-9)
+    kept = [v for v in vars(state).values() if isinstance(v, np.ndarray)]
+    assert [v.size for v in kept] == [examples.size] * 2
+
+
+@pytest.mark.parametrize("outputs", GEOMETRIES, ids=["euclidean", "entropic"])
+def test_projected_gradient_has_an_honest_gap(outputs):
+    examples = FAMILIES["tree"](np.random.default_rng(3))
+    _, value = conic_optimum(examples, radius=1.0)
+    trainer = ProjectedGradient(L2Ball(1.0), outputs, step=0.05, max_iterations=400)
+    result = train(examples, trainer, measure_every=20)
+    for step in result.trace.steps:
+        assert step.hinge - step.gap <= value + 1e-6 <= step.hinge + 2e-6
+    assert result.trace.gap[-1] < 0.2 * result.trace.gap[0]
+
+
+def separable(rng, n=8):
+    """Chains whose labels are read off the sign of one feature."""
+    from assent.learn import Examples
+    from assent.models import ChainModel
+
+    inputs = [rng.normal(size=(5, 3)) for _ in range(n)]
+    for x in inputs:
+        x[:, 0] = np.sign(x[:, 0]) * (0.5 + np.abs(x[:, 0]))
+    outputs = [(x[:, 0] > 0).astype(int) for x in inputs]
+    return Examples(ChainModel((0, 1), 3), inputs, outputs)
+
+
+@pytest.mark.parametrize(
+    "trainer",
+    [AveragedPerceptron(max_iterations=30), AveragedPerceptron(max_iterations=100, batch=True),
+     AveragedPerceptron(max_iterations=30, seed=None), MIRA(max_iterations=30),
+     MIRA(C=0.1, max_iterations=30, seed=None)],
+)  # fmt: skip
+def test_mistake_driven_trainers_separate_what_can_be(trainer):
+    examples = separable(np.random.default_rng(0))
+    result = train(examples, trainer, measure_every=10)
+    for x, y in zip(examples.inputs, examples.outputs, strict=True):
+        assert examples.model.predict(x, result.weights).tolist() == y.tolist()
+
+
+def test_average_is_the_mean_of_all_weights():
+    examples = separable(np.random.default_rng(1))
+    trainer = AveragedPerceptron(seed=None)
+    state = trainer.init(examples)
+    trainer.advance(examples, state)
+    w, total = np.zeros(examples.size), np.zeros(examples.size)
+    for example in examples:
+        w = w + example.matrix.T @ (example.gold - example.space.maximize(example.matrix @ w))
+        total += w
+    np.testing.assert_allclose(trainer.weights(state), total / len(examples), atol=1e-12)
+
+
+def test_frank_wolfe_average_counts_later_weights_more():
+    examples = separable(np.random.default_rng(2), 3)
+    trainer = FrankWolfe(C=0.3, averaged=True)
+    state = trainer.init(examples)
+    seen = []
+    original = FrankWolfe._move
+
+    def watched(self, example, worth, state, i, target):
+        original(self, example, worth, state, i, target)
+        seen.append(state.w.copy())
+
+    FrankWolfe._move = watched
+    try:
+        for _ in range(4):
+            trainer.advance(examples, state)
+    finally:
+        FrankWolfe._move = original
+    s = np.arange(1, len(seen) + 1)
+    np.testing.assert_allclose(trainer.weights(state), s @ np.array(seen) / s.sum(), atol=1e-12)
+
+
+def test_subgradient_average_counts_later_weights_more():
+    examples = separable(np.random.default_rng(2), 3)
+    trainer, state = Subgradient(C=0.3, seed=None), None
+    state = trainer.init(examples)
+    weights = [np.zeros(examples.size)]
+    sums, total = np.zeros(examples.size), np.zeros(examples.size)
+    for t in range(1, 7):
+        example = examples[(t - 1) % 3]
+        z = example.violator(weights[-1])[0]
+        sums = sums + example.matrix.T @ (example.gold - z)
+        weights.append(0.3 * 3 / t * sums)
+        total += t * weights[-1]
+    for _ in range(2):
+        trainer.advance(examples, state)
+    np.testing.assert_allclose(trainer.weights(state), total / 21, atol=1e-12)
+
+
+def test_mira_takes_the_smallest_step_that_suffices():
+    examples = separable(np.random.default_rng(4), 1)
+    trainer = MIRA(C=1e9)
+    state = trainer.init(examples)
+    example = examples[0]
+    z, _ = example.violator(state.w)
+    trainer.advance(examples, state)
+    scores = example.scores(state.w)
+    assert example.hinge(scores, z) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_planes_and_sampling_save_questions():
+    rng = np.random.default_rng(7)
+    examples = FAMILIES["chain"](rng, 12)
+    calls = {}
+    for planes in (0, 5):
+        result = train(examples, FrankWolfe(C=1.0, planes=planes, max_iterations=3000))
+        assert result.reason == "the duality gap is within tolerance"
+        calls[planes] = result.state.calls
+    assert calls[5] < calls[0]
