@@ -203,7 +203,7 @@ def test_kinds_and_solvers_come_from_their_registries():
     [
         ("bad.uai", "MARKOV\n2\n2 x\n", "bad.uai, line 3: expected the cardinalities"),
         ("bad.fg", "1\n1\n0.5\nNOT 1 1\n", "bad.fg, line 4: expected the type of factor 1"),
-        ("bad.txt", "", "the name must end in .uai or .fg"),
+        ("bad.dat", "", "the name must end in .uai or .fg"),
     ],
 )
 def test_bad_files(tmp_path, verb, name, content, message):

@@ -8,12 +8,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assent.io import FormatError, read_evidence, read_fg, read_uai
+from assent.logic.rules_file import load_rules
 from tests.io.test_fg import EXAMPLE as FG
 from tests.io.test_uai import EXAMPLE as UAI
+from tests.logic.test_rules_file import EXAMPLE as RULES
 
 READERS = {
     "uai": (read_uai, UAI.encode()),
     "fg": (read_fg, FG.encode()),
+    "rules": (lambda path: load_rules(path, limit=1000), RULES.encode()),
     "evidence": (lambda path: read_evidence(path, [2, 2, 3]), b"1\n2 0 1 2 2\n"),
 }
 COMPRESSIONS = {"plain": bytes, "gzip": gzip.compress, "xz": lzma.compress}

@@ -291,6 +291,6 @@ def test_the_suffix_names_the_format(tmp_path):
     write_fg(FgModel.from_factors([1.0], []), fg)
     assert load_graph(uai)["x"].shape == load_graph(fg)["x"].shape == (1,)
     with pytest.raises(FormatError, match=r"must end in \.uai or \.fg"):
-        load_graph(tmp_path / "a.txt")
+        load_graph(tmp_path / "a.dat")
     with pytest.raises(FormatError, match=r"evidence files belong to \.uai models"):
         load_graph(fg, evidence=uai)

@@ -10,6 +10,7 @@ import click
 from assent import __version__
 from assent.cli.convert import convert
 from assent.cli.decode import decode
+from assent.cli.ground import ground
 from assent.cli.info import info
 from assent.cli.kinds import kinds
 from assent.cli.solvers import solvers
@@ -21,5 +22,5 @@ def main() -> None:
     """Decode structured models: one answer all parts agree on, and a proof of how good it is."""
 
 
-for verb in (decode, convert, info, kinds, solvers):
+for verb in (decode, ground, convert, info, kinds, solvers):
     main.add_command(verb)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assent.cli.files import EXISTING_FILE, WritableFile, bad_files_reported
+from assent.cli.files import EXISTING_FILE, EXISTING_FOLDER, WritableFile, bad_files_reported
 from assent.cli.solvers import SOLVERS
 
 if TYPE_CHECKING:
     from assent.io import FileModel
+    from assent.logic.rules_file import RuleModel
     from assent.result import Result
 
 EXIT_INFEASIBLE = 3
@@ -22,6 +23,7 @@ EXIT_NOTHING_FOUND = 4
 
 # An assignment up to this long is printed in the summary; longer ones are for --output.
 _SHOWN_VALUES = 64
+_SHOWN_PAID = 5  # soft rules that cost most
 
 _positive = click.FloatRange(min=0, min_open=True)
 
@@ -29,6 +31,8 @@ _positive = click.FloatRange(min=0, min_open=True)
 @click.command()
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
+@click.option("--data", type=EXISTING_FOLDER,
+              help="Folder of a rule file's data; by default the one it is in.")
 @click.option("--solver", type=click.Choice(list(SOLVERS)), default="ad3", show_default=True,
               help="AD3, or the linear program through HiGHS.")
 @click.option("--tolerance", type=click.FloatRange(min=0), default=1e-6, show_default=True,
@@ -45,11 +49,11 @@ _positive = click.FloatRange(min=0, min_open=True)
 @click.option("--plot", type=WritableFile(), help="Draw the run of a single graph.")
 @click.option("--quiet", is_flag=True, help="No progress, no summary.")
 def decode(
-    file: Path, evidence: Path | None, solver: str, tolerance: float, max_iterations: int | None,
-    time_limit: float | None, threads: int, seed: int, output: Path | None, as_json: bool,
-    plot: Path | None, quiet: bool,
+    file: Path, evidence: Path | None, data: Path | None, solver: str, tolerance: float,
+    max_iterations: int | None, time_limit: float | None, threads: int, seed: int,
+    output: Path | None, as_json: bool, plot: Path | None, quiet: bool,
 ) -> None:
-    """Find the best assignment of FILE (.uai or .fg, also .gz or .xz).
+    """Find the best assignment of FILE (.uai, .fg or .rules, also .gz or .xz).
 
     A .fg file may hold several graphs: each is decoded by itself, with a time limit of its own.
     """
@@ -58,7 +62,7 @@ def decode(
     with bad_files_reported():
         from assent.io import load_models
 
-        models = load_models(file, evidence)
+        models = load_models(file, evidence, data)
     if plot is not None and len(models) > 1:
         raise click.UsageError(f"--plot draws a single run, and {file} holds {len(models)} graphs")
     import assent
@@ -110,7 +114,8 @@ def describe(model: FileModel, result: Result) -> dict[str, Any]:
     ``assignment`` lists the values of the file's variables in its order.
     """
     values = model.assignment(result).tolist()
-    return {
+    atoms = {} if model.rules is None else {"atoms": model.rules.atoms(result)}
+    return atoms | {
         "status": result.status.name,
         "message": result.message,
         "value": _finite(result.value),
@@ -165,6 +170,20 @@ def _summary(model: FileModel, result: Result) -> str:
     lines += [f"violated: {words}" for words in result.violated[:10]]
     lines.append(f"{result.iterations} iterations, {result.seconds:.3g} seconds")
     values = model.assignment(result).tolist() if result.feasible else []
+    if model.rules is not None:
+        return "\n".join([*lines, *_rules_summary(model.rules, result)])
     if 0 < len(values) <= _SHOWN_VALUES:
         lines.append("assignment " + " ".join(map(str, values)))
     return "\n".join(lines)
+
+
+def _rules_summary(model: RuleModel, result: Result) -> list[str]:
+    """The atoms that hold, and which soft rules cost how much."""
+    lines = []
+    for name, found in model.atoms(result).items() if result.feasible else ():
+        shown = [f"({', '.join(map(str, row))})" for row in found[:_SHOWN_VALUES]]
+        more = f" … {len(found)} in all" if len(found) > _SHOWN_VALUES else ""
+        lines.append(f"{name} {' '.join(shown) or 'nowhere'}{more}")
+    paid = model.rules.explain(result).paid
+    lines += [f"paid {finding.amount:.4g}: {finding}" for finding in paid[:_SHOWN_PAID]]
+    return lines

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+EXISTING_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 class WritableFile(click.Path):

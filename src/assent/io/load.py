@@ -21,9 +21,11 @@ from assent.io.uai import read_uai, write_evidence, write_uai
 from assent.io.uai_graph import uai_order, uai_to_graph
 
 if TYPE_CHECKING:
+    from assent.logic.rules_file import RuleModel
     from assent.result import Result
 
 FORMATS = (".uai", ".fg")
+RULES = (".rules", ".txt")  # rules in first-order logic: read only
 _COMPRESSED = (".gz", ".xz")
 
 
@@ -34,10 +36,12 @@ class FileModel:
     Attributes:
         graph: the model.
         order: ``[n]`` place of each variable of the file among all values of the graph's.
+        rules: what a file of rules declares.
     """
 
     graph: FactorGraph
     order: NDArray[np.int64]
+    rules: RuleModel | None = None
 
     def assignment(self, result: Result) -> NDArray[np.int64]:
         """The answer as the file counts it: ``[n]`` states, the least violating if infeasible."""
@@ -45,10 +49,13 @@ class FileModel:
         return np.concatenate([np.zeros(0, np.int64), *arrays])[self.order]
 
 
-def load_models(path: PathLike, evidence: PathLike | None = None) -> list[FileModel]:
-    """Read all graphs of a ``.uai`` or ``.fg`` file, either also as ``.gz`` or ``.xz``.
+def load_models(
+    path: PathLike, evidence: PathLike | None = None, data: PathLike | None = None
+) -> list[FileModel]:
+    """Read all graphs of a ``.uai``, ``.fg`` or ``.rules`` file, also as ``.gz`` or ``.xz``.
 
-    ``evidence`` belongs to UAI models, which come alone.
+    ``evidence`` belongs to UAI models, which come alone; ``data`` is the folder of a rule file's
+    data (by default its own).
 
     Raises:
         FormatError: if the file does not follow its format.
@@ -57,12 +64,29 @@ def load_models(path: PathLike, evidence: PathLike | None = None) -> list[FileMo
         >>> for model in load_models("several.fg"):                      # doctest: +SKIP
         ...     print(model.assignment(at.decode(model.graph)))
     """
-    if format_of(path) == ".uai":
+    suffix = format_of(path, (*FORMATS, *RULES))
+    if data is not None and suffix not in RULES:
+        raise FormatError(path, "a data folder belongs to rules (.rules or .txt)")
+    if suffix == ".uai":
         uai = read_uai(path, evidence)
         return [FileModel(uai_to_graph(uai), uai_order(uai))]
     if evidence is not None:
         raise FormatError(path, "evidence files belong to .uai models")
+    if suffix in RULES:
+        return [_load_rules(path, data)]
     return [FileModel(fg_to_graph(fg), np.arange(fg.n_variables)) for fg in read_fg(path)]
+
+
+def _load_rules(path: PathLike, data: PathLike | None) -> FileModel:
+    from assent.logic.rules_file import load_rules
+
+    model = load_rules(path, data)
+    declared = {own.name for own in model.unknown}
+    own = [
+        np.full(int(np.prod(v.symbol.shape, dtype=np.int64)), v.name in declared)
+        for v in model.graph.variables
+    ]
+    return FileModel(model.graph, np.flatnonzero(np.concatenate([np.zeros(0, bool), *own])), model)
 
 
 def load_graph(path: PathLike, evidence: PathLike | None = None) -> FactorGraph:
@@ -103,8 +127,8 @@ def save_graph(graph: FactorGraph | Sequence[FactorGraph], path: PathLike) -> No
         write_evidence(model.evidence, f"{path}.evid")
 
 
-def format_of(path: PathLike) -> str:
-    """The format's suffix, compression set aside.
+def format_of(path: PathLike, formats: tuple[str, ...] = FORMATS) -> str:
+    """The format's suffix, one of ``formats``, compression set aside.
 
     Example:
         >>> format_of("grid.uai.gz")
@@ -113,7 +137,7 @@ def format_of(path: PathLike) -> str:
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()
-    if not suffixes or suffixes[-1] not in FORMATS:
-        known = " or ".join(FORMATS)
+    if not suffixes or suffixes[-1] not in formats:
+        known = " or ".join(formats)
         raise FormatError(path, f"the name must end in {known}, possibly with .gz or .xz")
     return suffixes[-1]

@@ -71,6 +71,10 @@ class Predicate:
         place = np.unravel_index(int(key), self.sizes) if self.sizes else ()
         return tuple(d.labels[int(i)] for d, i in zip(self.domains, place, strict=True))
 
+    def atoms(self) -> tuple[Positions, Int32]:
+        """Flat indices of the tuples that have a literal, and the literals."""
+        return self._keys, self._codes
+
     def key_of(self, positions: Sequence[Positions]) -> Positions:
         """Flat index of tuples of positions."""
         key = np.zeros(np.broadcast_shapes(*(np.shape(p) for p in positions)), np.int64)
@@ -117,9 +121,13 @@ class Predicate:
             >>> at.decode(g)[g["smokes"]].tolist()
             [1, 0, 0]
         """
+        positions = tuple_positions(self.name, tuples, self.domains)
+        self.observe_keys(flat_keys(positions, self.domains), values, closed)
+
+    def observe_keys(self, keys: Positions, values: Any, closed: bool) -> None:
+        """The same for tuples given by their flat index."""
         if self.graph is None:
             raise ModelError(f"{self.name} is data already: there is nothing to observe")
-        keys = self.key_of(list(tuple_positions(self.name, tuples, self.domains).T))
         truth = np.broadcast_to(np.asarray(values, bool), keys.shape)
         place = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         if not len(self._keys) or (self._keys[place] != keys).any():
@@ -191,7 +199,7 @@ def predicate(
     if codes.ndim != 1 + len(states) or count != len(tuples):
         raise ModelError(f"{own}: {len(tuples)} tuples are given for variables of shape "
                          f"{symbol.shape}; one variable per tuple is needed")  # fmt: skip
-    keys = _flat(tuples, sets)
+    keys = flat_keys(tuples, sets)
     for extra in states:
         keys = (keys[:, None] * len(extra) + np.arange(len(extra))).ravel()
     return Predicate(own, (*sets, *states), graph, keys, codes.ravel())
@@ -222,7 +230,7 @@ def relation(name: str, tuples: Any, *domains: DomainLike) -> Predicate:
         if not domains:
             domains = _domains_of(name, tuples)
         sets = as_domains(name, domains, None)
-        keys = np.unique(_flat(tuple_positions(name, tuples, sets), sets))
+        keys = np.unique(flat_keys(tuple_positions(name, tuples, sets), sets))
     return Predicate(name, sets, None, keys, np.full(len(keys), TRUE, np.int32))
 
 
@@ -321,7 +329,8 @@ def _domains_of(name: str, tuples: Any) -> tuple[Domain, ...]:
     )
 
 
-def _flat(tuples: NDArray[np.int64], domains: tuple[Domain, ...]) -> Positions:
+def flat_keys(tuples: NDArray[np.int64], domains: tuple[Domain, ...]) -> Positions:
+    """Flat index of positions ``[m, arity]`` among all tuples of the domains."""
     key = np.zeros(len(tuples), np.int64)
     for column, domain in zip(tuples.T, domains, strict=True):
         key = key * len(domain) + column
