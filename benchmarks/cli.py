@@ -14,6 +14,7 @@ from benchmarks import (
     own_structures,
     per_iteration,
     scaling,
+    sentences,
     structures,
     threads,
     to_bound,
@@ -59,6 +60,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(scaling_command, quick=quick, factors="", plots=plots)
         context.invoke(structures_command)
         context.invoke(own_structures_command)
+        context.invoke(sentences_command)
         context.invoke(threads_command, quick=quick, sides="", count=2)
         context.invoke(decompositions_command, quick=quick)
         if not quick:
@@ -104,6 +106,12 @@ def structures_command() -> None:
 def own_structures_command() -> None:
     """A user's compiled chain against the built-in one, inside AD3."""
     own_structures.run(new_console())
+
+
+@main.command("sentences")
+def sentences_command() -> None:
+    """Second-order parsing: milliseconds per iteration, iterations and status."""
+    sentences.run(new_console())
 
 
 @main.command("decompositions")

@@ -17,6 +17,7 @@ from benchmarks import (
     per_iteration,
     plain,
     scaling,
+    sentences,
     structures,
     threads,
     to_bound,
@@ -68,6 +69,12 @@ def test_structures(monkeypatch):
     monkeypatch.setattr(structures, "SEARCHES", [lambda: structures.chain(3, bar=1.0)])
     output = run("structures")
     assert "chain of 50, 3 states" in output and "441" in output and "pass" in output
+
+
+def test_sentences(monkeypatch):
+    monkeypatch.setattr(sentences, "ROUNDS", 1)
+    ((result, cost),) = sentences.run(new_console(), [(9, 0)])
+    assert result.status is at.Status.OPTIMAL and 0.0 < cost < 100.0
 
 
 @pytest.mark.skipif(plain.library() is None, reason="no C compiler")

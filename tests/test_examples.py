@@ -33,6 +33,7 @@ PROMISES = {
     "07_tables": ["fish   noun   verb", "Wrong pixels: 81 before, 18 after"],
     "09_your_own_structure": ["best_tour agrees with enumeration", "tour: home", "OPTIMAL"],
     "10_sequences_that_agree": ["Jordan/place  signed", "Jordan/person  signed", "Bulls/team"],
+    "11_parsing_with_trees": ["pizza\n        ├─ the\n        └─ with", "└─ friends"],
 }
 
 
