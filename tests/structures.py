@@ -145,13 +145,17 @@ def soft_output(rng: np.random.Generator, graph: at.FactorGraph) -> at.Soft:
     return at.Soft(kind(x[:-1], output=x[-1]), penalty=float(rng.random() * 2.0))
 
 
-def soft_agreement(rng: np.random.Generator, graph: at.FactorGraph) -> at.Soft:
+def soft_agreement(
+    rng: np.random.Generator, graph: at.FactorGraph, matrix: bool = False
+) -> at.Soft:
     if rng.random() < 0.3:
         x = literals(rng, graph, 2)
-        return at.Soft(at.Agree(x[0], x[1]), penalty=rng.random(2) * 2.0)
+        shape = (2, 2) if matrix else 2
+        return at.Soft(at.Agree(x[0], x[1]), penalty=rng.random(shape) * 2.0)
     states = int(rng.integers(1, 5))
     tag = graph.categorical(2, states, scores=rng.normal(size=(2, states)))
-    return at.Soft(at.Agree(tag[0], tag[1]), penalty=rng.random(states) * 2.0)
+    shape = (states, states) if matrix else states
+    return at.Soft(at.Agree(tag[0], tag[1]), penalty=rng.random(shape) * 2.0)
 
 
 def best_few(scores, inner):
@@ -229,6 +233,7 @@ STRUCTURES: dict[str, Any] = {
     "Soft": soft,
     "Soft-output": soft_output,
     "Soft-agree": soft_agreement,
+    "Soft-matrix": lambda rng, graph: soft_agreement(rng, graph, matrix=True),
     "SoftCount": lambda rng, graph: soft(rng, graph, at.SoftCount),
     "Matching": matching,
     "Custom": custom,

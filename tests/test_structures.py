@@ -121,7 +121,7 @@ def test_new_scores_and_inner_marginals(name):
     first = at.decode(g)
     inner = handle.factor.scores
     if isinstance(handle.factor, at.Soft):
-        changed = float(rng.random())  # a penalty
+        changed = rng.random(handle.factor.entry_shape() if "matrix" in name else ())
     else:
         # Signs stay: some kinds restrict them.
         changed = inner * rng.uniform(0.2, 2.0, size=inner.shape)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.factors.agree import Agree
-from assent.factors.dense import Dense
 from assent.factors.knapsack import Knapsack
 from assent.factors.scored import Scored, slots_of
 from assent.factors.soft import Soft, SoftCount, check_rule, clean_penalty
@@ -24,7 +23,7 @@ def choose(rule: Any, penalty: Any) -> Any:
     if isinstance(rule, Agree):
         pairs = np.broadcast_shapes(*(side.shape for side in rule.sides))
         if np.ndim(penalty) == len(pairs) + 2:
-            return MatrixSoft(rule, penalty=penalty)
+            return object.__new__(MatrixSoft)
         return object.__new__(AgreeSoft)
     form = rule.normal_form().form
     if form == KNAPSACK:
@@ -157,24 +156,29 @@ class AgreeSoft(Soft):
         )
 
 
-class MatrixSoft(Dense):
+class MatrixSoft(AgreeSoft):
     """``penalty[i, j]`` is charged where the first is in state i and the second is not in j."""
-
-    kind = Soft.kind
-
-    def __init__(self, rule: Agree, *, penalty: Any) -> None:
-        super().__init__(*rule.sides, scores=penalty)
 
     def fit(self, scores: Any) -> Float:
         penalty = clean_penalty(scores, (*self.shape, *self.states))
-        return super().fit(table_of_penalties(penalty))
+        return self._entries(penalty.reshape(len(self.codes), -1))
 
-    def words(self, row: int) -> str:
-        return super().words(row).replace("Soft(", "Soft(Agree(", 1) + ")"
+    def entry_shape(self) -> tuple[int, ...]:
+        return self.states
 
-    def costs(self, truth: NDArray[np.bool_], scores: Float, theta: Float) -> Float:
-        """What each constraint ``[m]`` costs at literal truth values ``[m, links]``."""
-        return -self.value_at(truth, scores)
+    def readable(self, parts: Float) -> Any:
+        """Probability that each entry of the matrix is charged."""
+        return parts.reshape(*self.shape, *self.states)
+
+    def kernels(self) -> Kernels:
+        from assent.kernels import soft_matrix
+
+        return Kernels(
+            soft_matrix.maximize_matrix,
+            soft_matrix.parts_matrix,
+            soft_matrix.max_marginals_matrix,
+            soft_matrix.marginals_matrix,
+        )
 
 
 class PaidKnapsack(Knapsack):
@@ -245,4 +249,4 @@ def penalties_of_table(scores: Any) -> tuple[Float, float]:
     return plain + shift / (states - 1), shift
 
 
-SOFT = (Soft, MatrixSoft, PaidKnapsack)  # kinds that charge for violations
+SOFT = (Soft, PaidKnapsack)  # kinds that charge for violations
