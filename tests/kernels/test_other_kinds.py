@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 from assent.problem import (
     ANYOF,
@@ -25,6 +22,7 @@ from assent.solvers.ad3 import AD3
 from assent.solvers.dual_bound import bound_at
 from assent.solvers.infeasible import zero_bound
 from assent.solvers.protocol import WarmStart
+from tests.oracles.hulls import hull_bound, hull_lp
 from tests.oracles.sweep import sweep_seeds
 
 STATES = (3, 3, 2)  # of three variables; coordinates 0:3, 3:6, 6:8
@@ -33,12 +31,10 @@ N = 13
 
 
 class Model:
-    """A random problem with every kind, and its factors spelled out vertex by vertex."""
+    """A random problem with every kind."""
 
     def __init__(self, rng):
         self.start = np.concatenate([[0], np.cumsum(STATES)])
-        self.factors = []  # (literals, vertices [count, literals], inner scores [count])
-        self.rows = []  # (literals, weights, capacity)
         self.table_scores = []
         blocks = [np.arange(a, b) for a, b in zip(self.start, self.start[1:], strict=False)]
         groups, weights, capacity = self._logic(rng, blocks)
@@ -49,12 +45,6 @@ class Model:
             rng.normal(size=N), rng.normal(size=1), float(rng.normal()),
             np.concatenate([np.zeros(0), *self.table_scores]),
         )  # fmt: skip
-        self._add(
-            pairs[0], np.array(list(product((0, 1), repeat=2))), [0, 0, 0, self.scores.pair[0]]
-        )
-
-    def _add(self, literals, vertices, inner):
-        self.factors.append((np.asarray(literals), np.asarray(vertices), np.asarray(inner)))
 
     def _literals(self, rng, size):
         own = rng.choice(BINARY, size, replace=False)
@@ -75,27 +65,12 @@ class Model:
                 room = float(rng.random() * load.sum())
                 weights.append(load[None])
                 capacity.append(np.array([room]))
-                self.rows.append((lits, load, room))
             merged.setdefault((kind, size), []).append((lits, 1))
         out = []
         for (kind, _), members in merged.items():
             lits = np.array([m[0] for m in members])
             out.append((kind, lits, np.array([m[1] for m in members], np.int32)))
-            for row in lits if kind != KNAPSACK else []:
-                self._add(row, *self._vertices(kind, len(row)))
         return out, weights, capacity
-
-    @staticmethod
-    def _vertices(kind, size):
-        corners = np.array(list(product((0, 1), repeat=size)))
-        count = corners.sum(1)
-        allowed = {
-            CAP: count <= 1,
-            SUM: count == 1,
-            ANYOF: corners[:, -1] == corners[:, :-1].any(1),
-            PARITY: count % 2 == 0,
-        }[kind]
-        return corners[allowed], np.zeros(allowed.sum())
 
     def _tables(self, rng, blocks):
         literal = self._literals(rng, 1)
@@ -104,58 +79,16 @@ class Model:
             (DENSE, (3, 2), (0, 0), np.concatenate(blocks[1:])[None].astype(np.int32)),
             (DENSE, (3, 2), (0, 1), np.concatenate([blocks[0], literal])[None].astype(np.int32)),
         ]
-        for kind, states, first, lits in groups:
+        for kind, states, _, _ in groups:
             table = rng.normal(size=3 if kind == POTTS else int(np.prod(states))) * 3
             table[rng.random(len(table)) < 0.15] = -np.inf
             self.table_scores.append(table)
-            joint = np.array(list(product(*map(range, states))))
-            inner = self._entries(kind, states, table)
-            vertices = [
-                np.concatenate(
-                    [
-                        np.eye(count)[s][skip:]
-                        for s, count, skip in zip(row, states, first, strict=True)
-                    ]
-                )
-                for row in joint
-            ]
-            keep = inner > -np.inf
-            self._add(lits[0], np.array(vertices)[keep], inner[keep])
         return groups
-
-    @staticmethod
-    def _entries(kind, states, table):
-        if kind == DENSE:
-            return table
-        return np.where(np.eye(states[0], dtype=bool), table, 0.0).ravel()
 
     def relaxation(self):
         """Optimum of the linear relaxation; None if it is empty."""
-        columns = N + sum(len(inner) for *_, inner in self.factors)
-        equal, right, cost = [], [], np.zeros(columns)
-        cost[:N] = -self.scores.theta
-        first = N
-        for literals, vertices, inner in self.factors:
-            own = slice(first, first + len(inner))
-            cost[own] = -inner
-            row = np.zeros(columns)
-            row[own] = 1.0
-            equal.append(row)
-            right.append(1.0)
-            for j, lit in enumerate(literals):
-                row = np.zeros(columns)
-                row[own] = vertices[:, j]
-                row[~lit if lit < 0 else lit] += 1.0 if lit < 0 else -1.0
-                equal.append(row)
-                right.append(1.0 if lit < 0 else 0.0)
-            first += len(inner)
-        upper, limit = np.zeros((len(self.rows), columns)), []
-        for row, (literals, load, room) in zip(upper, self.rows, strict=True):
-            for lit, weight in zip(literals, load, strict=True):
-                row[~lit if lit < 0 else lit] += -weight if lit < 0 else weight
-            limit.append(room - load[literals < 0].sum())
-        found = linprog(cost, upper, limit, np.array(equal), right, bounds=(0, None))
-        return None if found.status == 2 else self.scores.constant - found.fun
+        optimum = hull_lp(self.problem, self.scores)
+        return optimum if np.isfinite(optimum) else None
 
 
 def random_dual(rng, problem):
@@ -166,43 +99,6 @@ def random_dual(rng, problem):
     )
 
 
-def spelled_out_bound(model, dual):
-    """The bound term by term: factors appear in the order of their links."""
-    problem, residual = model.problem, model.scores.theta.copy()
-    total = model.scores.constant
-    logic = {}
-    for g in range(len(problem.group_kind)):
-        size, count = problem.group_size[g], problem.group_count[g]
-        links = problem.group_link[g] + np.arange(size * count).reshape(size, count)
-        for f in range(count):
-            key = tuple(problem.lits[links[:, f]])
-            logic.setdefault((int(problem.group_kind[g]) == KNAPSACK, key), []).append(links[:, f])
-
-    def charge(literals, links):
-        nonlocal total
-        for lit, score in zip(literals, links, strict=True):
-            residual[~lit if lit < 0 else lit] += score if lit < 0 else -score
-            total -= score if lit < 0 else 0.0
-
-    at = 0
-    for literals, vertices, inner in model.factors:
-        places = logic.get((False, tuple(literals)), [])
-        if len(literals) == 2 and (literals == problem.pair_var[0]).all() and inner[-1] != 0.0:
-            links = dual.pair[0]
-        elif places:
-            links = dual.logic[places.pop()]
-        else:
-            links = dual.table[at : at + len(literals)]
-            at += len(literals)
-        total += (vertices @ links + inner).max()
-        charge(literals, links)
-    for literals, load, room in model.rows:
-        links = dual.logic[logic[True, tuple(literals)].pop()]
-        total -= linprog(-links, load[None], [room], bounds=(0, 1)).fun
-        charge(literals, links)
-    return total + np.maximum(residual, 0.0).sum()
-
-
 @sweep_seeds(share=0.2)
 def test_bound_term_by_term(seeds):
     for seed in seeds:
@@ -210,7 +106,7 @@ def test_bound_term_by_term(seeds):
         model = Model(rng)
         dual = random_dual(rng, model.problem)
         bound = bound_at(model.problem, model.scores, dual)
-        assert bound == pytest.approx(spelled_out_bound(model, dual), rel=1e-12)
+        assert bound == pytest.approx(hull_bound(model.problem, model.scores, dual), rel=1e-12)
 
 
 @sweep_seeds(share=0.2)
