@@ -20,10 +20,10 @@ import assent as at
 
 rng = np.random.default_rng(0)
 g = at.FactorGraph()
-x = g.binary((40, 40), scores=rng.normal(size=(40, 40)), name="x")
+x = g.binary(({side}, {side}), scores=rng.normal(size=({side}, {side})), name="x")
 for a, b in ((x[1:], x[:-1]), (x[:, 1:], x[:, :-1])):
     g.add(at.Pair(a, b, scores=2.0 * rng.normal(size=a.shape)))
-solver = at.AD3(gap_tolerance=0.0, residual_tolerance=0.0, max_iterations=10**9)
+solver = at.AD3(gap_tolerance=0.0, residual_tolerance=0.0, max_iterations=10**9, threads={threads})
 shown = []
 
 def report(step):
@@ -37,9 +37,19 @@ print(result.status.name, result.message.split(".")[0], result.certificate.verif
 """
 
 
-def test_interrupting_a_process():
+def listen():
+    """What runs in the background was started deaf to Ctrl-C, and so are its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize(("side", "threads"), [(40, 1), (130, 2)])
+def test_interrupting_a_process(side, threads):
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", PROGRAM.format(side=side, threads=threads)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=listen,
     )
     try:
         assert process.stdout.readline() == "running\n"
@@ -48,7 +58,7 @@ def test_interrupting_a_process():
     finally:
         process.kill()
     assert process.returncode == 0, errors
-    assert out.strip() == "STOPPED Interrupted True True (40, 40)"
+    assert out.strip() == f"STOPPED Interrupted True True ({side}, {side})"
 
 
 def grid():

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -148,42 +145,6 @@ def test_two_python_threads_decode_at_once():
     for worker in workers:
         worker.join()
     assert bounds == [[value] * 2 for value in expected]
-
-
-PROGRAM = """
-import numpy as np
-import assent as at
-
-rng = np.random.default_rng(0)
-g = at.FactorGraph()
-x = g.binary((130, 130), scores=rng.normal(size=(130, 130)), name="x")
-for a, b in ((x[1:], x[:-1]), (x[:, 1:], x[:, :-1])):
-    g.add(at.Pair(a, b, scores=2.0 * rng.normal(size=a.shape)))
-solver = at.AD3(gap_tolerance=0.0, residual_tolerance=0.0, max_iterations=10**9, threads=2)
-shown = []
-
-def report(step):
-    if not shown:
-        shown.append(True)
-        print("running", flush=True)
-
-result = at.decode(g, solver, callback=report)
-print(result.status.name, result.message.split(".")[0], result.certificate.verify())
-"""
-
-
-def test_interrupting_a_process_with_threads():
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout.readline() == "running\n"
-        os.kill(process.pid, signal.SIGINT)
-        out, errors = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    assert process.returncode == 0, errors
-    assert out.strip() == "STOPPED Interrupted True"
 
 
 def interrupted_start(after):

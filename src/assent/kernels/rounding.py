@@ -161,8 +161,15 @@ def _round(
     field = None if links is None else table_field(links, scores.table)
     if held is None:
         held = np.zeros(0, np.int8)
-    x = round_point(logic, pairs, field, scores.theta, scores.pair, p, held, max_sweeps, thorough)
-    return Rounded(x, value(problem, scores, x), count_violated(problem, scores, x))
+    found = []
+    # The local search knows of a broken table no more than that it is broken; what it makes of
+    # several may be worse than what it began with.
+    for sweeps in (max_sweeps, 0):
+        x = round_point(logic, pairs, field, scores.theta, scores.pair, p, held, sweeps, thorough)
+        found.append(Rounded(x, value(problem, scores, x), count_violated(problem, scores, x)))
+        if found[-1].violated == 0 or sweeps == 0:
+            break
+    return min(found, key=lambda answer: (answer.violated, -answer.value))
 
 
 @jit
