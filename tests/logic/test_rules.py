@@ -40,9 +40,12 @@ def test_an_implication_is_one_clause_without_new_variables(graph):
 
 def test_a_conjunction_in_a_clause_is_multiplied_out(graph):
     p, q, r = (unary(graph, 2, name) for name in "pqr")
-    rule = logic.Rules(graph).add(p(x) >> (q(x) & r(x)))
-    assert rule.factors == {"AtLeastOne": 4}
-    assert rule.auxiliaries == 0
+    rules = logic.Rules(graph)
+    for statement in (p(x) >> (q(x) & r(x)), (p(x) & q(x)) >> ~(p(y) | r(y))):
+        rule = rules.add(statement, where=None)
+        assert set(rule.factors) == {"AtLeastOne"}
+        assert rule.auxiliaries == 0
+    assert rules.rules[0].factors == {"AtLeastOne": 4}
 
 
 def test_a_name_is_not_captured_when_a_clause_is_multiplied_out(graph):
@@ -117,6 +120,15 @@ def test_categorical_variables_have_their_states_as_last_argument(graph):
     tag = logic.predicate(graph.categorical(3, states=["N", "V"], name="tag"))
     logic.Rules(graph).add(tag(x, "V") >> ~tag(x + 1, "V"), where=x < 2)
     assert graph.handles[0].words(0) == "rule 1 (x=0): AtLeastOne(~tag[0]=V, ~tag[1]=V)"
+
+
+def test_an_observed_state_excludes_the_others(graph):
+    tag = logic.predicate(graph.categorical(2, states=["N", "V", "D"], name="tag"))
+    tag.observe([(0, "V")])
+    rule = logic.Rules(graph).add(logic.at_most(1, x, tag(x, y)))
+    assert rule.factors == {"All": 1}  # only tag 1 = V is left to forbid
+    with raises(r"one variable is observed in two states, \(1, N\), \(1, D\)"):
+        tag.observe([(1, "N"), (1, "D")])
 
 
 # ---------------------------------------------------------------- exists_one, three ways

@@ -98,13 +98,14 @@ def _require_any(draft: Draft, node: Junction, table: Bindings) -> None:
 
 def _multiplied_out(node: Junction) -> Junction | None:
     """``a | (b & c)`` as ``(a | b) & (a | c)``: the same relaxation without a new variable."""
-    compound = [t for t in node.terms if t.variables or not _is_literal(t.formula)]
+    terms = _flat(node)
+    compound = [t for t in terms if t.variables or not _is_literal(t.formula)]
     if len(compound) != 1 or compound[0].variables:
         return None
     inner = compound[0].formula
     if not isinstance(inner, Junction) or inner.op != AND:
         return None
-    others = tuple(t for t in node.terms if t is not compound[0])
+    others = tuple(t for t in terms if t is not compound[0])
     outside = {v for t in others for v in free_variables(t.formula)}
     if any(v in outside for t in inner.terms for v in t.variables):
         return None  # the same name means two things: leave it alone
@@ -115,6 +116,16 @@ def _multiplied_out(node: Junction) -> Junction | None:
             for t in inner.terms
         ),
     )
+
+
+def _flat(node: Junction) -> list[Term]:
+    """The terms of a disjunction, those of disjunctions in it included."""
+    found: list[Term] = []
+    for term in node.terms:
+        inner = term.formula
+        nested = not term.variables and isinstance(inner, Junction) and inner.op == OR
+        found += _flat(inner) if nested else [term]  # type: ignore[arg-type]
+    return found
 
 
 def equate(draft: Draft, outputs: Int32, node: Formula, table: Bindings) -> None:

@@ -36,10 +36,16 @@ class Predicate:
     """
 
     def __init__(
-        self, name: str, domains: tuple[Domain, ...], graph: FactorGraph | None, keys: Positions,
+        self,
+        name: str,
+        domains: tuple[Domain, ...],
+        graph: FactorGraph | None,
+        keys: Positions,
         codes: Int32,
+        one_state: bool = False,
     ) -> None:
         self.name = name
+        self.one_state = one_state  # the last argument is a state: one holds, the others do not
         self.domains = domains
         self.graph = graph
         self.sizes = tuple(len(d) for d in domains)
@@ -137,7 +143,20 @@ class Predicate:
         known = np.full(len(self._keys), closed)
         value = np.zeros(len(self._keys), bool)
         known[place], value[place] = True, truth
+        if self.one_state:
+            self._exclude(known, value)
         self._fix(known & (np.abs(self._codes.astype(np.int64)) < TRUE), value)
+
+    def _exclude(self, known: NDArray[np.bool_], value: NDArray[np.bool_]) -> None:
+        """A variable that is in one state is in no other."""
+        owner = self._keys // self.sizes[-1]
+        chosen = known & value
+        times = np.unique(owner[chosen], return_counts=True)[1]
+        if (times > 1).any():
+            twice = self._keys[chosen][np.isin(owner[chosen], np.unique(owner[chosen])[times > 1])]
+            atoms = ", ".join(f"({', '.join(map(str, self.labels_of(k)))})" for k in twice[:2])
+            raise ModelError(f"{self.name}: one variable is observed in two states, {atoms}")
+        known |= np.isin(owner, owner[chosen])
 
     def _fix(self, known: NDArray[np.bool_], value: NDArray[np.bool_]) -> None:
         assert self.graph is not None
@@ -190,7 +209,9 @@ def predicate(
                 f"{own}: domains have sizes {tuple(map(len, sets))}, the variables have shape "
                 f"{codes.shape}"
             )
-        return Predicate(own, sets, graph, np.arange(codes.size), codes.ravel())
+        return Predicate(
+            own, sets, graph, np.arange(codes.size), codes.ravel(), one_state=bool(states)
+        )
     if not domains:
         raise ModelError(f"{own}: say over which domains the tuples in at= are")
     sets = as_domains(own, domains, None)
@@ -202,7 +223,7 @@ def predicate(
     keys = flat_keys(tuples, sets)
     for extra in states:
         keys = (keys[:, None] * len(extra) + np.arange(len(extra))).ravel()
-    return Predicate(own, (*sets, *states), graph, keys, codes.ravel())
+    return Predicate(own, (*sets, *states), graph, keys, codes.ravel(), one_state=bool(states))
 
 
 def relation(name: str, tuples: Any, *domains: DomainLike) -> Predicate:

@@ -32,7 +32,7 @@ from assent.logic.data_files import DataFile, find_file, members, read_data
 from assent.logic.domains import Domain
 from assent.logic.predicates import FALSE, TRUE, Predicate, Table, flat_keys, relation
 from assent.logic.rules import LIMIT, Rules
-from assent.logic.syntax import RESERVED, Parser, Token, tokens_of
+from assent.logic.syntax import STARTS, Parser, Token, tokens_of
 from assent.problem import Float
 from assent.variables import Literals
 
@@ -255,7 +255,7 @@ class _Reader:
         variable = self.model.graph.categorical(
             worth.shape[:-1], states.labels, scores=worth, name=name
         )
-        own = Predicate(name, sets, self.model.graph, keys, variable.codes.ravel())
+        own = Predicate(name, sets, self.model.graph, keys, variable.codes.ravel(), one_state=True)
         self._declare(name, own)
         self.model.unknown.append(own)
 
@@ -366,7 +366,7 @@ class _Reader:
             parser.place += 1
             if token.text == ":":
                 return " ".join(words) or "rule"
-            if (token.kind == "symbol" and token.text not in "-./") or token.text in RESERVED:
+            if (token.kind == "symbol" and token.text not in "-./") or token.text in STARTS:
                 break
             words.append(token.text.strip("\"'"))
         parser.place = start

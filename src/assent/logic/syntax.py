@@ -47,7 +47,8 @@ LISTS: dict[str, Callable[..., f.Formula]] = {
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 MOST_DIGITS = 15  # what a float holds exactly
 DEEPEST = 50  # nested parentheses, negations and quantifiers: far more than a person reads
-RESERVED = {*QUANTIFIERS, *LISTS, "where", "weight", "penalty", "abs", "in", "for"}
+STARTS = {*QUANTIFIERS, *LISTS}  # words that begin a formula
+RESERVED = {*STARTS, "where", "weight", "penalty", "abs", "in", "for"}
 
 
 @dataclass(frozen=True)
