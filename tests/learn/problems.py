@@ -8,8 +8,19 @@ import clarabel
 import numpy as np
 from scipy import sparse
 
+import assent as at
 from assent.learn import Examples, Hamming, LabelCosts, WeightedHamming
-from assent.models import ChainModel, TreeInput, TreeModel
+from assent.models import (
+    ChainModel,
+    GraphInput,
+    GraphModel,
+    MatchingModel,
+    MatchingSpace,
+    Part,
+    TreeInput,
+    TreeModel,
+    TreeSpace,
+)
 
 
 def random_chains(rng: np.random.Generator, n: int = 3, loss=None) -> Examples:
@@ -35,7 +46,51 @@ def random_trees(rng: np.random.Generator, n: int = 3, loss=None) -> Examples:
     return Examples(model, inputs, outputs, loss or random_loss(rng, states))
 
 
-FAMILIES = {"chain": random_chains, "tree": random_trees}
+def random_matchings(rng: np.random.Generator, n: int = 3, loss=None) -> Examples:
+    """Matchings of two or three rows and columns, of features on pairs."""
+    features = int(rng.integers(1, 4))
+    model = MatchingModel(features)
+    inputs, outputs = [], []
+    for _ in range(n):
+        shape = tuple(rng.integers(1, 4, 2))
+        inputs.append(rng.normal(size=(*shape, features)))
+        every = all_matchings(*shape)
+        outputs.append(every[rng.integers(len(every))].reshape(shape))
+    return Examples(model, inputs, outputs, loss or random_loss(rng, 2))
+
+
+def build_path(x: np.ndarray) -> GraphInput:
+    """Two labels for each row of features, and tables between neighbours."""
+    g = at.FactorGraph()
+    label = g.categorical(len(x), states=2, name="label")
+    parts = [Part(label, x, "node")]
+    if len(x) > 1:
+        table = g.add(at.Dense(label[:-1], label[1:], scores=np.zeros((2, 2))))
+        parts.append(Part(table, None, "edge"))
+    return GraphInput(g, parts)
+
+
+def random_graphs(rng: np.random.Generator, n: int = 3, loss=None) -> Examples:
+    """Paths written as graphs."""
+    features = int(rng.integers(1, 3))
+    inputs = [rng.normal(size=(t, features)) for t in (2, *rng.integers(1, 4, n - 1))]
+    outputs = [rng.integers(0, 2, len(x)) for x in inputs]
+    model = GraphModel(build_path).shaped(inputs, outputs)
+    return Examples(model, inputs, outputs, loss or random_loss(rng, 2))
+
+
+FAMILIES = {
+    "chain": random_chains,
+    "tree": random_trees,
+    "matching": random_matchings,
+    "graph": random_graphs,
+}
+
+
+def all_matchings(n: int, m: int) -> np.ndarray:
+    """Every matching of ``n`` rows and ``m`` columns, flat."""
+    tables = np.array(list(product((0.0, 1.0), repeat=n * m))).reshape(-1, n, m)
+    return tables[(tables.sum(1) <= 1).all(1) & (tables.sum(2) <= 1).all(1)].reshape(-1, n * m)
 
 
 def random_loss(rng: np.random.Generator, states: int):
@@ -49,8 +104,15 @@ def random_loss(rng: np.random.Generator, states: int):
 
 
 def vertices(example) -> np.ndarray:
-    """All outputs of an example over a tree."""
+    """All outputs of an example."""
     space = example.space
+    if isinstance(space, MatchingSpace):
+        return all_matchings(*space.shape)
+    if not isinstance(space, TreeSpace):
+        return np.array([
+            space.indicators(np.eye(2, dtype=np.int8)[list(states)].ravel())
+            for states in product((0, 1), repeat=space.graph.size // 2)
+        ])  # fmt: skip
     return np.array([
         space.indicators(np.array(states, np.int32))
         for states in product(*map(range, space.states))

@@ -13,6 +13,7 @@ import assent as at
 from assent.errors import ModelError
 from assent.learn import (
     MIRA,
+    AdaGradLikelihood,
     AveragedPerceptron,
     DualExtragradient,
     Entropic,
@@ -20,6 +21,7 @@ from assent.learn import (
     Extragradient,
     FrankWolfe,
     L2Ball,
+    LogLikelihood,
     ProjectedGradient,
     Subgradient,
     train,
@@ -36,6 +38,8 @@ TRAINERS = [
     DualExtragradient(L2Ball(1.0), max_iterations=6),
     Extragradient(L2Ball(1.0), step=0.1, max_iterations=6),
     ProjectedGradient(L2Ball(1.0), step=0.1, max_iterations=6),
+    LogLikelihood(max_iterations=6, tolerance=1e-12),
+    AdaGradLikelihood(max_iterations=6),
 ]
 
 

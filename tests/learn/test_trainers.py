@@ -6,9 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.special import logsumexp
 
+from assent.errors import ModelError
 from assent.learn import (
     MIRA,
+    AdaGradLikelihood,
     AveragedPerceptron,
     DualExtragradient,
     Entropic,
@@ -18,8 +22,11 @@ from assent.learn import (
     FrankWolfe,
     L1Ball,
     L2Ball,
+    LogLikelihood,
     ProjectedGradient,
+    QuadraticProgram,
     Subgradient,
+    regularization_path,
     train,
 )
 from tests.learn.problems import FAMILIES, conic_optimum, hinge, vertices
@@ -28,6 +35,8 @@ from tests.oracles.sweep import FULL, sweep_size
 # Sixty problems of each family in the full sweep; saddle methods take seconds for each.
 CASES = [(family, seed) for family in FAMILIES for seed in range(sweep_size() * 6 // 100)]
 FEW = [(family, seed) for family, seed in CASES if sweep_size() == FULL or seed < 2]
+# A graph's projections take many iterations of AD3: its saddle problems are left to few passes.
+SADDLE = [case for case in FEW if case[0] != "graph"]
 GEOMETRIES = [Euclidean(), Entropic()]
 
 
@@ -40,7 +49,8 @@ def problem(family: str, seed: int):
 def test_frank_wolfe_reaches_the_conic_optimum(family, seed):
     examples, C = problem(family, seed)
     best, value = conic_optimum(examples, C=C)
-    for settings in ({}, {"planes": 3}, {"gap_sampling": True}, {"averaged": True}):
+    every = ({}, {"planes": 3}, {"gap_sampling": True}, {"averaged": True})
+    for settings in every[:1] if family == "graph" else every:
         trainer = FrankWolfe(C=C, gap_tolerance=1e-3, max_iterations=5000, **settings)
         result = train(examples, trainer, measure_every=20)
         last = result.trace.steps[-1]
@@ -54,7 +64,7 @@ def test_frank_wolfe_reaches_the_conic_optimum(family, seed):
         np.testing.assert_allclose(result.weights, best, atol=0.1)
 
 
-@pytest.mark.parametrize(("family", "seed"), CASES)
+@pytest.mark.parametrize(("family", "seed"), FEW)
 def test_subgradient_nears_the_same_optimum(family, seed):
     examples, C = problem(family, seed)
     _, value = conic_optimum(examples, C=C)
@@ -66,7 +76,7 @@ def test_subgradient_nears_the_same_optimum(family, seed):
 
 @pytest.mark.parametrize("trainer", [DualExtragradient(), Extragradient(averaged=False)],
                          ids=["dual", "plain"])  # fmt: skip
-@pytest.mark.parametrize(("family", "seed"), FEW)
+@pytest.mark.parametrize(("family", "seed"), SADDLE)
 def test_saddle_methods_reach_the_conic_optimum(trainer, family, seed):
     """In the ball whose radius is the length of the C-form's optimum, whatever C is."""
     examples, C = problem(family, seed)
@@ -76,7 +86,11 @@ def test_saddle_methods_reach_the_conic_optimum(trainer, family, seed):
         pytest.skip("the optimum is no weights at all")
     _, ball_value = conic_optimum(examples, radius=radius)
     assert ball_value == pytest.approx((value - 0.5 * radius**2) / C, rel=1e-4, abs=1e-6)
-    limited = replace(trainer, weights_in=L2Ball(radius), max_iterations=20_000)
+    # Everyday problems are stopped a little sooner: the number of passes is one over the gap.
+    gap = 1e-3 if sweep_size() == FULL else 4e-3
+    limited = replace(
+        trainer, weights_in=L2Ball(radius), max_iterations=20_000, gap_tolerance=gap
+    )
     result = train(examples, limited, measure_every=25)
     assert result.reason == "the saddle gap is within tolerance"
     for step in result.trace.steps:
@@ -137,8 +151,10 @@ def textbook(examples, sets, outputs, eta, passes):
 @pytest.mark.parametrize("outputs", GEOMETRIES, ids=["euclidean", "entropic"])
 @pytest.mark.parametrize("weights_in", [L2Ball(), L2Ball(0.7), L1Ball(0.7), EntropicL1Ball(0.7)],
                          ids=["free", "l2", "l1", "entropic-l1"])  # fmt: skip
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ["chain", "tree", "matching"])
 def test_memory_efficient_form_is_the_plain_one(family, weights_in, outputs):
+    if family == "matching" and isinstance(outputs, Entropic):
+        pytest.skip("counting matchings is hard: they have no marginals")
     examples = FAMILIES[family](np.random.default_rng(11))
     trainer = DualExtragradient(weights_in, outputs, step=0.2)
     state = trainer.init(examples)
@@ -255,3 +271,88 @@ def test_planes_and_sampling_save_questions():
         assert result.reason == "the duality gap is within tolerance"
         calls[planes] = result.state.calls
     assert calls[5] < calls[0]
+
+
+def test_entropic_steps_multiply_distributions():
+    """Example 2: a step multiplies the probability of every output by exp(its score)."""
+    rng = np.random.default_rng(8)
+    for example in FAMILIES["tree"](rng, 4):
+        every = vertices(example)
+        chance = np.full(len(every), 1.0 / len(every))
+        geometry = Entropic()
+        place = geometry.start(example)
+        for _ in range(3):
+            s = rng.normal(size=example.space.size)
+            place = geometry.move(example, place, s)
+            chance = chance * np.exp(every @ s)
+            chance /= chance.sum()
+            np.testing.assert_allclose(geometry.point(example, place), chance @ every, atol=1e-12)
+
+
+@pytest.mark.parametrize(("family", "seed"), FEW)
+def test_quadratic_program_is_the_conic_optimum(family, seed):
+    """Through the linear rows of spaces, where the oracle lists every output."""
+    if family == "graph":
+        pytest.skip("a graph's relaxation has no rows here")
+    examples, C = problem(family, seed)
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(2, examples.size))
+    cases = [
+        (QuadraticProgram(C=C), {"C": C}),
+        (QuadraticProgram(weights_in=L2Ball(0.7)), {"radius": 0.7}),
+        (QuadraticProgram(weights_in=L1Ball(0.7)), {"l1": 0.7}),
+        (QuadraticProgram(weights_in=L2Ball(0.7, nonnegative=[0])),
+         {"radius": 0.7, "nonnegative": [0]}),
+        (QuadraticProgram(weights_in=L2Ball(0.7, nonnegative=True, above=rows)),
+         {"radius": 0.7, "nonnegative": range(examples.size), "above": rows}),
+    ]  # fmt: skip
+    for trainer, limits in cases:
+        result = train(examples, trainer)
+        _, value = conic_optimum(examples, **limits)
+        assert result.trace.objective[-1] == pytest.approx(value, rel=1e-5, abs=1e-6)
+        assert abs(result.trace.gap[-1]) < 1e-5
+        assert result.reason == "the program is solved"
+
+
+def test_regularization_path_falls():
+    examples = FAMILIES["chain"](np.random.default_rng(0))
+    path = regularization_path(examples, [0.1, 0.5, 1.0])
+    for (weights, value), radius in zip(path, [0.1, 0.5, 1.0], strict=True):
+        assert np.linalg.norm(weights) <= radius + 1e-6
+        assert value == pytest.approx(conic_optimum(examples, radius=radius)[1], abs=1e-5)
+    assert path[0][1] >= path[1][1] >= path[2][1]
+
+
+@pytest.mark.parametrize("family", ["chain", "tree"])
+@pytest.mark.parametrize("seed", range(3))
+def test_log_likelihood_by_enumeration(family, seed):
+    examples, C = problem(family, seed)
+
+    def objective(w):
+        total = 0.5 * w @ w
+        for example in examples:
+            scores = example.matrix @ w
+            total += C * (logsumexp(vertices(example) @ scores) - scores @ example.gold)
+        return total
+
+    expected = minimize(objective, np.zeros(examples.size), tol=1e-10).fun
+    result = train(examples, LogLikelihood(C=C, tolerance=1e-7))
+    assert result.reason == "the gradient is within tolerance"
+    assert result.trace.objective[-1] == pytest.approx(objective(result.weights))
+    assert result.trace.objective[-1] == pytest.approx(expected, abs=1e-6)
+    assert (np.diff(result.trace.objective) <= 1e-12).all()
+    for step in result.trace.steps:
+        assert step.objective - step.gap <= expected + 1e-6
+    online = train(examples, AdaGradLikelihood(C=C, rate=0.3, max_iterations=300), measure_every=50)
+    assert online.trace.objective[-1] == pytest.approx(expected, rel=0.02)
+
+
+def test_questions_that_are_missing_are_named():
+    examples = FAMILIES["matching"](np.random.default_rng(0))
+    for trainer in (LogLikelihood(), AdaGradLikelihood()):
+        with pytest.raises(ModelError, match="MatchingSpace does not answer marginals, which Log"):
+            train(examples, trainer)
+    with pytest.raises(ModelError, match="GraphSpace does not answer rows, which QuadraticProgram"):
+        train(FAMILIES["graph"](np.random.default_rng(0)), QuadraticProgram(C=1.0))
+    with pytest.raises(ValueError, match="either C or weights_in"):
+        QuadraticProgram()

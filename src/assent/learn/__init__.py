@@ -6,9 +6,11 @@ from assent.learn.examples import Examples
 from assent.learn.extragradient import Extragradient, ProjectedGradient
 from assent.learn.frank_wolfe import FrankWolfe
 from assent.learn.geometry import Entropic, Euclidean
+from assent.learn.log_likelihood import AdaGradLikelihood, LogLikelihood
 from assent.learn.mira import MIRA
 from assent.learn.perceptron import AveragedPerceptron
 from assent.learn.protocol import Measure, Trainer
+from assent.learn.quadratic_program import QuadraticProgram, regularization_path
 from assent.learn.sets import EntropicL1Ball, L1Ball, L2Ball
 from assent.learn.subgradient import Subgradient
 from assent.learn.trace import LearningTrace, Step
@@ -16,6 +18,7 @@ from assent.models.losses import Hamming, LabelCosts, WeightedHamming
 
 __all__ = [
     "MIRA",
+    "AdaGradLikelihood",
     "AveragedPerceptron",
     "DualExtragradient",
     "Entropic",
@@ -29,12 +32,15 @@ __all__ = [
     "L2Ball",
     "LabelCosts",
     "LearningTrace",
+    "LogLikelihood",
     "Measure",
     "ProjectedGradient",
+    "QuadraticProgram",
     "Step",
     "Subgradient",
     "Trainer",
     "Training",
     "WeightedHamming",
+    "regularization_path",
     "train",
 ]

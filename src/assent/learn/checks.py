@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from assent.errors import ModelError
+
+if TYPE_CHECKING:
+    from assent.learn.examples import Examples
 
 
 def positive(settings: Any, *names: str) -> None:
@@ -13,4 +18,14 @@ def positive(settings: Any, *names: str) -> None:
         if not isinstance(value, Real) or isinstance(value, bool) or not float(value) > 0:
             raise ValueError(
                 f"{type(settings).__name__}: {name} is a positive number, got {value!r}"
+            )
+
+
+def require(examples: Examples, question: str, who: str) -> None:
+    """Raise where a space does not answer ``question``; ``who`` asks it, and the way out."""
+    for i, example in enumerate(examples):
+        space = example.space
+        if question not in space.abilities:
+            raise ModelError(
+                f"example {i}: {type(space).__name__} does not answer {question}, which {who}"
             )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.learn.checks import positive
+from assent.learn.checks import positive, require
 from assent.learn.examples import Examples
 from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet, lipschitz
 from assent.learn.protocol import Measure, closed
@@ -75,7 +75,7 @@ class DualExtragradient:
 
     def init(self, examples: Examples) -> DualExtragradientState:
         """The centre: no weights, outputs at their start."""
-        require(examples, self.outputs)
+        require(examples, self.outputs.needs, self.outputs.way_out)
         step = find_step(examples, self)
         zero = np.zeros(examples.size)
         self.weights_in.start(examples.size)  # checks that constraints fit
@@ -117,19 +117,6 @@ class DualExtragradient:
     def stop(self, measure: Measure) -> str | None:
         """When the saddle gap is closed."""
         return closed(measure, self.gap_tolerance, "saddle gap")
-
-
-def require(examples: Examples, outputs: Euclidean | Entropic) -> None:
-    """Raise where a space lacks the question a geometry asks."""
-    for i, example in enumerate(examples):
-        space = example.space
-        if outputs.needs not in space.abilities:
-            other = "Entropic()" if isinstance(outputs, Euclidean) else "Euclidean()"
-            raise ModelError(
-                f"example {i}: {type(space).__name__} does not answer {outputs.needs}, which "
-                f"{type(outputs).__name__} steps need; try {other}, or FrankWolfe, which needs "
-                "maximize alone"
-            )
 
 
 def find_step(examples: Examples, trainer: Any) -> float:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from assent.learn.checks import positive
-from assent.learn.dual_extragradient import find_step, require
+from assent.learn.checks import positive, require
+from assent.learn.dual_extragradient import find_step
 from assent.learn.examples import Examples
 from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
 from assent.learn.protocol import Measure, closed
@@ -68,7 +68,7 @@ class Extragradient:
 
     def init(self, examples: Examples) -> ExtragradientState:
         """No weights, outputs at their start."""
-        require(examples, self.outputs)
+        require(examples, self.outputs.needs, self.outputs.way_out)
         step = find_step(examples, self)
         zero = np.zeros(examples.size)
         places = [self.outputs.start(example) for example in examples]
@@ -159,7 +159,7 @@ class ProjectedGradient:
 
     def init(self, examples: Examples) -> ExtragradientState:
         """No weights, outputs at their start."""
-        require(examples, self.outputs)
+        require(examples, self.outputs.needs, self.outputs.way_out)
         step = find_step(examples, self)
         zero = np.zeros(examples.size)
         places = [self.outputs.start(example) for example in examples]

@@ -23,6 +23,7 @@ class Euclidean:
     """Steps followed by a projection; asks spaces for ``project``.  Starts at the gold output."""
 
     needs = "project"
+    way_out = "Euclidean steps need; try Entropic(), or FrankWolfe, which needs maximize alone"
 
     def start(self, example: Example) -> Float:
         """The gold output."""
@@ -59,6 +60,7 @@ class Entropic:
 
     pull: float = 0.0
     needs = "marginals"
+    way_out = "Entropic steps need; try Euclidean(), or FrankWolfe, which needs maximize alone"
 
     def start(self, example: Example) -> Float:
         """Scores that draw to the gold output."""

@@ -2,21 +2,31 @@
 
 from assent.models.base import Model
 from assent.models.example import Example, LinearExample
+from assent.models.graph import GraphInput, GraphModel, GraphSpace, Part
 from assent.models.losses import Hamming, LabelCosts, Loss, WeightedHamming
+from assent.models.matching import MatchingModel, MatchingSpace
 from assent.models.space import Rows, Space
+from assent.models.structure_space import StructureSpace
 from assent.models.tree import ChainModel, TreeInput, TreeModel
 from assent.models.tree_space import TreeSpace
 
 __all__ = [
     "ChainModel",
     "Example",
+    "GraphInput",
+    "GraphModel",
+    "GraphSpace",
     "Hamming",
     "LabelCosts",
     "LinearExample",
     "Loss",
+    "MatchingModel",
+    "MatchingSpace",
     "Model",
+    "Part",
     "Rows",
     "Space",
+    "StructureSpace",
     "TreeInput",
     "TreeModel",
     "TreeSpace",
