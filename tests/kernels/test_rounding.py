@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import assent as at
+from assent.compiled import graph_scores
 from assent.kernels.evaluate import value, violated
 from assent.kernels.rounding import build_tables, round_marginals
 from assent.problem import CAP, SUM, Scores, make_problem
@@ -153,3 +155,45 @@ def test_no_coordinates_at_all():
     rounded = round_marginals(problem, Scores(np.zeros(0), np.zeros(0), 2.5), np.zeros(0))
     assert rounded.value == 2.5
     assert rounded.violated == 0
+
+
+def flow_model(words):
+    """Trees as flows: for every word k a unit runs from the root along chosen arcs to k.
+
+    ``arc[h, m]`` says that h is the head of m, ``flow[h, m, k]`` that this arc leads to k, and
+    ``path[j, k]`` that j stands above k, or is k; 0 is the root.
+    """
+    g = at.FactorGraph()
+    nodes = words + 1
+    arc = g.binary((nodes, nodes), name="arc")
+    flow = g.binary((nodes, nodes, nodes), name="flow")
+    path = g.binary((nodes, nodes), name="path")
+    own = np.arange(nodes)
+    g.fix(arc[own, own], 0)
+    g.fix(arc[:, 0], 0)
+    g.fix(path[0, 1:], 1)
+    g.fix(path[own[1:], own[1:]], 1)
+    g.fix(flow[own, :, own], 0)  # what has arrived stays
+    g.fix(flow[:, :, 0], 0)
+    g.add(at.ExactlyOne(arc[:, 1:], axis=0))
+    for k in range(1, nodes):
+        g.add(at.Implies(flow[:, :, k], arc))
+        g.add(at.AtMostOne(flow[:, 1:, k], axis=0, output=path[1:, k]))
+        senders = own[own != k]
+        g.add(at.AtMostOne(flow[senders, :, k], axis=1, output=path[senders, k]))
+    return g, arc
+
+
+def test_flow_models_of_trees_are_rounded_to_trees():
+    graph, arc = flow_model(9)
+    compiled = graph.compile()
+    scores = compiled.flat_scores(graph_scores(graph))
+    for seed in range(8):
+        marginals = np.random.default_rng(seed).random(compiled.problem.n)
+        rounded = round_marginals(compiled.problem, scores, marginals)
+        assert rounded.violated == 0
+        heads = compiled.full(rounded.x)[arc.codes].argmax(axis=0)
+        for word in range(1, 10):
+            for _ in range(10):
+                word = heads[word]
+            assert word == 0
