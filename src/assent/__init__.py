@@ -46,8 +46,11 @@ from assent.views import group
 if TYPE_CHECKING:
     from assent.solvers.ad3 import AD3
     from assent.solvers.linear_program import LinearProgram
+    from assent.solvers.max_product import MaxProduct
     from assent.solvers.mplp import MPLP
+    from assent.solvers.star_diffusion import StarDiffusion
     from assent.solvers.subgradient import Subgradient
+    from assent.solvers.trws import TRWS
 
 __version__ = "0.1.0"
 
@@ -56,6 +59,9 @@ _LAZY = {
     "AD3": "assent.solvers.ad3",
     "LinearProgram": "assent.solvers.linear_program",
     "MPLP": "assent.solvers.mplp",
+    "MaxProduct": "assent.solvers.max_product",
+    "StarDiffusion": "assent.solvers.star_diffusion",
+    "TRWS": "assent.solvers.trws",
     "Subgradient": "assent.solvers.subgradient",
 }
 
@@ -86,6 +92,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "Literals",
     "MPLP",
     "Matching",
+    "MaxProduct",
     "ModelError",
     "NoFeasibleAssignment",
     "Pair",
@@ -99,8 +106,10 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "Result",
     "Soft",
     "SoftCount",
+    "StarDiffusion",
     "Status",
     "Subgradient",
+    "TRWS",
     "Trace",
     "Tree",
     "add_grandparent_automata",

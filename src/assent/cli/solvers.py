@@ -14,6 +14,9 @@ SOLVERS = {
     "lp": "LinearProgram",
     "subgradient": "Subgradient",
     "mplp": "MPLP",
+    "star-diffusion": "StarDiffusion",
+    "trws": "TRWS",
+    "max-product": "MaxProduct",
 }
 
 

@@ -43,7 +43,8 @@ ENTRIES = 16  # as many per factor
 DATA = 17  # constants of a structure begin here in ``whole``
 DATA_END = 18
 ADDRESS = 19  # of its compiled function
-COLUMNS = 20
+AS_PLACES = 20  # whether a table's links are its places, in order, and all are possible
+COLUMNS = 21
 
 # Where to ask a structure: compiled when first asked for, and only for that question.
 QUESTIONS = {
@@ -181,6 +182,7 @@ class _Builder:
                 states = zip(t.first[slots], t.states[slots], start[:-1], strict=True)
                 places = [np.arange(s + f, s + k) for f, k, s in states]
                 row[PLACE] = self._keep(np.concatenate(places))
+                row[AS_PLACES] = size == start[-1]
                 self.numbers.append(np.zeros(start[-1]))
                 continue
             model = p.models[g - written]
@@ -188,4 +190,5 @@ class _Builder:
             row[DATA] = self._keep(model.structure.data)
             row[DATA_END] = row[DATA] + len(model.structure.data)
             self.numbers.append(model.base)
+            row[AS_PLACES] = size == start[-1]  # what is impossible has no link
             row[ADDRESS] = self.address_of(model.structure)

@@ -20,8 +20,10 @@ import numpy as np
 from assent.kernels.flat import (
     ACROSS,
     ALONG,
+    AS_PLACES,
     CODE,
     COUNT,
+    ENTRIES,
     ENTRY,
     ITEM,
     LINK,
@@ -33,12 +35,13 @@ from assent.kernels.flat import (
     TABLE,
 )
 from assent.kernels.jit import jit
-from assent.kernels.propagate import inner as wrapperless
+from assent.kernels.propagate import lean
 from assent.kernels.questions import gather, max_marginals_factor, settle
-from assent.problem import CAP, SUM
+from assent.kernels.tables import helper, two_largest
+from assent.problem import CAP, POTTS, SUM
 
 
-@wrapperless
+@lean
 def take_back(lits, link, s, r):
     """Add to a link's score all that its coordinate has left; returns the sum."""
     lit = lits[link]
@@ -51,20 +54,20 @@ def take_back(lits, link, s, r):
     return s[link]
 
 
-@wrapperless
+@lean
 def leave(lits, link, rest, s, r):
     """Leave ``rest`` of a link's score with its coordinate."""
     s[link] -= rest
     settle(lits[link], -rest, r)
 
 
-@wrapperless
+@lean
 def decided(best, second):
     """A value between the best state and the second best, whatever is infinite."""
     return 0.5 * (best + second) if second > -np.inf else best
 
 
-@wrapperless
+@lean
 def remainder(value, reference, own, share):
     """What a coordinate keeps: its share of ``value - reference``.
 
@@ -79,7 +82,7 @@ def remainder(value, reference, own, share):
     return share * (value - reference)
 
 
-@wrapperless
+@lean
 def sweep_pairs(row, lits, inner, s, r):
     """All pairs in turn."""
     for f in range(row[COUNT]):
@@ -96,7 +99,7 @@ def sweep_pairs(row, lits, inner, s, r):
         s[first + 1] = a2 - keep2
 
 
-@wrapperless
+@lean
 def one_of_many(row, lits, f, s, r):
     """A factor that lets at most one (CAP) or exactly one (SUM) literal be true."""
     first = row[LINK] + f * row[ALONG]
@@ -120,7 +123,7 @@ def one_of_many(row, lits, f, s, r):
         leave(lits, link, remainder(s[link], reference, s[link], 1.0), s, r)
 
 
-@wrapperless
+@lean
 def by_literal(row, flat, inner, f, s, r, work):
     """Any other logic factor: every literal is a slot."""
     first = row[LINK] + f * row[ALONG]
@@ -133,7 +136,7 @@ def by_literal(row, flat, inner, f, s, r, work):
         leave(flat.lits, first + j * row[ACROSS], rest, s, r)
 
 
-@wrapperless
+@lean
 def slot_reference(row, flat, slot, out, linked):
     """The ``c`` of a slot with max-marginals ``out``; ``linked`` marks places with a link."""
     best = -np.inf
@@ -153,14 +156,14 @@ def slot_reference(row, flat, slot, out, linked):
     return decided(best, second) if second > -np.inf else -np.inf
 
 
-@wrapperless
+@lean
 def by_slot(row, flat, inner, f, s, r, work):
     """A table or a structure."""
     first = row[LINK] + f * row[ALONG]
     for j in range(row[SIZE]):
         take_back(flat.lits, first + j, s, r)
-    gather(row, flat, f, s, work.a)
-    max_marginals_factor(row, flat, inner, f, work.a, work)
+    a = gather(row, flat, f, s, work.a)
+    max_marginals_factor(row, flat, inner, f, a, work)
     linked = work.a
     for at in range(flat.whole[row[START] + row[SLOTS]]):
         linked[at] = 0.0
@@ -179,6 +182,54 @@ def by_slot(row, flat, inner, f, s, r, work):
         leave(flat.lits, first + j, rest, s, r)
 
 
+@helper
+def give_potts(lits, first, best, second, a, m, s, r):
+    """One side of a Potts: half of what its labels are worth above the reference stays behind."""
+    reference = decided(best, second)
+    for k in range(len(a)):
+        rest = 0.5 * (m[k] - reference)
+        s[first + k] = a[k] - rest
+        r[np.uint32(lits[first + k])] = rest
+
+
+@helper
+def potts_side(own, other, top, rival, diagonal, out):
+    """Max-marginals of one side, ``top`` and ``rival`` being the other's two best labels.
+
+    Returns the two largest.
+    """
+    best = -np.inf
+    second = -np.inf
+    for k in range(len(own)):
+        partner = other[rival] if k == top else other[top]
+        value = own[k] + max(partner, other[k] + diagonal[k])
+        out[k] = value
+        second = max(second, min(best, value))
+        best = max(best, value)
+    return best, second
+
+
+@lean
+def sweep_potts(row, flat, inner, s, r, work):
+    """All Potts factors of a group of two or more labels, in turn."""
+    count = row[ENTRIES]
+    left, right = work.a[:count], work.a[count : 2 * count]
+    m1, m2 = work.out[:count], work.out[count : 2 * count]
+    for f in range(row[COUNT]):
+        first = row[LINK] + f * row[ALONG]
+        for k in range(count):
+            left[k] = s[first + k] + r[np.uint32(flat.lits[first + k])]
+            right[k] = s[first + count + k] + r[np.uint32(flat.lits[first + count + k])]
+        entry = row[ENTRY] + f * count
+        diagonal = inner[entry : entry + count]
+        top1, rival1 = two_largest(left, 0, count)
+        top2, rival2 = two_largest(right, 0, count)
+        best, second = potts_side(left, right, top2, rival2, diagonal, m1)
+        give_potts(flat.lits, first, best, second, left, m1, s, r)
+        best, second = potts_side(right, left, top1, rival1, diagonal, m2)
+        give_potts(flat.lits, first + count, best, second, right, m2, s, r)
+
+
 @jit
 def sweep(flat, inner, iterations, s, r, work):
     """All factors in turn, ``iterations`` times; ``r[n]`` is what link scores ``s`` leave."""
@@ -187,6 +238,9 @@ def sweep(flat, inner, iterations, s, r, work):
             row = flat.groups[g]
             if row[CODE] == PAIR:
                 sweep_pairs(row, flat.lits, inner, s, r)
+                continue
+            if row[CODE] == TABLE + POTTS and row[AS_PLACES] == 1 and row[ENTRIES] > 1:
+                sweep_potts(row, flat, inner, s, r, work)
                 continue
             for f in range(row[COUNT]):
                 if row[CODE] >= TABLE:

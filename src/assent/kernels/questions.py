@@ -17,6 +17,7 @@ from assent.kernels.flat import (
     ACROSS,
     ADDRESS,
     ALONG,
+    AS_PLACES,
     BASE,
     CAPACITY,
     CODE,
@@ -44,7 +45,7 @@ from assent.kernels.marginals import marginals_form, marginals_pair
 from assent.kernels.max_marginals import max_marginals_form
 from assent.kernels.oracle import call_compiled, call_marginals, call_max_marginals, call_python
 from assent.kernels.parity import maximize_parity
-from assent.kernels.propagate import inner as wrapperless
+from assent.kernels.propagate import lean
 from assent.kernels.tables import (
     marginals_dense,
     max_marginals_dense,
@@ -78,21 +79,27 @@ def make_questions_work(flat: Flat) -> Work:
     )  # fmt: skip
 
 
-@wrapperless
+@jit(inline="always")
 def gather(row, flat, f, s, a):
-    """Scores of factor ``f``: of its links, or for a table of its places."""
+    """Scores of factor ``f``: of its links, or for a table of its places.
+
+    Copied to ``a`` unless they lie side by side in ``s`` already.
+    """
     first = row[LINK] + f * row[ALONG]
+    if row[AS_PLACES] == 1:
+        return s[first : first + row[PLACES]]
     if row[CODE] < TABLE or row[CODE] == PAIR:
         for j in range(row[SIZE]):
             a[j] = s[first + j * row[ACROSS]]
-        return
+        return a[: row[SIZE]]
     for at in range(row[PLACES]):
         a[at] = flat.numbers[row[BASE] + at]
     for j in range(row[SIZE]):
         a[flat.whole[row[PLACE] + j]] += s[first + j]
+    return a[: row[PLACES]]
 
 
-@wrapperless
+@lean
 def maximize_counted(kind, k, a, z, order):
     """Best vertex ``z[n]`` of a CAP, SUM or ANYOF for scores ``a[n]``; returns its value."""
     n = len(a) - 1 if kind == ANYOF else len(a)
@@ -128,7 +135,7 @@ def maximize_counted(kind, k, a, z, order):
     return value
 
 
-@wrapperless
+@lean
 def maximize_logic(row, flat, f, a, work):
     """Best vertex of a logic factor, by link, into ``work.z``; returns its value."""
     n = row[SIZE]
@@ -142,7 +149,7 @@ def maximize_logic(row, flat, f, a, work):
     return maximize_counted(row[CODE], flat.k[row[ITEM] + f], a[:n], z, work.order[:n])
 
 
-@wrapperless
+@lean
 def maximize_table(row, flat, inner, f, a, work):
     """Best vertex of a table or structure; returns its value and its inner value."""
     start = flat.whole[row[START] : row[START] + row[SLOTS] + 1]
@@ -172,7 +179,7 @@ def maximize_table(row, flat, inner, f, a, work):
     return value, earned
 
 
-@wrapperless
+@lean
 def max_marginals_factor(row, flat, inner, f, a, work):
     """Best value with each place chosen, into ``work.out``; -inf where there is none."""
     if row[CODE] == PAIR:
@@ -203,7 +210,7 @@ def max_marginals_factor(row, flat, inner, f, a, work):
             out[at] = -np.inf
 
 
-@wrapperless
+@lean
 def marginals_factor(row, flat, inner, f, a, temperature, work):
     """Probabilities of the links, into ``work.z``; returns the log-partition times temperature."""
     n = row[SIZE]
@@ -233,7 +240,7 @@ def marginals_factor(row, flat, inner, f, a, temperature, work):
     return value
 
 
-@wrapperless
+@lean
 def settle(lit, score, residual):
     """Take a link's score off what its coordinate has left: ``s * (1 - x) = s - s * x``."""
     if lit < 0:

@@ -14,7 +14,7 @@ import numpy as np
 
 from assent.kernels.flat import ACROSS, ALONG, CODE, COUNT, ENTRY, FACTOR, LINK, PAIR, SIZE, TABLE
 from assent.kernels.jit import jit
-from assent.kernels.propagate import inner as wrapperless
+from assent.kernels.propagate import lean
 from assent.kernels.questions import gather, maximize_logic, maximize_table
 
 # Step rules.
@@ -48,13 +48,14 @@ POLYAK_ROUND = 20
 LONGER = 1.4
 
 
-@wrapperless
+@lean
 def step_pairs(row, lits, inner, eta, fresh, lazy, s, z, p, total):
     """Steps 1 and 2 for pairs; returns dual value, inner value, squares and factors asked."""
     dual = 0.0
     earned = 0.0
     squares = 0.0
     calls = 0
+    every = fresh or not lazy
     for f in range(row[COUNT]):
         first = row[LINK] + 2 * f
         i, j = np.uint32(lits[first]), np.uint32(lits[first + 1])
@@ -64,18 +65,16 @@ def step_pairs(row, lits, inner, eta, fresh, lazy, s, z, p, total):
         s2 = s[first + 1] - eta * gap2
         s[first] = s1
         s[first + 1] = s2
+        # Asked without a branch, which would cost more than the question: a pair whose scores
+        # did not move answers as before.
+        calls += every | (gap1 != 0.0) | (gap2 != 0.0)
         score = inner[row[ENTRY] + f]
-        if fresh or not lazy or gap1 != 0.0 or gap2 != 0.0:
-            calls += 1
-            both = s1 + s2 + score
-            one = max(s1, s2)
-            together = both >= one and both > 0.0
-            z1 = 1.0 if together or (s1 >= s2 and s1 > 0.0) else 0.0
-            z2 = 1.0 if together or (s2 > s1 and s2 > 0.0) else 0.0
-            z[first] = z1
-            z[first + 1] = z2
-        z1 = z[first]
-        z2 = z[first + 1]
+        both = s1 + s2 + score
+        together = (both >= max(s1, s2)) & (both > 0.0)
+        z1 = 1.0 if together | ((s1 >= s2) & (s1 > 0.0)) else 0.0
+        z2 = 1.0 if together | ((s2 > s1) & (s2 > 0.0)) else 0.0
+        z[first] = z1
+        z[first + 1] = z2
         total[i] += z1
         total[j] += z2
         squares += z1 + z2
@@ -84,7 +83,7 @@ def step_pairs(row, lits, inner, eta, fresh, lazy, s, z, p, total):
     return dual + earned, earned, squares, calls
 
 
-@wrapperless
+@lean
 def step_others(row, flat, inner, eta, fresh, lazy, s, z, p, total, kept, work):
     """Steps 1 and 2 for a group of logic factors, tables or structures.
 
@@ -107,12 +106,12 @@ def step_others(row, flat, inner, eta, fresh, lazy, s, z, p, total, kept, work):
                 moved = True
         if moved:
             calls += 1
-            gather(row, flat, f, s, work.a)
+            a = gather(row, flat, f, s, work.a)
             if row[CODE] < TABLE:
-                maximize_logic(row, flat, f, work.a, work)
+                maximize_logic(row, flat, f, a, work)
                 kept[row[FACTOR] + f] = 0.0
             else:
-                _, kept[row[FACTOR] + f] = maximize_table(row, flat, inner, f, work.a, work)
+                _, kept[row[FACTOR] + f] = maximize_table(row, flat, inner, f, a, work)
             for j in range(size):
                 z[first + j * across] = work.z[j]
         earned += kept[row[FACTOR] + f]
@@ -131,7 +130,7 @@ def step_others(row, flat, inner, eta, fresh, lazy, s, z, p, total, kept, work):
     return dual + earned, earned, squares, calls
 
 
-@wrapperless
+@lean
 def next_step(rule, in_increases, squares, state):
     """Step 4."""
     t = 1.0 + (state[INCREASES] if in_increases else state[DONE] - 1.0)

@@ -1,0 +1,55 @@
+"""Sweeps over stars: what the solvers that differ in the factors' shares alone have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from assent.kernels import stars as kernel
+from assent.kernels.stars import Stars
+from assent.problem import Float, Problem, Scores
+from assent.solvers import messages
+from assent.solvers.messages import Messages
+from assent.solvers.protocol import WarmStart
+from assent.solvers.star_layout import stars_of
+
+
+@dataclass
+class StarMessages(Messages):
+    """State of a running solve, and scratch for the largest star."""
+
+    stars: Stars | None = None
+    shares: Float | None = None  # [2, rays] forward and backward
+    left: Float | None = None  # [n] what link scores leave of the coordinates' own
+    dead: np.ndarray | None = None
+    total: Float | None = None
+    reports: Float | None = None
+    old: Float | None = None
+
+
+def start(
+    name: str, problem: Problem, scores: Scores, warm_start: WarmStart | None
+) -> StarMessages:
+    """Fresh state, or link scores from an earlier run; shares are still to be set."""
+    plain = messages.start(name, problem, scores, warm_start)
+    stars = stars_of(problem)
+    sizes = np.diff(stars.first)[stars.unit]
+    room = int((sizes * np.diff(stars.start)).max(initial=1)) + 1
+    widest = int(sizes.max(initial=1))
+    return StarMessages(
+        plain.flat, plain.inner, plain.work, plain.s, plain.belief, stars=stars,
+        left=plain.belief.copy(), dead=np.zeros(widest, np.int64), total=np.zeros(widest),
+        shares=np.zeros((2, 0)), reports=np.zeros(room), old=np.zeros(room),
+    )  # fmt: skip
+
+
+def sweep(workspace: StarMessages, scores: Scores, passes: int, damping: float = 0.0) -> None:
+    """All stars in turn, so many times, forward and backward by turns."""
+    w = workspace
+    # Computed anew: sums of changes would gather errors.
+    messages.residuals(w.flat.lits, w.s, scores.theta, w.left)
+    kernel.sweep(
+        w.stars, w.flat, w.inner, w.shares, damping, w.iterations, passes,
+        w.s, w.left, w.belief, w.dead, w.total, w.reports, w.old, w.work,
+    )  # fmt: skip
