@@ -2,6 +2,7 @@
 
 from assent.learn.driver import Training, train
 from assent.learn.dual_extragradient import DualExtragradient
+from assent.learn.estimator import StructuredPredictor, accuracy
 from assent.learn.examples import Examples
 from assent.learn.extragradient import Extragradient, ProjectedGradient
 from assent.learn.frank_wolfe import FrankWolfe
@@ -9,6 +10,7 @@ from assent.learn.geometry import Entropic, Euclidean
 from assent.learn.log_likelihood import AdaGradLikelihood, LogLikelihood
 from assent.learn.mira import MIRA
 from assent.learn.perceptron import AveragedPerceptron
+from assent.learn.plot import plot_path
 from assent.learn.protocol import Measure, Trainer
 from assent.learn.quadratic_program import QuadraticProgram, regularization_path
 from assent.learn.sets import EntropicL1Ball, L1Ball, L2Ball
@@ -37,10 +39,13 @@ __all__ = [
     "ProjectedGradient",
     "QuadraticProgram",
     "Step",
+    "StructuredPredictor",
     "Subgradient",
     "Trainer",
     "Training",
     "WeightedHamming",
+    "accuracy",
+    "plot_path",
     "regularization_path",
     "train",
 ]

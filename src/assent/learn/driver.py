@@ -51,6 +51,7 @@ def train(
     trainer: Trainer,
     *,
     validation: Callable[[Float], float] | None = None,
+    test: Callable[[Float], float] | None = None,
     patience: int | None = None,
     measure_every: int = 1,
     time_limit: float | None = None,
@@ -65,6 +66,7 @@ def train(
         examples: what to learn from.
         trainer: settings such as ``FrankWolfe(C=0.1)``.
         validation: a score of weights, larger is better; the best weights are kept.
+        test: a score that is only reported, for `plot_path`.
         patience: measurements without a better validation score after which to end.
         measure_every: passes between measurements, each of which decodes all examples once.
         time_limit: seconds after which the weights so far are returned.
@@ -82,7 +84,7 @@ def train(
         >>> train(data, FrankWolfe(C=1.0), measure_every=2).trace.iteration[0]
         np.int64(2)
     """
-    run = _Run(examples, trainer, validation, patience)
+    run = _Run(examples, trainer, validation, test, patience)
     state = _start(examples, trainer, resume)
     started = time.perf_counter()
     reason = ""
@@ -140,10 +142,11 @@ class _Run:
         examples: Examples,
         trainer: Trainer,
         validation: Callable[[Float], float] | None,
+        test: Callable[[Float], float] | None,
         patience: int | None,
     ) -> None:
         self.examples, self.trainer = examples, trainer
-        self.validation, self.patience = validation, patience
+        self.validation, self.test, self.patience = validation, test, patience
         self.trace = LearningTrace()
         self.best: Float | None = None
         self._best_score, self._waited = -np.inf, 0
@@ -152,10 +155,13 @@ class _Run:
         """The latest report, and why to end, if so."""
         weights = self.trainer.weights(state)
         measured = self.trainer.measure(self.examples, state)
-        score = float("nan") if self.validation is None else float(self.validation(weights))
+        score, seen = (
+            float("nan") if ask is None else float(ask(weights))
+            for ask in (self.validation, self.test)
+        )
         step = Step(
             state.iteration, seconds, measured.hinge, measured.objective, measured.gap,
-            float(np.linalg.norm(weights)), state.calls, score,
+            float(np.linalg.norm(weights)), state.calls, score, seen,
         )  # fmt: skip
         self.trace.steps.append(step)
         reason = self.trainer.stop(measured) or ""

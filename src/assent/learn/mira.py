@@ -39,6 +39,7 @@ class MIRA:
     C: float = 1.0
     max_iterations: int = 10
     seed: int | None = 0
+    online = True  # its state does not depend on which examples there are
 
     def __post_init__(self) -> None:
         positive(self, "C", "max_iterations")

@@ -50,6 +50,7 @@ class AveragedPerceptron:
     batch: bool = False
     rate: float = 1.0
     seed: int | None = 0
+    online = True  # its state does not depend on which examples there are
 
     def __post_init__(self) -> None:
         positive(self, "max_iterations", "rate")

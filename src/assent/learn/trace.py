@@ -22,6 +22,7 @@ class Step:
         norm: the length of the weights.
         calls: questions asked of spaces while training (not while measuring).
         validation: score of the weights on the validation data, NaN without any.
+        test: score of the weights on the test data, NaN without any.
     """
 
     iteration: int
@@ -32,6 +33,7 @@ class Step:
     norm: float
     calls: int
     validation: float = float("nan")
+    test: float = float("nan")
 
 
 @dataclass
