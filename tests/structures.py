@@ -213,6 +213,20 @@ def matching(rng: np.random.Generator, graph: at.FactorGraph) -> at.Matching:
     )
 
 
+def cut(rng: np.random.Generator, graph: at.FactorGraph, shared: bool = False) -> at.Cut:
+    """Up to five nodes, edges both ways and twice; with shared edges up to nine slots."""
+    n = int(rng.integers(2, 5 if shared else 6))
+    ends = np.array([(j, k) for j in range(n) for k in range(n) if j != k])
+    edges = ends[rng.integers(len(ends), size=int(rng.integers(1, 6 if shared else 9)))]
+    nodes = literals(rng, graph, n)
+    if shared:
+        return at.Cut(nodes, edges, cut=literals(rng, graph, len(edges)))
+    if rng.random() < 0.5:
+        return at.Cut(nodes, edges, scores=rng.random(len(edges)) * 2.0)
+    signs = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    return at.Cut(nodes, edges, scores=rng.random((len(edges), 2, 2)) * signs)
+
+
 # By kind: a function that declares variables in a graph and returns a structure over them.
 STRUCTURES: dict[str, Any] = {
     "Cardinality": cardinality,
@@ -236,6 +250,8 @@ STRUCTURES: dict[str, Any] = {
     "Soft-matrix": lambda rng, graph: soft_agreement(rng, graph, matrix=True),
     "SoftCount": lambda rng, graph: soft(rng, graph, at.SoftCount),
     "Matching": matching,
+    "Cut": cut,
+    "Cut-shared": lambda rng, graph: cut(rng, graph, shared=True),
     "Custom": custom,
     "Custom-kernel": custom_kernel,
 }

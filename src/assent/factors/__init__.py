@@ -13,6 +13,7 @@ from assent.factors.base import Factor, Logic
 from assent.factors.cardinality import Cardinality
 from assent.factors.chain import Chain
 from assent.factors.custom import Custom
+from assent.factors.cut import Cut
 from assent.factors.dense import Dense
 from assent.factors.exactly import Exactly
 from assent.factors.exactly_one import ExactlyOne
@@ -56,6 +57,7 @@ KINDS: tuple[type[Factor], ...] = (
     Soft,
     SoftCount,
     Matching,
+    Cut,
     Custom,
 )
 

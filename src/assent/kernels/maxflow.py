@@ -11,6 +11,9 @@ path found; nodes whose link to their tree is saturated by it are *orphans*, whi
 parent in their tree or leave it.  Trees are kept from path to path, which on grids and other sparse
 graphs of short paths makes this quicker than methods of better worst cases.
 
+Capacities and terminals may be infinite; where a path of infinite ones joins source and sink, there
+is no cut.
+
 A capacity of ``tiny`` or less counts as none: differences of real numbers leave crumbs, and paths
 of crumbs are not worth finding.
 """
@@ -174,8 +177,10 @@ def orphan(forest, node):
 
 @lean
 def augment(network, forest, middle, tiny):
-    """Push flow along the path through the arc ``middle``; returns how much."""
+    """Push flow along the path through the arc ``middle``; returns how much (inf: none)."""
     amount = bottleneck(network, forest, middle)
+    if amount == np.inf:
+        return amount
     residual, terminal = network.residual, network.terminal
     residual[middle] -= amount
     residual[network.sister[middle]] += amount
@@ -262,9 +267,10 @@ def find_parent(network, forest, node, tiny):
 def max_flow(network, tiny, side):
     """Push as much flow from source to sink as the network carries; returns how much.
 
-    The residual capacities are changed in place.  ``side[n]`` tells the minimum cuts: ``SOURCE``
-    (1) for nodes that the source still reaches, ``SINK`` (-1) for those that still reach the
-    sink, ``FREE`` (0) for all others, which may stand on either side.
+    It is infinite if there is no cut.  The residual capacities are changed in place.
+    ``side[n]`` tells the minimum cuts: ``SOURCE`` (1) for nodes that the source still reaches,
+    ``SINK`` (-1) for those that still reach the sink, ``FREE`` (0) for all others, which may stand
+    on either side.
 
     Example:
         >>> import numpy as np
@@ -290,6 +296,8 @@ def max_flow(network, tiny, side):
             return total
         ring[TIME] += 1
         total += augment(network, forest, middle, tiny)
+        if total == np.inf:
+            return total
         while ring[ORPHANS] != ring[ORPHANS + 1]:
             node = pop_front(forest.orphans, ring, ORPHANS)
             find_parent(network, forest, node, tiny)
