@@ -68,7 +68,7 @@ def test_grid_search_and_pipelines():
     predictor = StructuredPredictor(ChainModel(), FrankWolfe(max_iterations=5))
     search = GridSearchCV(predictor, {"trainer__C": [1e-4, 0.1]}, cv=3).fit(X, y)
     assert search.cv_results_["param_trainer__C"].tolist() == [1e-4, 0.1]
-    assert search.best_estimator_.trainer.C == search.best_params_["trainer__C"]
+    assert search.best_params_["trainer__C"] == search.best_estimator_.trainer.C
     assert search.best_score_ == search.cv_results_["mean_test_score"].max() > 0.8
     wider = FunctionTransformer(lambda X: [np.hstack([x, x**2]) for x in X])
     pipe = make_pipeline(wider, predictor)
