@@ -117,7 +117,7 @@ def test_every_kind_is_in_the_tables(kind):
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     page = (ROOT / "docs" / "factors.md").read_text(encoding="utf-8")
     section = page.split(f"## {kind.__name__}\n")[1].split("\n## ")[0]
-    forms = [re.sub("^(with output|odd): ", "", f) for f in re.split(r";\s+", kind.formula)]
+    forms = [re.sub(r"^(with \w+|odd): ", "", f) for f in re.split(r";\s+", kind.formula)]
     for text in (*forms, *re.split(r";\s+", kind.paper_name)):
         assert f"| {text} |" in readme
         assert text in section

@@ -42,7 +42,7 @@ class Cut(Structure):
     """
 
     paper_name = "submodular (associative) network, min-cut"
-    formula = "Σ_jk score_jk · [x_j = x_k]; with cut: z_jk where x_j ≠ x_k"
+    formula = "Σ_jk score_jk · [x_j = x_k]; with cut: x_j ≠ x_k → z_jk"
     abilities = ("maximize", "project")
 
     def __init__(self, nodes: Any, edges: Any, *, scores: Any = None, cut: Any = None) -> None:
