@@ -10,11 +10,13 @@ from benchmarks import (
     certify,
     cold_start,
     decompositions,
+    grounding,
     lp_optima,
     own_structures,
     per_iteration,
     scaling,
     sentences,
+    soft_logic,
     structures,
     threads,
     to_bound,
@@ -63,6 +65,8 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(sentences_command)
         context.invoke(threads_command, quick=quick, sides="", count=2)
         context.invoke(decompositions_command, quick=quick)
+        context.invoke(grounding_command, people="")
+        context.invoke(soft_logic_command, quick=quick, rules="")
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(certify_command, quick=quick, data=data, only="*")
@@ -120,6 +124,21 @@ def decompositions_command(quick: bool) -> None:
     """A grid edge by edge, binarized, as chains and as trees: iterations to the LP optimum."""
     grids = decompositions.GRIDS[quick]
     decompositions.run(new_console(), grids, time_limit=TIME_LIMIT[True])
+
+
+@main.command("grounding")
+@click.option("--people", default="", help="Sizes, separated by commas.")
+def grounding_command(people: str) -> None:
+    """A million ground factors from five rules: seconds and bytes."""
+    grounding.run(new_console(), _numbers(people) or grounding.SIZES)
+
+
+@main.command("soft-logic")
+@quick_option
+@click.option("--rules", default="", help="Numbers of ground rules, separated by commas.")
+def soft_logic_command(quick: bool, rules: str) -> None:
+    """Soft rules, relaxed, side by side with PSL where `pslpython` is installed."""
+    soft_logic.run(new_console(), _numbers(rules) or soft_logic.SIZES[: 2 if quick else 3])
 
 
 @main.command("scaling")

@@ -18,6 +18,7 @@ from benchmarks import (
     plain,
     scaling,
     sentences,
+    soft_logic,
     structures,
     threads,
     to_bound,
@@ -203,3 +204,19 @@ def test_a_missing_figure_misses_its_bar():
     assert "miss" in against(np.nan, 10.0, at_least=True)
     assert "pass" in against(5.0, 10.0, at_least=False)
     assert against(5.0, None, at_least=True) == ""
+
+
+def test_grounding():
+    output = run("grounding", "--people", "60")
+    assert "factors" in output and "MiB" in output and "miss" not in output
+
+
+def test_soft_logic():
+    output = run("soft-logic", "--rules", "60")
+    assert "voters" in output and "trust" in output
+    for make in soft_logic.TASKS.values():
+        task = make(400)
+        done = soft_logic.run_assent(task, at.AD3())
+        relaxed = -at.decode(task.build()[0], at.LinearProgram()).bound
+        assert done.bound == pytest.approx(relaxed, abs=1e-3)
+        assert relaxed - 1e-3 <= done.objective <= relaxed + 0.5
