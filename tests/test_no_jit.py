@@ -21,6 +21,8 @@ SUBSET = [
     "tests/test_tables.py::test_evidence_completes_a_parity",
     "tests/test_tables.py::test_a_potts_that_forbids_every_label_keeps_its_variables_apart",
     "tests/test_sequences.py::test_a_chain_equals_its_edges",
+    "tests/test_sentence_trees.py::test_two_roots_are_infeasible_where_one_is_asked_for",
+    "tests/test_sentence_trees.py::test_inner_marginals_of_automata_are_tables_as_written",
     "tests/test_certify.py::test_a_certificate_states_and_proves_its_claims",
     "tests/test_certify.py::test_infeasibility_by_a_ray[AD3]",
     "tests/test_decode.py::test_reading_a_result",

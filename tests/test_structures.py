@@ -25,6 +25,19 @@ def test_questions(name, seeds):
         check_structure(structure, trials=3, seed=seed)
 
 
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_nothing_is_possible_where_everything_is_forbidden(name):
+    structure = STRUCTURES[name](np.random.default_rng(0), at.FactorGraph())
+    places = np.full(int(structure.start[-1]), -np.inf)
+    assert structure.ask_maximize(places)[0] == -np.inf
+    if "max_marginals" in structure.abilities:
+        assert (structure.ask_max_marginals(places) == -np.inf).all()
+    if "marginals" in structure.abilities:
+        value, probabilities, parts = structure.ask_marginals(places)
+        assert value == -np.inf
+        assert not probabilities.any() and not parts.any()
+
+
 def random_graph(rng, name):
     """Two structures over different variables, tied together by pairs and a constraint."""
     g = at.FactorGraph()

@@ -254,11 +254,13 @@ class Structure(Scored):
 
         The states of a slot that is no literal must be exactly one.
         """
-        states = np.zeros((len(truth), len(self.states)), np.int32)
+        first = np.array(self.first)
+        ends = np.cumsum(np.array(self.states) - first)
+        # A literal's only coordinate is the last one of its slot.
+        states = np.ascontiguousarray(truth[:, ends - 1], np.int32)
         spelled = np.ones(len(truth), bool)
-        for slot, (place, first) in enumerate(zip(self.slot_links(), self.first, strict=True)):
-            own = truth[:, place]
-            states[:, slot] = own[:, 0] if first else own.argmax(axis=1)
-            if not first:
-                spelled &= own.sum(axis=1) == 1
+        for slot in np.flatnonzero(first == 0):
+            own = truth[:, ends[slot] - self.states[slot] : ends[slot]]
+            states[:, slot] = own.argmax(axis=1)
+            spelled &= own.sum(axis=1) == 1
         return states, spelled

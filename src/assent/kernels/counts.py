@@ -107,6 +107,10 @@ def marginals_counts(start, data, scores, inner, temperature, out, out_inner):
     out_inner[:] = 0.0
     own = slice(forced, forced + k + 1)
     value = base + marginals_cardinality(gain[:k], inner[own], temperature, true, out_inner[own])
+    if value == -np.inf:  # nothing is possible
+        out[:] = 0.0
+        out_inner[:] = 0.0
+        return value
     for i in range(n):
         out[2 * i + 1] = 1.0 if scores[2 * i] == -np.inf else 0.0
     for i in range(k):

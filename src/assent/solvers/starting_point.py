@@ -51,8 +51,8 @@ def group_weights(problem: Problem) -> Float:
     root = np.sqrt(0.5 * problem.group_size)
     weight = np.where(problem.group_kind == SUM, root, 1.0)
     covered = np.zeros(problem.n, bool)
-    for coordinates, _ in _categorical_slots(problem):
-        covered[coordinates] = True
+    for lits, _ in _categorical_slots(problem):
+        covered[np.where(lits < 0, ~lits, lits)] = True
     longer_sums = np.flatnonzero((problem.group_kind == SUM) & (problem.group_size > 2))
     for g in longer_sums if covered.any() else ():
         first = problem.group_link[g]
@@ -65,13 +65,14 @@ def group_weights(problem: Problem) -> Float:
 def first_consensus(problem: Problem, scores: Scores) -> Float:
     """Every value of a variable alike ``[n]``; a coordinate without links at its best value."""
     p = np.where(problem.degree > 0, 0.5, (scores.theta > 0.0).astype(np.float64))
-    for coordinates, states in _categorical_slots(problem):
-        p[coordinates] = 1.0 / states
+    for lits, states in _categorical_slots(problem):
+        negated = lits < 0
+        p[np.where(negated, ~lits, lits)] = np.where(negated, 1.0 - 1.0 / states, 1.0 / states)
     return p
 
 
 def _categorical_slots(problem: Problem) -> Iterator[tuple[NDArray[np.int32], int]]:
-    """Coordinates ``[m, states]`` of every slot of tables of which exactly one is true."""
+    """Literals ``[m, states]`` of every slot of which exactly one is true."""
     tables = problem.written
     for t, count in enumerate(np.diff(tables.factor)):
         rows = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(count, -1)
@@ -85,11 +86,11 @@ def _categorical_slots(problem: Problem) -> Iterator[tuple[NDArray[np.int32], in
     tables = problem.tables
     for t, model in enumerate(problem.models, start=written):
         rows = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(-1, len(model.place))
-        slot_of = np.searchsorted(model.structure.start, model.place, side="right") - 1
-        for own, first in enumerate(model.structure.first):
-            columns = np.flatnonzero(slot_of == own)
-            if first == 0 and len(columns):
-                yield rows[:, columns], len(columns)
+        ends = np.searchsorted(model.place, model.structure.start)
+        for own in np.flatnonzero(np.array(model.structure.first) == 0):
+            begin, end = ends[own : own + 2]
+            if end > begin:
+                yield rows[:, begin:end], int(end - begin)
 
 
 def _table_sizes(problem: Problem, scores: Scores) -> Float:
