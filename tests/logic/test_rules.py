@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -249,9 +251,15 @@ def test_contradictions_name_rule_and_binding_and_leave_no_trace(graph):
 def test_an_explosion_is_refused_before_it_happens(graph):
     p = unary(graph, 2000)
     rules = logic.Rules(graph)
-    with raises(r"big: grounding z would make 8,000,000,000 bindings, more than limit=10,000,000 "
+    with raises(r"big: grounding x, y, z would make 8,000,000,000 bindings, more than limit=10,0.*"
                 r"\(x has 2000, y has 2000, z has 2000 values\); put a relation"):  # fmt: skip
         rules.add((p(x) & p(y)) >> p(z), name="big", limit=10_000_000)
+    with raises("grounding y would make 4,000,000 bindings, more than limit=1,000,000"):
+        rules.add(p(x) >> logic.exists(y, p(y), where=x < y), limit=1_000_000)
+    some = np.stack(np.indices((2000, 5)), -1).reshape(-1, 2)
+    known = logic.relation("known", some, p.domains[0], p.domains[0])
+    with raises(r"grounding known\(x, y\) would make 10,000 bindings"):
+        rules.add((known(x, y) & p(x)) >> p(y), limit=1000)
     assert not graph.handles
 
 
@@ -357,6 +365,39 @@ def test_an_infeasible_model_names_rules_and_bindings(graph):
     assert "two: AtLeast(2;" in conflict and "never both (x=0, y=1): AtLeastOne" in conflict
     found = rules.explain(result)
     assert found.violated and "violated: " in str(found)
+
+
+def test_a_long_explanation_keeps_what_matters_most(graph):
+    p = logic.predicate(graph.binary(50, scores=-1.0, name="p"))
+    rules = logic.Rules(graph)
+    bonus = logic.table("bonus", np.linspace(0.01, 0.5, 50))
+    rules.add(p(x), weight=bonus(x))
+    found = rules.explain(at.decode(graph), most=3).paid
+    assert [f.binding for f in found] == ["x=49", "x=48", "x=47"]
+    assert "… 30 more" in str(rules.explain(at.decode(graph)))
+
+
+def test_rules_survive_pickling(graph):
+    p = unary(graph, 3)
+    logic.Rules(graph).add(p(x) >> p(y), where=x < y, name="up")
+    again = pickle.loads(pickle.dumps(graph))
+    assert again.handles[0].words(1) == graph.handles[0].words(1)
+    assert "up (x=0, y=2)" in again.handles[0].words(1)
+
+
+def test_reprs_say_what_things_are(graph):
+    p = unary(graph, 3)
+    rules = logic.Rules(graph)
+    assert repr(p) == "p(p.0)"
+    assert repr(p.domains[0]) == "p.0: 0, 1, 2"
+    assert repr(logic.Domain("n", 9)) == "n: 0, 1, 2, 3, 4, 5, … 9 members"
+    assert repr(logic.table("t", [1.0])) == "t(t.0)"
+    assert repr(rules) == "<0 rules over FactorGraph: 1 variable arrays (3 indicators), 0 factors>"
+    assert repr(p(x).defines(logic.exactly(2, y, p(y)))) == "p(x) := exactly(2) y: p(y)"
+    assert repr(logic.one_of(p(x), p(y) | p(z))) == "one_of(p(x), (p(y) | p(z)))"
+    assert repr(logic.forall(x, y, p(x) != p(y), where=x < y)) == (
+        "forall x, y where x < y: ~(p(x) == p(y))"
+    )
 
 
 def test_a_result_of_another_graph_or_time_is_refused(graph):

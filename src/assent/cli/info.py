@@ -34,10 +34,13 @@ def info(file: Path, as_json: bool) -> None:
 
 def describe(file: Path) -> dict[str, Any]:
     """Facts about a model file."""
-    from assent.io import read_fg, read_uai
-    from assent.io.load import format_of
+    from assent.io import FormatError, read_fg, read_uai
+    from assent.io.load import FORMATS, RULES, format_of
 
-    if format_of(file) == ".uai":
+    suffix = format_of(file, (*FORMATS, *RULES))
+    if suffix in RULES:
+        raise FormatError(file, "rules are described by `assent ground`")
+    if suffix == ".uai":
         return _describe_uai(read_uai(file))
     return _describe_fg(read_fg(file))
 

@@ -264,6 +264,8 @@ def extend(
             for variable in state.join(atom):
                 missing.pop(variable, None)
         else:
+            if not conditions and not joins:  # nothing will cut the product down: refuse it now
+                state.check_product(list(missing))
             variable = _next(missing, state.table, conditions)
             del missing[variable]
             state.cross(variable)
@@ -307,6 +309,13 @@ class _Growing:
 
     def _take(self, rows: NDArray[np.int64]) -> None:
         self.table, self.parent = self.table.take(rows), self.parent[rows]
+
+    def check_product(self, variables: list[Variable]) -> None:
+        """Refuse all combinations of several variables before the first of them is added."""
+        rows = self.table.count
+        for variable in variables:
+            rows *= len(self.table.scope.domains[variable])
+        self._check(rows, ", ".join(v.name for v in variables))
 
     def cross(self, variable: Variable) -> None:
         """Every row with every member of a variable's domain."""

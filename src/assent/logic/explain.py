@@ -103,7 +103,9 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(rules: Sequence[Rule], result: Result, tolerance: float) -> Explanation:
+def explain(
+    rules: Sequence[Rule], result: Result, tolerance: float, most: int
+) -> Explanation:
     """Find the ground rules that a result broke, paid for or leans on."""
     x = result.certificate.assignment
     violated: list[Finding] = []
@@ -116,15 +118,18 @@ def explain(rules: Sequence[Rule], result: Result, tolerance: float) -> Explanat
         if batch.role == SCORE:
             score = batch.parameter
             lost = np.where(truth.all(axis=1), np.maximum(-score, 0.0), np.maximum(score, 0.0))
-            paid += _findings(rule, ground, lost, tolerance)
+            paid += _findings(rule, ground, lost, tolerance, most)
         else:
             factor = ground.handle.factor
             assert isinstance(factor, Logic)
-            violated += _findings(rule, ground, (~factor.holds(truth)).astype(float), 0.5)
-    return Explanation(_sorted(violated), _sorted(paid), _sorted(_tight(rules, result, tolerance)))
+            violated += _findings(rule, ground, (~factor.holds(truth)).astype(float), 0.5, most)
+    tight = _tight(rules, result, tolerance, most)
+    return Explanation(*(_sorted(found, most) for found in (violated, paid, tight)))
 
 
-def _tight(rules: Sequence[Rule], result: Result, tolerance: float) -> list[Finding]:
+def _tight(
+    rules: Sequence[Rule], result: Result, tolerance: float, most: int
+) -> list[Finding]:
     """Hard ground rules that keep the bound down: dropping one would raise it by the amount."""
     certificate = result.certificate
     if certificate.flat_dual is None:
@@ -136,7 +141,7 @@ def _tight(rules: Sequence[Rule], result: Result, tolerance: float) -> list[Find
             factor, own = ground.handle.factor, links[ground.handle]
             assert isinstance(factor, Logic)
             held_back = np.maximum(own, 0.0).sum(axis=1) - factor.maximize(own)[0]
-            found += _findings(rule, ground, held_back, tolerance)
+            found += _findings(rule, ground, held_back, tolerance, most)
     return found
 
 
@@ -147,12 +152,15 @@ def _grounds(rules: Sequence[Rule]) -> Iterator[tuple[Rule, Ground]]:
 
 
 def _findings(
-    rule: Rule, ground: Ground, amount: np.ndarray, tolerance: float
+    rule: Rule, ground: Ground, amount: np.ndarray, tolerance: float, most: int
 ) -> Iterator[Finding]:
-    for row in np.flatnonzero(amount > tolerance).tolist():
+    rows = np.flatnonzero(amount > tolerance)
+    if len(rows) > most:
+        rows = rows[np.argsort(-amount[rows], kind="stable")[:most]]
+    for row in rows.tolist():
         words = ground.handle.factor.words(row)
         yield Finding(rule.name, ground.batch.bindings.words(row), words, float(amount[row]))
 
 
-def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda finding: -finding.amount))
+def _sorted(found: list[Finding], most: int) -> tuple[Finding, ...]:
+    return tuple(sorted(found, key=lambda finding: -finding.amount)[:most])

@@ -185,12 +185,15 @@ class Rules:
         """
         return Report(tuple(self.rules))
 
-    def explain(self, result: Result, *, tolerance: float = 1e-6) -> Explanation:
+    def explain(
+        self, result: Result, *, tolerance: float = 1e-6, most: int = 1000
+    ) -> Explanation:
         """The ground rules that an answer broke, paid for, or that its bound leans on.
 
         Args:
             result: of decoding the rules' graph.
             tolerance: amounts up to this are left out.
+            most: how many of each sort to list, those of the largest amounts.
 
         Example:
             >>> import assent as at
@@ -205,7 +208,7 @@ class Rules:
         """
         if result.certificate.compiled.graph is not self.graph:
             raise ModelError("the result is of another graph than these rules")
-        return explain(self.rules, result, tolerance)
+        return explain(self.rules, result, tolerance, most)
 
     def _worth(
         self, name: str, statement: Any, weight: Any, penalty: Any
@@ -251,7 +254,7 @@ class Rules:
         return fresh
 
     def __repr__(self) -> str:
-        return f"<{len(self.rules)} rules over {self.graph!r}>".split("\n", 1)[0].rstrip(">") + ">"
+        return f"<{len(self.rules)} rules over {repr(self.graph).splitlines()[0]}>"
 
 
 def _parts(statement: Formula | Definition, where: Formula | None) -> list[Formula]:
