@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from benchmarks import (
+    batch,
     certify,
     cold_start,
     decompositions,
@@ -28,6 +29,7 @@ from benchmarks.tables import new_console
 SIDES = {True: (30, 100, 300), False: (30, 100, 300, 1000)}
 THREAD_SIDES = {True: (100, 300), False: (100, 300, 1000)}
 SIZES = {True: (10**3, 10**4, 10**5, 10**6), False: tuple(10**e for e in range(3, 8))}
+BATCH = {True: 120, False: 1024}
 TIME_LIMIT = {True: 20.0, False: 300.0}
 LP_LIMIT = 600.0
 CERTIFY_LIMIT = {True: 20.0, False: 60.0}  # a bound is meant to reach the LP within a minute
@@ -67,6 +69,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(decompositions_command, quick=quick)
         context.invoke(grounding_command, people="")
         context.invoke(soft_logic_command, quick=quick, rules="")
+        context.invoke(batch_command, quick=quick, count=None, threads=2)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(certify_command, quick=quick, data=data, only="*")
@@ -139,6 +142,15 @@ def grounding_command(people: str) -> None:
 def soft_logic_command(quick: bool, rules: str) -> None:
     """Soft rules, relaxed, side by side with PSL where `pslpython` is installed."""
     soft_logic.run(new_console(), _numbers(rules) or soft_logic.SIZES[: 2 if quick else 3])
+
+
+@main.command("batch")
+@quick_option
+@click.option("--count", type=click.IntRange(min=9), help="How many problems.")
+@click.option("--threads", type=click.IntRange(min=2), default=2, help="To compare with one.")
+def batch_command(quick: bool, count: int | None, threads: int) -> None:
+    """Many small problems at once, against a loop over scipy's milp."""
+    batch.run(new_console(), count or BATCH[quick], threads)
 
 
 @main.command("scaling")

@@ -9,7 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 import assent as at
+from assent.solvers.linear_program import build_lp
 from benchmarks import (
+    batch,
     certify,
     decompositions,
     methods,
@@ -25,6 +27,7 @@ from benchmarks import (
 )
 from benchmarks.cli import main
 from benchmarks.collection import Instance, instances
+from benchmarks.small_instances import small_instances
 from benchmarks.stopwatch import Stopwatch
 from benchmarks.synthetic import assignment, torus, torus_edges
 from benchmarks.tables import against, duration, new_console
@@ -110,6 +113,32 @@ def test_decompositions(monkeypatch):
     monkeypatch.setattr(decompositions, "GRIDS", {True: (decompositions.Grid(3, 2, 1.0),)})
     output = run("decompositions", "--quick")
     assert "3² grid, 2 states" in output and "failed" not in output and "limit" not in output
+
+
+def test_batch(monkeypatch):
+    monkeypatch.setattr(threads, "SECONDS", 0.0)
+    monkeypatch.setattr(batch, "RUNS", 1)
+    output = run("batch", "--count", "9")
+    assert "annotation" in output and "proven" in output
+    (total,) = (line.split("│") for line in output.splitlines() if "│ all" in line)
+    assert total[-2].strip() == "0"  # nothing disagrees
+
+
+def test_a_wrong_optimum_is_a_disagreement():
+    results = at.decode_many(small_instances(3))
+    proven = np.array([s is at.Status.OPTIMAL for s in results.statuses])
+    assert proven.all()
+    optima = np.array([batch.solve_milp(build_lp(*methods.flat(g))) for g in small_instances(3)])
+    assert batch.disagreements(results, proven, optima) == 0
+    assert batch.disagreements(results, proven, optima + np.array([0.0, 1.0, -1.0])) == 2
+
+
+def test_small_instances_are_small_and_repeat_themselves():
+    graphs = small_instances(60, seed=4)
+    assert all(20 <= graph.size <= 200 for graph in graphs)
+    again = small_instances(60, seed=4)
+    assert all(np.array_equal(a.variables[0].scores, b.variables[0].scores)
+               for a, b in zip(graphs, again, strict=True))  # fmt: skip
 
 
 def test_scaling_prints_and_draws(tmp_path, monkeypatch, quick_figures):

@@ -31,6 +31,7 @@ PROMISES = {
     "05_certificate": ["RELAXED", "bound by hand 1.5", "by the library 1.5", "OPTIMAL"],
     "06_entities_and_relations": ["Ada works for Byron Ltd", "Charlotte lives in Paris"],
     "07_tables": ["fish   noun   verb", "Wrong pixels: 81 before, 18 after"],
+    "08_many_at_once": ["200 rounds:", "(200, 8, 4)", "agrees: True", "out: True", "of 3 problems"],
     "09_your_own_structure": ["best_tour agrees with enumeration", "tour: home", "OPTIMAL"],
     "10_sequences_that_agree": ["Jordan/place  signed", "Jordan/person  signed", "Bulls/team"],
     "11_parsing_with_trees": ["pizza\n        ├─ the\n        └─ with", "└─ friends"],

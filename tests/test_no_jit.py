@@ -26,6 +26,8 @@ SUBSET = [
     "tests/test_certify.py::test_a_certificate_states_and_proves_its_claims",
     "tests/test_certify.py::test_infeasibility_by_a_ray[AD3]",
     "tests/test_decode.py::test_reading_a_result",
+    "tests/test_decode_many.py::test_one_graph_under_many_scores",
+    "tests/test_decode_many.py::test_infeasible_problems_in_the_batch",
     "tests/test_decode.py::test_a_relaxed_answer_is_feasible_and_bounded",
 ]
 

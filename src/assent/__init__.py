@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assent.automata import add_grandparent_automata, add_head_automata
 from assent.binarize import Binarized, Restored, binarize
 from assent.decode import decode
+from assent.decode_many import decode_many
 from assent.decompose import grid_chains, tree_cover
 from assent.errors import ModelError, NoFeasibleAssignment, RecompileWarning
 from assent.factors import (
@@ -40,6 +41,7 @@ from assent.factors import (
 from assent.graph import FactorGraph
 from assent.project import Projected, project
 from assent.result import Certificate, Result, Status
+from assent.results import Results
 from assent.trace import Progress, Trace
 from assent.variables import Categorical, Literals
 from assent.views import group
@@ -106,6 +108,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "RecompileWarning",
     "Restored",
     "Result",
+    "Results",
     "Soft",
     "SoftCount",
     "StarDiffusion",
@@ -118,6 +121,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "add_head_automata",
     "binarize",
     "decode",
+    "decode_many",
     "grid_chains",
     "group",
     "project",

@@ -233,11 +233,16 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
     )
 
 
-def _change_unary(graph: FactorGraph, theta: Float, key: Any, value: Any) -> None:
+def check_unary_key(graph: FactorGraph, key: Any) -> None:
+    """Raise unless ``key`` are variables of the graph."""
     if key.graph is not graph:
         raise ModelError(f"scores for {key!r}: these variables belong to another graph")
     if (key.codes < 0).any():
         raise ModelError("scores are given for variables, not for negated literals")
+
+
+def _change_unary(graph: FactorGraph, theta: Float, key: Any, value: Any) -> None:
+    check_unary_key(graph, key)
     name = repr(key)
     theta[key.codes.ravel()] = fit_scores(clean_scores(value, name), key.codes.shape, name)
 

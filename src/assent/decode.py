@@ -54,18 +54,18 @@ def decode(
     started = time.perf_counter()
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"decode takes a FactorGraph, got {type(graph).__name__}")
-    _check_settings(time_limit, callback, scores)
+    check_settings(time_limit, callback, scores)
     from assent.solvers.driver import drive
 
-    solver = _solver(solver, time_limit)
+    solver = choose_solver(solver, time_limit)
     own = graph_scores(graph, scores)
-    compiled = _compiled_for(graph, own)
+    compiled = compiled_for(graph, own)
     display, report = _reporting(progress, callback)
     return drive(
         compiled,
         own,
         solver,
-        warm_start=_warm_start(warm_start, compiled),
+        warm_start=warm_start_of(warm_start, compiled),
         time_limit=time_limit,
         report=report,
         display=display,
@@ -75,7 +75,8 @@ def decode(
     )
 
 
-def _check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
+def check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
+    """Raise on settings that cannot be meant."""
     if time_limit is not None:
         if not isinstance(time_limit, Real):
             raise TypeError(f"time_limit is a positive number of seconds, got {time_limit!r}")
@@ -87,7 +88,7 @@ def _check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
         raise TypeError(f"scores is a dict of variables or handles to new scores, got {scores!r}")
 
 
-def _solver(solver: Any, time_limit: float | None) -> Solver:
+def choose_solver(solver: Any, time_limit: float | None) -> Solver:
     """The solver, checked; one that runs in a single step is told the time limit itself."""
     if solver is None:
         from assent.solvers.ad3 import AD3
@@ -100,7 +101,7 @@ def _solver(solver: Any, time_limit: float | None) -> Solver:
     return solver
 
 
-def _compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
+def compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
     """The graph's compiled form, made anew if other values are forbidden than before."""
     forbids = scores.forbids()
     for compiled in (graph.compile(), graph._masked):
@@ -115,7 +116,8 @@ def _compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
     return graph._masked
 
 
-def _warm_start(result: Result | None, compiled: Compiled) -> WarmStart | None:
+def warm_start_of(result: Result | None, compiled: Compiled) -> WarmStart | None:
+    """What a solver starts from after ``result``, if it tells anything about the problem."""
     if result is None:
         return None
     if not isinstance(result, Result):

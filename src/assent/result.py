@@ -64,6 +64,13 @@ class Relaxation:
     solved: bool
 
 
+def state_relaxation(value: float, residual: float, bound: float, solver: Any) -> Relaxation:
+    """How well the linear relaxation is solved, by the tolerances of a solver."""
+    delta = abs(bound - value)
+    within = delta <= solver.gap_tolerance * (1.0 + abs(bound))
+    return Relaxation(value, residual, delta, residual <= solver.residual_tolerance and within)
+
+
 @dataclass(frozen=True, eq=False)
 class Certificate:
     """``value <= optimum <= bound``, with what is needed to recheck it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,7 @@ _positive = click.FloatRange(min=0, min_open=True)
 @click.option("--max-iterations", type=click.IntRange(min=1), help="Stop after this many.")
 @click.option("--time-limit", type=_positive, help="Stop after this many seconds.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True,
-              help="How many threads work on a large problem (AD3 only).")
+              help="How many threads work on a large problem, or on several graphs (AD3 only).")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
               help="For the randomized part of rounding.")
 @click.option("--output", type=WritableFile(),
@@ -55,7 +56,7 @@ def decode(
 ) -> None:
     """Find the best assignment of FILE (.uai, .fg or .rules, also .gz or .xz).
 
-    A .fg file may hold several graphs: each is decoded by itself, with a time limit of its own.
+    A .fg file may hold several graphs: they are decoded together, the time limit is for all.
     """
     if plot is not None and find_spec("matplotlib") is None:
         raise click.UsageError('--plot needs matplotlib: pip install "assent[plot]"')
@@ -69,12 +70,13 @@ def decode(
 
     try:
         settings = _solver(solver, tolerance, max_iterations, threads)
-        results = [
-            assent.decode(
-                model.graph, settings, time_limit=time_limit, seed=seed, progress=not quiet
-            )
-            for model in models
-        ]
+        shared: dict[str, Any] = {"time_limit": time_limit, "seed": seed, "progress": not quiet}
+        results: Sequence[Result]
+        if len(models) == 1:
+            results = [assent.decode(models[0].graph, settings, **shared)]
+        else:
+            graphs = [model.graph for model in models]
+            results = assent.decode_many(graphs, solver=settings, threads=threads, **shared)
     except ValueError as error:  # what the options' own checks let through, such as nan
         raise click.UsageError(str(error)) from None
     if as_json:
@@ -90,7 +92,7 @@ def decode(
     raise SystemExit(max(map(exit_code, results)))
 
 
-def _write_assignments(models: list[FileModel], results: list[Result], output: Path) -> None:
+def _write_assignments(models: list[FileModel], results: Sequence[Result], output: Path) -> None:
     """A line per graph: length and values, or 0 where there is no answer; no file without any."""
     if not any(result.feasible for result in results):
         return
@@ -149,7 +151,7 @@ def _finite(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None
 
 
-def _report(models: list[FileModel], results: list[Result]) -> str:
+def _report(models: list[FileModel], results: Sequence[Result]) -> str:
     """A summary of each graph, under its number where there are several."""
     parts = list(map(_summary, models, results))
     if len(parts) == 1:

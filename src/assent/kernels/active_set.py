@@ -127,7 +127,8 @@ def row_place(i):
     return i * (i + 3) // 2
 
 
-def packed_length(rows: int) -> int:
+@jit
+def packed_length(rows):
     """Length of so many rows; see ``row_place``.
 
     Example:

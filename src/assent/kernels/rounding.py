@@ -15,7 +15,8 @@ from assent.kernels.evaluate import count_violated, value
 from assent.kernels.jit import jit
 from assent.kernels.local_search import improve
 from assent.kernels.point import Pairs, Point, build_pairs
-from assent.kernels.propagate import Logic, build_links
+from assent.kernels.propagate import Logic, build_links, lean
+from assent.kernels.schedule import CHANCE_RANGE, next_chance
 from assent.kernels.sequential import DECIDED, settle_all
 from assent.kernels.table_links import TableLinks, build_table_links, table_field
 from assent.kernels.table_rounding import settle_states
@@ -26,6 +27,9 @@ MAX_SWEEPS = 20
 # Coordinates outside of structures are settled after those inside: they are less sure by this.
 LEAST_SURE = 1e-3
 
+# How far marginals are shaken to find other answers: enough to reorder the undecided ones.
+PERTURBATION = 0.1
+
 # Inner scores of structures times this only break ties of the marginals.
 SLIGHT = 1e-6
 
@@ -34,6 +38,9 @@ SLIGHT = 1e-6
 # rule (one half, whole numbers), and noise leaves them there.
 MARGINAL_GRID = 2.0**-12
 SCORE_GRID = 2.0**-36
+
+
+advance_chance = lean(next_chance)
 
 
 class Adjacency(NamedTuple):
@@ -92,7 +99,8 @@ def round_marginals(
         5.0
     """
     tables = build_tables(problem) if tables is None else tables
-    p = np.clip(on_grid(marginals, MARGINAL_GRID), 0.0, 1.0)
+    p = np.empty(problem.n)
+    tidy(np.asarray(marginals, np.float64), p)
     if not problem.models:
         return _round(problem, scores, p, None, tables, max_sweeps, thorough)
     from assent.kernels.structure_steps import searcher_of
@@ -106,27 +114,42 @@ def round_marginals(
     return min(found, key=lambda answer: (answer.violated, -answer.value))
 
 
-def on_grid(values: np.ndarray, step: float) -> np.ndarray:
-    """Values rounded to multiples of ``step`` (-inf stays).
+@jit
+def on_grid(values, step):
+    """Values ``[n]`` rounded to multiples of ``step`` (-inf stays); as they are if it is 0.
 
     Example:
         >>> on_grid(np.array([0.5 + 1e-9, 0.5 - 1e-9]), 2.0**-12).tolist()
         [0.5, 0.5]
     """
-    out = np.divide(values, step, dtype=np.float64)
-    np.rint(out, out=out)
-    out *= step
+    out = np.empty(values.size)
+    for i in range(values.size):
+        out[i] = np.rint(values[i] / step) * step if step > 0.0 else values[i]
     return out
+
+
+@lean
+def largest_finite(values):
+    """The largest size of a value that is not -inf, 0 without any."""
+    largest = 0.0
+    for i in range(values.size):
+        if values[i] > -np.inf:
+            largest = max(largest, abs(values[i]))
+    return largest
+
+
+@jit
+def score_step(theta, pair, table):
+    """Step of the grid of scores, relative to the largest finite one; 0 where all are zero."""
+    largest = max(largest_finite(theta), largest_finite(pair), largest_finite(table))
+    return SCORE_GRID * 2.0 ** np.ceil(np.log2(largest)) if largest > 0.0 else 0.0
 
 
 def tied_scores(scores: Any) -> Any:
     """Scores on a grid relative to the largest, by which near-ties are ties."""
-    parts = (scores.theta, scores.pair, scores.table)
-    largest = max(float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) for a in parts)
-    if largest == 0.0:
-        return scores
-    step = SCORE_GRID * 2.0 ** np.ceil(np.log2(largest))
-    theta, pair, table = (on_grid(a, step) for a in parts)
+    parts = scores.theta, scores.pair, scores.table
+    step = score_step(*parts)
+    theta, pair, table = (on_grid(values, step) for values in parts)
     return type(scores)(theta, pair, scores.constant, table)
 
 
@@ -170,6 +193,23 @@ def _round(
         if found[-1].violated == 0 or sweeps == 0:
             break
     return min(found, key=lambda answer: (answer.violated, -answer.value))
+
+
+@jit
+def tidy(marginals, out):
+    """Marginals on their grid, cut to [0, 1], into ``out``."""
+    for v in range(marginals.size):
+        out[v] = min(max(np.rint(marginals[v] / MARGINAL_GRID) * MARGINAL_GRID, 0.0), 1.0)
+
+
+@jit
+def shake(marginals, chance):
+    """Marginals moved by up to ``PERTURBATION``, and the next state of the random numbers."""
+    out = np.empty(marginals.size)
+    for v in range(marginals.size):
+        chance = advance_chance(chance)
+        out[v] = marginals[v] + PERTURBATION * (2.0 * chance / CHANCE_RANGE - 1.0)
+    return out, chance
 
 
 @jit

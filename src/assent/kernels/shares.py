@@ -12,6 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.kernels.jit import jit
+from assent.kernels.projections import LANES
+
 # Pairs (or factors of two literals) that move and sleep together: fewer would not repay the
 # start of a vector loop, more would rarely all be idle.  A multiple of LANES.
 PAIR_BLOCK = 64
@@ -40,3 +43,23 @@ class Division(NamedTuple):
     shares: NDArray[np.int64]
     order: NDArray[np.int64]
     touched: NDArray[np.bool_]
+
+
+@jit
+def whole_division(pairs, counts, n, links):
+    """All the work for one thread, in the order it is stored in.
+
+    ``counts`` are the factors of the groups that the blockwise kernels take.
+    """
+    blocks = 0
+    for count in counts:
+        blocks += (count + LANES - 1) // LANES
+    pair_blocks = (pairs + PAIR_BLOCK - 1) // PAIR_BLOCK
+    shares = np.zeros((1, COLUMNS), np.int64)
+    shares[0, PAIRS + 1] = pair_blocks
+    shares[0, BLOCKS + 1] = blocks
+    shares[0, SEGMENTS + 1] = (n + SEGMENT - 1) // SEGMENT
+    shares[0, LINKS + 1] = links
+    shares[0, ENDS + 1] = 2 * pairs
+    touched = np.zeros((1, shares[0, SEGMENTS + 1]), np.bool_)
+    return Division(shares, np.arange(pair_blocks), touched)

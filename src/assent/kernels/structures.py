@@ -84,11 +84,15 @@ def make_supports(tables: Tables, layout: Layout) -> Support:
 
 def make_flat_work(tables: Tables, layout: Layout) -> Work:
     """Scratch for the largest group."""
-    most = int(layout.start.max(initial=1))
-    room = int(layout.room.max(initial=1))
-    a, q, residual = np.zeros((3, most))
-    score, target, right = np.zeros((3, room))
-    return Work(a, q, residual, score, target, right, np.zeros(packed_length(room)))
+    most, room = 1, 1
+    for states in layout.start:
+        most = max(most, states)
+    for vertices in layout.room:
+        room = max(room, vertices)
+    return Work(
+        np.zeros(most), np.zeros(most), np.zeros(most), np.zeros(room), np.zeros(room),
+        np.zeros(room), np.zeros(packed_length(room)),
+    )  # fmt: skip
 
 
 @jit(inline="always")

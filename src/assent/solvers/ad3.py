@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.factors.pair import inner_part
 from assent.kernels import ad3 as kernel
+from assent.kernels import schedule, start
 from assent.kernels.projections import LANE_ROWS, LANES
 from assent.kernels.shares import PAIR_BLOCK, Division
 from assent.problem import DualPoint, Float, Int32, Int64, Problem, Scores
@@ -32,8 +32,8 @@ from assent.solvers.shares import all_common, common_groups, divide
 from assent.solvers.starting_point import (
     default_relaxation,
     first_consensus,
-    group_weights,
     initial_penalty,
+    link_weights,
 )
 from assent.solvers.team import team_size, together
 
@@ -41,19 +41,9 @@ if TYPE_CHECKING:
     from assent.solvers.aside import Aside
     from assent.solvers.quadratic import Squares
 
-# The penalty is first looked at after so many iterations, then at doubling distances.
-FIRST_LOOK = 20
-
-# Ratios of spread to move between 1/2 and 2 are left alone: the time to a good bound hardly
-# depends on the penalty there.
-BALANCED = 2.0
-LARGEST_CHANGE = 4.0
-
-# Pairs whose relaxed values are added up at a time.
-SLICE = 1 << 20
-
-# Of the two dual points at hand only the better one is evaluated, except every so often.
-TRY_BOTH = 4
+# No link scores to start from, and links of equal weight.
+NO_DUAL = DualPoint(np.zeros((0, 2)), np.zeros(0), np.zeros(0))
+EVEN = np.zeros(0)
 
 
 @dataclass
@@ -175,9 +165,7 @@ class AD3:
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> Workspace:
         """Fresh state, or one that continues from ``warm_start`` (same problem, any scores)."""
-        weight = group_weights(problem)
-        of_link = np.repeat(weight, problem.group_size * problem.group_count)
-        mass = problem.degree + _sum_links(problem.lits, of_link - 1.0, problem.n)
+        weight, of_link, mass, links = link_weights(problem)
         if warm_start is None:
             p = first_consensus(problem, scores)
             penalty = self.penalty or initial_penalty(problem, scores)
@@ -190,19 +178,17 @@ class AD3:
                 warm_start.penalty if known else initial_penalty(problem, scores)
             )
             rest = residual_scores(problem, scores, warm_start.dual)
-        links = float(mass.sum())
-        mass = np.where(mass > 0.0, mass, 1.0)
         # u = score / penalty: what the link scores leave of theta is shared by weight.
         share = rest / (mass * penalty)
-        w_pair = (share - p)[problem.pair_var]
-        w_logic, w_table = (
-            _to_literals(lits, share, 0.0) - _to_literals(lits, p, 1.0)
-            for lits in (problem.lits, problem.tables.lits)
-        )
-        if warm_start is not None:
-            w_pair += warm_start.dual.pair / penalty
-            w_logic += warm_start.dual.logic / (penalty * of_link)
-            w_table += warm_start.dual.table / penalty
+        before = NO_DUAL if warm_start is None else warm_start.dual
+        w_pair = np.empty(problem.pair_var.shape)
+        w_logic, w_table = np.empty(len(problem.lits)), np.empty(len(problem.tables.lits))
+        for lits, scored, of, w in (
+            (problem.pair_var.ravel(), before.pair.ravel(), EVEN, w_pair.ravel()),
+            (problem.lits, before.logic, of_link, w_logic),
+            (problem.tables.lits, before.table, EVEN, w_table),
+        ):
+            start.start_links(lits, share, p, scored, of, penalty, w)
         workspace = Workspace(
             w_pair, w_logic, w_table, p, penalty, weight=weight, mass=mass, links=links,
             aside=None if all_common(problem) else _start_aside(problem),
@@ -268,14 +254,13 @@ class AD3:
         convergence of the plain method is kept.
         """
         w = workspace
-        if w.iterations < max(FIRST_LOOK, 2 * w.balanced_at):
+        if not schedule.look_due(w.iterations, w.balanced_at):
             return
         rounds = w.iterations // kernel.ROUND - w.balanced_at // kernel.ROUND
-        ratio = float(np.exp(w.balance / max(rounds, 1)))
+        factor = schedule.penalty_factor(w.balance, rounds)
         w.balance, w.balanced_at = 0.0, w.iterations
-        if 1.0 / BALANCED <= ratio <= BALANCED:
+        if factor == 1.0:
             return
-        factor = min(max(ratio, 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)
         for pair, logic, table, p in (
             (w.w_pair, w.w_logic, w.w_table, w.p),
             (w.mean_w_pair, w.mean_w_logic, w.mean_w_table, w.mean_p),
@@ -297,7 +282,7 @@ class AD3:
         The better one is found out by trying both now and then.
         """
         w = workspace
-        if w.bounds_taken % TRY_BOTH == 0:
+        if w.bounds_taken % schedule.TRY_BOTH == 0:
             current, average = (self._bound_at(problem, scores, w, m) for m in (False, True))
             w.prefer_mean = average < current
             best = min(current, average)
@@ -341,15 +326,10 @@ class AD3:
         A table's inner parts are those of its own copy, which agrees with the consensus up to
         the primal residual.
         """
-        total = scores.constant + float(scores.theta @ workspace.p)
-        if workspace.aside is not None:
-            total += workspace.aside.inner_value(problem)
-        # In slices: temporary arrays as long as all pairs would be most of the memory in use.
-        for start in range(0, problem.n_pairs, SLICE):
-            part = slice(start, start + SLICE)
-            ends = workspace.p[problem.pair_var[part]]
-            total += float(scores.pair[part] @ inner_part(ends, scores.pair[part]))
-        return total
+        total = scores.constant + start.relaxed_score(
+            scores.theta, problem.pair_var, scores.pair, workspace.p
+        )
+        return total if workspace.aside is None else total + workspace.aside.inner_value(problem)
 
     def table_marginals(self, problem: Problem, workspace: Workspace) -> Float:
         """Weights of the tables' entries, laid out as ``Scores.table``, in their own copies."""
@@ -365,19 +345,15 @@ def _start_aside(problem: Problem) -> Aside:
     return Aside.of(problem)
 
 
-def _sum_links(lits: Int32, values: Float, n: int) -> Float:
-    """Sum of ``values`` over the links of each coordinate ``[n]``."""
-    own = np.where(lits < 0, ~lits, lits)
-    return np.bincount(own, weights=values, minlength=n).astype(np.float64, copy=False)
-
-
 def residual_scores(problem: Problem, scores: Scores, dual: DualPoint) -> Float:
     """What the link scores leave of ``theta[n]``."""
     rest = scores.theta.copy()
-    for lits, values in ((problem.lits, dual.logic), (problem.tables.lits, dual.table)):
-        rest -= _sum_links(lits, np.where(lits < 0, -values, values), problem.n)
-    for end in range(2):
-        rest -= np.bincount(problem.pair_var[:, end], dual.pair[:, end], problem.n)
+    for lits, links in (
+        (problem.pair_var.ravel(), dual.pair.ravel()),
+        (problem.lits, dual.logic),
+        (problem.tables.lits, dual.table),
+    ):
+        start.take_links(lits, links, rest)
     return rest
 
 

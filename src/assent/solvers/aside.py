@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels import active_set, singles, structures
+from assent.kernels import active_set, schedule, singles, structures
 from assent.problem import Float, Problem, Scores
 from assent.solvers.dual_bound import read_only
 from assent.solvers.shares import common_groups
@@ -19,10 +19,6 @@ from assent.solvers.shares import common_groups
 if TYPE_CHECKING:
     from assent.solvers.searched import Searched
 
-# So many iterations solve tables inexactly: iteration t tries at most t + 2 vertices.  The first
-# consensus is a guess not worth an exact answer, and tables of 81 by 81 states start in half
-# the time; a finite number of errors leaves the method's convergence as it is.
-INEXACT = 20
 # Structures have vertices that take a search each, and keep what they find: iteration t tries
 # 1 + t / GROWTH of them for INEXACT_SEARCHES iterations.  Sentences of 40 words need no more
 # iterations for it, and three quarters of the time.
@@ -76,7 +72,7 @@ class Aside:
                 weight[common:], alpha, full, limit, w_logic, tau, self.singles_asleep, p, total,
                 self.scratch,
             )  # fmt: skip
-        most = iterations + 2 if iterations < INEXACT else active_set.EXACT
+        most = schedule.vertices(iterations, active_set.EXACT)
         if len(self.tables_asleep):
             self._rescore(problem, scores)
             squares += structures.step_tables(

@@ -13,43 +13,33 @@ from numpy.typing import NDArray
 
 from assent import certify
 from assent.compiled import Compiled, GraphScores
+from assent.kernels import schedule
+from assent.kernels.schedule import first_chance
 from assent.problem import DualPoint, Float, Problem, Scores
-from assent.result import Certificate, Relaxation, Result, Status
+from assent.result import Certificate, Relaxation, Result, Status, state_relaxation
 from assent.solvers import infeasible
 from assent.solvers.protocol import Info, Solver, WarmStart
 from assent.trace import Progress, Trace
 
-# Reports come every few iterations at first, then ever rarer: a bound costs about an iteration.
-FIRST_REPORT = 10
-REPORT_GROWTH = 0.05
 # One call into compiled code does about this many link updates (half a second), so that
 # interrupts and time limits are noticed.
 LINKS_PER_CALL = 1e8
-# Rounding costs several iterations: it is tried when the count of iterations has grown so much.
-FIRST_ROUNDING = 150
-ROUNDING_GROWTH = 4.0
-# How far marginals are shaken to find other answers, enough to reorder the undecided ones, and
-# how often that is tried at the end of a run.
-PERTURBATION = 0.1
-PERTURBED_TRIES = 4
-# Where the bound rests only an answer is missing: rounding is then tried this much sooner.
-RESTING_GROWTH = 1.15
 # Beyond this many links no dual point is kept beside the solver's own, and answers are improved
 # by quick moves only.
 LARGE = 1_000_000
-# Proofs of infeasibility are looked for this rarely, while nothing feasible is known.
-FIRST_RAY = 100
-RAY_GROWTH = 1.5
 
 
 # A first rounding takes about as long as this many iterations, a thorough one so many times as
 # long as a plain one.
 ROUNDING_ITERATIONS = 10
 THOROUGH_ROUNDING = 5.0
-# A marginal within this of one half is no sign of either value.
-UNDECIDED = 1e-4
-# Answers whose scores differ by less than this, relatively, are equally good: the first stays.
-TIE = 1e-10
+
+# Why a run stopped without a proof.
+ITERATION_LIMIT = f"Iteration limit. {Status.STOPPED.value}"
+TIME_LIMIT = f"Time limit. {Status.STOPPED.value}"
+INTERRUPTED = f"Interrupted. {Status.STOPPED.value}"
+CALLED_OFF = f"Stopped by the callback. {Status.STOPPED.value}"
+ROUNDING_ONLY = f"The gap is closed up to rounding only. {Status.STOPPED.value}"
 
 
 @dataclass
@@ -65,13 +55,10 @@ class Best:
 
     def offer(self, assignment: NDArray[np.int8], value: float, violations: int) -> None:
         """Consider an assignment."""
-        if violations == 0 and (self.assignment is None or value > self.value + self._tie()):
+        if violations == 0 and (self.assignment is None or schedule.is_better(value, self.value)):
             self.value, self.assignment = value, assignment
         if violations < self.fewest_violations:
             self.fewest_violations, self.least_violating = violations, assignment
-
-    def _tie(self) -> float:
-        return TIE * (1.0 + abs(self.value))
 
 
 @dataclass
@@ -85,7 +72,7 @@ class Schedule:
         """Whether it is due; if so, the next time is set."""
         if iterations < self.next:
             return False
-        self.next = int(iterations * self.growth) + 1
+        self.next = schedule.following(iterations, self.growth)
         return True
 
 
@@ -100,11 +87,15 @@ class Run:
     deadline: float
     started: float
     report: Callable[[Progress], Any]
-    rng: np.random.Generator
+    chance: int  # state of the random numbers that shake marginals
     best: Best = field(default_factory=Best)
     trace: Trace = field(default_factory=Trace)
-    rounding: Schedule = field(default_factory=lambda: Schedule(FIRST_ROUNDING, ROUNDING_GROWTH))
-    rays: Schedule = field(default_factory=lambda: Schedule(FIRST_RAY, RAY_GROWTH))
+    rounding: Schedule = field(
+        default_factory=lambda: Schedule(schedule.FIRST_ROUNDING, schedule.ROUNDING_GROWTH)
+    )
+    rays: Schedule = field(
+        default_factory=lambda: Schedule(schedule.FIRST_RAY, schedule.RAY_GROWTH)
+    )
     ray_from: DualPoint | None = None
     latest_bound: float = np.inf
     iterations: int = 0
@@ -129,7 +120,7 @@ class Run:
         most = max(1, int(LINKS_PER_CALL // max(1, self.problem.n_links)))
         while True:
             left = self.solver.max_iterations - info.iterations
-            step = max(FIRST_REPORT, int(REPORT_GROWTH * info.iterations))
+            step = schedule.stretch(info.iterations)
             info = self._advance(workspace, min(step, most, left, self._in_time()))
             before = self.best.bound
             self.iterations = info.iterations
@@ -146,11 +137,11 @@ class Run:
             if stop:
                 if self.best.assignment is None and self.rounded_at < info.iterations:
                     self._round(workspace, thorough=False)
-                return Status.STOPPED, f"Stopped by the callback. {Status.STOPPED.value}", info
+                return Status.STOPPED, CALLED_OFF, info
             if info.iterations >= self.solver.max_iterations:
-                return Status.STOPPED, f"Iteration limit. {Status.STOPPED.value}", info
+                return Status.STOPPED, ITERATION_LIMIT, info
             if self._out_of_time():
-                return Status.STOPPED, f"Time limit. {Status.STOPPED.value}", info
+                return Status.STOPPED, TIME_LIMIT, info
 
     def _advance(self, workspace: Any, iterations: int) -> Info:
         begun = time.perf_counter()
@@ -194,8 +185,8 @@ class Run:
 
     def _rounding_due(self, iterations: int, bound_before: float) -> bool:
         """By schedule, and sooner where the bound has come to rest: only an answer is missing."""
-        resting = abs(bound_before - self.best.bound) <= self._tolerance()
-        if resting and iterations >= RESTING_GROWTH * self.rounded_at:
+        change = bound_before - self.best.bound
+        if schedule.is_resting(change, self._tolerance(), iterations, self.rounded_at):
             self.rounding.due(iterations)
             return True
         return self.rounding.due(iterations)
@@ -213,16 +204,18 @@ class Run:
 
     def _round(self, workspace: Any, *, thorough: bool) -> None:
         """Offer a rounded answer; at the end, while a gap remains, perturbed ones as well."""
+        from assent.kernels import rounding
+
         self.rounded_at = self.iterations
         marginals = self.solver.marginals(workspace)
         if not self.large:
-            self.offer_known((marginals > 0.5 + UNDECIDED).view(np.int8))
+            self.offer_known((marginals > 0.5 + schedule.UNDECIDED).view(np.int8))
         self._offer_rounded(marginals, thorough)
-        for _ in range(PERTURBED_TRIES if thorough else 0):
+        for _ in range(schedule.PERTURBED_TRIES if thorough else 0):
             if self.best.bound - self.best.value <= self._tolerance() or self._out_of_time():
                 break
-            noise = self.rng.uniform(-PERTURBATION, PERTURBATION, len(marginals))
-            self._offer_rounded(marginals + noise, thorough=False)
+            shaken, self.chance = rounding.shake(marginals, self.chance)
+            self._offer_rounded(shaken, thorough=False)
 
     def _offer_rounded(self, marginals: Float, thorough: bool) -> None:
         from assent.kernels import evaluate, rounding
@@ -273,11 +266,7 @@ class Run:
     def relaxation(self, info: Info, workspace: Any) -> Relaxation:
         """How well the linear relaxation itself is solved."""
         value = self.solver.relaxed_value(self.problem, self.scores, workspace)
-        delta = abs(self.best.bound - value)
-        solved = info.primal_residual <= self.solver.residual_tolerance and (
-            delta <= self.solver.gap_tolerance * (1.0 + abs(self.best.bound))
-        )
-        return Relaxation(value, info.primal_residual, delta, solved)
+        return state_relaxation(value, info.primal_residual, self.best.bound, self.solver)
 
     def _infeasible(self, info: Info, workspace: Any) -> bool:
         """Whether a ray of multipliers bounds the zero objective below zero."""
@@ -334,7 +323,7 @@ def drive(
         deadline=np.inf if time_limit is None else started + time_limit,
         started=started,
         report=report,
-        rng=np.random.default_rng(seed),
+        chance=first_chance(seed),
     )
     if not compiled.problem.n_links:
         return _independent(run)
@@ -345,7 +334,7 @@ def drive(
         with display or nullcontext():
             status, message, info = run.loop(workspace)
     except KeyboardInterrupt:
-        status, message = Status.STOPPED, f"Interrupted. {Status.STOPPED.value}"
+        status, message = Status.STOPPED, INTERRUPTED
         info = _last_info(run)
         run._take_bound(workspace)
         run._round(workspace, thorough=False)
@@ -412,7 +401,7 @@ def _final_status(
         return Status.OPTIMAL, Status.OPTIMAL.value
     if status is not Status.OPTIMAL:
         return status, message
-    return Status.STOPPED, f"The gap is closed up to rounding only. {Status.STOPPED.value}"
+    return Status.STOPPED, ROUNDING_ONLY
 
 
 def _inner(run: Run, workspace: Any) -> Float | None:

@@ -22,15 +22,8 @@ def all_common(problem: Problem) -> bool:
 
 def whole(problem: Problem) -> Division:
     """All the work for one thread, in the order it is stored in."""
-    blocks = int((-(-problem.group_count[: common_groups(problem)] // LANES)).sum())
-    pair_blocks = -(-problem.n_pairs // PAIR_BLOCK)
-    segments = -(-problem.n // SEGMENT)
-    row = 0, pair_blocks, 0, blocks, 0, segments, 0, len(problem.lits), 0, 2 * problem.n_pairs
-    return Division(
-        np.array([row], np.int64),
-        np.arange(pair_blocks, dtype=np.int64),
-        np.zeros((1, segments), np.bool_),
-    )
+    counts = problem.group_count[: common_groups(problem)]
+    return kernel.whole_division(problem.n_pairs, counts, problem.n, len(problem.lits))
 
 
 def divide(problem: Problem, threads: int) -> Division:

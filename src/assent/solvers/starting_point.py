@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.problem import DENSE, SUM, DualPoint, Float, Problem, Scores
-
-# Penalties relative to the typical size of the scores.  Tables have more entries to choose from
-# than a pair, and their largest ones count for less.
-OF_SCORES = 0.2
-OF_TABLES = 0.15
+from assent.kernels import start as kernel
+from assent.problem import SUM, DualPoint, Float, Problem, Scores
 
 # Weight of exactly-one factors over variables that tables cover: the tables imply them, so they
 # only slow the others down.
@@ -20,17 +17,12 @@ COVERED = 0.2
 
 
 def initial_penalty(problem: Problem, scores: Scores) -> float:
-    """A fraction of the typical size of the scores that matter; 1 if all scores are zero.
-
-    The typical size is the mean of ``|score|`` weighted by ``|score|``: many zero or small
-    scores beside a few large ones do not lower it, as they would a plain mean.
-    """
-    linked = np.abs(scores.theta[problem.degree > 0])
-    scale = max(
-        OF_SCORES * _self_weighted_mean(linked),
-        OF_SCORES * _self_weighted_mean(np.abs(scores.pair)),
-        OF_TABLES * _self_weighted_mean(_table_sizes(problem, scores)),
-    )
+    """A fraction of the typical size of the scores that matter; 1 if all scores are zero."""
+    tables = problem.tables
+    scale = kernel.size_of_scores(scores.theta, problem.degree, scores.pair)
+    if len(scores.table):
+        own = kernel.size_of_tables(tables.kind, tables.entry, tables.factor, scores.table)
+        scale = max(scale, own)
     return scale if scale > 0.0 else 1.0
 
 
@@ -62,6 +54,24 @@ def group_weights(problem: Problem) -> Float:
     return weight
 
 
+class LinkWeights(NamedTuple):
+    """Weights of a problem's links in its consensus."""
+
+    group: Float  # [G]
+    link: Float  # [L]
+    mass: Float  # [n] of a coordinate's links, 1 where there are none
+    total: float
+
+
+def link_weights(problem: Problem) -> LinkWeights:
+    """Weights of groups, links and coordinates."""
+    group = group_weights(problem)
+    link = np.repeat(group, problem.group_size * problem.group_count)
+    own = np.where(problem.lits < 0, ~problem.lits, problem.lits)
+    mass = problem.degree + np.bincount(own, link - 1.0, problem.n)
+    return LinkWeights(group, link, np.where(mass > 0.0, mass, 1.0), float(mass.sum()))
+
+
 def first_consensus(problem: Problem, scores: Scores) -> Float:
     """Every value of a variable alike ``[n]``; a coordinate without links at its best value."""
     p = np.where(problem.degree > 0, 0.5, (scores.theta > 0.0).astype(np.float64))
@@ -91,31 +101,6 @@ def _categorical_slots(problem: Problem) -> Iterator[tuple[NDArray[np.int32], in
             begin, end = ends[own : own + 2]
             if end > begin:
                 yield rows[:, begin:end], int(end - begin)
-
-
-def _table_sizes(problem: Problem, scores: Scores) -> Float:
-    """How far the finite entries of tables are from their table's mean, from 0 for Potts."""
-    tables = problem.tables
-    sizes = [np.zeros(0)]
-    for t, count in enumerate(np.diff(tables.factor)):
-        own = scores.table[tables.entry[t] : tables.entry[t + 1]]
-        rows = own.reshape(count, len(own) // count)
-        finite = np.isfinite(rows)
-        centre = 0.0
-        if tables.kind[t] == DENSE:
-            number = np.maximum(finite.sum(axis=1, keepdims=True), 1)
-            centre = np.where(finite, rows, 0.0).sum(axis=1, keepdims=True) / number
-        sizes.append(np.abs(rows - centre)[finite])
-    return np.concatenate(sizes)
-
-
-def _self_weighted_mean(sizes: Float) -> float:
-    """``sum x^2 / sum x``, safe for any finite sizes; 0 for none."""
-    largest = float(sizes.max(initial=0.0))
-    if largest == 0.0:
-        return 0.0
-    relative = sizes / largest
-    return largest * float(relative @ relative) / float(relative.sum())
 
 
 def share_out(problem: Problem, scores: Scores, dual: DualPoint | None = None) -> Float:

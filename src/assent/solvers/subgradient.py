@@ -11,12 +11,13 @@ from assent.kernels import subgradient as kernel
 from assent.kernels.flat import Flat, flat_of, inner_scores
 from assent.kernels.oracle import raise_pending
 from assent.kernels.questions import Work, make_questions_work
+from assent.kernels.start import OF_SCORES
 from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.abilities import require
 from assent.solvers.dual_bound import bound_at
 from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
-from assent.solvers.starting_point import OF_SCORES, initial_penalty, share_out
+from assent.solvers.starting_point import initial_penalty, share_out
 
 Rule = Literal["harmonic", "root", "geometric", "polyak"]
 RULES = {

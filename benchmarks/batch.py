@@ -1,0 +1,173 @@
+"""Suite ``batch``: `decode_many` on small problems against a loop over ``scipy.optimize.milp``.
+
+Both get prepared inputs, graphs compiled and matrices built, and prove their answers to the same
+gap.  Times of one thread are of the processor, the quickest of several runs; several threads are
+compared on the wall, in turns.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+import assent as at
+from assent.solvers.linear_program import CompactLP, build_lp
+from benchmarks import tables
+from benchmarks.methods import flat
+from benchmarks.small_instances import FAMILIES, changed_scores, small_instances
+from benchmarks.threads import quickest
+
+GAP = 1e-6  # what both prove, relatively
+SAME = 1e-5  # relative difference of equal values
+CHANGE = 0.01  # of the scores, for warm starts
+RUNS = 3
+BAR_PEER, BAR_WARM, BAR_THREADS = 10.0, 3.0, 1.6
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Seconds per problem, and how the answers compare."""
+
+    name: str
+    count: int
+    tight: int  # problems whose answer is proven optimal
+    peer: float  # by milp
+    cold: float
+    changed: float  # after a change of scores, from scratch
+    warm: float  # after a change of scores, from the earlier result
+    iterations: tuple[float, float]  # of the last two
+    disagree: int  # proven optimal but not equal to milp's, or bounds on the wrong side
+
+
+def run(console: Console, count: int, threads: int) -> tuple[list[Figures], float]:
+    """Measure families of small problems, all of them, and several threads on all of them."""
+    with console.status("building and compiling"):
+        begun = time.process_time()
+        graphs = small_instances(count)
+        built = time.process_time()
+        for graph in graphs:
+            graph.compile()
+        compiled = time.process_time()
+        at.decode_many(graphs[: 9 * len(FAMILIES)])
+    figures = []
+    for number, family in enumerate(FAMILIES):
+        with console.status(family.__name__):
+            figures.append(measure(family.__name__, graphs[number :: len(FAMILIES)]))
+    figures.append(total(figures))
+    with console.status(f"{threads} threads"):
+        ratio = speedup(graphs, threads)
+    each = [(built - begun) / count, (compiled - built) / count]
+    tables.show(
+        console,
+        f"{count} small problems, each",
+        ("family", "problems", "proven", "milp", "decode_many", "ratio", "bar",
+         "1 % changed", "warm", "ratio", "bar", "iterations", "disagree"),
+        [row(f, last=f is figures[-1]) for f in figures],
+        caption=f"seconds of the processor per problem; writing a graph takes "
+        f"{tables.duration(each[0])} and compiling it {tables.duration(each[1])} besides.\n"
+        f"{threads} threads on all: {ratio:.2f}× on the wall "
+        f"{tables.against(ratio, BAR_THREADS if threads == 2 else None, at_least=True)}; "
+        + tables.circumstances(),
+    )  # fmt: skip
+    return figures, ratio
+
+
+def row(f: Figures, last: bool) -> tuple[str, ...]:
+    """A line of the table."""
+    faster, rewarmed = f.peer / f.cold, f.changed / f.warm
+    return (
+        f.name,
+        str(f.count),
+        f"{100.0 * f.tight / f.count:.0f} %",
+        *(tables.duration(t) for t in (f.peer, f.cold)),
+        f"{faster:.1f}×",
+        tables.against(faster, BAR_PEER if last else None, at_least=True),
+        *(tables.duration(t) for t in (f.changed, f.warm)),
+        f"{rewarmed:.1f}×",
+        tables.against(rewarmed, BAR_WARM if last else None, at_least=True),
+        f"{f.iterations[0]:.0f} → {f.iterations[1]:.0f}",
+        str(f.disagree),
+    )
+
+
+def measure(name: str, graphs: Sequence[at.FactorGraph]) -> Figures:
+    """One family."""
+    solver = at.AD3(gap_tolerance=GAP)
+    rng = np.random.default_rng(1)
+    changes = [changed_scores(graph, CHANGE, rng) for graph in graphs]
+    cold, results = timed(lambda: at.decode_many(graphs, solver=solver))
+    changed, before = timed(lambda: at.decode_many(graphs, changes, solver))
+    warm, after = timed(lambda: at.decode_many(graphs, changes, solver, warm_start=results))
+    programs = [build_lp(*flat(graph)) for graph in graphs]
+    begun = time.process_time()
+    optima = [solve_milp(program) for program in programs]
+    peer = time.process_time() - begun
+    proven = np.array([status is at.Status.OPTIMAL for status in results.statuses])
+    n = len(graphs)
+    return Figures(
+        name, n, int(proven.sum()), peer / n, cold / n, changed / n, warm / n,
+        (float(before.iterations.mean()), float(after.iterations.mean())),
+        disagreements(results, proven, np.array(optima)),
+    )  # fmt: skip
+
+
+def total(parts: Sequence[Figures]) -> Figures:
+    """All families together."""
+    count = sum(f.count for f in parts)
+
+    def mean(read: Callable[[Figures], float]) -> float:
+        return sum(f.count * read(f) for f in parts) / count
+
+    return Figures(
+        "all", count, sum(f.tight for f in parts), mean(lambda f: f.peer),
+        mean(lambda f: f.cold), mean(lambda f: f.changed), mean(lambda f: f.warm),
+        (mean(lambda f: f.iterations[0]), mean(lambda f: f.iterations[1])),
+        sum(f.disagree for f in parts),
+    )  # fmt: skip
+
+
+def timed(work: Callable[[], at.Results]) -> tuple[float, at.Results]:
+    """Processor seconds of the quickest of several calls, and what it returned."""
+    best, answer = np.inf, None
+    for _ in range(RUNS):
+        begun = time.process_time()
+        answer = work()
+        best = min(best, time.process_time() - begun)
+    assert answer is not None
+    return best, answer
+
+
+def solve_milp(program: CompactLP) -> float:
+    """The optimum by HiGHS's branch and cut; the coordinates are whole, the rest follows."""
+    n = len(program.column_upper) - len(program.rows.cost)
+    whole = np.concatenate([np.ones(n), np.zeros(len(program.rows.cost))])
+    answer: Any = milp(
+        program.cost,
+        integrality=whole,
+        bounds=Bounds(0.0, program.column_upper),
+        constraints=LinearConstraint(program.matrix, program.row_lower, program.row_upper),
+        options={"mip_rel_gap": GAP},
+    )
+    return program.offset - program.scale * answer.fun if answer.success else -np.inf
+
+
+def disagreements(results: at.Results, proven: np.ndarray, optima: np.ndarray) -> int:
+    """Answers proven optimal that are not; values or bounds on the wrong side of the optimum."""
+    slack = SAME * (1.0 + np.abs(optima))
+    unequal = proven & ~(np.abs(results.values - optima) <= slack)
+    wrong = (results.values > optima + slack) | (results.bounds < optima - slack)
+    return int((unequal | wrong).sum())
+
+
+def speedup(graphs: Sequence[at.FactorGraph], threads: int) -> float:
+    """How many times faster several threads are, on the wall."""
+    alone, helped = quickest(
+        lambda: at.decode_many(graphs), lambda: at.decode_many(graphs, threads=threads)
+    )
+    return alone / helped

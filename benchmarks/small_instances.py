@@ -1,0 +1,159 @@
+"""Small constrained instances, 20 to 200 variables, as they come by the thousand in practice.
+
+Three families, in turns:
+
+- ``rota``: people × shifts.  A shift takes one person or two; nobody works two shifts in a row or
+  more shifts than agreed; some pairs of people do not share a day.
+- ``annotation``: every word of a sentence gets a label, some pairs of words a relation.
+  Relations ask for labels of their words, neighbouring labels go together well or badly, at
+  most so many words carry each of the rarer labels, a word has at most one relation.
+- ``packing``: items with a value, some worth more or less together.  At most so many in all and
+  of each sort, some need another one, some exclude each other.
+
+Scores are what a fairly good model would say: an answer drawn at random that satisfies the
+constraints (nearly) is worth ``SIGNAL`` more than the rest, plus normal noise of size 1.  The
+noise leaves the constraints much to do, and the linear relaxation is tight on most instances.
+
+A fourth family, ``weighted``, is packing with weights and a limit on their sum (`Knapsack`), whose
+linear relaxation is hardly ever tight.
+
+Sizes are drawn evenly from what keeps the number of variables (indicators) between 20 and 200.
+The same seed gives the same instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+import assent as at
+
+Family = Callable[[np.random.Generator], at.FactorGraph]
+
+SIGNAL = 3.0
+LABELS = ("none", "person", "place", "firm")
+
+
+def small_instances(
+    count: int, seed: int = 0, families: Sequence[Family] | None = None
+) -> list[at.FactorGraph]:
+    """``count`` graphs, the families in turns."""
+    chosen = families or FAMILIES
+    return [
+        chosen[number % len(chosen)](np.random.default_rng((seed, number)))
+        for number in range(count)
+    ]
+
+
+def changed_scores(graph: at.FactorGraph, size: float, rng: np.random.Generator) -> dict[Any, Any]:
+    """New scores for all variables: each moves by about ``size`` of the typical score."""
+    changes = {}
+    for variable in graph.variables:
+        scores = variable.scores.reshape(variable.symbol.codes.shape)
+        typical = float(np.sqrt(np.mean(scores**2)))
+        changes[variable.symbol] = scores + size * typical * rng.normal(size=scores.shape)
+    return changes
+
+
+def rota(rng: np.random.Generator) -> at.FactorGraph:
+    """Who works when."""
+    people, days = int(rng.integers(5, 11)), int(rng.integers(3, 11))
+    shifts = 2 * days
+    g = at.FactorGraph()
+    double = rng.random(shifts) < 0.25
+    plan = np.zeros((people, shifts), bool)
+    turn = rng.permutation(people)[np.arange(shifts) % people]
+    plan[turn, np.arange(shifts)] = True
+    plan[np.roll(turn, people // 2)[double], np.flatnonzero(double)] = True
+    works = g.binary((people, shifts), scores=guess(rng, plan), name="works")
+    if (~double).any():
+        g.add(at.ExactlyOne(works[:, np.flatnonzero(~double)], axis=0))
+    if double.any():
+        g.add(at.Exactly(2, works[:, np.flatnonzero(double)], axis=0))
+    g.add(at.AtMostOne([works[:, :-1], works[:, 1:]], axis=0))
+    g.add(at.AtMost(int(np.ceil(2.0 * shifts / people)) + 1, works, axis=1))
+    for pair in pairs_of(rng, people, count=people // 4):
+        early, late = (works[list(pair), half::2] for half in (0, 1))
+        g.add(at.AtMostOne([early[0], early[1], late[0], late[1]], axis=0))
+    return g
+
+
+def annotation(rng: np.random.Generator) -> at.FactorGraph:
+    """Labels of words and relations between them."""
+    words = int(rng.integers(5, 31))
+    g = at.FactorGraph()
+    true = rng.choice(len(LABELS), words, p=[0.4, 0.2, 0.2, 0.2])
+    label = g.categorical(
+        words, states=LABELS, scores=guess(rng, np.eye(len(LABELS))[true]), name="label"
+    )
+    follows = 0.5 * rng.normal(size=(len(LABELS), len(LABELS)))
+    g.add(at.Dense(label[:-1], label[1:], scores=follows))
+    ends = np.array(pairs_of(rng, words, count=words // 2))
+    kinds = rng.integers(1, len(LABELS), (len(ends), 2))
+    kinds = np.where(rng.random((len(ends), 1)) < 0.3, true[ends], kinds)
+    holds = (true[ends] == kinds).all(axis=1) & (kinds > 0).all(axis=1)
+    related = g.binary(len(ends), scores=guess(rng, holds) - SIGNAL / 2, name="related")
+    for side in range(2):
+        for kind in range(1, len(LABELS)):
+            chosen = np.flatnonzero(kinds[:, side] == kind)
+            if len(chosen):
+                asked = label[ends[chosen, side]] == LABELS[kind]
+                g.add(at.Implies(related[chosen], asked))
+    for word in range(words):
+        own = np.flatnonzero((ends == word).any(axis=1))
+        if len(own) > 1:
+            g.add(at.AtMostOne(related[own]))
+    for rare in LABELS[1:]:
+        g.add(at.AtMost(max(1, words // 4), label == rare))
+    return g
+
+
+def packing(rng: np.random.Generator) -> at.FactorGraph:
+    """What to take along."""
+    items = int(rng.integers(20, 201))
+    g = at.FactorGraph()
+    sort = rng.integers(0, max(2, items // 8), items)
+    together, needs, excluded = (
+        np.array(pairs_of(rng, items, count=items // share)) for share in (4, 8, 8)
+    )
+    good = rng.random(items) < 0.3
+    good[needs[good[needs[:, 0]], 1]] = True
+    good[excluded[good[excluded].all(axis=1), 0]] = False
+    taken = g.binary(items, scores=guess(rng, good) - SIGNAL / 2, name="taken")
+    for one in np.unique(sort):
+        own = np.flatnonzero(sort == one)
+        if len(own) > 2:
+            g.add(at.AtMost(len(own) // 2, taken[own]))
+    g.add(at.AtMost(items // 3, taken))
+    worth = 0.5 * rng.normal(size=len(together))
+    g.add(at.Pair(taken[together[:, 0]], taken[together[:, 1]], scores=worth))
+    g.add(at.Implies(taken[needs[:, 0]], taken[needs[:, 1]]))
+    g.add(at.AtMostOne([taken[excluded[:, 0]], taken[excluded[:, 1]]], axis=0))
+    return g
+
+
+def weighted(rng: np.random.Generator) -> at.FactorGraph:
+    """What to take along if it has to be carried."""
+    g = packing(rng)
+    taken = g["taken"]
+    weights = rng.integers(1, 10, len(taken)).astype(float)
+    g.add(at.Knapsack(taken, weights=weights, capacity=float(weights.sum() // 5)))
+    return g
+
+
+def guess(rng: np.random.Generator, answer: np.ndarray) -> np.ndarray:
+    """Scores that favour an answer, with noise."""
+    return SIGNAL * answer + rng.normal(size=answer.shape)
+
+
+def pairs_of(rng: np.random.Generator, size: int, count: int) -> list[tuple[int, int]]:
+    """Different pairs of different numbers below ``size``."""
+    every = list(combinations(range(size), 2))
+    chosen = rng.choice(len(every), min(count, len(every)), replace=False)
+    return [every[i] for i in chosen]
+
+
+FAMILIES: tuple[Family, ...] = (rota, annotation, packing)

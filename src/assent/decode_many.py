@@ -1,0 +1,292 @@
+"""`decode_many`: many graphs, or one graph under many scores, in one call."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores
+from assent.decode import check_settings, choose_solver, compiled_for, warm_start_of
+from assent.errors import ModelError, RecompileWarning
+from assent.graph import FactorGraph
+from assent.problem import Scores
+from assent.result import Result
+from assent.results import Results
+from assent.score_rows import flat_rows, score_rows
+
+if TYPE_CHECKING:
+    from assent.solvers.protocol import Solver, WarmStart
+
+
+def decode_many(
+    graphs: FactorGraph | Iterable[FactorGraph],
+    scores: Mapping[Any, Any] | Sequence[Mapping[Any, Any] | None] | None = None,
+    solver: Solver | None = None,
+    *,
+    warm_start: Results | Result | Sequence[Result] | None = None,
+    time_limit: float | None = None,
+    threads: int = 1,
+    progress: bool = False,
+    seed: int = 0,
+) -> Results:
+    """The best consistent answers to many graphs, each with its bound, as `decode` gives them.
+
+    Small problems (below 20,000 links) go through one compiled loop, in which each stops for its
+    own reason; a problem's answer does not depend on the others or on the number of threads.
+    Large ones, and those with structures such as `Chain`, are decoded one after the other.
+
+    Args:
+        graphs: a list of graphs; or one graph, with ``scores``.
+        scores: for one graph, new scores with a leading batch axis, ``{x: array[B, …]}``; for
+            a list of graphs, a list of what `decode` takes, one item per graph.
+        solver: settings such as ``AD3(gap_tolerance=1e-4)``, for all problems.
+        warm_start: earlier results to start from, one per problem; or a single result, for all.
+        time_limit: seconds for all problems together; what is unfinished then is STOPPED with
+            the best so far.  Ctrl-C does the same.
+        threads: how many work at the same time.
+        progress: show how many are done (only on a terminal).
+        seed: for the perturbed roundings tried at the end while a gap remains.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, name="x")
+        >>> rule = g.add(at.AtMost(2, x))
+        >>> results = at.decode_many(g, scores={x: [[2.0, 1.0, 3.0], [-1.0, 1.0, 0.5]]})
+        >>> results[x].tolist(), [s.name for s in results.statuses]
+        ([[1, 0, 1], [0, 1, 1]], ['OPTIMAL', 'OPTIMAL'])
+    """
+    started = time.perf_counter()
+    check_settings(time_limit, None, None)
+    if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool):
+        raise TypeError(f"threads is a whole number, got {threads!r}")
+    if threads < 1:
+        raise ValueError(f"threads is at least 1, got {threads}")
+    tasks, one = _tasks(graphs, scores)
+    _start_from(tasks, warm_start)
+    run = _Run(
+        tasks, choose_solver(solver, time_limit), int(threads), seed, started,
+        np.inf if time_limit is None else started + float(time_limit),
+    )  # fmt: skip
+    display = _display(progress, len(tasks))
+    with display or nullcontext():
+        run.solve(display.show if display is not None else lambda done: None)
+    return run.results(one)
+
+
+@dataclass
+class Task:
+    """One problem of the batch."""
+
+    compiled: Compiled
+    own: GraphScores
+    flat: Scores | None = None  # where it was cheaper to make them for all rows at once
+    warm: WarmStart | None = None
+    known: NDArray[np.int8] | None = None  # an assignment [N]
+
+
+# ---------------------------------------------------------------- what to decode
+
+
+def _tasks(graphs: Any, scores: Any) -> tuple[list[Task], FactorGraph | None]:
+    """The problems, and their graph if it is one."""
+    if isinstance(graphs, FactorGraph):
+        if not isinstance(scores, Mapping) or not scores:
+            raise TypeError(
+                "one graph is decoded many times under scores={x: array[B, …]} with a leading "
+                f"batch axis, got {scores!r}; decode(graph) decodes it once"
+            )
+        return _rows_of(graphs, scores), graphs
+    if isinstance(graphs, (str, bytes, Mapping)) or not isinstance(graphs, Iterable):
+        raise TypeError(f"decode_many takes a FactorGraph or a list of them, got {graphs!r}")
+    listed = list(graphs)
+    for number, graph in enumerate(listed):
+        if not isinstance(graph, FactorGraph):
+            raise TypeError(f"decode_many takes FactorGraphs; number {number} is {graph!r}")
+    if scores is None:
+        changes: list[Any] = [None] * len(listed)
+    elif isinstance(scores, (Mapping, str)) or not isinstance(scores, Sequence):
+        raise TypeError(
+            "for a list of graphs, scores is a list of dicts, one per graph (or None), "
+            f"got {type(scores).__name__}"
+        )
+    else:
+        changes = list(scores)
+    if len(changes) != len(listed):
+        raise ModelError(f"there are {len(listed)} graphs, but scores for {len(changes)}")
+    tasks = []
+    for graph, change in zip(listed, changes, strict=True):
+        check_settings(None, None, change)
+        own = graph_scores(graph, change)
+        tasks.append(Task(compiled_for(graph, own), own))
+    return tasks, None
+
+
+def _rows_of(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[Task]:
+    """One graph under many scores, compiled once per pattern of what they forbid."""
+    rows = score_rows(graph, scores)
+    by_pattern: dict[Any, list[int]] = {}
+    for b, row in enumerate(rows):
+        by_pattern.setdefault(_pattern(row), []).append(b)
+    tasks: list[Task | None] = [None] * len(rows)
+    warned = False
+    for numbers in by_pattern.values():
+        first = rows[numbers[0]]
+        compiled = graph.compile()
+        if not compiled.forbids.same_as(first.forbids()):
+            if not warned:
+                warnings.warn(
+                    "some scores forbid (-inf) other values than the graph's own: compiled again",
+                    RecompileWarning,
+                    stacklevel=4,
+                )
+                warned = True
+            compiled = compile_graph(graph, first)
+        if compiled.conflict is not None:
+            for b in numbers:
+                tasks[b] = Task(compiled, rows[b])
+            continue
+        own = [rows[b] for b in numbers]
+        for b, row, flat in zip(numbers, own, flat_rows(compiled, own), strict=True):
+            tasks[b] = Task(compiled, row, flat)
+    return tasks  # type: ignore[return-value]
+
+
+def _pattern(row: GraphScores) -> Any:
+    """A key for where scores are ``-inf``."""
+    arrays = (row.theta, *row.pairs, *row.tables)
+    return tuple(
+        np.flatnonzero(np.isneginf(a)).tobytes() if a.size and a.min() == -np.inf else b""
+        for a in arrays
+    )
+
+
+def _start_from(tasks: list[Task], before: Any) -> None:
+    """Give every problem the earlier result it starts from."""
+    if before is None:
+        return
+    if isinstance(before, Result):
+        results: Sequence[Any] = [before] * len(tasks)
+    elif isinstance(before, Sequence) and not isinstance(before, str):
+        results = before
+    else:
+        raise TypeError(f"warm_start is earlier results, or a single one for all, got {before!r}")
+    if len(results) != len(tasks):
+        raise ModelError(f"warm_start has {len(results)} results for {len(tasks)} problems")
+    for task, result in zip(tasks, results, strict=True):
+        if result is not None:
+            task.warm = warm_start_of(result, task.compiled)
+            task.known = result.certificate.assignment
+
+
+# ---------------------------------------------------------------- the run
+
+
+class _Run:
+    """A batch in progress."""
+
+    def __init__(
+        self, tasks: list[Task], solver: Solver, threads: int, seed: int, started: float,
+        deadline: float,
+    ) -> None:  # fmt: skip
+        self.tasks, self.threads, self.seed = tasks, threads, seed
+        self.solver: Any = solver
+        self.started, self.deadline = started, deadline
+        self.places: dict[int, Any] = {}  # outcomes of the compiled loop
+        self.finished: dict[int, Result] = {}  # of the driver
+        self.seconds = 0.0
+
+    def solve(self, report: Callable[[int], None]) -> None:
+        """Small problems first, in one go, then the others one by one."""
+        from assent.solvers.ad3 import AD3
+        from assent.solvers.driver import INTERRUPTED
+        from assent.solvers.small_problems import Job, is_small, solve_jobs
+
+        small = []
+        if isinstance(self.solver, AD3):
+            for number, task in enumerate(self.tasks):
+                if task.compiled.conflict is None and is_small(task.compiled.problem):
+                    small.append(number)
+        interrupted = False
+        if small:
+            jobs = [Job(*self._job(self.tasks[number])) for number in small]
+            places, interrupted = solve_jobs(
+                jobs, self.solver, threads=self.threads, deadline=self.deadline, seed=self.seed,
+                report=report,
+            )  # fmt: skip
+            self.places = dict(zip(small, places, strict=True))
+        for number, task in enumerate(self.tasks):
+            if number not in self.places:
+                result = self._drive(task, interrupted)
+                interrupted = interrupted or result.message == INTERRUPTED
+                self.finished[number] = result
+                report(len(self.places) + len(self.finished))
+        self.seconds = time.perf_counter() - self.started
+
+    def _job(self, task: Task) -> tuple[Any, ...]:
+        compiled = task.compiled
+        flat = task.flat if task.flat is not None else compiled.flat_scores(task.own)
+        known = None if task.known is None else task.known[compiled.free]
+        return compiled.problem, flat, task.warm, known
+
+    def _drive(self, task: Task, interrupted: bool) -> Result:
+        """Decode one problem by itself; after an interrupt only its first report is waited for."""
+        from assent.solvers.driver import CALLED_OFF, INTERRUPTED, drive
+
+        begun = time.perf_counter()
+        result = drive(
+            task.compiled,
+            task.own,
+            self.solver,
+            warm_start=task.warm,
+            time_limit=None if self.deadline == np.inf else max(1e-9, self.deadline - begun),
+            report=lambda step: interrupted,
+            seed=self.seed,
+            started=begun,
+            known=task.known,
+        )
+        if interrupted and result.message == CALLED_OFF:
+            return replace(result, message=INTERRUPTED)
+        return result
+
+    def results(self, graph: FactorGraph | None) -> Results:
+        """What came out, arrays first; a `Result` is made when somebody asks for it."""
+        from assent.solvers.restate import figures, restate
+
+        count = len(self.tasks)
+        values, bounds = np.empty(count), np.empty(count)
+        iterations = np.empty(count, np.int64)
+        statuses: list[Any] = [None] * count
+        numbers = list(self.places)
+        told = figures([self.places[i] for i in numbers], self.solver)
+        values[numbers], bounds[numbers] = told.values, told.bounds
+        iterations[numbers] = told.iterations
+        for i, status in zip(numbers, told.statuses, strict=True):
+            statuses[i] = status
+        for i, result in self.finished.items():
+            values[i], bounds[i], iterations[i] = result.value, result.bound, result.iterations
+            statuses[i] = result.status
+
+        def make(number: int) -> Result:
+            if number in self.finished:
+                return self.finished[number]
+            task, place = self.tasks[number], self.places[number]
+            stated = values[number], bounds[number], statuses[number]
+            return restate(task.compiled, task.own, self.solver, place, *stated)
+
+        return Results(graph, values, bounds, statuses, iterations, self.seconds, make)
+
+
+def _display(progress: bool, count: int) -> Any:
+    if not progress:
+        return None
+    from assent.progress import live_display
+
+    return live_display(lambda done: f"{done} of {count} problems")

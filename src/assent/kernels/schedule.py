@@ -1,0 +1,97 @@
+"""When to report, to round and to look for other things: the same for one problem and for many.
+
+Plain Python functions: the driver calls them as they are, kernels compile them.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+# Reports come every few iterations at first, then ever rarer: a bound costs about an iteration.
+FIRST_REPORT = 10
+REPORT_GROWTH = 0.05
+# Rounding costs several iterations: it is tried when the count of iterations has grown so much.
+FIRST_ROUNDING = 150
+ROUNDING_GROWTH = 4.0
+# Where the bound rests only an answer is missing: rounding is then tried this much sooner.
+RESTING_GROWTH = 1.15
+# How often other answers are sought by shaking the marginals at the end of a run.
+PERTURBED_TRIES = 4
+# Proofs of infeasibility are looked for this rarely, while nothing feasible is known.
+FIRST_RAY = 100
+RAY_GROWTH = 1.5
+# A marginal within this of one half is no sign of either value.
+UNDECIDED = 1e-4
+# Answers whose scores differ by less than this, relatively, are equally good: the first stays.
+TIE = 1e-10
+# Of AD3's two dual points only the better one is evaluated, except every so often.
+TRY_BOTH = 4
+
+# AD3's penalty is first looked at after so many iterations, then at doubling distances.
+FIRST_LOOK = 20
+# Ratios of spread to move between 1/2 and 2 are left alone: the time to a good bound hardly
+# depends on the penalty there.
+BALANCED = 2.0
+LARGEST_CHANGE = 4.0
+
+
+# So many iterations solve tables inexactly.  The first consensus is a guess not worth an exact
+# answer, and tables of 81 by 81 states start in half the time; a finite number of errors leaves
+# the method's convergence as it is.
+INEXACT = 20
+
+# Random numbers come from the multiplicative generator of Park and Miller: whole numbers that
+# never overflow, the same everywhere.
+CHANCE_FACTOR = 48271
+CHANCE_RANGE = 2**31 - 1
+
+
+def first_chance(seed):
+    """State of the random numbers for a seed."""
+    state = seed % (CHANCE_RANGE - 1) + 1
+    for _ in range(3):  # neighbouring seeds part ways
+        state = next_chance(state)
+    return state
+
+
+def next_chance(state):
+    """The next state, 1 to ``CHANCE_RANGE - 1``."""
+    return state * CHANCE_FACTOR % CHANCE_RANGE
+
+
+def stretch(iterations):
+    """Iterations until the next report."""
+    return max(FIRST_REPORT, int(REPORT_GROWTH * iterations))
+
+
+def following(iterations, growth):
+    """When something is due again that has just been done."""
+    return int(iterations * growth) + 1
+
+
+def is_resting(change, tolerance, iterations, rounded_at):
+    """Whether the bound rests, and long enough has passed since the last rounding."""
+    return abs(change) <= tolerance and iterations >= RESTING_GROWTH * rounded_at
+
+
+def is_better(value, than):
+    """Whether an answer is worth changing to."""
+    return value > than + TIE * (1.0 + abs(than))
+
+
+def look_due(iterations, looked_at):
+    """Whether AD3's penalty is due for a look."""
+    return iterations >= max(FIRST_LOOK, 2 * looked_at)
+
+
+def penalty_factor(balance, rounds):
+    """What to multiply AD3's penalty by, given the sum over rounds of ``log(spread / move)``."""
+    ratio = exp(balance / max(rounds, 1))
+    if 1.0 / BALANCED <= ratio <= BALANCED:
+        return 1.0
+    return min(max(ratio, 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)
+
+
+def vertices(iterations, exact):
+    """How many vertices a table may try in the next iteration; ``exact`` are enough for any."""
+    return iterations + 2 if iterations < INEXACT else exact

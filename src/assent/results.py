@@ -1,0 +1,157 @@
+"""Results: the answers of many decodes, read together or one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.errors import ModelError, NoFeasibleAssignment
+from assent.graph import FactorGraph
+from assent.problem import Float
+from assent.result import Lookup, Result, Status
+
+SHOWN_MISSING = 5  # numbers of problems named in a message
+
+
+class Results(Sequence[Result]):
+    """The results of `decode_many`, in the order the problems were given.
+
+    ``results[i]`` is a `Result` as `decode` gives it, made when it is first asked for.  The
+    figures of all are arrays ``[B]``: ``values``, ``bounds``, ``gaps``, ``statuses``,
+    ``feasible``, ``iterations``.  Where all problems are one graph, ``results[x]`` stacks the
+    values of a variable, ``[B, …]``, and so do ``labels[x]``, ``marginals[x]`` and
+    ``least_violating[x]``.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, name="x")
+        >>> rule = g.add(at.AtMostOne(x))
+        >>> results = at.decode_many(g, scores={x: [[1.0, 2.0, 0.5], [3.0, 1.0, 2.0]]})
+        >>> results[x].tolist(), results.values.tolist()
+        ([[0, 1, 0], [1, 0, 0]], [2.0, 3.0])
+        >>> results[1].status.name
+        'OPTIMAL'
+    """
+
+    def __init__(
+        self,
+        graph: FactorGraph | None,
+        values: Float,
+        bounds: Float,
+        statuses: Sequence[Status],
+        iterations: NDArray[np.int64],
+        seconds: float,
+        make: Callable[[int], Result],
+    ) -> None:
+        self._graph = graph
+        self.values = values
+        self.bounds = bounds
+        self.statuses = tuple(statuses)
+        self.iterations = iterations
+        self.seconds = seconds
+        self._make = make
+        self._made: dict[int, Result] = {}
+        for array in (self.values, self.bounds, self.iterations):
+            array.flags.writeable = False
+
+    @property
+    def gaps(self) -> Float:
+        """``bounds − values``; 0 for a proven infeasible model."""
+        with np.errstate(invalid="ignore"):
+            return np.where(self.bounds == self.values, 0.0, self.bounds - self.values)
+
+    @property
+    def feasible(self) -> NDArray[np.bool_]:
+        """Whether a feasible assignment was found."""
+        return self.values > -np.inf
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, key: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> list[Result]: ...
+
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return [self[i] for i in range(*key.indices(len(self)))]
+        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+            return self._one(int(key))
+        self._check_readable(key)
+        missing = np.flatnonzero(~self.feasible)
+        if len(missing):
+            shown = ", ".join(map(str, missing[:SHOWN_MISSING]))
+            more = ", …" if len(missing) > SHOWN_MISSING else ""
+            raise NoFeasibleAssignment(
+                f"no feasible assignment was found for problem {shown}{more}; results.feasible "
+                "tells which have one, results.least_violating[x] reads the closest ones"
+            )
+        return self._stack(lambda result: result[key])
+
+    def __iter__(self) -> Iterator[Result]:
+        return (self._one(i) for i in range(len(self)))
+
+    def _one(self, number: int) -> Result:
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"result {number} of {len(self)}")
+        number %= len(self)
+        if number not in self._made:
+            self._made[number] = self._make(number)
+        return self._made[number]
+
+    @property
+    def least_violating(self) -> Lookup:
+        """The assignments that break the fewest constraints found, feasible or not."""
+        return self._lookup("least_violating", "least violating assignments")
+
+    @property
+    def labels(self) -> Lookup:
+        """Labels of categorical variables."""
+        return self._lookup("labels", "labels")
+
+    @property
+    def marginals(self) -> Lookup:
+        """The relaxed answers."""
+        return self._lookup("marginals", "marginals")
+
+    def _lookup(self, name: str, words: str) -> Lookup:
+        def read(key: Any) -> NDArray[Any]:
+            self._check_readable(key)
+            return self._stack(lambda result: getattr(result, name)[key])
+
+        return Lookup(read, f"{words} of {len(self)} problems")
+
+    def _stack(self, read: Callable[[Result], NDArray[Any]]) -> NDArray[Any]:
+        return np.stack([read(result) for result in self])
+
+    def _check_readable(self, key: Any) -> None:
+        """Only what all problems have can be stacked."""
+        if isinstance(key, (str, float, tuple, list, np.ndarray, bool)) or key is None:
+            raise TypeError(f"results are read by number, variable or handle, not {key!r}")
+        if self._graph is None:
+            raise ModelError(
+                "these are results of different graphs: read them one by one, results[i][x]"
+            )
+        if not len(self):
+            raise ModelError("there is no result: the batch was empty")
+
+    def __repr__(self) -> str:
+        counts = Counter(status.name for status in self.statuses)
+        found = ", ".join(f"{counts[s.name]} {s.name}" for s in Status if counts[s.name])
+        lines = [f"Results of {len(self)} problems in {self.seconds:.3g} s: {found or 'none'}"]
+        open_gaps = self.gaps[self.feasible]
+        if len(open_gaps):
+            lines.append(
+                f"  largest gap {open_gaps.max():.3g}, {int(self.iterations.sum())} iterations"
+            )
+        return "\n".join(lines)

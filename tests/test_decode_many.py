@@ -1,0 +1,487 @@
+"""Many problems at once: the answers of one-by-one decoding, whatever the others are."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.solvers import small_problems
+from assent.solvers.driver import INTERRUPTED
+from assent.solvers.small_problems import prepare
+from benchmarks.small_instances import FAMILIES, changed_scores, small_instances, weighted
+from tests.oracles.sweep import sweep_seeds
+from tests.strategies import optimum, random_graph
+
+LIMIT = at.AD3(max_iterations=3000)
+
+
+def assert_same(batched, alone):
+    """The same run: every figure and every array up to rounding."""
+    assert batched.status is alone.status
+    assert batched.message == alone.message
+    assert batched.iterations == alone.iterations
+    assert batched.value == pytest.approx(alone.value, rel=1e-9, abs=1e-12)
+    assert batched.bound == pytest.approx(alone.bound, rel=1e-9, abs=1e-12)
+    assert np.array_equal(batched.certificate.assignment, alone.certificate.assignment)
+    assert batched.consensus == pytest.approx(alone.consensus, abs=1e-7)
+    assert batched.violated == alone.violated
+    assert batched.certificate.conflict == alone.certificate.conflict
+    assert batched.certificate.relaxation == pytest.approx(alone.certificate.relaxation) or (
+        batched.certificate.relaxation.value
+        == pytest.approx(alone.certificate.relaxation.value, rel=1e-6, abs=1e-6)
+    )
+    if alone.inner is not None:
+        assert batched.inner == pytest.approx(alone.inner, abs=1e-6)
+
+
+@sweep_seeds(share=3.0)
+def test_random_graphs_as_one_by_one_and_bounded_by_enumeration(seeds):
+    """Tables, parities, knapsacks, evidence, ``-inf``, infeasible ones: all in one batch."""
+    graphs = [random_graph(np.random.default_rng(seed)) for seed in seeds]
+    results = at.decode_many(graphs, solver=LIMIT)
+    assert len(results) == len(graphs)
+    for graph, result, value, bound in zip(
+        graphs, results, results.values, results.bounds, strict=True
+    ):
+        best = optimum(graph)
+        slack = 1e-7 * (1.0 + abs(best)) if np.isfinite(best) else 0.0
+        assert value == result.value <= best + slack
+        assert bound == result.bound >= best - slack
+        assert result.certificate.verify()
+        if result.status is at.Status.INFEASIBLE:
+            assert best == -np.inf
+        if result.status is at.Status.OPTIMAL:
+            assert result.value == pytest.approx(best, rel=1e-5, abs=1e-5)
+        assert_same(result, at.decode(graph, LIMIT))
+
+
+def test_instances_of_the_benchmark_as_one_by_one():
+    graphs = small_instances(24, seed=5, families=(*FAMILIES, weighted))
+    results = at.decode_many(graphs, solver=LIMIT)
+    for graph, result in zip(graphs, results, strict=True):
+        assert_same(result, at.decode(graph, LIMIT))
+    assert {status.name for status in results.statuses} >= {"OPTIMAL", "RELAXED"}
+
+
+def test_threads_change_nothing():
+    graphs = small_instances(40, seed=1)
+    alone, helped = (at.decode_many(graphs, solver=LIMIT, threads=t) for t in (1, 3))
+    assert np.array_equal(alone.values, helped.values)
+    assert np.array_equal(alone.bounds, helped.bounds)
+    assert np.array_equal(alone.iterations, helped.iterations)
+    for one, other in zip(alone, helped, strict=True):
+        assert np.array_equal(one.certificate.flat_dual.logic, other.certificate.flat_dual.logic)
+        assert np.array_equal(one.consensus, other.consensus)
+
+
+def test_a_problem_does_not_depend_on_its_neighbours(monkeypatch):
+    graphs = small_instances(12, seed=2)
+    together = at.decode_many(graphs, solver=LIMIT)
+    monkeypatch.setattr(small_problems, "SLAB_LINKS", 1)
+    monkeypatch.setattr(small_problems, "CALL_LINKS", 1)
+    apart = at.decode_many(graphs[::-1], solver=LIMIT, threads=2)
+    assert np.array_equal(together.values, apart.values[::-1])
+    assert np.array_equal(together.bounds, apart.bounds[::-1])
+
+
+# ---------------------------------------------------------------- one graph, many scores
+
+
+def tagging():
+    """Labels in a row with a table between neighbours, a rule and a pair."""
+    g = at.FactorGraph()
+    tag = g.categorical(4, states="abc", name="tag")
+    x = g.binary((2, 3), scores=0.5, name="x")
+    table = g.add(at.Dense(tag[:-1], tag[1:], scores=np.eye(3)))
+    pair = g.add(at.Pair(x[0], ~x[1], scores=[1.0, -2.0, 0.5]))
+    g.add(at.AtMost(2, x, axis=1))
+    g.add(at.Implies(x[0, 0], tag[0] == "b"))
+    g.fix(x[1, 2], 1)
+    return g, tag, x, table, pair
+
+
+def assert_rows(graph, scores, results):
+    count = len(next(iter(scores.values())))
+    assert len(results) == count
+    for b in range(count):
+        alone = at.decode(graph, LIMIT, scores={key: value[b] for key, value in scores.items()})
+        assert_same(results[b], alone)
+
+
+def test_one_graph_under_many_scores():
+    rng = np.random.default_rng(0)
+    g, tag, x, table, pair = tagging()
+    scores = {tag: rng.normal(size=(7, 4, 3)), x: rng.normal(size=(7, 2, 3))}
+    results = at.decode_many(g, scores, LIMIT)
+    assert_rows(g, scores, results)
+    assert results[tag].shape == (7, 4)
+    assert results[x].shape == (7, 2, 3)
+    assert results[pair].shape == (7, 3)
+    assert results.labels[tag].shape == (7, 4)
+    assert results.marginals[tag].shape == (7, 4, 3)
+    assert results.marginals[table].shape == (7, 3, 3, 3)
+    assert np.array_equal(results[x][3], results[3][x])
+    assert results.values == pytest.approx([r.value for r in results])
+    scores = {
+        x[0]: rng.normal(size=(5, 1)),  # a row broadcasts as it does for one decode
+        table: rng.normal(size=(5, 3, 3, 3)),
+        pair: rng.normal(size=(5, 3)),
+    }
+    assert_rows(g, scores, at.decode_many(g, scores, LIMIT))
+
+
+def test_scores_that_forbid_other_values():
+    rng = np.random.default_rng(1)
+    g, tag, *_ = tagging()
+    scores = rng.normal(size=(6, 4, 3))
+    scores[2, 0, 1] = scores[4, 0, 1] = -np.inf
+    scores[5, 1] = -np.inf  # no state is left
+    with pytest.warns(at.RecompileWarning) as caught:
+        results = at.decode_many(g, {tag: scores}, LIMIT)
+    assert len(caught) == 1
+    with pytest.warns(at.RecompileWarning):
+        assert_rows(g, {tag: scores}, results)
+    assert results.statuses[5] is at.Status.INFEASIBLE
+    with pytest.raises(at.NoFeasibleAssignment, match=r"for problem 5; results\.feasible"):
+        results[tag]
+    assert results.least_violating[tag].shape == (6, 4)
+    assert results.feasible.tolist() == [True] * 5 + [False]
+    assert results.gaps[5] == 0.0
+
+
+def test_nothing_but_variables():
+    g = at.FactorGraph()
+    x = g.binary(2)
+    results = at.decode_many(g, {x: [[1.0, -1.0], [-1.0, 2.0]]})
+    assert results[x].tolist() == [[1, 0], [0, 1]]
+    assert results.values.tolist() == [1.0, 2.0]
+
+
+def test_an_empty_batch():
+    g = at.FactorGraph()
+    x = g.binary(2)
+    g.add(at.AtMostOne(x))
+    assert len(at.decode_many([])) == 0
+    none = at.decode_many(g, {x: np.zeros((0, 2))})
+    assert len(none) == 0 and none.values.shape == (0,)
+    assert repr(none).startswith("Results of 0 problems")
+    with pytest.raises(at.ModelError, match="the batch was empty"):
+        none[x]
+
+
+# ---------------------------------------------------------------- ways around the compiled loop
+
+
+def test_what_the_compiled_loop_does_not_take(monkeypatch):
+    rng = np.random.default_rng(3)
+    chained = at.FactorGraph()
+    tag = chained.categorical(5, states=3, scores=rng.normal(size=(5, 3)))
+    chained.add(at.Chain(tag, transitions=rng.normal(size=(3, 3))))
+    chained.add(at.AtMost(1, tag == 1))
+    graphs = [chained, *small_instances(3)]
+    monkeypatch.setattr(small_problems, "MOST_LINKS", graphs[1].compile().problem.n_links)
+    results = at.decode_many(graphs, solver=LIMIT)
+    for graph, result in zip(graphs, results, strict=True):
+        assert_same(result, at.decode(graph, LIMIT))
+    assert len(results[0].trace) > 1 == len(results[1].trace)
+
+
+def test_another_solver():
+    graphs = small_instances(3)
+    results = at.decode_many(graphs, solver=at.LinearProgram())
+    assert results.bounds == pytest.approx(at.decode_many(graphs).bounds, abs=1e-4)
+    assert results.iterations.tolist() == [1, 1, 1]
+
+
+# ---------------------------------------------------------------- limits
+
+
+def hard(count, seed=0, side=7):
+    """Frustrated grids that never close their gap."""
+    graphs = []
+    for number in range(count):
+        rng = np.random.default_rng((seed, number))
+        g = at.FactorGraph()
+        x = g.binary((side, side), scores=rng.normal(size=(side, side)), name="x")
+        for a, b in ((x[1:], x[:-1]), (x[:, 1:], x[:, :-1])):
+            g.add(at.Pair(a, b, scores=3.0 * rng.normal(size=a.shape)))
+        g.add(at.AtMostOne(x[0]))
+        graphs.append(g)
+    return graphs
+
+
+ENDLESS = at.AD3(gap_tolerance=0.0, residual_tolerance=0.0, max_iterations=10**9)
+
+
+def easy():
+    g = at.FactorGraph()
+    x = g.binary(3, scores=[1.0, 2.0, 3.0])
+    g.add(at.AtMost(2, x))
+    return g
+
+
+def test_a_time_limit_is_for_all_and_leaves_answers_with_bounds():
+    graphs = [easy(), *hard(5)]
+    at.decode_many(graphs[:2], solver=at.AD3(max_iterations=10))  # compiled before the clock runs
+    results = at.decode_many(graphs, solver=ENDLESS, time_limit=0.3)
+    assert results.seconds < 3.0
+    assert results.statuses[0] is at.Status.OPTIMAL
+    for result in results[1:]:
+        assert result.status is at.Status.STOPPED
+        assert result.message.startswith("Time limit")
+        assert result.certificate.verify()
+        assert -np.inf < result.value <= result.bound < np.inf
+
+
+def test_an_iteration_limit():
+    result = at.decode_many(hard(1), solver=at.AD3(max_iterations=17))[0]
+    assert (result.iterations, result.status) == (17, at.Status.STOPPED)
+    assert result.message.startswith("Iteration limit")
+
+
+PROGRAM = """
+import sys, threading
+import assent as at
+from assent.solvers import small_problems
+from tests.test_decode_many import ENDLESS, easy, hard
+
+graphs = [easy(), *hard(3), easy()]
+at.decode_many(graphs[:2], solver=at.AD3(max_iterations=10))
+original = small_problems.supervise
+
+def supervise(work, *rest):
+    threading.Timer(0.3, lambda: print("running", flush=True)).start()
+    original(work, *rest)
+
+small_problems.supervise = supervise
+results = at.decode_many(graphs, solver=ENDLESS, threads=int(sys.argv[1]))
+print([s.name for s in results.statuses], results[1].message.split(".")[0],
+      all(r.certificate.verify() for r in results), results.feasible.all())
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_keeps_what_is_finished(threads):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", ".", *sys.path])}
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, str(threads)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+    try:
+        assert process.stdout.readline() == "running\n"
+        os.kill(process.pid, signal.SIGINT)
+        out, errors = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 0, errors
+    statuses = ["OPTIMAL", *["STOPPED"] * 4]  # the last one had no time for more than a look
+    assert out.strip() == f"{statuses} Interrupted True True"
+
+
+def test_after_an_interrupt_the_driver_is_asked_for_one_report_only(monkeypatch):
+    monkeypatch.setattr(small_problems, "MOST_LINKS", 0)
+    calls = []
+    original = at.AD3.advance
+
+    def interrupted(self, *args, **keywords):
+        calls.append(None)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return original(self, *args, **keywords)
+
+    monkeypatch.setattr(at.AD3, "advance", interrupted)
+    results = at.decode_many(hard(4), solver=ENDLESS)
+    assert [r.message for r in results] == [INTERRUPTED] * 4
+    assert results.iterations.tolist()[1:] == [10, 10, 10]
+    assert all(r.certificate.verify() for r in results)
+
+
+def test_a_failure_in_a_thread_is_raised(monkeypatch):
+    def failing(*arguments):
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(small_problems.kernel, "solve_range", failing)
+    with pytest.raises(RuntimeError, match="out of order"):
+        at.decode_many([easy(), easy()], threads=2)
+
+
+def test_progress_counts_to_the_end(monkeypatch):
+    shown = []
+
+    class Display:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            shown.append("closed")
+
+        def show(self, done):
+            shown.append(done)
+
+    monkeypatch.setattr("assent.progress.live_display", lambda describe: Display())
+    at.decode_many([easy()] * 3, progress=True)
+    assert shown[-2:] == [3, "closed"]
+
+
+# ---------------------------------------------------------------- warm starts
+
+
+def test_warm_starts_reach_the_same_answers_in_fewer_iterations():
+    rng = np.random.default_rng(0)
+    graphs = small_instances(24, seed=3)
+    before = at.decode_many(graphs, solver=LIMIT)
+    changes = [changed_scores(graph, 0.01, rng) for graph in graphs]
+    cold = at.decode_many(graphs, changes, LIMIT)
+    warm = at.decode_many(graphs, changes, LIMIT, warm_start=before)
+    for graph, change, one, other, earlier in zip(graphs, changes, cold, warm, before, strict=True):
+        assert other.certificate.verify()
+        if one.status is at.Status.OPTIMAL is other.status:
+            assert other.value == pytest.approx(one.value, rel=1e-5)
+        assert_same(other, at.decode(graph, LIMIT, scores=change, warm_start=earlier))
+    assert warm.iterations.sum() < 0.7 * cold.iterations.sum()
+
+
+def test_one_result_starts_them_all():
+    rng = np.random.default_rng(0)
+    g, tag, *_ = tagging()
+    base = rng.normal(size=(4, 3))
+    scores = {tag: base + 0.01 * rng.normal(size=(6, 4, 3))}
+    before = at.decode(g, scores={tag: base})
+    warm = at.decode_many(g, scores, warm_start=before)
+    assert warm.values == pytest.approx(at.decode_many(g, scores).values, abs=1e-5)
+    again = at.decode_many(g, scores, warm_start=warm)
+    assert again.iterations.sum() <= warm.iterations.sum()
+
+
+def test_starting_where_nothing_is_known():
+    """From a result without a dual point, and from none at all."""
+    g = at.FactorGraph()
+    x = g.binary(2, scores=1.0)
+    g.add(at.AtMostOne(x))
+    other = at.FactorGraph()
+    y = other.binary(1)
+    other.add(at.ExactlyOne([y[0]]))
+    other.fix(y[0], 0)
+    refuted = at.decode(other)
+    results = at.decode_many([g, other], warm_start=[None, refuted])
+    assert [s.name for s in results.statuses] == ["OPTIMAL", "INFEASIBLE"]
+
+
+# ---------------------------------------------------------------- infeasible ones
+
+
+def contradictory():
+    g = at.FactorGraph()
+    x = g.binary((3, 2), scores=1.0, name="x")  # three pigeons, two holes
+    g.add(at.ExactlyOne(x, axis=1), name="pigeon")
+    g.add(at.AtMostOne(x, axis=0), name="hole")
+    return g
+
+
+def test_infeasible_problems_in_the_batch():
+    results = at.decode_many([easy(), contradictory(), easy()])
+    assert [s.name for s in results.statuses] == ["OPTIMAL", "INFEASIBLE", "OPTIMAL"]
+    assert results.bounds[1] == -np.inf == results.values[1]
+    bad = results[1]
+    assert_same(bad, at.decode(contradictory()))
+    assert bad.certificate.verify()
+    assert any("hole" in words for words in bad.certificate.conflict)
+    assert "1 INFEASIBLE" in repr(results)
+
+
+# ---------------------------------------------------------------- reading and refusing
+
+
+def test_results_are_a_sequence():
+    graphs = [easy(), *hard(1), easy()]
+    results = at.decode_many(graphs, solver=at.AD3(max_iterations=20))
+    assert results[-1] is results[2]
+    assert results[:2] == [results[0], results[1]]
+    assert list(results) == [results[i] for i in range(3)]
+    with pytest.raises(IndexError, match="result 3 of 3"):
+        results[3]
+    assert repr(results).startswith("Results of 3 problems in ")
+    assert "2 OPTIMAL, 1 STOPPED" in repr(results)
+    with pytest.raises(at.ModelError, match=r"results\[i\]\[x\]"):
+        results[graphs[0].variables[0].symbol]
+    with pytest.raises(TypeError, match="by number, variable or handle, not 'x'"):
+        results["x"]
+    with pytest.raises(ValueError, match="read-only"):
+        results.values[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        (lambda g, x: (g,), TypeError, "leading batch axis, got None; decode"),
+        (lambda g, x: (g, {}), TypeError, "leading batch axis"),
+        (lambda g, x: (g, [{x: [1.0]}]), TypeError, "leading batch axis"),
+        (lambda g, x: (g, {x: 1.0}), at.ModelError, "a single number; the leading axis"),
+        (lambda g, x: (g, {x: np.zeros((2, 4))}), at.ModelError, r"expected \(2, 3\)"),
+        (lambda g, x: (g, {x: np.zeros((2, 3, 1, 1))}), at.ModelError, "the problems, then"),
+        (
+            lambda g, x: (g, {x: np.zeros((2, 3)), x[0]: np.zeros(4)}),
+            at.ModelError,
+            "are for 4 problems, those for .* for 2",
+        ),
+        (lambda g, x: (g, {x: [[np.nan] * 3]}), at.ModelError, r"score nan at \[0, 0\]"),
+        (lambda g, x: (g, {~x: np.zeros((2, 3))}), at.ModelError, "not for negated literals"),
+        (lambda g, x: (g, {"x": np.zeros((2, 3))}), TypeError, "variables or handles, not 'x'"),
+        (lambda g, x: (g, {g.handles[0]: np.zeros((2, 3))}), at.ModelError, "has no scores"),
+        (lambda g, x: ([g, g], [None]), at.ModelError, "2 graphs, but scores for 1"),
+        (lambda g, x: ([g], {x: [[1.0]]}), TypeError, "a list of dicts, one per graph"),
+        (lambda g, x: ([g], [3]), TypeError, "scores is a dict"),
+        (lambda g, x: ([g, x],), TypeError, "takes FactorGraphs; number 1 is"),
+        (lambda g, x: ("g",), TypeError, "a FactorGraph or a list of them, got 'g'"),
+        (lambda g, x: (3,), TypeError, "a FactorGraph or a list of them, got 3"),
+        (lambda g, x: ([g], None, "AD3"), TypeError, "a solver is a settings object"),
+    ],
+)
+def test_what_is_refused(arguments, error, words):
+    g = easy()
+    with pytest.raises(error, match=words):
+        at.decode_many(*arguments(g, g.variables[0].symbol))
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "words"),
+    [
+        ({"threads": 0}, ValueError, "threads is at least 1, got 0"),
+        ({"threads": 1.5}, TypeError, "threads is a whole number, got 1.5"),
+        ({"time_limit": 0.0}, ValueError, "time_limit is a positive number of seconds"),
+        ({"time_limit": "1"}, TypeError, "time_limit is a positive number of seconds"),
+        ({"warm_start": 3}, TypeError, "earlier results, or a single one for all, got 3"),
+        ({"warm_start": [3]}, TypeError, "warm_start is an earlier result, got 3"),
+        ({"warm_start": []}, at.ModelError, "0 results for 1 problems"),
+    ],
+)
+def test_settings_that_are_refused(keywords, error, words):
+    with pytest.raises(error, match=words):
+        at.decode_many([easy()], **keywords)
+
+
+def test_a_warm_start_from_another_graph_is_refused():
+    with pytest.raises(at.ModelError, match="comes from another graph"):
+        at.decode_many([easy()], warm_start=at.decode_many([easy()]))
+
+
+def test_scores_of_another_graph_are_refused():
+    with pytest.raises(at.ModelError, match="belong to another graph"):
+        at.decode_many(easy(), {easy().variables[0].symbol: np.zeros((2, 3))})
+
+
+def test_what_is_prepared_is_kept_as_long_as_the_problem():
+    problem = easy().compile().problem
+    first = prepare(problem)
+    assert prepare(problem) is first
+    kept = len(small_problems._prepared)
+    del problem, first
+    gc.collect()
+    assert len(small_problems._prepared) < kept
