@@ -12,6 +12,9 @@ import assent as at
 from assent.learn import Examples, Hamming, LabelCosts, WeightedHamming
 from assent.models import (
     ChainModel,
+    CutInput,
+    CutModel,
+    CutSpace,
     GraphInput,
     GraphModel,
     MatchingModel,
@@ -79,10 +82,24 @@ def random_graphs(rng: np.random.Generator, n: int = 3, loss=None) -> Examples:
     return Examples(model, inputs, outputs, loss or random_loss(rng, 2))
 
 
+def random_cuts(rng: np.random.Generator, n: int = 3, loss=None) -> Examples:
+    """Small networks with features on nodes and edges."""
+    features, edge = int(rng.integers(1, 3)), int(rng.integers(1, 3))
+    model = CutModel(features, edge)
+    inputs, outputs = [], []
+    for t in rng.integers(2, 5, n):
+        pairs = [(j, k) for j in range(t) for k in range(j) if rng.random() < 0.7 or j == 1]
+        x = CutInput(rng.normal(size=(t, features)), pairs, rng.random((len(pairs), edge)))
+        inputs.append(x)
+        outputs.append(rng.integers(0, 2, t))
+    return Examples(model, inputs, outputs, loss or random_loss(rng, 2))
+
+
 FAMILIES = {
     "chain": random_chains,
     "tree": random_trees,
     "matching": random_matchings,
+    "cut": random_cuts,
     "graph": random_graphs,
 }
 
@@ -91,6 +108,17 @@ def all_matchings(n: int, m: int) -> np.ndarray:
     """Every matching of ``n`` rows and ``m`` columns, flat."""
     tables = np.array(list(product((0.0, 1.0), repeat=n * m))).reshape(-1, n, m)
     return tables[(tables.sum(1) <= 1).all(1) & (tables.sum(2) <= 1).all(1)].reshape(-1, n * m)
+
+
+def all_cuts(space: CutSpace) -> np.ndarray:
+    """Every labelling, with every superset of the edges it cuts."""
+    found = []
+    for labels in product((0.0, 1.0), repeat=space.nodes):
+        must = [float(labels[j] != labels[k]) for j, k in space.ends]
+        for cut in product((0.0, 1.0), repeat=len(must)):
+            if all(c >= m for c, m in zip(cut, must, strict=True)):
+                found.append([*labels, *cut])
+    return np.array(found)
 
 
 def random_loss(rng: np.random.Generator, states: int):
@@ -108,6 +136,8 @@ def vertices(example) -> np.ndarray:
     space = example.space
     if isinstance(space, MatchingSpace):
         return all_matchings(*space.shape)
+    if isinstance(space, CutSpace):
+        return all_cuts(space)
     if not isinstance(space, TreeSpace):
         return np.array([
             space.indicators(np.eye(2, dtype=np.int8)[list(states)].ravel())

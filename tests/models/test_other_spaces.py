@@ -8,6 +8,9 @@ import pytest
 import assent as at
 from assent.errors import ModelError
 from assent.models import (
+    CutInput,
+    CutModel,
+    CutSpace,
     GraphInput,
     GraphModel,
     Hamming,
@@ -16,7 +19,7 @@ from assent.models import (
     Part,
     StructureSpace,
 )
-from tests.learn.problems import all_matchings, build_path, vertices
+from tests.learn.problems import all_cuts, all_matchings, build_path, vertices
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -33,6 +36,47 @@ def test_matchings(seed):
     assert ((every - q) @ (point - q)).max() <= 1e-7
     with pytest.raises(TypeError, match="MatchingSpace cannot answer marginals"):
         space.marginals(scores)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_cuts(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 5))
+    edges = [(j, k) for j in range(n) for k in range(j) if rng.random() < 0.8 or j == 1]
+    space = CutSpace(n, edges)
+    every = all_cuts(space)
+    scores = rng.normal(size=space.size)
+    assert scores @ space.maximize(scores) == pytest.approx((every @ scores).max())
+    rows = space.rows()
+    assert (rows.below @ every.T <= rows.limit[:, None] + 1e-12).all()
+    point = rng.normal(size=space.size)
+    q = space.project(point)
+    assert (rows.below @ q <= rows.limit + 1e-7).all()
+    assert q.min() >= -1e-9
+    # All vertices of the relaxation are integral (the rows are totally unimodular).
+    assert ((every - q) @ (point - q)).max() <= 1e-6
+
+
+def test_cut_model():
+    x = CutInput(np.array([[1.0], [-0.5], [-2.0]]), [[0, 1], [1, 2]], np.array([[1.0], [0.5]]))
+    model = CutModel().shaped([x], [[1, 0, 0]])
+    assert (model.features, model.edge_features, model.prices) == (1, 1, [1])
+    example = model.example(x, [1, 0, 0], Hamming())
+    assert example.gold.tolist() == [1, 0, 0, 1, 0]
+    assert example.scores(np.array([2.0, 3.0])).tolist() == [2.0, -1.0, -4.0, -3.0, -1.5]
+    assert model.predict(x, np.array([1.0, 0.0])).tolist() == [1, 0, 0]
+    assert model.predict(x, np.array([1.0, -5.0])).tolist() == [1, 0, 0]
+    assert model.predict(x, np.array([1.0, 9.0])).tolist() == [0, 0, 0]
+    assert model.named(np.array([1.0, 9.0]))["edges"].tolist() == [9.0]
+    assert model.agreement([1, 0, 0], [1, 1, 0]) == (2, 3)
+    with pytest.raises(ModelError, match="3 zeros and ones, got 2 labels"):
+        model.example(x, [1, 0], Hamming())
+    with pytest.raises(ModelError, match="not negative, as prices must be"):
+        model.predict(x._replace(features=-np.ones((2, 1))), np.zeros(2))
+    with pytest.raises(ModelError, match="for nodes and \\(2, 1\\) for edges"):
+        model.predict(x._replace(features=np.ones((3, 1))), np.zeros(2))
+    with pytest.raises(ModelError, match="CutModel has no shape yet"):
+        _ = CutModel().size
 
 
 @pytest.mark.parametrize("seed", range(10))

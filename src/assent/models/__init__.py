@@ -1,6 +1,7 @@
 """Joint feature maps: from inputs, outputs and weights to scores over a structure."""
 
 from assent.models.base import Model
+from assent.models.cut import CutInput, CutModel, CutSpace
 from assent.models.example import Example, LinearExample
 from assent.models.graph import GraphInput, GraphModel, GraphSpace, Part
 from assent.models.losses import Hamming, LabelCosts, Loss, WeightedHamming
@@ -12,6 +13,9 @@ from assent.models.tree_space import TreeSpace
 
 __all__ = [
     "ChainModel",
+    "CutInput",
+    "CutModel",
+    "CutSpace",
     "Example",
     "GraphInput",
     "GraphModel",
