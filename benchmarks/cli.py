@@ -12,6 +12,7 @@ from benchmarks import (
     cold_start,
     decompositions,
     grounding,
+    learning,
     lp_optima,
     own_structures,
     per_iteration,
@@ -30,6 +31,7 @@ SIDES = {True: (30, 100, 300), False: (30, 100, 300, 1000)}
 THREAD_SIDES = {True: (100, 300), False: (100, 300, 1000)}
 SIZES = {True: (10**3, 10**4, 10**5, 10**6), False: tuple(10**e for e in range(3, 8))}
 BATCH = {True: 120, False: 1024}
+EDGES = {True: (10**4, 10**5), False: (10**4, 10**5, 10**6, 5 * 10**6)}
 TIME_LIMIT = {True: 20.0, False: 300.0}
 LP_LIMIT = 600.0
 CERTIFY_LIMIT = {True: 20.0, False: 60.0}  # a bound is meant to reach the LP within a minute
@@ -70,6 +72,9 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(grounding_command, people="")
         context.invoke(soft_logic_command, quick=quick, rules="")
         context.invoke(batch_command, quick=quick, count=None, threads=2)
+        context.invoke(learning_command, quick=quick, data=data)
+        if not quick:
+            context.invoke(learning_growth_command, quick=quick, edges="", plots=plots)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(certify_command, quick=quick, data=data, only="*")
@@ -151,6 +156,21 @@ def soft_logic_command(quick: bool, rules: str) -> None:
 def batch_command(quick: bool, count: int | None, threads: int) -> None:
     """Many small problems at once, against a loop over scipy's milp."""
     batch.run(new_console(), count or BATCH[quick], threads)
+@main.command("learning")
+@quick_option
+@data_option
+def learning_command(quick: bool, data: Path | None) -> None:
+    """All trainers on handwritten words and snakes: accuracy, time, questions asked."""
+    learning.run(new_console(), data, quick)
+
+
+@main.command("learning-growth")
+@quick_option
+@click.option("--edges", default="", help="Numbers of edges, separated by commas.")
+@plots_option
+def learning_growth_command(quick: bool, edges: str, plots: Path) -> None:
+    """Time and memory of dual extragradient as the training data grow."""
+    learning.run_growth(new_console(), _numbers(edges) or EDGES[quick], plots)
 
 
 @main.command("scaling")

@@ -14,6 +14,7 @@ from benchmarks import (
     batch,
     certify,
     decompositions,
+    learning,
     methods,
     own_structures,
     per_iteration,
@@ -249,3 +250,25 @@ def test_soft_logic():
         relaxed = -at.decode(task.build()[0], at.LinearProgram()).bound
         assert done.bound == pytest.approx(relaxed, abs=1e-3)
         assert relaxed - 1e-3 <= done.objective <= relaxed + 0.5
+
+
+def test_learning_without_data_says_so():
+    assert "no data" in run("learning", "--quick")
+
+
+def test_learning_on_made_up_data():
+    rng = np.random.default_rng(0)
+    words = [rng.normal(size=(4, 2)) for _ in range(12)]
+    labels = [(x[:, 0] > 0).astype(int) for x in words]
+    split = learning.Split(words[:6], labels[:6], words[6:], labels[6:])
+    trainer = learning.FrankWolfe(max_iterations=3)
+    task = learning.Task("letters", learning.ChainModel(), split, (trainer,))
+    row = learning.measure(task, trainer)
+    assert (row.trainer, row.passes, row.calls) == ("FrankWolfe", 3, 18)
+    assert row.accuracy > 0.7
+
+
+def test_learning_growth(tmp_path):
+    output = run("learning-growth", "--edges", "400", "--plots", str(tmp_path))
+    assert "400" in output and "MB" in output
+    assert (tmp_path / "learning_growth.png").stat().st_size > 0

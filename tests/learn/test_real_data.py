@@ -1,0 +1,49 @@
+"""Handwritten words and snakes: what published accuracies say must be reached."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import assent as at
+from assent.learn import AdaGradLikelihood, FrankWolfe, StructuredPredictor, Subgradient
+from assent.models import ChainModel, GraphModel
+from benchmarks.learning_data import letters, snake_graph, snakes
+from tests.oracles.sweep import FULL, sweep_size
+
+
+@pytest.fixture(scope="module")
+def data() -> Path:
+    root = os.environ.get("ASSENT_DATA")
+    if not root or not (Path(root) / "learning").is_dir():
+        pytest.skip("ASSENT_DATA is unset or has no folder 'learning'")
+    return Path(root)
+
+
+def score(split, model, trainer) -> float:
+    predictor = StructuredPredictor(model, trainer, measure_every=1000)
+    predictor.fit(split.inputs, split.outputs)
+    return predictor.score(split.test_inputs, split.test_outputs)
+
+
+def test_letters_from_pixels(data):
+    """Published: 0.787, by Frank-Wolfe in a library that does not install any more."""
+    words = letters(data)
+    assert (len(words.inputs), len(words.test_inputs)) == (704, 6173)
+    assert score(words, ChainModel(), FrankWolfe(C=0.1, max_iterations=10, averaged=True)) >= 0.79
+    assert score(words, ChainModel(), AdaGradLikelihood(max_iterations=6)) >= 0.79
+
+
+def test_letters_from_products_of_pixels(data):
+    words = letters(data, quadratic=True, most=600)
+    assert score(words, ChainModel(), Subgradient(C=1.0, max_iterations=5)) >= 0.86
+
+
+@pytest.mark.skipif(sweep_size() < FULL, reason="takes a minute: make sweep")
+def test_snakes(data):
+    pictures = snakes(data)
+    model = GraphModel(snake_graph, solver=at.AD3(max_iterations=200))
+    trainer = FrankWolfe(C=0.1, max_iterations=4, averaged=True)
+    assert score(pictures, model, trainer) >= 0.99
