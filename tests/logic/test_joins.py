@@ -63,3 +63,15 @@ def test_bindings_of_random_premises(seeds):
         assert (rule.factors.get("All", 0) + rule.merged) == expected
         found += expected
     assert found, "none of the premises could hold: the test says nothing"
+
+
+def test_a_wider_domain_matches_no_tuple_outside():
+    wide, narrow = logic.Domain("wide", 8), logic.Domain("narrow", range(1, 4))
+    x, y = logic.variables("x y", wide)
+    a = logic.relation("a", [(2, 7), (3, 3), (1, 0)], wide, wide)
+    b = logic.relation("b", [(1, 3), (3, 3), (2, 3)], narrow, narrow)
+    graph = at.FactorGraph()
+    p = logic.predicate(graph.binary(8, name="p"), wide)
+    rule = logic.Rules(graph).add((a(x, y) & b(x, y)) >> p(x))
+    assert rule.bindings == 1
+    assert graph.handles[0].words(0) == "rule 1 (x=3, y=3): All(p[3])"

@@ -254,6 +254,7 @@ def extend(
     joins = [a for a in guards.atoms if all(_is_plain(arg) for arg in a.args)]
     conditions = list(guards.conditions)
     state.filter(conditions)
+    joins = state.semi_join(joins)
     while missing:
         best = min(
             ((state.join_size(atom), n) for n, atom in enumerate(joins) if _binds(atom, missing)),
@@ -270,6 +271,7 @@ def extend(
             del missing[variable]
             state.cross(variable)
         state.filter(conditions)
+        joins = state.semi_join(joins)
     return state.table, state.parent
 
 
@@ -309,6 +311,31 @@ class _Growing:
 
     def _take(self, rows: NDArray[np.int64]) -> None:
         self.table, self.parent = self.table.take(rows), self.parent[rows]
+
+    def semi_join(self, atoms: list[Atom]) -> list[Atom]:
+        """Drop rows at which an atom is false whose variables are all there; returns the others."""
+        waiting = []
+        for atom in atoms:
+            if any(isinstance(a, Variable) and a not in self.table.columns for a in atom.args):
+                waiting.append(atom)
+                continue
+            keep = self._may_hold(atom)
+            if not keep.all():
+                self._take(np.flatnonzero(keep))
+        return waiting
+
+    def _may_hold(self, atom: Atom) -> NDArray[np.bool_]:
+        pred, scope = atom.predicate, self.table.scope
+        places, inside = [], np.ones(self.table.count, bool)
+        for arg, domain in zip(atom.args, pred.domains, strict=True):
+            if isinstance(arg, Constant):
+                places.append(np.array(domain.position(arg.value)))
+            else:
+                assert isinstance(arg, Variable)
+                at = translate(self.table.columns[arg], scope.domains[arg], domain)
+                inside &= at >= 0
+                places.append(np.maximum(at, 0))
+        return inside & (pred.codes_at(places) != FALSE)
 
     def check_product(self, variables: list[Variable]) -> None:
         """Refuse all combinations of several variables before the first of them is added."""
