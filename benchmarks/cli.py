@@ -10,6 +10,7 @@ from benchmarks import (
     batch,
     certify,
     cold_start,
+    consensus,
     decompositions,
     grounding,
     learning,
@@ -75,6 +76,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(learning_command, quick=quick, data=data)
         if not quick:
             context.invoke(learning_growth_command, quick=quick, edges="", plots=plots)
+        context.invoke(consensus_command, quick=quick)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(certify_command, quick=quick, data=data, only="*")
@@ -124,6 +126,13 @@ def own_structures_command() -> None:
 def sentences_command() -> None:
     """Second-order parsing: milliseconds per iteration, iterations and status."""
     sentences.run(new_console())
+
+
+@main.command("consensus")
+@quick_option
+def consensus_command(quick: bool) -> None:
+    """Sentences that should agree: box solvers against copies of variables."""
+    consensus.run(new_console(), consensus.CORPORA[quick])
 
 
 @main.command("decompositions")

@@ -13,6 +13,7 @@ from assent.solvers.linear_program import build_lp
 from benchmarks import (
     batch,
     certify,
+    consensus,
     decompositions,
     learning,
     methods,
@@ -101,6 +102,15 @@ def test_own_structures(monkeypatch):
     theirs, yours = at.decode(own_structures.built_in(grid)), at.decode(own_structures.own(grid))
     assert yours.value == pytest.approx(theirs.value)
     assert yours.bound == pytest.approx(theirs.bound, abs=1e-4)
+
+
+def test_consensus(monkeypatch):
+    small = consensus.Corpus("small", 4, 3, 3, 2, 0.6, 0.5)
+    found = consensus.run(new_console(), [small])["small"]
+    assert found.keys() == consensus.SOLVERS.keys()
+    assert np.isfinite(found["BoxMPLP"][0]) and np.isfinite(found["BoxSubgradient"][0])
+    monkeypatch.setitem(consensus.CORPORA, True, [small])
+    assert "small: 4 sentences" in run("consensus", "--quick")
 
 
 def test_threads(monkeypatch, quick_figures):

@@ -48,6 +48,8 @@ from assent.views import group
 
 if TYPE_CHECKING:
     from assent.solvers.ad3 import AD3
+    from assent.solvers.box_mplp import BoxMPLP
+    from assent.solvers.box_subgradient import BoxSubgradient
     from assent.solvers.linear_program import LinearProgram
     from assent.solvers.max_product import MaxProduct
     from assent.solvers.mplp import MPLP
@@ -60,6 +62,8 @@ __version__ = "0.1.0"
 # Solvers load Numba; they are imported when first named, so that `import assent` stays quick.
 _LAZY = {
     "AD3": "assent.solvers.ad3",
+    "BoxMPLP": "assent.solvers.box_mplp",
+    "BoxSubgradient": "assent.solvers.box_subgradient",
     "LinearProgram": "assent.solvers.linear_program",
     "MPLP": "assent.solvers.mplp",
     "MaxProduct": "assent.solvers.max_product",
@@ -78,6 +82,8 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "AtMost",
     "AtMostOne",
     "Binarized",
+    "BoxMPLP",
+    "BoxSubgradient",
     "Cardinality",
     "Categorical",
     "Certificate",

@@ -17,6 +17,8 @@ SOLVERS = {
     "star-diffusion": "StarDiffusion",
     "trws": "TRWS",
     "max-product": "MaxProduct",
+    "box-subgradient": "BoxSubgradient",
+    "box-mplp": "BoxMPLP",
 }
 
 

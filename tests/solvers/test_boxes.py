@@ -1,0 +1,238 @@
+"""Box solvers: exact block steps, bounds that bound, the optimum of the softened problem."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import assent as at
+from assent.compiled import graph_scores
+from assent.errors import ModelError
+from assent.kernels.box_mplp import best_block
+from tests.oracles.hulls import hull_lp
+from tests.oracles.sweep import sweep_seeds
+
+
+def random_block(rng):
+    k = int(rng.integers(1, 6))
+    m1, m2, c = rng.normal(size=k), rng.normal(size=k), rng.random(k) * 2.0
+    if rng.random() < 0.3:
+        m1, m2, c = np.round(m1), np.round(m2), np.round(c)  # ties
+    if k > 1 and rng.random() < 0.3:
+        m1[rng.integers(k)] = -np.inf
+    return m1, m2, c
+
+
+def block_value(m1, m2, nu):
+    return (m1 - nu).max() + (m2 + nu).max()
+
+
+def block_optimum(m1, m2, c):
+    """The least value of a block, by a linear program."""
+    k = len(c)
+    rows, right = [], []
+    for side, m, sign in ((0, m1, -1.0), (1, m2, 1.0)):
+        for i in np.flatnonzero(m > -np.inf):
+            row = np.zeros(k + 2)
+            row[i], row[k + side] = sign, -1.0
+            rows.append(row)
+            right.append(-m[i])
+    cost = np.append(np.zeros(k), [1.0, 1.0])
+    bounds = [*((0.0, top) for top in c), (None, None), (None, None)]
+    return linprog(cost, np.array(rows), right, bounds=bounds).fun
+
+
+@sweep_seeds()
+def test_a_block_step_is_the_best_there_is(seeds):
+    for seed in seeds:
+        m1, m2, c = random_block(np.random.default_rng(seed))
+        nu = np.zeros(len(c))
+        claimed = best_block(m1, m2, c, nu)
+        assert (nu >= 0.0).all() and (nu <= c).all()
+        assert block_value(m1, m2, nu) == pytest.approx(claimed, abs=1e-9)
+        assert claimed == pytest.approx(block_optimum(m1, m2, c), abs=1e-7)
+
+
+def printed_block(m1, m2, c):
+    """The step as printed in the paper."""
+    k = len(c)
+    pairs = list(itertools.product(range(k), repeat=2))
+    first, second = max(pairs, key=lambda p: m1[p[0]] + m2[p[1]] - c[p[0]] * (p[0] != p[1]))
+    others = [i for i in range(k) if i not in (first, second)]
+    nu = np.zeros(k)
+    if first == second:
+        high = min((m1[first] - m1[i] for i in range(k) if i != first), default=0.0)
+        low = max((m2[j] - m2[first] + c[j] for j in range(k) if j != first), default=0.0)
+        nu[first] = 0.5 * (high + low)
+    else:
+        nu[first], nu[second] = 0.0, c[second]
+    for i in others:
+        low = -m1[i] + m1[first] + nu[first]
+        nu[i] = 0.5 * (m2[second] - m2[i] + nu[second] + low)
+    return np.clip(nu, 0.0, c)
+
+
+def test_the_printed_step_is_not_the_best():
+    """What the corrections are for: most blocks that disagree are left with a worse bound."""
+    worse = apart = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        m1, m2, c = rng.normal(size=3), rng.normal(size=3), rng.random(3)
+        best = best_block(m1, m2, c, np.zeros(3))
+        if best > (m1 + m2).max() + 1e-6:
+            apart += 1
+            worse += block_value(m1, m2, printed_block(m1, m2, c)) > best + 1e-6
+    assert apart > 50
+    assert worse == apart
+
+
+def corpus(rng, dense=False, sentences=3, length=3, states=3):
+    """Chains of which some words should be tagged alike, and the same with plain tables."""
+    g = at.FactorGraph()
+    found = []
+    for i in range(sentences):
+        scores = rng.normal(size=(length, states))
+        tag = g.categorical(length, states=states, scores=scores, name=f"s{i}")
+        tables = rng.normal(size=(length - 1, states, states))
+        if dense:
+            g.add(at.Dense(tag[:-1], tag[1:], scores=tables))
+        else:
+            g.add(at.Chain(tag, transitions=tables))
+        found.append(tag)
+    for k in range(2):
+        top = g.categorical(states=states, name=f"top{k}")
+        for tag in found:
+            word = int(rng.integers(length))
+            penalty = rng.random(states) * 2.0
+            if dense:
+                table = -penalty[:, None] * (1.0 - np.eye(states))
+                g.add(at.Dense(tag[word], top, scores=table))
+            else:
+                g.add(at.Soft(at.Agree(tag[word], top), penalty=penalty))
+    return g
+
+
+def relaxation(graph):
+    compiled = graph.compile()
+    return hull_lp(compiled.problem, compiled.flat_scores(graph_scores(graph)))
+
+
+def every(sizes):
+    return itertools.product(*(range(size) for size in sizes))
+
+
+@sweep_seeds(0.3)
+def test_sentences_that_should_agree(seeds):
+    for seed in seeds:
+        g = corpus(np.random.default_rng(seed))
+        optimum = relaxation(corpus(np.random.default_rng(seed), dense=True))
+        size = 1e-3 * (1.0 + abs(optimum))
+        steps = at.decode(g, at.BoxSubgradient(max_iterations=3000))
+        assert optimum - 1e-7 <= steps.bound <= optimum + size
+        descent = at.decode(g, at.BoxMPLP())
+        assert optimum - 1e-7 <= descent.bound
+        bounds = [step.bound for step in descent.trace.reports]
+        assert (np.diff(bounds) <= 1e-9 * (1.0 + abs(optimum))).all()
+        for result in (steps, descent):
+            assert result.feasible and result.certificate.verify()
+            assert result.value <= optimum + 1e-7
+
+
+def soft_graph(rng):
+    """Variables on their own, linked by soft agreement and counts; scores and charges by hand."""
+    g = at.FactorGraph()
+    theta = rng.normal(size=(3, 3))
+    y = g.categorical(3, states=3, scores=theta, name="y")
+    bias = rng.normal(size=3)
+    x = g.binary(3, scores=bias, name="x")
+    penalty, price = rng.random(3), float(rng.random())
+    g.add(at.Soft(at.Agree(y[0], y[1]), penalty=penalty))
+    g.add(at.Soft(at.Agree(x[0], ~x[1]), penalty=0.4))
+    lits = [y[0].indicators[0], y[2].indicators[0], ~x[2], x[0]]
+    k = int(rng.integers(0, 4))
+    kind = [at.AtMost, at.AtLeast, at.Exactly][rng.integers(3)]
+    g.add(at.SoftCount(kind(k, lits), penalty=price))
+    fixed = rng.random() < 0.3
+    if fixed:
+        g.fix(x[0], 1)
+
+    def value(labels, bits):
+        total = theta[np.arange(3), labels].sum() + bias @ bits
+        total -= penalty[labels[0]] * (labels[0] != labels[1])
+        total -= 0.4 * (bits[0] == bits[1])
+        number = (labels[0] == 0) + (labels[2] == 0) + (1 - bits[2]) + bits[0]
+        off = number - k
+        off = max(off, 0) if kind is at.AtMost else max(-off, 0) if kind is at.AtLeast else abs(off)
+        return total - price * off
+
+    best = max(
+        value(np.array(labels), np.array(bits))
+        for labels in every([3, 3, 3])
+        for bits in every([2, 2, 2])
+        if not fixed or bits[0] == 1
+    )
+    return g, best
+
+
+@sweep_seeds(0.3)
+def test_counts_literals_and_evidence(seeds):
+    for seed in seeds:
+        g, best = soft_graph(np.random.default_rng(seed))
+        result = at.decode(g, at.BoxSubgradient(max_iterations=3000))
+        assert result.value <= best + 1e-7
+        assert best <= result.bound + 1e-7
+        assert result.certificate.verify()
+        # The same softened problem by copies: the same relaxation.
+        copied = at.decode(g)
+        assert result.bound == pytest.approx(copied.bound, abs=1e-3 * (1.0 + abs(best)))
+
+
+@sweep_seeds(0.1)
+def test_matrices_of_penalties(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        theta, matrix = rng.normal(size=(2, 3)), rng.random((3, 3))
+        y = g.categorical(2, states=3, scores=theta, name="y")
+        g.add(at.Soft(at.Agree(y[0], y[1]), penalty=matrix))
+        result = at.decode(g, at.BoxSubgradient(max_iterations=3000))
+        # The hinge's own relaxation, in which the two sides are distributions.
+        cost = np.concatenate([-theta.ravel(), matrix.ravel()])
+        rows = np.zeros((9, 15))
+        for t, (i, j) in enumerate(every([3, 3])):
+            rows[t, [i, 3 + j, 6 + t]] = 1.0, -1.0, -1.0
+        sums = np.zeros((2, 15))
+        sums[0, :3] = sums[1, 3:6] = 1.0
+        found = linprog(cost, rows, np.zeros(9), sums, np.ones(2))
+        best = max(
+            theta[0, i] + theta[1, j] - matrix[i].sum() + matrix[i, j] for i, j in every([3, 3])
+        )
+        # Read as a dual point of the pair, which is tighter, multipliers may prove more.
+        assert best - 1e-9 <= result.bound <= -found.fun + 1e-3
+        assert result.certificate.verify()
+
+
+def test_what_a_box_solver_does_not_take():
+    g = at.FactorGraph()
+    y = g.categorical(3, states=2, name="y")
+    g.add(at.Chain(y, transitions=np.zeros((2, 2))))
+    inside = g.add(at.Soft(at.Agree(y[0], y[2]), penalty=1.0))
+    with pytest.raises(ModelError, match="two variables of one"):
+        at.decode(g, at.BoxMPLP())
+    assert at.decode(g, at.BoxSubgradient()).feasible and inside
+    g.add(at.AtMost(1, y.indicators[:, 0]))
+    for solver in (at.BoxMPLP(), at.BoxSubgradient()):
+        with pytest.raises(ModelError, match="share nothing but soft constraints"):
+            at.decode(g, solver)
+    h = at.FactorGraph()
+    x = h.binary(3, name="x")
+    h.add(at.SoftCount(at.AtMost(1, x), penalty=1.0))
+    with pytest.raises(ModelError, match="no closed step"):
+        at.decode(h, at.BoxMPLP())
+    with pytest.raises(ValueError, match="passes"):
+        at.BoxMPLP(passes=0)
+    with pytest.raises(ValueError, match="step is one of"):
+        at.BoxSubgradient(step="large")
