@@ -16,7 +16,7 @@ import numpy as np
 from assent.kernels.boxes import charge, load
 from assent.kernels.flat import FACTOR
 from assent.kernels.jit import jit
-from assent.kernels.propagate import inner as wrapperless
+from assent.kernels.propagate import lean
 from assent.kernels.questions import gather, max_marginals_factor
 
 ALL = -1  # all of a submodel's max-marginals are as they should be
@@ -26,25 +26,25 @@ NONE = -2
 STILL = 1e-12
 
 
-@wrapperless
+@lean
 def refresh(flat, submodels, inner, factor, r, s, first, cache, work):
     """Max-marginals of a submodel, by place, into ``cache`` from ``first[factor]``."""
     row = flat.groups[submodels.group[factor]]
     f = factor - row[FACTOR]
     load(row, flat, f, r, s)
-    gather(row, flat, f, s, work.a)
-    max_marginals_factor(row, flat, inner, f, work.a, work)
+    a = gather(row, flat, f, s, work.a)
+    max_marginals_factor(row, flat, inner, f, a, work)
     for at in range(first[factor + 1] - first[factor]):
         cache[first[factor] + at] = work.out[at]
 
 
-@wrapperless
+@lean
 def place_of(submodels, lit):
     """Place of a literal in its submodel."""
     return submodels.place[~lit, 0] if lit < 0 else submodels.place[lit, 1]
 
 
-@wrapperless
+@lean
 def read_side(flat, submodels, boxes, inner, box, side, r, s, first, cache, valid, key, work, m):
     """Max-marginals ``m`` of one side's states, its multipliers included; 1 if it had to ask."""
     asked = 0
@@ -68,7 +68,7 @@ def read_side(flat, submodels, boxes, inner, box, side, r, s, first, cache, vali
     return asked
 
 
-@wrapperless
+@lean
 def middle(low, high):
     """A number between two, whatever is infinite or rounded."""
     if low == -np.inf and high == np.inf:
@@ -126,7 +126,7 @@ def best_block(m1, m2, c, nu):
     return best
 
 
-@wrapperless
+@lean
 def is_slack(m1, m2, c, nu):
     """Whether the block's best states fit its multipliers already: nothing to gain."""
     first, second = 0, 0
@@ -184,7 +184,7 @@ def sweep(
     return moved, asked
 
 
-@wrapperless
+@lean
 def settle_block(submodels, boxes, box, new, nu, r, first, cache, valid, keys):
     """Take on a block's new multipliers; 1 if they differ from the old ones."""
     begin = boxes.first[box]

@@ -10,11 +10,11 @@ import numpy as np
 
 from assent.kernels.flat import ACROSS, ALONG, CODE, ENTRY, FACTOR, LINK, PAIR, SIZE, TABLE
 from assent.kernels.jit import jit
-from assent.kernels.propagate import inner as wrapperless
+from assent.kernels.propagate import lean
 from assent.kernels.questions import gather, maximize_logic, maximize_table, settle
 
 
-@wrapperless
+@lean
 def charge(boxes, t, amount, r):
     """Raise a multiplier by ``amount``: its literals are worth that much less; returns constants.
 
@@ -63,7 +63,7 @@ def submodel_links(flat, submodels, r, s):
             s[link] = -r[v] if flat.lits[link] < 0 else r[v]
 
 
-@wrapperless
+@lean
 def load(row, flat, f, r, s):
     """Link scores of one submodel; returns what negated literals leave behind."""
     constant = 0.0
@@ -78,7 +78,7 @@ def load(row, flat, f, r, s):
     return constant
 
 
-@wrapperless
+@lean
 def maximize_pair(a, score, z):
     """Best vertex of a pair; returns its value."""
     both = a[0] + a[1] + score
@@ -89,19 +89,19 @@ def maximize_pair(a, score, z):
     return max(both, one, 0.0)
 
 
-@wrapperless
+@lean
 def solve_submodel(flat, submodels, inner, factor, r, s, x, work):
     """Best vertex of a submodel, written to ``x[n]``; returns its value."""
     row = flat.groups[submodels.group[factor]]
     f = factor - row[FACTOR]
     value = load(row, flat, f, r, s)
-    gather(row, flat, f, s, work.a)
+    a = gather(row, flat, f, s, work.a)
     if row[CODE] == PAIR:
-        value += maximize_pair(work.a, inner[row[ENTRY] + f], work.z)
+        value += maximize_pair(a, inner[row[ENTRY] + f], work.z)
     elif row[CODE] < TABLE:
-        value += maximize_logic(row, flat, f, work.a, work)
+        value += maximize_logic(row, flat, f, a, work)
     else:
-        value += maximize_table(row, flat, inner, f, work.a, work)[0]
+        value += maximize_table(row, flat, inner, f, a, work)[0]
     for j in range(row[SIZE]):
         lit = flat.lits[row[LINK] + f * row[ALONG] + j * row[ACROSS]]
         if lit < 0:
@@ -124,7 +124,7 @@ def solve_all(flat, submodels, inner, r, s, x, work):
             solve_submodel(flat, submodels, inner, factor, r, s, x, work)
 
 
-@wrapperless
+@lean
 def excess_of(boxes, t, x):
     """``g`` at the assignment ``x[n]``: terms of literals less the offset."""
     total = -boxes.offset[t]
@@ -135,7 +135,7 @@ def excess_of(boxes, t, x):
     return total
 
 
-@wrapperless
+@lean
 def cost_of(boxes, t, excess):
     """What a penalty charges for ``g``: the most a multiplier can make of it."""
     if np.abs(excess) < 1e-9:
