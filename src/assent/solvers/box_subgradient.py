@@ -14,13 +14,14 @@ from assent.kernels.boxes import soft_links, submodel_links
 from assent.kernels.flat import COUNT, Flat, flat_of, inner_scores
 from assent.kernels.oracle import raise_pending
 from assent.kernels.questions import Work, make_questions_work
+from assent.kernels.start import OF_SCORES
 from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.abilities import require
 from assent.solvers.boxes import Boxes, Submodels, find_submodels, make_boxes, soft_groups
 from assent.solvers.dual_bound import bound_at
 from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
-from assent.solvers.starting_point import OF_SCORES, initial_penalty
+from assent.solvers.starting_point import initial_penalty
 from assent.solvers.subgradient import RULES, Rule
 
 SLACK = "All penalties are paid in full or not owed: the answer is proven."
