@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -337,7 +338,8 @@ def test_an_explanation_names_rule_and_binding(graph):
     rules.add(p(x) >> p(y), where=x < y, penalty=0.25, name="follow")
     rules.add(p(2), weight=0.5, name="wish")
     found = rules.explain(at.decode(graph))
-    assert [str(f) for f in found.tight] == ["not both: AtLeastOne(~p[0], ~p[1])"]
+    assert [str(f) for f in found.tight] == ["not both: ~p(0) | ~p(1)"]
+    assert found.tight[0].factor == "AtLeastOne(~p[0], ~p[1])"
     relaxed = at.FactorGraph()  # the same without the hard rule: better by what it held back
     q = logic.predicate(relaxed.binary(3, scores=[3.0, 2.0, -1.0], name="p"))
     free = logic.Rules(relaxed)
@@ -351,7 +353,7 @@ def test_an_explanation_names_rule_and_binding(graph):
         ("follow", "x=0, y=1", 0.25),
         ("follow", "x=0, y=2", 0.25),
     ]
-    assert "follow for x=0, y=1: Pair(p[0], ~p[1])" in str(found)
+    assert "follow for x=0, y=1: p(0) >> p(1)" in str(found)
 
 
 def test_an_infeasible_model_names_rules_and_bindings(graph):
@@ -375,6 +377,38 @@ def test_a_long_explanation_keeps_what_matters_most(graph):
     found = rules.explain(at.decode(graph), most=3).paid
     assert [f.binding for f in found] == ["x=49", "x=48", "x=47"]
     assert "… 30 more" in str(rules.explain(at.decode(graph)))
+
+
+def test_an_explanation_speaks_of_the_rule_where_a_variable_was_needed(graph):
+    p = logic.predicate(graph.binary(3, scores=[2.0, 2.0, -3.0], name="p"))
+    rules = logic.Rules(graph)
+    rules.add((p(x) & p(y)) >> p(z), where=(x < y) & (y < z), penalty=1.0, name="third")
+    (found,) = rules.explain(at.decode(graph)).paid
+    assert str(found) == "third for x=0, y=1, z=2: (p(0) & p(1)) >> p(2)"
+    assert found.factor == "Dense(~third/auxiliary[0])"
+
+
+def test_more_combinations_than_64_bits_can_number(graph):
+    """Five variables over 2^16 members: without care the first would be shifted out."""
+    many = logic.Domain("many", 2**16)
+    pairs = [(1, 2), (15_000, 2)]
+    r = logic.relation("r", pairs, many, many)
+    q = logic.predicate(graph.binary(2, name="q"), many, many, at=pairs)
+    s = logic.predicate(graph.binary(3, name="s"), many, at=[1, 15_000, 2])
+    a, b, c, d, e, f = logic.variables("a b c d e f")
+    premise = r(a, b) & r(c, d) & r(e, f)
+    rule = logic.Rules(graph).add(premise >> logic.one_of(s(f), q(a, b) & q(c, d) & s(e)))
+    assert rule.bindings == 8
+    triples = list(product(range(2), repeat=3))
+    expected = {
+        (*q, *s)
+        for q in product((0, 1), repeat=2)
+        for s in product((0, 1), repeat=3)
+        if all(s[2] + (q[i] and q[j] and s[k]) == 1 for i, j, k in triples)
+    }
+    assert feasible_points(graph, 5) == expected
+    with raises("more combinations than can be numbered"):
+        logic.relation("five", [(1,) * 5], *[many] * 5)
 
 
 def test_rules_survive_pickling(graph):

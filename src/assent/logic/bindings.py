@@ -29,6 +29,8 @@ from assent.logic.formulas import Atom, Comparison, Formula, Junction, Not, free
 from assent.logic.predicates import FALSE, TRUE, Predicate
 from assent.problem import Int32
 
+LARGEST_KEY = 2**62  # combinations of values are numbered by 64-bit integers
+
 COMPARE = {
     "==": np.equal,
     "!=": np.not_equal,
@@ -68,12 +70,14 @@ class Bindings:
         """Another table in the same scope."""
         return Bindings(self.scope, columns, count)
 
+    def values(self, row: int) -> dict[Variable, Any]:
+        """One row as a mapping from variables to members."""
+        domains = self.scope.domains
+        return {v: domains[v].labels[int(column[row])] for v, column in self.columns.items()}
+
     def words(self, row: int) -> str:
         """One row as ``h=1, m=3``."""
-        return ", ".join(
-            f"{v.name}={self.scope.domains[v].labels[int(column[row])]}"
-            for v, column in self.columns.items()
-        )
+        return ", ".join(f"{v.name}={label}" for v, label in self.values(row).items())
 
     def projected(self, variables: Sequence[Variable]) -> tuple[Bindings, NDArray[np.int64] | None]:
         """Different values of ``variables`` only, and the row of each row among them.
@@ -83,9 +87,13 @@ class Bindings:
         kept = {v: self.columns[v] for v in self.columns if v in set(variables)}
         if len(kept) == len(self.columns) or self.count == 0:
             return self, None
-        key = np.zeros(self.count, np.int64)
+        key, range_ = np.zeros(self.count, np.int64), 1
         for variable, column in kept.items():
-            key = key * len(self.scope.domains[variable]) + column
+            size = len(self.scope.domains[variable])
+            if range_ * size > LARGEST_KEY:  # number the combinations so far afresh
+                key = np.unique(key, return_inverse=True)[1].ravel()
+                range_ = int(key.max()) + 1
+            key, range_ = key * size + column, range_ * size
         _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
         if len(first) == self.count:
             return self, None

@@ -12,6 +12,7 @@ from assent.certify import literal_truth
 from assent.errors import ModelError
 from assent.factors.base import Logic
 from assent.logic.draft import SCORE
+from assent.logic.expressions import written_with
 from assent.text_table import format_table
 
 if TYPE_CHECKING:
@@ -61,18 +62,20 @@ class Finding:
     Attributes:
         rule: the rule's name.
         binding: the values of its variables, in words.
+        statement: the rule with these values put in.
         factor: the factor it became, in words.
         amount: what it cost, or by how much the bound would be higher without it.
     """
 
     rule: str
     binding: str
+    statement: str
     factor: str
     amount: float
 
     def __str__(self) -> str:
         where = f" for {self.binding}" if self.binding else ""
-        return f"{self.rule}{where}: {self.factor}"
+        return f"{self.rule}{where}: {self.statement}"
 
 
 @dataclass(frozen=True)
@@ -158,8 +161,14 @@ def _findings(
     if len(rows) > most:
         rows = rows[np.argsort(-amount[rows], kind="stable")[:most]]
     for row in rows.tolist():
-        words = ground.handle.factor.words(row)
-        yield Finding(rule.name, ground.batch.bindings.words(row), words, float(amount[row]))
+        table = ground.batch.bindings
+        yield Finding(
+            rule.name,
+            table.words(row),
+            written_with(rule.statement, table.values(row)),
+            ground.handle.factor.words(row),
+            float(amount[row]),
+        )
 
 
 def _sorted(found: list[Finding], most: int) -> tuple[Finding, ...]:

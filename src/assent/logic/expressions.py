@@ -6,7 +6,8 @@ They are evaluated on whole arrays of bindings at once; see `bindings`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -16,6 +17,9 @@ from assent.logic.domains import Domain
 
 if TYPE_CHECKING:
     from assent.logic.formulas import Comparison
+
+# Values that variables are shown with in place of their names, while a ground rule is written out.
+_shown: ContextVar[Mapping[Variable, Any] | None] = ContextVar("shown", default=None)
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -115,7 +119,24 @@ class Variable(Expression):
         yield self
 
     def __repr__(self) -> str:
-        return self.name
+        values = _shown.get()
+        return str(values[self]) if values is not None and self in values else self.name
+
+
+def written_with(thing: Any, values: Mapping[Variable, Any]) -> str:
+    """A formula or expression in words, with values in the place of some variables.
+
+    Example:
+        >>> from assent import logic
+        >>> x, y = logic.variables("x y")
+        >>> written_with(x + 1 < y, {x: 3})
+        '3 + 1 < y'
+    """
+    token = _shown.set(values)
+    try:
+        return repr(thing)
+    finally:
+        _shown.reset(token)
 
 
 def variables(names: str, domain: Domain | None = None) -> tuple[Variable, ...]:

@@ -49,6 +49,9 @@ class Predicate:
         self.domains = domains
         self.graph = graph
         self.sizes = tuple(len(d) for d in domains)
+        if np.prod(self.sizes, dtype=np.float64) > 2.0**62:
+            raise ModelError(f"{name}: domains of sizes {self.sizes} have more combinations than "
+                             "can be numbered; use fewer arguments")  # fmt: skip
         order = np.argsort(keys, kind="stable")
         self._keys, self._codes = keys[order], codes[order]
         repeated = np.flatnonzero(self._keys[1:] == self._keys[:-1])

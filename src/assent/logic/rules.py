@@ -204,7 +204,7 @@ class Rules:
             >>> rules = logic.Rules(g)
             >>> _ = rules.add(p(x) >> p(y), where=x < y, penalty=0.5, name="follow")
             >>> print(*rules.explain(at.decode(g)).paid)
-            follow for x=0, y=1: Pair(p[0], ~p[1])
+            follow for x=0, y=1: p(0) >> p(1)
         """
         if result.certificate.compiled.graph is not self.graph:
             raise ModelError("the result is of another graph than these rules")
