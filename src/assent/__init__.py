@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from assent.solvers.ad3 import AD3
     from assent.solvers.box_mplp import BoxMPLP
     from assent.solvers.box_subgradient import BoxSubgradient
+    from assent.solvers.integer_program import IntegerProgram
     from assent.solvers.linear_program import LinearProgram
     from assent.solvers.max_product import MaxProduct
     from assent.solvers.mplp import MPLP
@@ -64,6 +65,7 @@ _LAZY = {
     "AD3": "assent.solvers.ad3",
     "BoxMPLP": "assent.solvers.box_mplp",
     "BoxSubgradient": "assent.solvers.box_subgradient",
+    "IntegerProgram": "assent.solvers.integer_program",
     "LinearProgram": "assent.solvers.linear_program",
     "MPLP": "assent.solvers.mplp",
     "MaxProduct": "assent.solvers.max_product",
@@ -97,6 +99,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "GrandparentAutomaton",
     "HeadAutomaton",
     "Implies",
+    "IntegerProgram",
     "Knapsack",
     "LinearProgram",
     "Literals",

@@ -12,6 +12,7 @@ from assent.cli.tables import format_table
 SOLVERS = {
     "ad3": "AD3",
     "lp": "LinearProgram",
+    "ip": "IntegerProgram",
     "subgradient": "Subgradient",
     "mplp": "MPLP",
     "star-diffusion": "StarDiffusion",

@@ -25,9 +25,11 @@ class Forest(Structure):
 
     Attributes:
         parents: the parent of each slot, -1 for a root.
+        counted: the state of each slot that is counted, -1 for none.
     """
 
     parents: tuple[int, ...]
+    counted: tuple[int, ...]
     _counts: Float  # scores per number of visits; one zero where nothing is counted
 
     def _plant(self, variables: Any, parents: Sequence[int], counted: Any, counts: Float) -> None:
@@ -39,6 +41,7 @@ class Forest(Structure):
         if counted is not None:
             numbers = state_numbers(self.kind, variables, counted)
             refuse_hopeless(self.kind, self.states, numbers, counts)
+        self.counted = tuple(numbers)
         # Imported here: kernels load the compiler, which a written model does not need yet.
         from assent.kernels.tree import tree_data
 

@@ -18,9 +18,9 @@ import numpy as np
 from assent.kernels.oracle import marginals_address, max_marginals_address, search_address
 from assent.problem import Float, Int32, Int64, Problem, Scores
 
-# Codes of groups: those of logic forms (CAP to KNAPSACK), then tables by their kind, then pairs.
+# Codes of groups: those of logic forms (CAP to KNAPSACK), pairs, then tables by their kind.
 TABLE = 8  # DENSE, POTTS, STRUCTURE and CALLBACK count from here
-PAIR = 16
+PAIR = 5
 
 # Columns of ``Flat.groups``.
 CODE = 0

@@ -26,6 +26,7 @@ from assent.kernels.flat import (
     DATA_END,
     ENTRIES,
     ENTRY,
+    FACTOR,
     ITEM,
     LINK,
     PAIR,
@@ -88,7 +89,7 @@ def gather(row, flat, f, s, a):
     first = row[LINK] + f * row[ALONG]
     if row[AS_PLACES] == 1:
         return s[first : first + row[PLACES]]
-    if row[CODE] < TABLE or row[CODE] == PAIR:
+    if row[CODE] < TABLE:
         for j in range(row[SIZE]):
             a[j] = s[first + j * row[ACROSS]]
         return a[: row[SIZE]]
@@ -260,3 +261,21 @@ def residuals(lits, s, theta, out):
 def number_of_factors(flat: Flat) -> int:
     """All factors of all groups."""
     return int(flat.groups[:, COUNT].sum())
+
+
+@jit
+def maximize_all(flat, inner, first_group, s, z, value, earned, work):
+    """Best vertices of the groups from ``first_group`` on, which are tables or structures.
+
+    By link into ``z``, with values and inner values by factor, counted from the first group's.
+    """
+    before = flat.groups[first_group, FACTOR]
+    for g in range(first_group, len(flat.groups)):
+        row = flat.groups[g]
+        for f in range(row[COUNT]):
+            a = gather(row, flat, f, s, work.a)
+            number = row[FACTOR] - before + f
+            value[number], earned[number] = maximize_table(row, flat, inner, f, a, work)
+            first = row[LINK] + f * row[ALONG]
+            for j in range(row[SIZE]):
+                z[first + j] = work.z[j]

@@ -374,6 +374,7 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
         assignment=assignment,
         flat_dual=best.dual,
         is_ray=is_ray,
+        searched=getattr(run.solver, "searches", False),
     )
     status, message = _final_status(certificate, run.solver.gap_tolerance, status, message)
     return Result(

@@ -12,13 +12,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.relaxation_rows import Rows, relaxation_rows
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scipy import sparse
+
+    from assent.graph import FactorGraph
 
 Method = Literal["simplex", "ipm", "choose"]
 
@@ -84,8 +89,8 @@ class LpSolution:
     iterations: int
 
 
-def build_lp(problem: Problem, scores: Scores) -> CompactLP:
-    """The compact relaxation of a problem as sparse arrays.
+def build_lp(problem: Problem, scores: Scores, integer: bool = False) -> CompactLP:
+    """The compact relaxation of a problem as sparse arrays, or rows for an ``integer`` program.
 
     Example:
         >>> from assent.problem import make_problem
@@ -95,7 +100,7 @@ def build_lp(problem: Problem, scores: Scores) -> CompactLP:
     """
     from scipy import sparse
 
-    n, rows = problem.n, relaxation_rows(problem, scores)
+    n, rows = problem.n, relaxation_rows(problem, scores, integer)
     lits = problem.all_lits
     coordinate, negated = np.where(lits < 0, ~lits, lits), lits < 0
     sign = np.where(negated, -1.0, 1.0)
@@ -138,12 +143,13 @@ def cost_scale(cost: Float) -> float:
 def link_scores(problem: Problem, rows: Rows, row_dual: Float) -> DualPoint:
     """Link scores that row multipliers stand for."""
     dual = np.minimum(row_dual, rows.limit)
-    links = _row_scores(problem, rows, dual)
+    links = row_scores(problem, rows, dual)
     np.subtract.at(links, rows.earned_link, rows.earned)
     return split_links(problem, links)
 
 
-def _row_scores(problem: Problem, rows: Rows, row_dual: Float) -> Float:
+def row_scores(problem: Problem, rows: Rows, row_dual: Float) -> Float:
+    """One score per link: the multipliers of its rows times their entries."""
     # (an empty bincount would be integer)
     weights = rows.entry * row_dual[rows.row]
     return np.bincount(rows.link, weights, minlength=problem.n_links).astype(float)
@@ -167,10 +173,14 @@ def solve_lp(
         2.5
     """
     lp = build_lp(problem, scores)
-    highs = _load(lp, {"solver": method, "time_limit": time_limit})
-    _run(highs)
-    status = _status(highs)
-    columns, row_dual = _read(highs, lp)
+    if lp.rows.priced:
+        from assent.solvers.column_generation import solve_priced
+
+        return solve_priced(problem, scores, lp, method, time_limit)
+    highs = load_highs(lp, {"solver": method, "time_limit": time_limit})
+    run_highs(highs)
+    status = highs_status(highs)
+    columns, row_dual = read_highs(highs, lp)
     x, relaxed_value = np.full(problem.n, 0.5), np.nan
     if columns is not None:
         x = np.clip(columns[: problem.n], 0.0, 1.0)
@@ -188,8 +198,13 @@ def solve_lp(
     )
 
 
-def _load(lp: CompactLP, options: dict[str, Any]) -> Any:
-    """HiGHS with the model and options set, silent and on one thread."""
+def load_highs(
+    lp: CompactLP, options: dict[str, Any], whole: NDArray[np.bool_] | None = None
+) -> Any:
+    """HiGHS with the model and options set, silent and on one thread.
+
+    ``whole`` says which columns of an integer program take whole values only.
+    """
     import highspy
 
     highs = highspy.Highs()
@@ -206,11 +221,14 @@ def _load(lp: CompactLP, options: dict[str, Any]) -> Any:
     model.a_matrix_.start_ = lp.matrix.indptr
     model.a_matrix_.index_ = lp.matrix.indices
     model.a_matrix_.value_ = lp.matrix.data
+    if whole is not None:
+        kinds = highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger
+        model.integrality_ = [kinds[int(must)] for must in whole]
     highs.passModel(model)
     return highs
 
 
-def _run(highs: Any) -> None:
+def run_highs(highs: Any) -> None:
     """Run HiGHS in its own thread, so that Ctrl-C reaches Python and can stop it."""
     highs.HandleUserInterrupt = True
     highs.startSolve()
@@ -223,12 +241,13 @@ def _run(highs: Any) -> None:
             pass
 
 
-def _status(highs: Any) -> str:
+def highs_status(highs: Any) -> str:
+    """What HiGHS has to say, in words."""
     name = highs.getModelStatus().name
     return STATUS.get(name, f"HiGHS stopped: {name}")
 
 
-def _read(highs: Any, lp: CompactLP) -> tuple[Float | None, Float]:
+def read_highs(highs: Any, lp: CompactLP) -> tuple[Float | None, Float]:
     """All columns, if there is an answer, and the multipliers in units of the scores."""
     solution = highs.getSolution()
     columns = np.array(solution.col_value).reshape(-1) if solution.value_valid else None
@@ -249,8 +268,8 @@ def _find_ray(problem: Problem, lp: CompactLP) -> DualPoint | None:
     Rows of products can always be met by their own columns: they are no part of a ray.
     """
     feasibility = replace(lp, cost=np.zeros_like(lp.cost))
-    highs = _load(feasibility, {"solver": "simplex", "presolve": "off"})
-    _run(highs)
+    highs = load_highs(feasibility, {"solver": "simplex", "presolve": "off"})
+    run_highs(highs)
     _, found, ray = highs.getDualRay()
     if not found:
         return None
@@ -261,7 +280,7 @@ def _find_ray(problem: Problem, lp: CompactLP) -> DualPoint | None:
     best = int(np.argmin(proofs))
     if not proofs[best] < 0.0:
         return None
-    return split_links(problem, _row_scores(problem, lp.rows, candidates[best]))
+    return split_links(problem, row_scores(problem, lp.rows, candidates[best]))
 
 
 def _ray_bound(lp: CompactLP, multipliers: Float) -> float:
@@ -313,6 +332,16 @@ class LinearProgram:
         """The solution of the relaxation; a time limit given here wins over the settings'."""
         limit = self.time_limit if time_limit is None else time_limit
         return solve_lp(problem, scores, self.method, limit)
+
+    def write(self, graph: FactorGraph, path: str | Path) -> None:
+        """Write the relaxation to an ``.lp`` or ``.mps`` file, for any other solver.
+
+        The file maximises; constants are included.  Structures that have no rows of their own
+        (see ``docs/files.md``) cannot be written.
+        """
+        from assent.solvers.program_file import write_program
+
+        write_program(graph, path, integer=False)
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None

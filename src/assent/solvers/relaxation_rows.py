@@ -12,6 +12,7 @@ scores whose bound is the optimum of the relaxation.
     product    c > 0: w = min(u, v) = u - t, t >= u - v;  c < 0: w = t, t >= u + v - 1;  t >= 0
     DENSE      a column per allowed joint state, a row per slot and state
     POTTS      products if all scores have one sign, else the rows of the full hull
+    structures see :mod:`assent.solvers.structure_rows`
 
 A product of two literals (a pair, a common state of POTTS) takes one row and one column ``t`` of
 cost ``|c|``; for ``c > 0`` the literal ``u`` earns ``c`` itself, and its link gives that back.
@@ -25,7 +26,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.errors import ModelError
 from assent.problem import ANYOF, DENSE, KNAPSACK, PARITY, SUM, Float, Int64, Problem, Scores
 
 # Even parity of three literals: signs and right-hand sides of the four facets.
@@ -42,6 +42,8 @@ class Rows(NamedTuple):
         cost: ``[C]`` of the further columns, to be minimised.
         earned_link, earned: scores that literals of links earn besides the model's.
         constant: score that is earned in any case.
+        whole: ``[C]`` which of the further columns an integer program needs whole.
+        priced: structures whose columns are still to be generated.
     """
 
     row: Int64
@@ -57,6 +59,20 @@ class Rows(NamedTuple):
     earned_link: Int64
     earned: Float
     constant: float
+    whole: NDArray[np.bool_]
+    priced: tuple[Priced, ...] = ()
+
+
+class Priced(NamedTuple):
+    """A group of structures as columns, one per vertex: their rows.
+
+    ``links[m, links]`` are the rows of the coordinates, ``convexity[m]`` those that say "one vertex
+    each"; ``table`` is the group's number among the problem's tables.
+    """
+
+    table: int
+    links: Int64
+    convexity: Int64
 
 
 @dataclass(frozen=True)
@@ -78,6 +94,8 @@ class RowBuilder:
         self.n_rows = self.n_columns = 0
         self._limits: list[tuple[Float, ...]] = []
         self._cost: list[Float] = []
+        self._whole: list[NDArray[np.bool_]] = []
+        self.priced: list[Priced] = []
         self._entries: list[tuple[NDArray, ...]] = []
         self._column_entries: list[tuple[NDArray, ...]] = []
         self._shifts: list[tuple[NDArray, ...]] = []
@@ -90,9 +108,10 @@ class RowBuilder:
         self.n_rows += upper.size
         return np.arange(self.n_rows - upper.size, self.n_rows).reshape(upper.shape)
 
-    def columns(self, cost: Float) -> Int64:
+    def columns(self, cost: Float, whole: bool = False) -> Int64:
         """New non-negative columns, one per element of ``cost``: their numbers, in its shape."""
         self._cost.append(cost.ravel())
+        self._whole.append(np.full(cost.size, whole))
         self.n_columns += cost.size
         return np.arange(self.n_columns - cost.size, self.n_columns).reshape(cost.shape)
 
@@ -122,14 +141,17 @@ class RowBuilder:
         moved = np.bincount(shift_row, shift, minlength=self.n_rows)
         earned_link, earned = _joined((index, number), self._earned)
         (cost,) = _joined((number,), [(part,) for part in self._cost])
+        (whole,) = _joined((np.zeros(0, bool),), [(part,) for part in self._whole])
         return Rows(
             row, link, entry, column_row, column, column_entry, lower - moved, upper - moved,
-            limit, cost, earned_link, earned, self._constant,
+            limit, cost, earned_link, earned, self._constant, whole, tuple(self.priced),
         )  # fmt: skip
 
 
-def relaxation_rows(problem: Problem, scores: Scores) -> Rows:
-    """Rows of all factors: pairs, logic factors, tables.
+def relaxation_rows(problem: Problem, scores: Scores, integer: bool = False) -> Rows:
+    """Rows of all factors: pairs, logic factors, tables, structures.
+
+    For an ``integer`` program they need to be right at whole points only.
 
     Example:
         >>> from assent.problem import make_problem
@@ -137,14 +159,16 @@ def relaxation_rows(problem: Problem, scores: Scores) -> Rows:
         >>> relaxation_rows(problem, Scores(np.zeros(3), np.array([1.0, -1.0]))).upper
         array([0., 1.])
     """
-    if problem.models:
-        kind = problem.models[0].structure.kind
-        raise ModelError(f"LinearProgram has no rows for {kind}; decode with AD3() instead")
     builder = RowBuilder()
     ends = np.arange(2 * problem.n_pairs).reshape(-1, 2)
     add_products(builder, State(ends[:, 0]), State(ends[:, 1]), scores.pair)
     _add_logic(builder, problem, first_link=2 * problem.n_pairs)
-    _add_tables(builder, problem, scores.table, 2 * problem.n_pairs + len(problem.lits))
+    first_link = 2 * problem.n_pairs + len(problem.lits)
+    _add_tables(builder, problem, scores.table, first_link)
+    if problem.models:
+        from assent.solvers.structure_rows import add_structures
+
+        add_structures(builder, problem, scores.table, first_link, integer)
     return builder.finish()
 
 

@@ -98,7 +98,7 @@ def _slots(flat: Flat, row: Int64) -> list[tuple[int, int, bool]]:
 
     The last is so where every place without a link is impossible.
     """
-    if row[column.CODE] < column.TABLE or row[column.CODE] == column.PAIR:
+    if row[column.CODE] < column.TABLE:
         return [(j, 1, False) for j in range(row[column.SIZE])]
     start = flat.whole[row[column.START] :][: row[column.SLOTS] + 1]
     place = flat.whole[row[column.PLACE] :][: row[column.SIZE]]
@@ -147,7 +147,7 @@ def _slot_rays(
     v = np.where(lits < 0, ~lits, lits)
     unit = units.of[v]
     member = np.arange(len(links))
-    is_table = column.TABLE <= row[column.CODE] != column.PAIR
+    is_table = row[column.CODE] >= column.TABLE
     rows = []
     whole = np.zeros(len(links), bool)
     if closed and width > 1:
@@ -181,7 +181,7 @@ def _rows(
     out[:, ray.GROUP], out[:, ray.MEMBER], out[:, ray.OWN_LINK] = g, member, link
     out[:, ray.POSITION], out[:, ray.AT], out[:, ray.RANK] = position, at, rank
     begin, end = 2 * position, 2 * position + 2
-    if column.TABLE <= row[column.CODE] != column.PAIR:
+    if row[column.CODE] >= column.TABLE:
         start = flat.whole[row[column.START] :][: row[column.SLOTS] + 1]
         place = flat.whole[row[column.PLACE] + position]
         own = int(np.searchsorted(start, place, side="right")) - 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.kernels import stars as ray
-from assent.kernels.flat import CODE, FACTOR, PAIR, TABLE
+from assent.kernels.flat import CODE, FACTOR, TABLE
 from assent.kernels.stars import Stars
 from assent.problem import DENSE, POTTS, Float, Int64, Problem, Scores
 from assent.solvers import messages, star_sweeps
@@ -108,10 +108,8 @@ def _sides(
 
 def _name(problem: Problem, groups: Int64, code: int) -> str:
     """A group's kind in words."""
-    if code < TABLE:
+    if code < TABLE:  # a pair has no more than two
         return f"a constraint of the form {LOGIC_NAMES[code]}"
-    if code == PAIR:
-        return "a Pair"
     if code in (TABLE + DENSE, TABLE + POTTS):
         return "a Dense table"
     return f"a {problem.models[0].structure.kind}"

@@ -1,0 +1,164 @@
+"""IntegerProgram: branch and bound through HiGHS."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assent.problem import DualPoint, Float, Problem, Scores, split_links
+from assent.solvers.dual_bound import bound_at
+from assent.solvers.linear_program import (
+    LpSolution,
+    build_lp,
+    highs_status,
+    load_highs,
+    read_highs,
+    run_highs,
+    solve_lp,
+)
+from assent.solvers.messages import check_settings
+from assent.solvers.protocol import Info, WarmStart
+
+if TYPE_CHECKING:
+    from assent.graph import FactorGraph
+
+NOTHING = (
+    "The search found that no assignment satisfies all constraints. The relaxation does not show "
+    "it, so there is no short proof and no conflict to name."
+)
+
+
+@dataclass
+class Workspace:
+    """The relaxation's solution for the dual point, and what the search found."""
+
+    relaxation: LpSolution | None = None
+    x: Float | None = None
+    searched: float = np.inf  # the search's own bound
+
+
+@dataclass(frozen=True)
+class IntegerProgram:
+    """Branch and bound through HiGHS: the true optimum of small problems, where AD3 leaves a gap.
+
+    First the relaxation is solved, whose multipliers are the dual point of the certificate; then
+    HiGHS searches.  ``certificate.searched`` says that the bound is the search's: a stranger can
+    recheck the answer and the relaxation's bound, not the search.
+
+    Attributes:
+        gap_tolerance: relative gap at which an answer counts as optimal.
+        time_limit: seconds after which HiGHS stops, or None.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=1.0)
+        >>> rule = g.add(at.Pair(x[[0, 1, 2]], x[[1, 2, 0]], scores=-2.0))
+        >>> at.decode(g).status.name, at.decode(g, at.IntegerProgram()).status.name
+        ('RELAXED', 'OPTIMAL')
+    """
+
+    gap_tolerance: float = 1e-6
+    time_limit: float | None = None
+    residual_tolerance: float = 1e-6
+    max_iterations: int = 1  # one step does everything
+    searches = True
+
+    def __post_init__(self) -> None:
+        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise ValueError(f"time_limit is a positive number of seconds, got {self.time_limit}")
+
+    def write(self, graph: FactorGraph, path: str | Path) -> None:
+        """Write the integer program to an ``.lp`` or ``.mps`` file, for any other solver.
+
+        The file maximises; constants are included, so that its optimum is the graph's.
+        """
+        from assent.solvers.program_file import write_program
+
+        write_program(graph, path, integer=True)
+
+    def init(
+        self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
+    ) -> Workspace:
+        """An empty workspace; a structure without rows is refused here."""
+        build_lp(problem, scores, integer=True)
+        return Workspace()
+
+    def advance(
+        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+    ) -> Info:
+        """Solve the relaxation, then search; one iteration is everything."""
+        w, began = workspace, time.perf_counter()
+        w.relaxation = solve_lp(problem, scores, "choose", self.time_limit)
+        if w.relaxation.status == "interrupted":
+            raise KeyboardInterrupt
+        left = None
+        if self.time_limit is not None:
+            left = max(self.time_limit - (time.perf_counter() - began), 1e-3)
+        if w.relaxation.status == "infeasible":
+            return Info(1, 0.0, 0.0)
+        status = self._search(problem, scores, w, left)
+        if status == "interrupted":
+            raise KeyboardInterrupt
+        if status == "infeasible":
+            return Info(1, np.inf, np.inf, finished=True, reason=NOTHING)
+        done = status == "optimal"
+        return Info(
+            1, 0.0 if done else np.inf, 0.0 if done else np.inf, finished=True,
+            reason=f"HiGHS stopped its search: {status}.",
+        )  # fmt: skip
+
+    def _search(
+        self, problem: Problem, scores: Scores, workspace: Workspace, limit: float | None
+    ) -> str:
+        lp = build_lp(problem, scores, integer=True)
+        whole = np.append(np.ones(problem.n, bool), lp.rows.whole)
+        # The gap is relative to the value in HiGHS, and to 1 + |bound| here: half is enough.
+        options = {"mip_rel_gap": 0.5 * self.gap_tolerance, "time_limit": limit}
+        highs = load_highs(lp, {**options, "mip_abs_gap": 0.0}, whole)
+        run_highs(highs)
+        status = highs_status(highs)
+        columns, _ = read_highs(highs, lp)
+        if columns is not None and status != "infeasible":
+            workspace.x = np.clip(columns[: problem.n], 0.0, 1.0)
+        bound = highs.getInfo().mip_dual_bound
+        if np.isfinite(bound) and status in ("optimal", "time limit"):
+            workspace.searched = float(lp.offset - lp.scale * bound)
+        return status
+
+    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """The better of the search's bound and the relaxation's."""
+        if workspace.relaxation is None:
+            return np.inf
+        return min(workspace.searched, bound_at(problem, scores, workspace.relaxation.dual))
+
+    def dual_point(
+        self,
+        problem: Problem,
+        scores: Scores,
+        workspace: Workspace,
+        out: DualPoint | None = None,
+    ) -> DualPoint:
+        """Link scores of the relaxation's multipliers; zero before the solve."""
+        if workspace.relaxation is None:
+            return split_links(problem, np.zeros(problem.n_links))
+        return workspace.relaxation.dual
+
+    def ray(self, workspace: Workspace) -> DualPoint | None:
+        """Link scores that prove infeasibility, if the relaxation shows it."""
+        return None if workspace.relaxation is None else workspace.relaxation.ray
+
+    def marginals(self, workspace: Workspace) -> Float:
+        """The answer found, or the relaxed one."""
+        assert workspace.relaxation is not None, "an answer exists after the solve"
+        return workspace.relaxation.x if workspace.x is None else workspace.x
+
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """Objective of the relaxation at the relaxed answer."""
+        assert workspace.relaxation is not None, "a relaxed answer exists after the solve"
+        return workspace.relaxation.relaxed_value

@@ -1,0 +1,120 @@
+"""Structures in linear programs, integer programs, and both as files."""
+
+from __future__ import annotations
+
+import highspy
+import numpy as np
+import pytest
+
+import assent as at
+from assent.errors import ModelError
+from tests.oracles.sweep import sweep_seeds
+from tests.strategies import optimum, random_graph
+from tests.structures import STRUCTURES
+from tests.test_structures import best_of
+from tests.test_structures import random_graph as structured_graph
+
+
+@pytest.mark.parametrize("kind", STRUCTURES)
+@sweep_seeds(0.1)
+def test_structures_in_a_linear_program(kind, seeds):
+    for seed in seeds:
+        graph = structured_graph(np.random.default_rng(seed), kind)
+        result = at.decode(graph, at.LinearProgram())
+        best = best_of(graph)
+        assert result.certificate.verify()
+        assert result.value <= best + 1e-6 and best <= result.bound + 1e-6
+        other = at.decode(graph, at.AD3())
+        assert result.bound == pytest.approx(other.bound, abs=1e-5 * (1.0 + abs(best)))
+
+
+def test_an_infeasible_model_with_structures_is_proven_so():
+    h = at.FactorGraph()
+    y = h.binary(4, scores=1.0)
+    h.add(at.Cardinality(y, scores=[-np.inf, 0.0, -np.inf, -np.inf, -np.inf]))
+    h.add(at.Cardinality(y, scores=[-np.inf, -np.inf, -np.inf, 1.0, -np.inf]))
+    result = at.decode(h, at.LinearProgram())
+    assert result.status is at.Status.INFEASIBLE
+    assert result.certificate.verify()
+
+
+@sweep_seeds(0.3)
+def test_integer_programs_find_the_optimum(seeds):
+    for seed in seeds:
+        graph = random_graph(np.random.default_rng(seed), scale=1.0, factors=6)
+        best = optimum(graph)
+        result = at.decode(graph, at.IntegerProgram())
+        assert result.certificate.verify()
+        assert result.value == pytest.approx(best, abs=1e-6)
+        if np.isfinite(best):
+            assert result.status is at.Status.OPTIMAL
+            assert result.bound == pytest.approx(best, abs=1e-5 * (1.0 + abs(best)))
+
+
+@pytest.mark.parametrize("kind", ["Cardinality", "Chain", "Chain-at_most", "Tree", "Tree-counts"])
+@sweep_seeds(0.1)
+def test_structures_in_an_integer_program(kind, seeds):
+    for seed in seeds:
+        graph = structured_graph(np.random.default_rng(seed), kind)
+        result = at.decode(graph, at.IntegerProgram())
+        assert result.value == pytest.approx(best_of(graph), abs=1e-6)
+        assert result.certificate.verify()
+
+
+def test_a_structure_without_rows_is_refused():
+    g = at.FactorGraph()
+    x = g.binary(3, scores=1.0)
+    g.add(at.Custom(x, maximize=lambda scores: np.ones(len(scores))))
+    with pytest.raises(ModelError, match="IntegerProgram has no rows for Custom"):
+        at.decode(g, at.IntegerProgram())
+
+
+def test_the_search_closes_a_gap_and_says_so():
+    g = at.FactorGraph()
+    x = g.binary(3, scores=1.0)
+    g.add(at.Pair(x[[0, 1, 2]], x[[1, 2, 0]], scores=-2.0))
+    result = at.decode(g, at.IntegerProgram())
+    assert result.status is at.Status.OPTIMAL and result.value == 1.0
+    assert result.certificate.searched and not at.decode(g).certificate.searched
+    assert result.certificate.verify()
+    limited = at.decode(g, at.IntegerProgram(), time_limit=1e-6)
+    assert limited.bound >= 1.0 - 1e-9
+
+
+def reread(path) -> highspy.Highs:
+    highs = highspy.Highs()
+    highs.silent()
+    assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
+    highs.run()
+    return highs
+
+
+@pytest.mark.parametrize("suffix", [".lp", ".mps"])
+@pytest.mark.parametrize("kind", ["Chain", "Tree"])
+def test_written_programs_have_the_same_optimum(tmp_path, suffix, kind):
+    for seed in range(4):
+        graph = structured_graph(np.random.default_rng(seed), kind)
+        graph.add_constant(2.5)
+        if graph.compile().conflict is not None or not graph.compile().problem.n_links:
+            continue
+        for solver in (at.LinearProgram(), at.IntegerProgram()):
+            result = at.decode(graph, solver)
+            if not np.isfinite(result.bound):
+                continue
+            path = tmp_path / f"program{suffix}"
+            solver.write(graph, path)
+            found = reread(path).getInfo().objective_function_value
+            assert found == pytest.approx(result.bound, abs=1e-5)
+
+
+def test_files_keep_names_and_refuse_what_they_cannot_say(tmp_path):
+    g = at.FactorGraph()
+    arc = g.binary((2, 2), scores=1.0, name="arc")
+    g.add(at.AtMostOne(arc, axis=0))
+    at.IntegerProgram().write(g, tmp_path / "arcs.lp")
+    assert "arc_0_1" in (tmp_path / "arcs.lp").read_text()
+    with pytest.raises(ValueError, match=r"ends in \.lp or \.mps, got"):
+        at.LinearProgram().write(g, tmp_path / "arcs.txt")
+    g.add(at.Cardinality(arc.ravel(), scores=np.zeros(5)))
+    with pytest.raises(ModelError, match="Cardinality has no rows of its own"):
+        at.LinearProgram().write(g, tmp_path / "arcs.lp")
