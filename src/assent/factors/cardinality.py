@@ -55,11 +55,16 @@ class Cardinality(Structure):
         return super(Structure, self).words(row)
 
     def kernels(self) -> Kernels:
-        from assent.kernels import counts
+        return count_kernels()
 
-        return Kernels(
-            counts.maximize_counts,
-            counts.parts_counts,
-            counts.max_marginals_counts,
-            counts.marginals_counts,
-        )
+
+def count_kernels() -> Kernels:
+    """The kernels of factors that score the number of true literals."""
+    from assent.kernels import counts
+
+    return Kernels(
+        counts.maximize_counts,
+        counts.parts_counts,
+        counts.max_marginals_counts,
+        counts.marginals_counts,
+    )

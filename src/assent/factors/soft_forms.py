@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.factors.agree import Agree
+from assent.factors.cardinality import count_kernels
 from assent.factors.knapsack import Knapsack
 from assent.factors.scored import Scored, slots_of
 from assent.factors.soft import Soft, SoftCount, check_rule, clean_penalty
@@ -64,14 +65,7 @@ class CountedSoft(Soft):
         return (parts * (self.excess > 0)).sum(axis=1).reshape(self.shape)
 
     def kernels(self) -> Kernels:
-        from assent.kernels import counts
-
-        return Kernels(
-            counts.maximize_counts,
-            counts.parts_counts,
-            counts.max_marginals_counts,
-            counts.marginals_counts,
-        )
+        return count_kernels()
 
 
 class HingeSoft(CountedSoft, SoftCount):

@@ -10,14 +10,11 @@ from assent.errors import ModelError
 from assent.factors.soft_forms import AgreeSoft
 from assent.kernels import box_mplp as kernel
 from assent.kernels.boxes import charge_all, solve_all
-from assent.kernels.flat import CODE, COUNT, PLACES, SIZE, TABLE, Flat, flat_of, inner_scores
+from assent.kernels.flat import CODE, COUNT, PLACES, SIZE, TABLE, Flat, flat_of
 from assent.kernels.oracle import raise_pending
-from assent.kernels.questions import Work, make_questions_work
-from assent.problem import DualPoint, Float, Int64, Problem, Scores
-from assent.solvers.abilities import require
-from assent.solvers.box_subgradient import box_links
-from assent.solvers.boxes import Boxes, Submodels, find_submodels, make_boxes, soft_groups
-from assent.solvers.dual_bound import bound_at
+from assent.problem import Float, Int64, Problem, Scores
+from assent.solvers.box_solver import BoxSolver, Linked, link_submodels
+from assent.solvers.boxes import Boxes, Submodels
 from assent.solvers.messages import AT_REST, check_settings
 from assent.solvers.protocol import Info, WarmStart
 
@@ -26,27 +23,20 @@ from assent.solvers.protocol import Info, WarmStart
 class Workspace:
     """State of a running solve; see :mod:`assent.kernels.box_mplp`."""
 
-    flat: Flat  # asked for max-marginals
-    searched: Flat  # and for best vertices
-    submodels: Submodels
-    boxes: Boxes
-    inner: Float
-    work: Work
+    linked: Linked
+    searched: Flat  # the same factors, asked for best vertices
     order: tuple[Int64, Int64]  # blocks, and where sets of them begin
     keys: Int64  # [B, 2], variables that blocks link
-    nu: Float
-    r: Float
-    s: Float
     first: Int64  # [factors + 1] where a submodel's max-marginals begin
     cache: Float
     valid: Int64
     iterations: int = 0
     calls: int = 0
-    bound: float = np.inf
+    last_bound: float = np.inf
 
 
 @dataclass(frozen=True)
-class BoxMPLP:
+class BoxMPLP(BoxSolver):
     """Coordinate descent on soft agreement between submodels: no step size, never a worse bound.
 
     For models whose submodels share nothing but soft agreement, such as sentences linked by words
@@ -83,83 +73,59 @@ class BoxMPLP:
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> Workspace:
         """Multipliers of zero: every submodel on its own."""
-        require("BoxMPLP", "max_marginals", problem)
-        flat, inner = flat_of(problem, "max_marginals"), inner_scores(scores)
-        soft = soft_groups(problem, flat)
-        other = [kind.__name__ for _, kind in soft if kind is not AgreeSoft]
-        if other:
+        linked = link_submodels("BoxMPLP", "max_marginals", problem, scores)
+        if any(kind is not AgreeSoft for kind in linked.kinds):
             raise ModelError(
                 "BoxMPLP takes soft agreement with a penalty per pair or label; counts and "
                 "matrices of penalties have no closed step: decode with BoxSubgradient() or MPLP()"
             )
-        submodels = find_submodels("BoxMPLP", problem, flat, [g for g, _ in soft])
-        boxes = make_boxes(flat, soft, inner)
-        keys = _keys(boxes, submodels)
-        room = np.where(flat.groups[:, CODE] >= TABLE, flat.groups[:, PLACES], 0)
-        room = np.maximum(room, 2 * flat.groups[:, SIZE])
-        first = np.concatenate([[0], np.cumsum(np.repeat(room, flat.groups[:, COUNT]))])
+        keys = _keys(linked.boxes, linked.submodels)
+        groups = linked.flat.groups
+        room = np.where(groups[:, CODE] >= TABLE, groups[:, PLACES], 0)
+        room = np.maximum(room, 2 * groups[:, SIZE])
+        first = np.concatenate([[0], np.cumsum(np.repeat(room, groups[:, COUNT]))])
         return Workspace(
-            flat, flat_of(problem, "maximize"), submodels, boxes, inner,
-            make_questions_work(flat), _order(keys), keys,
-            np.zeros(len(boxes.offset)), scores.theta.copy(), np.zeros(problem.n_links),
-            first, np.zeros(first[-1]), np.full(len(first) - 1, kernel.NONE),
+            linked, flat_of(problem, "maximize"), _order(keys), keys, first,
+            np.zeros(first[-1]), np.full(len(first) - 1, kernel.NONE),
         )  # fmt: skip
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
     ) -> Info:
         """So many sweeps, fewer where nothing moves."""
-        w = workspace
-        before = w.bound
-        charge_all(w.boxes, w.nu, scores.theta, w.r)  # anew: sums of changes would gather errors
+        w, linked = workspace, workspace.linked
+        # Anew: sums of changes would gather errors.
+        charge_all(linked.boxes, linked.nu, scores.theta, linked.r)
         moved = 0
         for _ in range(iterations):
             moved, asked = kernel.sweep(
-                w.flat, w.submodels, w.boxes, w.inner, w.order, self.passes, w.keys,
-                w.nu, w.r, w.s, w.first, w.cache, w.valid, w.work,
+                linked.flat, linked.submodels, linked.boxes, linked.inner, w.order, self.passes,
+                w.keys, linked.nu, linked.r, linked.s, w.first, w.cache, w.valid, linked.work,
             )  # fmt: skip
             w.iterations += 1
             w.calls += asked
             if moved == 0:
                 break
         raise_pending()
-        w.bound = bound_at(problem, scores, self.dual_point(problem, scores, w))
+        before, w.last_bound = w.last_bound, self.bound(problem, scores, w)
         fall = np.inf
         if np.isfinite(before):
-            fall = (before - w.bound) / (1.0 + abs(w.bound))
-        still = moved == 0 or fall <= self.residual_tolerance or w.bound == -np.inf
+            fall = (before - w.last_bound) / (1.0 + abs(w.last_bound))
+        still = moved == 0 or fall <= self.residual_tolerance or w.last_bound == -np.inf
         return Info(
             w.iterations, np.inf, fall, finished=bool(still), reason=AT_REST if still else "",
             calls=w.calls,
         )  # fmt: skip
 
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Upper bound from the current multipliers."""
-        if np.isfinite(workspace.bound):
-            return workspace.bound
-        return bound_at(problem, scores, self.dual_point(problem, scores, workspace))
-
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: Workspace,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
-        """The current multipliers as link scores."""
-        return box_links(problem, scores, workspace, workspace.nu)
-
     def marginals(self, workspace: Workspace) -> Float:
         """The submodels' best assignments, each on its own."""
-        w = workspace
-        x = np.zeros(len(w.r))
-        solve_all(w.searched, w.submodels, w.inner, w.r, w.s, x, w.work)
+        linked = workspace.linked
+        x = np.zeros(len(linked.r))
+        solve_all(
+            workspace.searched, linked.submodels, linked.inner, linked.r, linked.s, x, linked.work
+        )
         raise_pending()
         return x
-
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Not known: there is no relaxed answer."""
-        return np.nan
 
 
 def _keys(boxes: Boxes, submodels: Submodels) -> Int64:

@@ -10,15 +10,10 @@ from numpy.typing import NDArray
 
 from assent.kernels import box_subgradient as kernel
 from assent.kernels import subgradient as plain
-from assent.kernels.boxes import soft_links, submodel_links
-from assent.kernels.flat import COUNT, Flat, flat_of, inner_scores
 from assent.kernels.oracle import raise_pending
-from assent.kernels.questions import Work, make_questions_work
 from assent.kernels.start import OF_SCORES
-from assent.problem import DualPoint, Float, Problem, Scores, split_links
-from assent.solvers.abilities import require
-from assent.solvers.boxes import Boxes, Submodels, find_submodels, make_boxes, soft_groups
-from assent.solvers.dual_bound import bound_at
+from assent.problem import Float, Problem, Scores
+from assent.solvers.box_solver import BoxSolver, Linked, link_submodels
 from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.starting_point import initial_penalty
@@ -31,14 +26,7 @@ SLACK = "All penalties are paid in full or not owed: the answer is proven."
 class Workspace:
     """State of a running solve; see :mod:`assent.kernels.box_subgradient`."""
 
-    flat: Flat
-    submodels: Submodels
-    boxes: Boxes
-    inner: Float
-    work: Work
-    nu: Float  # multipliers
-    r: Float  # [n], what they leave of the scores
-    s: Float  # link scores, scratch
+    linked: Linked
     x: Float  # [n], the submodels' vertices
     values: Float  # their maxima
     changed: NDArray[np.bool_]  # who has to be asked again
@@ -48,7 +36,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class BoxSubgradient:
+class BoxSubgradient(BoxSolver):
     """Subgradient steps on the multipliers of soft constraints, which their penalties bound.
 
     For models whose submodels (structures, tables, variables) share nothing but soft constraints:
@@ -86,36 +74,28 @@ class BoxSubgradient:
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> Workspace:
         """Multipliers of zero: every submodel on its own."""
-        require("BoxSubgradient", "maximize", problem)
-        flat, inner = flat_of(problem, "maximize"), inner_scores(scores)
-        soft = soft_groups(problem, flat)
-        numbers = [g for g, _ in soft]
-        submodels = find_submodels("BoxSubgradient", problem, flat, numbers)
-        boxes = make_boxes(flat, soft, inner)
-        factors = int(flat.groups[:, COUNT].sum())
-        changed = np.zeros(factors, bool)
-        changed[submodels.owner[submodels.owner >= 0]] = True
+        linked = link_submodels("BoxSubgradient", "maximize", problem, scores)
+        owners = linked.submodels.owner
+        changed = np.zeros(len(linked.submodels.group), bool)
+        changed[owners[owners >= 0]] = True
         state = np.zeros(kernel.STATES)
         state[plain.BEST], state[kernel.VALUE] = np.inf, -np.inf
         size = initial_penalty(problem, scores) / OF_SCORES
         state[plain.FIRST_STEP] = size if self.first_step is None else self.first_step
-        multipliers = len(boxes.offset)
-        n = problem.n
         return Workspace(
-            flat, submodels, boxes, inner, make_questions_work(flat),
-            np.clip(np.zeros(multipliers), boxes.lower, boxes.upper), scores.theta.copy(),
-            np.zeros(problem.n_links), np.zeros(n), np.zeros(factors), changed,
-            np.zeros(multipliers), np.zeros(n), state,
+            linked, np.zeros(problem.n), np.zeros(len(changed)), changed,
+            linked.nu.copy(), np.zeros(problem.n), state,
         )  # fmt: skip
 
     def _run(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
     ) -> None:
-        w = workspace
+        w, linked = workspace, workspace.linked
         kernel.advance(
-            w.flat, w.submodels, w.boxes, w.inner, scores.theta, scores.constant,
-            RULES[self.step], self.count == "increases", iterations,
-            w.nu, w.r, w.s, w.x, w.values, w.changed, w.best_nu, w.best_x, w.state, w.work,
+            linked.flat, linked.submodels, linked.boxes, linked.inner, scores.theta,
+            scores.constant, RULES[self.step], self.count == "increases", iterations,
+            linked.nu, linked.r, linked.s, w.x, w.values, w.changed, w.best_nu, w.best_x,
+            w.state, linked.work,
         )  # fmt: skip
         raise_pending()
 
@@ -138,36 +118,10 @@ class BoxSubgradient:
             reason=SLACK if proven else "", calls=int(state[plain.CALLS]),
         )  # fmt: skip
 
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Upper bound from the best multipliers so far."""
-        return bound_at(problem, scores, self.dual_point(problem, scores, workspace))
-
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: Workspace,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
-        """The best multipliers so far as link scores."""
-        return box_links(problem, scores, workspace, workspace.best_nu)
+    def best_multipliers(self, workspace: Workspace) -> Float:
+        """Those of the lowest bound so far."""
+        return workspace.best_nu
 
     def marginals(self, workspace: Workspace) -> Float:
         """The best assignment so far."""
         return workspace.best_x
-
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Not known: there is no relaxed answer."""
-        return np.nan
-
-
-def box_links(problem: Problem, scores: Scores, workspace: object, nu: Float) -> DualPoint:
-    """Multipliers as link scores: the soft factors have them, the submodels all the rest."""
-    from assent.kernels.boxes import charge_all
-
-    w = workspace
-    s, r = np.zeros(problem.n_links), np.empty(problem.n)
-    charge_all(w.boxes, nu, scores.theta, r)  # type: ignore[attr-defined]
-    submodel_links(w.flat, w.submodels, r, s)  # type: ignore[attr-defined]
-    soft_links(w.boxes, nu, s)  # type: ignore[attr-defined]
-    return split_links(problem, s)

@@ -169,38 +169,18 @@ def _places(flat: Flat, row: Int64, literals: Int32) -> Int64:
 def make_boxes(flat: Flat, soft: list[tuple[int, type]], inner: Float) -> Boxes:
     """The boxes of all soft factors, in the order of their groups."""
     parts = [_MAKERS[kind](flat, flat.groups[g], inner) for g, kind in soft]
-    if not parts:
-        parts = [_Part.none()]
-    per_factor = np.concatenate([part.per_factor for part in parts])
-    per_multiplier = np.concatenate([part.per_multiplier for part in parts])
-    return Boxes(
-        np.concatenate([[0], np.cumsum(per_factor)]),
-        np.concatenate([[0], np.cumsum(per_multiplier)]),
-        *(np.concatenate([getattr(part, name) for part in parts])
-          for name in ("lits", "sign", "known", "offset", "lower", "upper", "link_of")),
-    )  # fmt: skip
+    joined = Boxes(*(np.concatenate(arrays) for arrays in zip(_NONE, *parts, strict=True)))
+    return joined._replace(
+        first=np.concatenate([[0], np.cumsum(joined.first)]),
+        term=np.concatenate([[0], np.cumsum(joined.term)]),
+    )
 
 
-class _Part(NamedTuple):
-    """The boxes of one group, factor after factor."""
-
-    per_factor: Int64
-    per_multiplier: Int64
-    lits: Int32
-    sign: Float
-    known: NDArray[np.int8]
-    offset: Float
-    lower: Float
-    upper: Float
-    link_of: Int64
-
-    @classmethod
-    def none(cls) -> _Part:
-        whole, real = np.zeros(0, np.int64), np.zeros(0)
-        return cls(
-            whole, whole, np.zeros(0, np.int32), real, np.zeros(0, np.int8),
-            real, real, real, whole,
-        )  # fmt: skip
+# Of one group, ``first`` and ``term`` are how many multipliers and terms there are.
+_NONE = Boxes(
+    np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0),
+    np.zeros(0, np.int8), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, np.int64),
+)  # fmt: skip
 
 
 def _sides(flat: Flat, row: Int64) -> tuple[Int32, Int64, NDArray[np.bool_]]:
@@ -223,17 +203,17 @@ def _sides(flat: Flat, row: Int64) -> tuple[Int32, Int64, NDArray[np.bool_]]:
     return lits, link_of, possible
 
 
-def _agreement(flat: Flat, row: Int64, inner: Float) -> _Part:
+def _agreement(flat: Flat, row: Int64, inner: Float) -> Boxes:
     states = np.arange(int(row[PLACES]) // 2)
     return _pairs(flat, row, inner, np.stack([states, states], axis=1))
 
 
-def _matrix(flat: Flat, row: Int64, inner: Float) -> _Part:
+def _matrix(flat: Flat, row: Int64, inner: Float) -> Boxes:
     states = int(row[PLACES]) // 2
     return _pairs(flat, row, inner, np.indices((states, states)).reshape(2, -1).T)
 
 
-def _pairs(flat: Flat, row: Int64, inner: Float, pairs: Int64) -> _Part:
+def _pairs(flat: Flat, row: Int64, inner: Float, pairs: Int64) -> Boxes:
     """One multiplier per pair of states ``[T, 2]``: ``first is i`` less ``second is j``."""
     lits, link_of, possible = _sides(flat, row)
     count, states = int(row[COUNT]), int(row[PLACES]) // 2
@@ -245,7 +225,7 @@ def _pairs(flat: Flat, row: Int64, inner: Float, pairs: Int64) -> _Part:
     certain = known & possible[columns]
     offset = certain[..., 1].astype(float) - certain[..., 0]
     upper = -inner[row[ENTRY] : row[ENTRY] + count * row[ENTRIES]]
-    return _Part(
+    return Boxes(
         np.full(count, len(pairs)),
         np.full(count * len(pairs), 2),
         np.where(known, 0, both).ravel().astype(np.int32),
@@ -258,7 +238,7 @@ def _pairs(flat: Flat, row: Int64, inner: Float, pairs: Int64) -> _Part:
     )
 
 
-def _hinge(flat: Flat, row: Int64, inner: Float) -> _Part:
+def _hinge(flat: Flat, row: Int64, inner: Float) -> Boxes:
     links, literals = group_links(flat, row)
     count, size, entries = int(row[COUNT]), int(row[SIZE]), int(row[ENTRIES])
     price = -inner[row[ENTRY] : row[ENTRY] + count * entries].reshape(count, entries)
@@ -272,7 +252,7 @@ def _hinge(flat: Flat, row: Int64, inner: Float) -> _Part:
     base = flat.numbers[row[BASE] : row[BASE] + row[PLACES]]
     certain = int((base[0::2] == -np.inf).sum())  # evidence made these true
     target = np.where(above > 0.0, last, first)
-    return _Part(
+    return Boxes(
         np.ones(count, np.int64),
         np.full(count, size),
         literals.ravel().astype(np.int32),
@@ -285,7 +265,7 @@ def _hinge(flat: Flat, row: Int64, inner: Float) -> _Part:
     )
 
 
-_MAKERS: dict[type, Callable[[Flat, Int64, Float], _Part]] = {
+_MAKERS: dict[type, Callable[[Flat, Int64, Float], Boxes]] = {
     AgreeSoft: _agreement,
     MatrixSoft: _matrix,
     HingeSoft: _hinge,
