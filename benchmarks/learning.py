@@ -85,9 +85,9 @@ def tasks(data: Path, quick: bool) -> list[Task]:
             FrankWolfe(C=0.1, max_iterations=10, averaged=True, planes=5, gap_sampling=True),
             AdaGradLikelihood(C=1.0, max_iterations=10),
             LogLikelihood(C=0.3, max_iterations=40),
-            DualExtragradient(ball, Entropic(), step=0.003, max_iterations=60),
-            Extragradient(ball, Entropic(), step=0.003, max_iterations=60),
-            ProjectedGradient(ball, Entropic(), step=0.003, max_iterations=60),
+            DualExtragradient(ball, Entropic(), step=0.06, balance=None, max_iterations=60),
+            Extragradient(ball, Entropic(), step=0.06, balance=None, max_iterations=60),
+            ProjectedGradient(ball, Entropic(), step=0.06, balance=None, max_iterations=60),
         ))
     ]  # fmt: skip
     if quick:

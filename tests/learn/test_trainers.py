@@ -25,6 +25,7 @@ from assent.learn import (
     LogLikelihood,
     ProjectedGradient,
     QuadraticProgram,
+    StepSearch,
     Subgradient,
     regularization_path,
     train,
@@ -101,16 +102,21 @@ def test_saddle_methods_reach_the_conic_optimum(trainer, family, seed):
 @pytest.mark.parametrize("outputs", GEOMETRIES, ids=["euclidean", "entropic"])
 @pytest.mark.parametrize("weights_in", [L2Ball(1.5), L1Ball(1.5), EntropicL1Ball(1.5)],
                          ids=["l2", "l1", "entropic-l1"])  # fmt: skip
-@pytest.mark.parametrize("seed", range(sweep_size() * 2 // 100))
-def test_dual_extragradient_obeys_its_bound(outputs, weights_in, seed):
-    """(19): the gap is at most (D_w + D_z) / (step (t + 1)); and it bounds the error."""
+@pytest.mark.parametrize("balance", [1.0, None])
+@pytest.mark.parametrize("seed", range(sweep_size() // 100))
+def test_dual_extragradient_obeys_its_bound(outputs, weights_in, seed, balance):
+    """(19): the gap is at most (D_w/β + β D_z) / (step (t + 1)); and it bounds the error."""
     rng = np.random.default_rng(seed)
     examples = FAMILIES["chain"](rng, 2)
     limit = {"radius": 1.5} if isinstance(weights_in, L2Ball) else {"l1": 1.5}
     _, value = conic_optimum(examples, **limit)
-    spread = weights_in.spread(examples.size) + sum(outputs.spread(e) for e in examples)
-    trainer = DualExtragradient(weights_in, outputs, max_iterations=60, gap_tolerance=1e-9)
+    trainer = DualExtragradient(
+        weights_in, outputs, balance=balance, max_iterations=60, gap_tolerance=1e-9
+    )
     result = train(examples, trainer)
+    own, other = weights_in.spread(examples.size), sum(outputs.spread(e) for e in examples)
+    spread = own / result.state.balance + result.state.balance * other
+    assert spread <= own + other + 1e-9
     for step in result.trace.steps:
         assert step.gap <= spread / (result.state.step * step.iteration) + 1e-9
         assert step.hinge - step.gap <= value + 1e-6 <= step.hinge + 2e-6
@@ -126,6 +132,28 @@ def test_spread_is_the_largest_divergence(outputs):
         else:
             expected = np.log(len(every))  # from the uniform distribution to one output
         assert outputs.spread(example) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("trainer", [DualExtragradient, Extragradient, ProjectedGradient])
+def test_a_step_search_pays(trainer):
+    examples = FAMILIES["chain"](np.random.default_rng(6), 4)
+    gaps = {}
+    for step in (None, StepSearch(passes=4, factor=2.0)):
+        result = train(examples, trainer(L2Ball(2.0), Entropic(), step=step, max_iterations=20))
+        gaps[step] = result.trace.gap[-1], result.state.step, result.state.calls
+    (safe, short, few), (found, long, many) = gaps.values()
+    assert found < 0.8 * safe
+    assert long >= 2.0 * short
+    assert many > few  # what the search asked is counted
+    free = train(examples, trainer(L2Ball(), Entropic(), step=StepSearch(), max_iterations=2))
+    assert np.isfinite(free.trace.hinge).all()
+
+
+def test_step_settings_are_checked():
+    with pytest.raises(ValueError, match="StepSearch: factor is larger than 1"):
+        StepSearch(factor=1.0)
+    with pytest.raises(ValueError, match="Extragradient: balance is a positive number"):
+        Extragradient(balance=0.0)
 
 
 def textbook(examples, sets, outputs, eta, passes):

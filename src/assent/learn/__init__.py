@@ -14,6 +14,7 @@ from assent.learn.plot import plot_path
 from assent.learn.protocol import Measure, Trainer
 from assent.learn.quadratic_program import QuadraticProgram, regularization_path
 from assent.learn.sets import EntropicL1Ball, L1Ball, L2Ball
+from assent.learn.steps import StepSearch
 from assent.learn.subgradient import Subgradient
 from assent.learn.trace import LearningTrace, Step
 from assent.models.losses import Hamming, LabelCosts, WeightedHamming
@@ -39,6 +40,7 @@ __all__ = [
     "ProjectedGradient",
     "QuadraticProgram",
     "Step",
+    "StepSearch",
     "StructuredPredictor",
     "Subgradient",
     "Trainer",

@@ -8,20 +8,16 @@ the set of weights or of the space of an output.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from assent.errors import ModelError
 from assent.learn.checks import positive, require
 from assent.learn.examples import Examples
-from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet, lipschitz
+from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
 from assent.learn.protocol import Measure, closed
 from assent.learn.sets import FREE
+from assent.learn.steps import StepSearch, check_steps, find_balance, find_step
 from assent.problem import Float
-
-# Below one over the Lipschitz constant, to be clear of rounding in it.
-SAFE_STEP = 0.95
 
 
 @dataclass
@@ -31,6 +27,7 @@ class DualExtragradientState:
     mean: Float  # ū_w
     slope: Float  # s_w
     step: float  # η
+    balance: float
     loss: float = 0.0  # Σ_t Σ_i c_i'u_i + d_i
     iteration: int = 0  # t
     calls: int = 0
@@ -42,13 +39,18 @@ class DualExtragradient:
 
     The memory-efficient form (Figure 6): of the outputs' side nothing is kept between passes,
     because its sum of gradients is ``(t + 1)(F_i'ū_w + c_i)``.  After t passes the gap is at most
-    ``(D_w + D_z) / (step (t + 1))`` (19).
+    ``(D_w / balance + balance · D_z) / (step (t + 1))`` (19), D being the largest divergences from
+    the centre.
 
     Args:
         weights_in: the set of allowed weights.  In a ball of finite radius there is a gap to watch;
             ``L2Ball()`` follows the unregularised path, to be ended by validation.
         outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
-        step: η; left out, 0.95 over the Lipschitz constant, which takes a few passes to find.
+        step: η; left out, 0.95 over the Lipschitz constant, which takes a few passes to find; or
+            a `StepSearch`.
+        balance: steps of weights are that much longer, those of outputs that much shorter.  1 is
+            the paper's; None takes what makes the bound smallest, where the set of weights is
+            bounded: with many examples the outputs have the longer way.
         max_iterations: passes over the examples, with two questions each.
         gap_tolerance: of the saddle gap, relative to 1 + |objective|.
 
@@ -64,27 +66,29 @@ class DualExtragradient:
 
     weights_in: WeightSet = FREE
     outputs: Euclidean | Entropic = EUCLIDEAN
-    step: float | None = None
+    step: float | StepSearch | None = None
+    balance: float | None = 1.0
     max_iterations: int = 200
     gap_tolerance: float = 1e-3
 
     def __post_init__(self) -> None:
         positive(self, "max_iterations", "gap_tolerance")
-        if self.step is not None:
-            positive(self, "step")
+        check_steps(self)
 
     def init(self, examples: Examples) -> DualExtragradientState:
         """The centre: no weights, outputs at their start."""
         require(examples, self.outputs.needs, self.outputs.way_out)
-        step = find_step(examples, self)
-        zero = np.zeros(examples.size)
         self.weights_in.start(examples.size)  # checks that constraints fit
-        return DualExtragradientState(zero, zero.copy(), step)
+        balance = find_balance(examples, self)
+        step, calls = find_step(examples, self)
+        zero = np.zeros(examples.size)
+        return DualExtragradientState(zero, zero.copy(), step, balance, calls=calls)
 
     def advance(self, examples: Examples, state: DualExtragradientState) -> None:
         """One pass of Figure 6."""
-        sets, z, eta, t = self.weights_in, self.outputs, state.step, state.iteration
-        v_place = sets.move(sets.start(examples.size), eta * state.slope)
+        sets, z, t = self.weights_in, self.outputs, state.iteration
+        eta_w, eta = state.step * state.balance, state.step / state.balance
+        v_place = sets.move(sets.start(examples.size), eta_w * state.slope)
         v_w = sets.point(v_place)
         r_w = np.zeros(examples.size)
         for example in examples:
@@ -96,7 +100,7 @@ class DualExtragradient:
             u = z.point(example, place)
             state.slope[own] += example.features(gold - u)
             state.loss += float(costs @ u) + example.constant
-        u_w = sets.point(sets.move(v_place, eta * r_w))
+        u_w = sets.point(sets.move(v_place, eta_w * r_w))
         state.mean = (t * state.mean + u_w) / (t + 1)
         state.calls += 2 * len(examples)
         state.iteration += 1
@@ -117,13 +121,3 @@ class DualExtragradient:
     def stop(self, measure: Measure) -> str | None:
         """When the saddle gap is closed."""
         return closed(measure, self.gap_tolerance, "saddle gap")
-
-
-def find_step(examples: Examples, trainer: Any) -> float:
-    """The step of a trainer's settings, or one that is safe for the data."""
-    if trainer.step is not None:
-        return float(trainer.step)
-    constant = lipschitz(examples, trainer.weights_in, trainer.outputs)
-    if constant == 0.0:
-        raise ModelError("all features are zero: there is nothing to learn")
-    return SAFE_STEP / constant

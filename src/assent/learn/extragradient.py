@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from assent.learn.checks import positive, require
-from assent.learn.dual_extragradient import find_step
 from assent.learn.examples import Examples
 from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
 from assent.learn.protocol import Measure, closed
 from assent.learn.sets import FREE
+from assent.learn.steps import StepSearch, check_steps, find_balance, find_step
 from assent.problem import Float
 
 
@@ -25,6 +25,7 @@ class ExtragradientState:
     total: Float  # Σ_t of the weights
     slope: Float  # minus Σ_t of the gradients in w
     step: float
+    balance: float
     loss: float = 0.0  # Σ_t of the outputs' losses
     iteration: int = 0
     calls: int = 0
@@ -40,7 +41,8 @@ class Extragradient:
     Args:
         weights_in: the set of allowed weights.
         outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
-        step: η; left out, 0.95 over the Lipschitz constant.
+        step: η; left out, 0.95 over the Lipschitz constant; or a `StepSearch`.
+        balance: steps of weights are that much longer, those of outputs that much shorter.
         averaged: return the mean, whose gap is known, or the last weights.
         max_iterations: passes over the examples, with two questions each.
         gap_tolerance: of the saddle gap, relative to 1 + |objective|.
@@ -56,34 +58,30 @@ class Extragradient:
 
     weights_in: WeightSet = FREE
     outputs: Euclidean | Entropic = EUCLIDEAN
-    step: float | None = None
+    step: float | StepSearch | None = None
+    balance: float | None = 1.0
     averaged: bool = True
     max_iterations: int = 200
     gap_tolerance: float = 1e-3
 
     def __post_init__(self) -> None:
         positive(self, "max_iterations", "gap_tolerance")
-        if self.step is not None:
-            positive(self, "step")
+        check_steps(self)
 
     def init(self, examples: Examples) -> ExtragradientState:
         """No weights, outputs at their start."""
-        require(examples, self.outputs.needs, self.outputs.way_out)
-        step = find_step(examples, self)
-        zero = np.zeros(examples.size)
-        places = [self.outputs.start(example) for example in examples]
-        start = self.weights_in.start(examples.size)
-        return ExtragradientState(start, places, zero, zero.copy(), step)
+        return start_both(self, examples)
 
     def advance(self, examples: Examples, state: ExtragradientState) -> None:
         """Look ahead with the gradient here, step with the gradient there."""
-        sets, z, eta = self.weights_in, self.outputs, state.step
+        sets, z = self.weights_in, self.outputs
+        eta_w, eta = state.step * state.balance, state.step / state.balance
         w = sets.point(state.place)
         here, there = np.zeros(examples.size), np.zeros(examples.size)
         # The weights ahead need all outputs here; the outputs ahead need the weights here only.
         for example, place in zip(examples, state.places, strict=True):
             here[example.columns] += example.features(example.gold - z.point(example, place))
-        ahead = sets.point(sets.move(state.place, eta * here))
+        ahead = sets.point(sets.move(state.place, eta_w * here))
         for i, example in enumerate(examples):
             own = example.columns
             looked = z.move(example, state.places[i], eta * (example.scores(w) + example.costs))
@@ -92,7 +90,7 @@ class Extragradient:
             state.loss += float(example.costs @ u) + example.constant
             direction = eta * (example.scores(ahead) + example.costs)
             state.places[i] = z.move(example, state.places[i], direction)
-        state.place = sets.move(state.place, eta * there)
+        state.place = sets.move(state.place, eta_w * there)
         state.total += ahead
         state.slope += there
         state.calls += 2 * len(examples)
@@ -132,7 +130,8 @@ class ProjectedGradient:
     Args:
         weights_in: the set of allowed weights.
         outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
-        step: η; left out, 0.95 over the Lipschitz constant.
+        step: η; left out, 0.95 over the Lipschitz constant; or a `StepSearch`.
+        balance: steps of weights are that much longer, those of outputs that much shorter.
         max_iterations: passes over the examples.
         gap_tolerance: of the saddle gap, relative to 1 + |objective|.
 
@@ -148,27 +147,23 @@ class ProjectedGradient:
 
     weights_in: WeightSet = FREE
     outputs: Euclidean | Entropic = EUCLIDEAN
-    step: float | None = None
+    step: float | StepSearch | None = None
+    balance: float | None = 1.0
     max_iterations: int = 200
     gap_tolerance: float = 1e-3
 
     def __post_init__(self) -> None:
         positive(self, "max_iterations", "gap_tolerance")
-        if self.step is not None:
-            positive(self, "step")
+        check_steps(self)
 
     def init(self, examples: Examples) -> ExtragradientState:
         """No weights, outputs at their start."""
-        require(examples, self.outputs.needs, self.outputs.way_out)
-        step = find_step(examples, self)
-        zero = np.zeros(examples.size)
-        places = [self.outputs.start(example) for example in examples]
-        start = self.weights_in.start(examples.size)
-        return ExtragradientState(start, places, zero, zero.copy(), step)
+        return start_both(self, examples)
 
     def advance(self, examples: Examples, state: ExtragradientState) -> None:
         """Both players move at once."""
-        sets, z, eta = self.weights_in, self.outputs, state.step
+        sets, z = self.weights_in, self.outputs
+        eta_w, eta = state.step * state.balance, state.step / state.balance
         w = sets.point(state.place)
         here = np.zeros(examples.size)
         for i, example in enumerate(examples):
@@ -177,7 +172,7 @@ class ProjectedGradient:
             state.loss += float(example.costs @ u) + example.constant
             direction = eta * (example.scores(w) + example.costs)
             state.places[i] = z.move(example, state.places[i], direction)
-        state.place = sets.move(state.place, eta * here)
+        state.place = sets.move(state.place, eta_w * here)
         state.total += w
         state.slope += here
         state.calls += len(examples)
@@ -194,6 +189,17 @@ class ProjectedGradient:
     def stop(self, measure: Measure) -> str | None:
         """When the saddle gap is closed."""
         return closed(measure, self.gap_tolerance, "saddle gap")
+
+
+def start_both(trainer: Any, examples: Examples) -> ExtragradientState:
+    """No weights, outputs at their start."""
+    require(examples, trainer.outputs.needs, trainer.outputs.way_out)
+    start = trainer.weights_in.start(examples.size)
+    balance = find_balance(examples, trainer)
+    step, calls = find_step(examples, trainer)
+    zero = np.zeros(examples.size)
+    places = [trainer.outputs.start(example) for example in examples]
+    return ExtragradientState(start, places, zero, zero.copy(), step, balance, calls=calls)
 
 
 def measure_mean(trainer: Any, examples: Examples, state: ExtragradientState) -> Measure:
