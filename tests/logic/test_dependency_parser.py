@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import assent as at
+from assent import logic
 from assent.logic import dependency_parser
 from assent.logic.dependency_parser import PartScores, parser
 from tests.oracles.integer_program import integer_optimum
@@ -96,6 +97,19 @@ def test_every_length_has_an_answer(n):
 def test_a_cycle_is_no_tree():
     model = parser(PartScores(np.zeros((4, 3))))
     model.arc.observe([(2, 1), (1, 2), (0, 3)], closed=True)
+    assert at.decode(model.graph).status.name == "INFEASIBLE"
+
+
+def test_the_table_as_printed_has_no_trees():
+    """``flow(h, m, m) := TRUE`` asks for all arcs at once; ``flow = arc`` follows instead."""
+    model = parser(PartScores(np.zeros((3, 2))))
+    places = np.array([(h, m, d) for h in range(3) for m in (1, 2) for d in (1, 2)
+                       if h not in (m, d)])  # fmt: skip
+    flow = logic.predicate(model.graph["flow"], range(3), range(1, 3), range(1, 3), at=places)
+    h, m = logic.variables("h m")
+    model.rules.add(flow(h, m, m) == model.arc(h, m), where=h != m)
+    assert at.decode(model.graph).feasible
+    model.rules.add(flow(h, m, m), where=h != m)
     assert at.decode(model.graph).status.name == "INFEASIBLE"
 
 

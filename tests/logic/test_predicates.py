@@ -103,6 +103,14 @@ def test_categorical_variables_at_tuples(graph):
     assert words == "rule 1 (x=3, y=7): AtLeastOne(~tag[0]=V, tag[1]=N, ~tag[1]=V)"
 
 
+def test_views_of_categorical_variables(graph):
+    head = graph.categorical(states=4, scores=[0.0, 3.0, 2.0, 1.0], name="head")
+    kind = at.group(head, by=["root", "N", "V", "V"], name="kind")
+    is_a = logic.predicate(kind)
+    logic.Rules(graph).add(is_a("V"))
+    assert at.decode(graph)[head].item() == 2
+
+
 def test_expressions_read_as_they_are_written():
     t = logic.table("t", [[1.0, 2.0]])
     shown = {

@@ -11,15 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from assent.logic.bindings import (
-    Bindings,
-    Scope,
-    compare,
-    extend,
-    guards_of,
-    literals,
-    relevant,
-)
+from assent.logic.bindings import Bindings, Scope, compare, literals
 from assent.logic.counts import name_count, require_count
 from assent.logic.draft import DEFINITION, Draft
 from assent.logic.expressions import Variable
@@ -39,6 +31,7 @@ from assent.logic.formulas import (
     free_variables,
     negation_normal,
 )
+from assent.logic.joins import extend, guards_of, relevant
 from assent.logic.naming import name_any, name_equal, require_equal, require_literals
 from assent.logic.predicates import FALSE, TRUE
 from assent.logic.rows import Disjunctions, Ragged, disjunctions, join, sums

@@ -2,8 +2,10 @@
 
 Words are 1 … n and 0 is the root.  A tree is a flow: every word is sent one unit from the root, and
 only chosen arcs carry flow.  ``path(a, d)`` says that d gets its unit through a, so that there is
-a path from a to d.  Consecutive siblings are walked outwards from the head on each side: ``last``
-is where the last one was met so far, ``next`` where the next one follows.
+a path from a to d.  It is ``path(m, m)`` that always holds, and no flow leaves a word for itself;
+the table prints ``flow(h, m, m) := TRUE``, which would ask for every arc at once.  Consecutive
+siblings are walked outwards from the head on each side: ``last`` is where the last one was met so
+far, ``next`` where the next one follows.
 """
 
 from __future__ import annotations
