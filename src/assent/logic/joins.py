@@ -1,4 +1,4 @@
-"""Bindings of a rule: relations joined, the rest multiplied, conditions applied as soon as possible.
+"""Bindings of a rule: relations joined, the rest multiplied, conditions applied early.
 
 Only bindings that matter are made: those at which the rule could be broken (or earn its weight).
 """
