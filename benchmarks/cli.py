@@ -21,6 +21,7 @@ from benchmarks import (
     sentences,
     soft_logic,
     structures,
+    tail,
     threads,
     to_bound,
 )
@@ -217,6 +218,14 @@ def certify_command(quick: bool, only: str, data: Path | None) -> None:
     checks = certify.run(new_console(), chosen, time_limit=CERTIFY_LIMIT[quick])
     if any(check.problems for check in checks):
         raise SystemExit(1)
+
+
+@main.command("tail")
+@only_option
+@data_option
+def tail_command(only: str, data: Path | None) -> None:
+    """Iterations to the last digits of a bound, with parts of AD3 switched off."""
+    tail.run(new_console(), _chosen(data, only == "*", only))
 
 
 @main.command("lp-optima", hidden=True)

@@ -24,6 +24,7 @@ from benchmarks import (
     sentences,
     soft_logic,
     structures,
+    tail,
     threads,
     to_bound,
 )
@@ -168,6 +169,17 @@ def test_scaling_point_is_json(quick_figures):
 def test_certify(quick_figures):
     output = run("certify", "--only", "made_up_*_6")
     assert "made_up_assignment_6" in output and "yes" in output
+
+
+def test_tail(monkeypatch, capsys, quick_figures):
+    monkeypatch.setattr(tail, "MOST", 200)
+    graph = torus(5)
+    lp = at.decode(graph, at.LinearProgram()).bound
+    known = Instance("small", lambda: graph, certify.Reference(lp, None, 0.0))
+    rows = tail.run(new_console(), [known, Instance("unknown", lambda: graph)])
+    assert {row[0] for row in rows} == {"small"}
+    assert rows[0][1] == "as it is" and int(rows[0][2]) <= 200
+    assert "no over-relaxation" in capsys.readouterr().out
 
 
 def test_certify_notices_a_value_above_the_linear_program():

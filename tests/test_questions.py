@@ -8,6 +8,7 @@ import pytest
 import assent as at
 from assent.factors import KINDS, Structure
 from tests.oracles.sweep import sweep_seeds
+from tests.test_tables import every_table, joint_scores, joint_states, one_table
 
 
 def literals(rng, size):
@@ -79,31 +80,25 @@ def test_pairs(seeds):
 
 
 @sweep_seeds()
-def test_tables(seeds):
+@every_table
+def test_tables(draw, seeds):
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        g = at.FactorGraph()
-        tag, x = g.categorical(2, states=3), g.binary(1)
-        if rng.random() < 0.5:
-            factor = at.Potts(tag[0], tag[1], scores=rng.normal(size=3) * 3)
-        else:
-            table = rng.normal(size=(3, 3, 2))
-            table[rng.random(table.shape) < 0.2] = -np.inf
-            table[0, 0, 0] = 0.0
-            factor = at.Dense(tag[0], tag[1], ~x[0], scores=table)
+        factor = one_table(rng, draw, most=36)
         links = rng.normal(size=(1, factor.codes.shape[1]))
         heat = 10.0 ** rng.uniform(-1, 1)
-        total = factor.dense(factor.scores)[0].copy()
-        for slot, part in enumerate(factor.state_scores(links)):
-            total += part[0].reshape([-1 if s == slot else 1 for s in range(total.ndim)])
+        joint, truths = joint_states(factor)
+        total = truths @ links[0] + joint_scores(factor, factor.scores[0])
         weight = np.exp((total - total.max()) / heat)
         best = factor.max_marginals(links, factor.scores)
         log_partition, probabilities = factor.marginals(links, factor.scores, heat)
         assert np.isclose(log_partition[0], total.max() + heat * np.log(weight.sum()))
-        for slot in range(total.ndim):
-            others = tuple(s for s in range(total.ndim) if s != slot)
-            assert np.allclose(best[slot][0], total.max(axis=others))
-            assert np.allclose(probabilities[slot][0], weight.sum(axis=others) / weight.sum())
+        for slot, states in enumerate(factor.states):
+            for state in range(states):
+                here = joint[:, slot] == state
+                assert np.isclose(best[slot][0, state], total[here].max())
+                share = weight[here].sum() / weight.sum()
+                assert np.isclose(probabilities[slot][0, state], share, atol=1e-12)
 
 
 def test_every_kind_answers_what_it_declares():

@@ -548,7 +548,7 @@ def solve(
         iterations += more
         balance += tilt
         # 3. Take a bound at the better one of two dual points.
-        if bounds % schedule.TRY_BOTH == 0:
+        if bounds % schedule.TRY_ALL == 0:
             latest = bound_of_state(
                 own, tables, layout, aside, state, common, penalty, False, iterations
             )

@@ -24,8 +24,10 @@ RAY_GROWTH = 1.5
 UNDECIDED = 1e-4
 # Answers whose scores differ by less than this, relatively, are equally good: the first stays.
 TIE = 1e-10
-# Of AD3's two dual points only the better one is evaluated, except every so often.
-TRY_BOTH = 4
+# Of AD3's dual points only the best one is evaluated, except every so often.
+TRY_ALL = 4
+# Problems of so many links are small: many of them at once run in a compiled loop of their own.
+SMALL_LINKS = 20_000
 
 # AD3's penalty is first looked at after so many iterations, then at doubling distances.
 FIRST_LOOK = 20

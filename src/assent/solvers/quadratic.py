@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.problem import DualPoint, Float, Problem, Scores
-from assent.solvers.ad3 import AD3, Workspace, residual_scores
+from assent.solvers.ad3 import AD3, CURRENT, Workspace, residual_scores
 from assent.solvers.aside import Aside
 from assent.solvers.dual_bound import bound_at
 from assent.solvers.protocol import WarmStart
@@ -143,7 +143,7 @@ def _bound(
     problem: Problem, scores: Scores, solver: AD3, workspace: Workspace, squares: Squares
 ) -> float:
     """What factors and squares can earn alone at the current link scores."""
-    workspace.prefer_mean = False
+    workspace.prefer = CURRENT
     links = solver.dual_point(problem, scores, workspace)
     rest = residual_scores(problem, scores, links)
     # With theta = -rest nothing is left to the coordinates themselves: the squares have it.

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from assent.certify import RAY_MARGIN
 from assent.kernels import batch as kernel
 from assent.kernels import instance
-from assent.kernels.schedule import first_chance
+from assent.kernels.schedule import SMALL_LINKS, first_chance
 from assent.kernels.structures import Layout, make_layout
 from assent.problem import DualPoint, Float, Int64, Problem, Scores, Tables
 from assent.solvers.ad3 import AD3
@@ -29,7 +29,7 @@ from assent.solvers.shares import all_common
 from assent.solvers.starting_point import default_relaxation, first_consensus, link_weights
 
 # Problems with more links take a millisecond per report: the driver is as quick, and has threads.
-MOST_LINKS = 20_000
+MOST_LINKS = SMALL_LINKS
 
 # Links of the problems that stand end to end at a time: a gigabyte of arrays at most.
 SLAB_LINKS = 4_000_000

@@ -1,0 +1,93 @@
+"""Suite ``tail``: what the last digits of a bound cost, with parts of AD3 switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+import assent as at
+from assent.solvers.ad3 import CURRENT, MEAN
+from assent.solvers.starting_point import initial_penalty
+from assent.trace import Progress
+from benchmarks import tables
+from benchmarks.collection import Instance
+from benchmarks.lp_optima import kept_optima
+from benchmarks.methods import flat, recorded, warm_up
+
+ACCURACIES = (1e-4, 1e-5, 1e-6)
+MOST = 10_000  # iterations
+
+
+@dataclass(frozen=True)
+class BoundAt:
+    """AD3 whose bounds are taken at one dual point only."""
+
+    solver: at.AD3
+    point: int
+
+    def bound(self, problem: Any, scores: Any, workspace: Any) -> float:
+        """The bound at the point asked for."""
+        workspace.prefer = self.point
+        return self.solver._bound_at(problem, scores, workspace, self.point)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.solver, name)
+
+
+def variants(graph: at.FactorGraph) -> dict[str, Any]:
+    """AD3 as it is, and with one thing changed."""
+    penalty = initial_penalty(*flat(graph))
+    exact: dict[str, Any] = {
+        "gap_tolerance": 0.0, "residual_tolerance": 0.0, "max_iterations": MOST,
+    }  # fmt: skip
+    return {
+        "as it is": at.AD3(**exact),
+        "bound at the average": BoundAt(at.AD3(**exact), MEAN),
+        "bound at the iterate": BoundAt(at.AD3(**exact), CURRENT),
+        "no over-relaxation": at.AD3(over_relaxation=1.0, **exact),
+        "penalty fixed": at.AD3(adapt=False, **exact),
+        "penalty × 4": at.AD3(penalty=4.0 * penalty, **exact),
+        "penalty × 4, fixed": at.AD3(penalty=4.0 * penalty, adapt=False, **exact),
+        "penalty ÷ 4": at.AD3(penalty=penalty / 4.0, **exact),
+        "penalty ÷ 4, fixed": at.AD3(penalty=penalty / 4.0, adapt=False, **exact),
+    }
+
+
+def run(console: Console, instances: Sequence[Instance]) -> list[tuple[str, ...]]:
+    """Iterations of every variant on every instance whose LP optimum is known."""
+    recorded(warm_up)
+    kept, rows = kept_optima(), []
+    for instance in instances:
+        stated = instance.reference.lp if instance.reference else None
+        lp = kept.get(instance.name, np.nan) if stated is None else stated
+        if not np.isfinite(lp):
+            continue
+        graph = instance.build()
+        with console.status(instance.name):
+            for name, solver in variants(graph).items():
+                counts = iterations(graph, solver, lp)
+                rows.append((instance.name, name, *(str(n or tables.DASH) for n in counts)))
+    columns = ("instance", "AD3", *(f"to {accuracy:g}" for accuracy in ACCURACIES))
+    tables.show(
+        console, "Iterations until the bound is within …·(1+|LP|) of the LP", columns, rows,
+        caption=f"a dash: not within {MOST} iterations",
+    )  # fmt: skip
+    return rows
+
+
+def iterations(graph: at.FactorGraph, solver: Any, lp: float) -> list[int | None]:
+    """Iterations until the best bound is as near to ``lp`` as each of the accuracies."""
+    counts: list[int | None] = [None] * len(ACCURACIES)
+
+    def watch(step: Progress) -> bool:
+        for place, accuracy in enumerate(ACCURACIES):
+            if counts[place] is None and step.best_bound <= lp + accuracy * (1.0 + abs(lp)):
+                counts[place] = step.iteration
+        return counts[-1] is not None
+
+    at.decode(graph, solver, callback=watch)
+    return counts
