@@ -42,9 +42,26 @@ def test_small_instances(instances_folder, name):
         assert result.bound >= reference.optimum - reference.slack
 
 
-def test_what_is_not_binary_is_refused(instances_folder):
-    with pytest.raises(ValueError, match=r"potts_n20_K8_c10.0_s0.npz: only binary models"):
-        load_graph(instances_folder / "potts_n20_K8_c10.0_s0.npz")
+def test_labels_on_edges(tmp_path):
+    rng = np.random.default_rng(1)
+    unary, diag, w = rng.normal(size=(3, 4)), rng.normal(size=(2, 4)), rng.normal(size=2)
+    edges = np.array([[0, 1], [1, 2]])
+    np.savez(tmp_path / "rewards.npz", unary=unary, edges=edges, diag=diag)
+    np.savez(tmp_path / "equal.npz", theta=unary, edges=edges, w=w)
+    for name, reward in (("rewards", diag), ("equal", np.tile(w[:, None], 4))):
+        graph = load_graph(tmp_path / f"{name}.npz")
+        best = max(
+            unary[[0, 1, 2], labels].sum()
+            + sum(reward[e, labels[i]] for e, (i, j) in enumerate(edges) if labels[i] == labels[j])
+            for labels in (list(point) for point in np.ndindex(4, 4, 4))
+        )
+        assert at.decode(graph).value == pytest.approx(best)
+
+
+def test_an_unknown_layout_is_refused(tmp_path):
+    np.savez(tmp_path / "odd.npz", numbers=np.zeros(3))
+    with pytest.raises(ValueError, match=r"odd.npz: an unknown layout, \['numbers'\]"):
+        load_graph(tmp_path / "odd.npz")
 
 
 def test_a_generic_archive_of_every_code(tmp_path):
