@@ -80,6 +80,11 @@ def make_questions_work(flat: Flat) -> Work:
     )  # fmt: skip
 
 
+# Kernels of kinds may allocate.  Compiled from within a function that does not, they would be
+# forbidden to as well, unless something in between says otherwise.
+door = jit(_nrt=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 @jit(inline="always")
 def gather(row, flat, f, s, a):
     """Scores of factor ``f``: of its links, or for a table of its places.
@@ -150,7 +155,7 @@ def maximize_logic(row, flat, f, a, work):
     return maximize_counted(row[CODE], flat.k[row[ITEM] + f], a[:n], z, work.order[:n])
 
 
-@lean
+@door
 def maximize_table(row, flat, inner, f, a, work):
     """Best vertex of a table or structure; returns its value and its inner value."""
     start = flat.whole[row[START] : row[START] + row[SLOTS] + 1]
@@ -180,7 +185,7 @@ def maximize_table(row, flat, inner, f, a, work):
     return value, earned
 
 
-@lean
+@door
 def max_marginals_factor(row, flat, inner, f, a, work):
     """Best value with each place chosen, into ``work.out``; -inf where there is none."""
     if row[CODE] == PAIR:
@@ -211,7 +216,7 @@ def max_marginals_factor(row, flat, inner, f, a, work):
             out[at] = -np.inf
 
 
-@lean
+@door
 def marginals_factor(row, flat, inner, f, a, temperature, work):
     """Probabilities of the links, into ``work.z``; returns the log-partition times temperature."""
     n = row[SIZE]
