@@ -34,7 +34,7 @@ from assent.logic.formulas import (
 from assent.logic.joins import extend, guards_of, relevant
 from assent.logic.naming import name_any, name_equal, require_equal, require_literals
 from assent.logic.predicates import FALSE, TRUE
-from assent.logic.rows import Disjunctions, Ragged, disjunctions, join, sums
+from assent.logic.rows import Disjunctions, Ragged, as_disjunctions, disjunctions, join, sums
 from assent.problem import Float, Int32
 
 
@@ -123,11 +123,9 @@ def _flat(node: Junction) -> list[Term]:
 
 def equate(draft: Draft, outputs: Int32, node: Formula, table: Bindings) -> None:
     """Make literals ``outputs`` say whether ``node`` holds."""
-    for constant, wanted in ((TRUE, node), (FALSE, None)):
-        rows = np.flatnonzero(outputs == constant)
-        if len(rows):
-            wanted = negation_normal(node, True) if wanted is None else wanted
-            require(draft, wanted, table.take(rows))
+    true, false = np.flatnonzero(outputs == TRUE), np.flatnonzero(outputs == FALSE)
+    require(draft, node, table.take(true))
+    require(draft, negation_normal(node, True), table.take(false))
     open_ = np.flatnonzero((outputs != TRUE) & (outputs != FALSE))
     own = table.take(open_) if len(open_) < table.count else table
     if own.count:
@@ -191,14 +189,8 @@ def _weigh_clauses(
                 draft.constant += float(worth.sum())
             draft.score("Pair", ~part.lits, worth if negate else -worth, own)
         else:
-            lits = name_any(draft, _alone(part.lits), own, None)
+            lits = name_any(draft, as_disjunctions(part.lits), own, None)
             _weigh_literals(draft, ~lits if negate else lits, own, worth)
-
-
-def _alone(lits: Int32) -> Disjunctions:
-    return disjunctions(list(lits.T)) if lits.shape[1] else disjunctions(
-        Ragged(np.zeros(0, np.int64), np.zeros(0, np.int32), len(lits))
-    )
 
 
 def _weigh_literals(draft: Draft, lits: Int32, table: Bindings, weights: Float) -> None:

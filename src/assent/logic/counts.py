@@ -10,7 +10,7 @@ from assent.logic.draft import DEFINITION, Draft
 from assent.logic.formulas import AT_LEAST, AT_MOST, EXACTLY
 from assent.logic.naming import name_any, name_difference, name_equal
 from assent.logic.predicates import FALSE, TRUE
-from assent.logic.rows import Disjunctions, Part, Sums, coordinate
+from assent.logic.rows import Part, Sums, as_disjunctions, coordinate
 from assent.problem import Int32, Int64
 
 
@@ -104,28 +104,31 @@ def name_count(
     if op == AT_MOST:
         turned = None if outputs is None else ~outputs
         return ~_name_reached(draft, k + 1, found, table, turned)
+    return _name_exactly(draft, k, found, table, outputs)
+
+
+def _name_exactly(
+    draft: Draft, k: int, found: Sums, table: Bindings, outputs: Int32 | None
+) -> Int32:
+    """Exactly k: at least k and not more.  One of two is simpler: they differ."""
     out = np.empty(table.count, np.int32)
     for part, weights in zip(found.parts, found.weights, strict=True):
-        one = Sums(found.sure, [part], [weights])
-        two = (k - found.sure[part.rows] == 1) & (weights.sum(axis=1) == 2)
-        two &= part.lits.shape[1] == 2
-        for mask in (two, ~two):
-            rows = np.flatnonzero(mask)
-            if not len(rows):
+        plain_pair = (weights == 1).all(axis=1) & (part.lits.shape[1] == 2)
+        differ = plain_pair & (found.sure[part.rows] == k - 1)
+        for chosen, simple in ((np.flatnonzero(differ), True), (np.flatnonzero(~differ), False)):
+            if not len(chosen):
                 continue
-            own = None if outputs is None else outputs[part.rows[rows]]
-            where = table.take(part.rows[rows])
-            if mask is two:  # one of two: they differ
-                a, b = part.lits[rows].T
+            rows, lits = part.rows[chosen], part.lits[chosen]
+            own, where = None if outputs is None else outputs[rows], table.take(rows)
+            if simple:
                 turned = None if own is None else ~own
-                out[part.rows[rows]] = ~name_equal(draft, a, b, where, turned)
-                continue
-            small = Sums(found.sure[part.rows[rows]],
-                         [Part(np.arange(len(rows)), part.lits[rows])],
-                         [one.weights[0][rows]])  # fmt: skip
-            enough = _name_reached(draft, k, small, where, None)
-            more = _name_reached(draft, k + 1, small, where, None)
-            out[part.rows[rows]] = name_difference(draft, enough, more, where, own)
+                out[rows] = ~name_equal(draft, lits[:, 0], lits[:, 1], where, turned)
+            else:
+                some = Part(np.arange(len(rows)), lits)
+                small = Sums(found.sure[rows], [some], [weights[chosen]])
+                enough = _name_reached(draft, k, small, where, None)
+                more = _name_reached(draft, k + 1, small, where, None)
+                out[rows] = name_difference(draft, enough, more, where, own)
     return out
 
 
@@ -142,9 +145,8 @@ def _name_reached(
             rows = np.flatnonzero(mask)
             if len(rows):
                 own = None if outputs is None else outputs[part.rows[rows]] ^ turn
-                lits = Part(np.arange(len(rows)), part.lits[rows] ^ np.int32(turn))
-                single = Disjunctions(np.zeros(0, np.int64), [_canonical(lits)])
-                named = name_any(draft, single, table.take(part.rows[rows]), own)
+                lits = as_disjunctions(_canonical(part.lits[rows] ^ np.int32(turn)))
+                named = name_any(draft, lits, table.take(part.rows[rows]), own)
                 out[part.rows[rows]] = named ^ np.int32(turn)
         rows = np.flatnonzero((need > 1) & (need < total))
         if len(rows):
@@ -156,10 +158,10 @@ def _name_reached(
     return out
 
 
-def _canonical(part: Part) -> Part:
+def _canonical(lits: Int32) -> Int32:
     """Literals in the order of their coordinates, as disjunctions are known by."""
-    order = np.argsort(coordinate(part.lits), axis=1, kind="stable")
-    return Part(part.rows, np.take_along_axis(part.lits, order, axis=1))
+    order = np.argsort(coordinate(lits), axis=1, kind="stable")
+    return np.take_along_axis(lits, order, axis=1)
 
 
 def _name_load(

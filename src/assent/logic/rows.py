@@ -96,6 +96,11 @@ def disjunctions(lits: Ragged | list[Int32]) -> Disjunctions:
     return Disjunctions(np.flatnonzero(true), parts)
 
 
+def as_disjunctions(lits: Int32) -> Disjunctions:
+    """Rows ``lits[m, size]`` that need no folding, as disjunctions."""
+    return Disjunctions(np.zeros(0, np.int64), [Part(np.arange(len(lits)), lits)])
+
+
 def _quick(columns: list[Int32]) -> tuple[Part, Int64]:
     """Rows in which nothing is to be folded, sorted; and the numbers of the others."""
     table = np.stack(columns, axis=1)
