@@ -21,6 +21,15 @@ def positive(settings: Any, *names: str) -> None:
             )
 
 
+def require_coordinates(examples: Examples, who: str) -> None:
+    """Raise where weights are coefficients of a kernel, whose coordinates mean nothing alone."""
+    if getattr(examples.model, "is_kernel", False):
+        raise ModelError(
+            f"{who} looks at weights one by one, which in kernel form are only coefficients; use "
+            "FrankWolfe, or DualExtragradient in a plain L2Ball"
+        )
+
+
 def require(examples: Examples, question: str, who: str) -> None:
     """Raise where a space does not answer ``question``; ``who`` asks it, and the way out."""
     for i, example in enumerate(examples):

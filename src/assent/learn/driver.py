@@ -161,7 +161,7 @@ class _Run:
         )
         step = Step(
             state.iteration, seconds, measured.hinge, measured.objective, measured.gap,
-            float(np.linalg.norm(weights)), state.calls, score, seen,
+            self.examples.squared(weights) ** 0.5, state.calls, score, seen,
         )  # fmt: skip
         self.trace.steps.append(step)
         reason = self.trainer.stop(measured) or ""

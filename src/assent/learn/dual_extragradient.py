@@ -16,7 +16,7 @@ from assent.learn.examples import Examples
 from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
 from assent.learn.protocol import Measure, closed
 from assent.learn.sets import FREE
-from assent.learn.steps import StepSearch, check_steps, find_balance, find_step
+from assent.learn.steps import StepSearch, check_set, check_steps, find_balance, find_step
 from assent.problem import Float
 
 
@@ -78,6 +78,7 @@ class DualExtragradient:
     def init(self, examples: Examples) -> DualExtragradientState:
         """The centre: no weights, outputs at their start."""
         require(examples, self.outputs.needs, self.outputs.way_out)
+        check_set(examples, self.weights_in)
         self.weights_in.start(examples.size)  # checks that constraints fit
         balance = find_balance(examples, self)
         step, calls = find_step(examples, self)
@@ -88,7 +89,7 @@ class DualExtragradient:
         """One pass of Figure 6."""
         sets, z, t = self.weights_in, self.outputs, state.iteration
         eta_w, eta = state.step * state.balance, state.step / state.balance
-        v_place = sets.move(sets.start(examples.size), eta_w * state.slope)
+        v_place = sets.move(sets.start(examples.size), eta_w * state.slope, examples.squared)
         v_w = sets.point(v_place)
         r_w = np.zeros(examples.size)
         for example in examples:
@@ -100,7 +101,7 @@ class DualExtragradient:
             u = z.point(example, place)
             state.slope[own] += example.features(gold - u)
             state.loss += float(costs @ u) + example.constant
-        u_w = sets.point(sets.move(v_place, eta_w * r_w))
+        u_w = sets.point(sets.move(v_place, eta_w * r_w, examples.squared))
         state.mean = (t * state.mean + u_w) / (t + 1)
         state.calls += 2 * len(examples)
         state.iteration += 1
@@ -115,7 +116,7 @@ class DualExtragradient:
         if not state.iteration:
             return Measure(hinge, hinge)
         # s_w is minus the sum of the gradients in w.
-        lowest = self.weights_in.lowest(-state.slope / state.iteration)
+        lowest = self.weights_in.lowest(-state.slope / state.iteration, examples.squared)
         return Measure(hinge, hinge, hinge - (state.loss / state.iteration + lowest))
 
     def stop(self, measure: Measure) -> str | None:

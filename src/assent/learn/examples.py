@@ -129,19 +129,25 @@ class Examples(Sequence[Example]):
             gradient[example.columns] += example.features(z - example.gold)
         return Total(value, gradient)
 
+    def squared(self, weights: Float) -> float:
+        """The squared length of weights, in the geometry of the model."""
+        # Models of one's own need not say: lengths are those of coordinates.
+        ask = getattr(self.model, "squared", None)
+        return float(weights @ weights) if ask is None else ask(weights)
+
     def norm(self) -> float:
         """The largest singular value of all matrices F side by side, by power iteration."""
         rng = np.random.default_rng(0)
         w = rng.standard_normal(self.size)
         value = 0.0
         for _ in range(NORM_STEPS):
-            w /= np.linalg.norm(w)
+            w /= np.sqrt(self.squared(w))
             image = np.zeros(self.size)
             for example in self:
                 image[example.columns] += example.features(example.scores(w))
-            before, value = value, float(np.sqrt(w @ image))
             if not image.any():
                 return 0.0
+            before, value = value, self.squared(image) ** 0.25
             w = image
             if abs(value - before) <= NORM_TOLERANCE * value:
                 break

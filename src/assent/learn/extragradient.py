@@ -12,7 +12,7 @@ from assent.learn.examples import Examples
 from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
 from assent.learn.protocol import Measure, closed
 from assent.learn.sets import FREE
-from assent.learn.steps import StepSearch, check_steps, find_balance, find_step
+from assent.learn.steps import StepSearch, check_set, check_steps, find_balance, find_step
 from assent.problem import Float
 
 
@@ -81,7 +81,7 @@ class Extragradient:
         # The weights ahead need all outputs here; the outputs ahead need the weights here only.
         for example, place in zip(examples, state.places, strict=True):
             here[example.columns] += example.features(example.gold - z.point(example, place))
-        ahead = sets.point(sets.move(state.place, eta_w * here))
+        ahead = sets.point(sets.move(state.place, eta_w * here, examples.squared))
         for i, example in enumerate(examples):
             own = example.columns
             looked = z.move(example, state.places[i], eta * (example.scores(w) + example.costs))
@@ -90,7 +90,7 @@ class Extragradient:
             state.loss += float(example.costs @ u) + example.constant
             direction = eta * (example.scores(ahead) + example.costs)
             state.places[i] = z.move(example, state.places[i], direction)
-        state.place = sets.move(state.place, eta_w * there)
+        state.place = sets.move(state.place, eta_w * there, examples.squared)
         state.total += ahead
         state.slope += there
         state.calls += 2 * len(examples)
@@ -114,7 +114,8 @@ class Extragradient:
             z = self.outputs.point(example, place)
             gradient[example.columns] += example.features(z - example.gold)
             loss += float(example.costs @ z) + example.constant
-        return Measure(hinge, hinge, hinge - (loss + self.weights_in.lowest(gradient)))
+        lowest = self.weights_in.lowest(gradient, examples.squared)
+        return Measure(hinge, hinge, hinge - (loss + lowest))
 
     def stop(self, measure: Measure) -> str | None:
         """When the saddle gap is closed."""
@@ -172,7 +173,7 @@ class ProjectedGradient:
             state.loss += float(example.costs @ u) + example.constant
             direction = eta * (example.scores(w) + example.costs)
             state.places[i] = z.move(example, state.places[i], direction)
-        state.place = sets.move(state.place, eta_w * here)
+        state.place = sets.move(state.place, eta_w * here, examples.squared)
         state.total += w
         state.slope += here
         state.calls += len(examples)
@@ -194,6 +195,7 @@ class ProjectedGradient:
 def start_both(trainer: Any, examples: Examples) -> ExtragradientState:
     """No weights, outputs at their start."""
     require(examples, trainer.outputs.needs, trainer.outputs.way_out)
+    check_set(examples, trainer.weights_in)
     start = trainer.weights_in.start(examples.size)
     balance = find_balance(examples, trainer)
     step, calls = find_step(examples, trainer)
@@ -207,5 +209,5 @@ def measure_mean(trainer: Any, examples: Examples, state: ExtragradientState) ->
     hinge = examples.violators(trainer.weights(state)).value
     if not state.iteration:
         return Measure(hinge, hinge)
-    lowest = trainer.weights_in.lowest(-state.slope / state.iteration)
+    lowest = trainer.weights_in.lowest(-state.slope / state.iteration, examples.squared)
     return Measure(hinge, hinge, hinge - (state.loss / state.iteration + lowest))

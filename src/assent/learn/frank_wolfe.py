@@ -128,8 +128,7 @@ class FrankWolfe:
         """Move z_i towards a target as far as the dual improves."""
         way = target - state.z[i]
         change = -self.C * example.features(way)
-        # Not `change @ change`: for long vectors that wakes a second thread, which costs more.
-        promise, length = float(worth @ way), float(np.einsum("i,i", change, change))
+        promise, length = float(worth @ way), example.squared(change)
         if promise <= 0.0:
             return
         reach = min(1.0, promise / length) if length > 0.0 else 1.0
@@ -150,8 +149,8 @@ class FrankWolfe:
         """Primal objective, and its distance from the dual."""
         weights = self.weights(state)
         hinge = examples.violators(weights).value
-        objective = 0.5 * float(weights @ weights) + self.C * hinge
-        dual = self.C * float(state.loss.sum()) - 0.5 * float(state.w @ state.w)
+        objective = 0.5 * examples.squared(weights) + self.C * hinge
+        dual = self.C * float(state.loss.sum()) - 0.5 * examples.squared(state.w)
         return Measure(hinge, objective, objective - dual)
 
     def stop(self, measure: Measure) -> str | None:

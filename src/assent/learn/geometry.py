@@ -98,10 +98,10 @@ def lipschitz(examples: Examples, weights: WeightSet, outputs: Euclidean | Entro
         return weights.radius * float(np.sqrt(squares.max()))
     total = 0.0
     for example in examples:
-        matrix = example.matrix
         if entropic:
-            rows = weights.radius * np.asarray(abs(matrix).max(axis=1).todense()).ravel()
+            largest = abs(example.matrix).max(axis=1).todense()
+            rows = weights.radius * np.asarray(largest).ravel()
         else:
-            rows = np.sqrt(np.asarray(matrix.power(2).sum(axis=1)).ravel())
+            rows = example.row_lengths()
         total += float(rows @ example.space.maximize(rows)) ** 2
     return float(np.sqrt(total))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from assent.learn.checks import positive, require
+from assent.learn.checks import positive, require, require_coordinates
 from assent.learn.examples import Examples
 from assent.learn.protocol import Measure
 from assent.problem import Float
@@ -63,6 +63,7 @@ class LogLikelihood:
 
     def init(self, examples: Examples) -> LikelihoodState:
         """No weights."""
+        require_coordinates(examples, type(self).__name__)
         require(examples, "marginals", "LogLikelihood needs; FrankWolfe needs maximize alone")
         w = np.zeros(examples.size)
         value, gradient, loss = self._at(examples, w)
@@ -183,6 +184,7 @@ class AdaGradLikelihood:
 
     def init(self, examples: Examples) -> AdaGradState:
         """No weights."""
+        require_coordinates(examples, type(self).__name__)
         require(examples, "marginals", "LogLikelihood needs; FrankWolfe needs maximize alone")
         zero = np.zeros(examples.size)
         return AdaGradState(zero, zero.copy(), np.random.default_rng(self.seed))

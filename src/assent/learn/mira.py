@@ -56,7 +56,7 @@ class MIRA:
             example = examples[int(i)]
             z, hinge = example.violator(state.w)
             change = example.features(example.gold - z)
-            length = float(change @ change)
+            length = example.squared(change)
             if hinge > 0.0 and length > 0.0:
                 change *= min(self.C, hinge / length)
                 add_averaged(state.w, state.late, state.steps, example.columns, change)

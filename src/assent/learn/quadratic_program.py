@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from assent.learn.checks import positive, require
+from assent.learn.checks import positive, require, require_coordinates
 from assent.learn.examples import Examples
 from assent.learn.protocol import Measure
 from assent.learn.sets import L1Ball, L2Ball
@@ -60,6 +60,7 @@ class QuadraticProgram:
     def init(self, examples: Examples) -> QuadraticState:
         """Nothing is known."""
         _clarabel()
+        require_coordinates(examples, type(self).__name__)
         require(examples, "rows", "QuadraticProgram needs; FrankWolfe needs maximize alone")
         return QuadraticState(np.zeros(examples.size))
 

@@ -7,6 +7,7 @@ where steps are entropic, natural parameters.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,14 @@ import numpy as np
 from assent.errors import ModelError
 from assent.learn.checks import positive
 from assent.problem import Float
+
+# The squared length of weights: that of their coordinates, but in kernel form.
+Squared = Callable[[Float], float]
+
+
+def euclidean(w: Float) -> float:
+    """The squared length of a vector."""
+    return float(w @ w)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,24 +65,24 @@ class L2Ball:
         self.check(size)
         return np.zeros(size)
 
-    def move(self, place: Float, direction: Float) -> Float:
+    def move(self, place: Float, direction: Float, squared: Squared = euclidean) -> Float:
         """Take the step, and go to the nearest point allowed."""
-        return self.project(place + direction)
+        return self.project(place + direction, squared)
 
     def point(self, place: Float) -> Float:
         """The weights of a place: the same."""
         return place
 
-    def project(self, w: Float) -> Float:
-        """The nearest weights allowed."""
+    def project(self, w: Float, squared: Squared = euclidean) -> Float:
+        """The nearest weights allowed, where ``squared`` are squares of lengths."""
         w = self._cone(w)
-        length = float(np.linalg.norm(w))
+        length = squared(w) ** 0.5 if np.isfinite(self.radius) else 0.0
         return w * (self.radius / length) if length > self.radius else w
 
-    def lowest(self, gradient: Float) -> float:
+    def lowest(self, gradient: Float, squared: Squared = euclidean) -> float:
         """The smallest value of ``gradient . w``."""
         # On a cone within a ball, -radius times the length of the projection of -gradient.
-        length = float(np.linalg.norm(self._cone(-gradient)))
+        length = squared(self._cone(-gradient)) ** 0.5
         return -self.radius * length if length > 0.0 else 0.0
 
     def spread(self, size: int) -> float:
@@ -119,7 +128,7 @@ class L1Ball:
         """No weights."""
         return np.zeros(size)
 
-    def move(self, place: Float, direction: Float) -> Float:
+    def move(self, place: Float, direction: Float, squared: Squared = euclidean) -> Float:
         """Take the step, and go to the nearest point allowed."""
         return self.project(place + direction)
 
@@ -137,7 +146,7 @@ class L1Ball:
         threshold = thresholds[np.flatnonzero(ordered > thresholds)[-1]]
         return np.sign(w) * np.maximum(sizes - threshold, 0.0)
 
-    def lowest(self, gradient: Float) -> float:
+    def lowest(self, gradient: Float, squared: Squared = euclidean) -> float:
         """The smallest value of ``gradient . w``."""
         return -self.radius * float(np.abs(gradient).max(initial=0.0))
 
@@ -169,7 +178,7 @@ class EntropicL1Ball:
         """The uniform distribution, so no weights."""
         return np.zeros(size)
 
-    def move(self, place: Float, direction: Float) -> Float:
+    def move(self, place: Float, direction: Float, squared: Squared = euclidean) -> Float:
         """Add to the natural parameters."""
         return place + self.radius * direction
 
@@ -179,7 +188,7 @@ class EntropicL1Ball:
         up, down = np.exp(place - top), np.exp(-place - top)
         return self.radius * (up - down) / (np.exp(-top) + up.sum() + down.sum())
 
-    def lowest(self, gradient: Float) -> float:
+    def lowest(self, gradient: Float, squared: Squared = euclidean) -> float:
         """The smallest value of ``gradient . w``."""
         return L1Ball(self.radius).lowest(gradient)
 

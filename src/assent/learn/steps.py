@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.learn.checks import positive
+from assent.learn.checks import positive, require_coordinates
 from assent.learn.examples import Examples
 from assent.learn.geometry import lipschitz
+from assent.learn.sets import L2Ball
 
 # Below one over the Lipschitz constant, to be clear of rounding in it.
 SAFE_STEP = 0.95
@@ -44,6 +45,13 @@ def check_steps(trainer: Any) -> None:
         positive(trainer, "step")
     if trainer.balance is not None:
         positive(trainer, "balance")
+
+
+def check_set(examples: Examples, weights_in: Any) -> None:
+    """Raise where a set of weights needs coordinates and there are none."""
+    plain = isinstance(weights_in, L2Ball) and weights_in.nonnegative is weights_in.above is None
+    if not plain:
+        require_coordinates(examples, type(weights_in).__name__)
 
 
 def find_balance(examples: Examples, trainer: Any) -> float:

@@ -90,11 +90,11 @@ class Subgradient:
         """Primal objective at the average; the violators so far, averaged, are a dual point."""
         weights = self.weights(state)
         hinge = examples.violators(weights).value
-        objective = 0.5 * float(weights @ weights) + self.C * hinge
+        objective = 0.5 * examples.squared(weights) + self.C * hinge
         if not state.iteration:
             return Measure(hinge, objective)
         last = self.C / state.iteration * state.total
-        dual = self.C * state.losses / state.iteration - 0.5 * float(last @ last)
+        dual = self.C * state.losses / state.iteration - 0.5 * examples.squared(last)
         return Measure(hinge, objective, objective - dual)
 
     def stop(self, measure: Measure) -> str | None:

@@ -4,6 +4,7 @@ from assent.models.base import Model
 from assent.models.cut import CutInput, CutModel, CutSpace
 from assent.models.example import Example, LinearExample
 from assent.models.graph import GraphInput, GraphModel, GraphSpace, Part
+from assent.models.kernel_chain import Gaussian, KernelChainModel, Polynomial
 from assent.models.losses import Hamming, LabelCosts, Loss, WeightedHamming
 from assent.models.matching import MatchingModel, MatchingSpace
 from assent.models.space import Rows, Space
@@ -17,10 +18,12 @@ __all__ = [
     "CutModel",
     "CutSpace",
     "Example",
+    "Gaussian",
     "GraphInput",
     "GraphModel",
     "GraphSpace",
     "Hamming",
+    "KernelChainModel",
     "LabelCosts",
     "LinearExample",
     "Loss",
@@ -28,6 +31,7 @@ __all__ = [
     "MatchingSpace",
     "Model",
     "Part",
+    "Polynomial",
     "Rows",
     "Space",
     "StructureSpace",

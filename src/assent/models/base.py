@@ -43,6 +43,15 @@ class Model(ABC):
     def named(self, weights: Float) -> dict[str, Float]:
         """The weights as arrays by name, to be read by people."""
 
+    def squared(self, weights: Float) -> float:
+        """The squared length of weights."""
+        return float(weights @ weights)
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether lengths of weights are not those of their coordinates."""
+        return type(self).squared is not Model.squared
+
     def predict_many(self, inputs: Sequence[Any], weights: Float) -> list[Any]:
         """The best output for each input."""
         return [self.predict(x, weights) for x in inputs]

@@ -54,6 +54,15 @@ class Example(ABC):
     def matrix(self) -> Any:
         """``scores`` as a sparse matrix ``[size, weights]``."""
 
+    def squared(self, features: Float) -> float:
+        """The squared length of what ``features`` returns."""
+        # Not `features @ features`: for long vectors that wakes a second thread, at a loss.
+        return float(np.einsum("i,i", features, features))
+
+    def row_lengths(self) -> Float:
+        """The length ``[size]`` of each coordinate's features."""
+        return np.sqrt(np.asarray(self.matrix.power(2).sum(axis=1)).ravel())
+
     def violator(self, weights: Float) -> tuple[Float, float]:
         """The output that is best once its loss is added (9), and the hinge loss (20)."""
         scores = self.scores(weights)
