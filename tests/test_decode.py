@@ -273,3 +273,48 @@ def test_solvers_are_settings():
     for name in ("init", "advance", "bound", "dual_point", "marginals", "relaxed_value"):
         assert callable(getattr(solver, name))
         assert hasattr(Solver, name)
+
+
+class Clock:
+    """Time that passes only where it is told to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Paced:
+    """AD3 whose iterations take a tenth of a second each on a clock."""
+
+    def __init__(self, clock):
+        self.solver, self.clock = at.AD3(gap_tolerance=0.0, residual_tolerance=0.0), clock
+
+    def advance(self, problem, scores, workspace, iterations):
+        self.clock.now += 0.1 * iterations
+        return self.solver.advance(problem, scores, workspace, iterations)
+
+    def __getattr__(self, name):
+        return getattr(self.solver, name)
+
+
+@pytest.mark.parametrize("limit", [4.0, 17.0, 60.0])
+def test_a_time_limit_leaves_room_for_the_last_rounding(monkeypatch, limit):
+    from assent.kernels import rounding
+    from assent.solvers import driver
+
+    clock, roundings = Clock(), []
+    plain = rounding.round_marginals
+
+    def slow(*args, **options):
+        clock.now += 1.5
+        roundings.append(clock.now)
+        return plain(*args, **options)
+
+    monkeypatch.setattr(rounding, "round_marginals", slow)
+    monkeypatch.setattr(driver.time, "perf_counter", clock)
+    result = at.decode(grid(), Paced(clock), time_limit=limit)
+    assert result.feasible
+    assert roundings and roundings[-1] <= clock.now
+    assert 0.7 * limit <= clock.now <= 1.05 * limit + 0.5

@@ -151,8 +151,11 @@ class Run:
         return info
 
     def _in_time(self) -> int:
-        """How many iterations there is time for, a rounding at the end set aside."""
-        left = self.deadline - time.perf_counter() - self._reserve()
+        """How many iterations to do next: half of those there is time for, as they may get slower.
+
+        A rounding at the end is set aside.
+        """
+        left = 0.5 * (self.deadline - time.perf_counter() - self._reserve())
         return self.solver.max_iterations if self.pace == 0.0 else int(min(left / self.pace, 1e9))
 
     def _out_of_time(self) -> bool:
