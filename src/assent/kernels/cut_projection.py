@@ -12,9 +12,11 @@ constant and with ``d = x_j - x_k`` and ``b`` cut to 1 at most,
     (|d| - b)^2 / 2  where |d| > b >= 0, else 0;     d^2 / 2 + |b| |d|  where b < 0.
 
 The absolute values are total variation, all else is smooth with pieces of constant curvature.
-A step of the proximal gradient method makes total variation exact and finds which nodes are equal
-and which are at 0 or 1; a step of Newton's method among all points where these are so, by conjugate
-gradients, then ends at the solution as soon as they are the right ones.
+A step of the proximal gradient method takes total variation exactly and finds which nodes are equal
+and which are at 0 or 1.  Equal neighbours become one node of a smaller graph, on which a step of
+Newton's method, by conjugate gradients, and further proximal steps and contractions are made until
+that is solved.  A proximal step on the whole graph then either moves nothing, which proves the
+solution, or takes nodes apart again.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.cut import attraction, ends, graph_of
+from assent.kernels.cut import Graph, attraction, ends, graph_of
 from assent.kernels.jit import jit
 from assent.kernels.maxflow import Network
 from assent.kernels.propagate import lean
@@ -46,13 +48,26 @@ ROUNDING = 1e-13
 
 
 class Task(NamedTuple):
-    """A projection with edges shared."""
+    """A projection with edges shared, on the graph or a contraction of it."""
 
-    a: np.ndarray  # float64[n]
+    graph: Graph
+    mass: np.ndarray  # float64[n]: nodes of the whole graph that this one stands for
+    a: np.ndarray  # float64[n]: their mean
     b: np.ndarray  # float64[E], at most 1
     known: np.ndarray  # bool[n]: evidence tells x
     x: np.ndarray  # float64[n]
     flow: np.ndarray  # float64[E]: of the total variation, from first to second end
+    edge: np.ndarray  # int64[E]: the edge of the whole graph
+
+
+class Room(NamedTuple):
+    """Scratch for tasks up to a size."""
+
+    weight: np.ndarray  # float64[n]
+    held: np.ndarray  # float64[n]
+    before: np.ndarray  # float64[n]
+    capacity: np.ndarray  # float64[E]
+    flow_before: np.ndarray  # float64[E]
 
 
 @lean
@@ -140,14 +155,14 @@ def pull(b, d):
 
 
 @lean
-def cost(task, graph, x):
-    """What ``x`` costs."""
+def cost(task, x):
+    """What ``x`` costs, up to a constant."""
     total = 0.0
     for node in range(len(x)):
         if not task.known[node]:
-            total += 0.5 * (x[node] - task.a[node]) ** 2
+            total += 0.5 * task.mass[node] * (x[node] - task.a[node]) ** 2
     for edge in range(len(task.b)):
-        j, k = ends(graph, edge)
+        j, k = ends(task.graph, edge)
         d, b = abs(x[j] - x[k]), task.b[edge]
         if b < 0.0:
             total += (0.5 * d - b) * d
@@ -157,15 +172,15 @@ def cost(task, graph, x):
 
 
 @lean
-def weigh(task, graph, bold, weight):
+def weigh(task, bold, weight):
     """The curvature that a proximal step assumes in every coordinate, ``weight[n]``.
 
     An upper limit, with which no step fails, or boldly the curvature there is in this place.
     """
-    for node in range(len(weight)):
-        weight[node] = 1.0
+    for node in range(len(task.x)):
+        weight[node] = task.mass[node]
     for edge in range(len(task.b)):
-        j, k = ends(graph, edge)
+        j, k = ends(task.graph, edge)
         b = task.b[edge]
         own = 2.0 if b < 1.0 else 0.0
         if bold:
@@ -174,36 +189,56 @@ def weigh(task, graph, bold, weight):
         weight[k] += own
 
 
-@jit
-def proximal_step(task, graph, network, weight, capacity, held):
-    """Replace ``task.x`` by what one proximal gradient step makes of it; returns the largest move.
-
-    ``weight[n]`` is the curvature it assumes.  The network's blocks are those of equal values
-    afterwards.
-    """
+@lean
+def prepare(task, weight, network, held):
+    """What the nodes hold for a proximal step, and the flow to begin with."""
     x = task.x
-    n = len(x)
-    before = x.copy()
-    for node in range(n):
-        held[node] = weight[node] * x[node] - (x[node] - task.a[node])
+    for node in range(len(x)):
+        held[node] = weight[node] * x[node] - task.mass[node] * (x[node] - task.a[node])
         network.block[node] = 0 if task.known[node] else 1
     for edge in range(len(task.b)):
-        j, k = ends(graph, edge)
+        j, k = ends(task.graph, edge)
         own = pull(task.b[edge], x[j] - x[k])
         held[j] -= own
         held[k] += own
-    start_flow(graph, capacity, task.flow, network, held, x)
-    solve_total_variation(network, weight, held, x)
-    read_flow(graph, capacity, network, task.flow)
+
+
+@jit
+def proximal_step(task, network, room, bold):
+    """Replace ``task.x`` by what one proximal gradient step makes of it; returns the largest move.
+
+    The network's blocks are those of equal values afterwards.
+    """
+    n, edges = len(task.x), len(task.b)
+    weight, held, capacity = room.weight[:n], room.held[:n], room.capacity[:edges]
+    before, flow_before = room.before[:n], room.flow_before[:edges]
+    before[:] = task.x
+    flow_before[:] = task.flow
+    for edge in range(edges):
+        capacity[edge] = max(-task.b[edge], 0.0)
+    worth = cost(task, before)
+    weigh(task, bold, weight)
+    while True:
+        prepare(task, weight, network, held)
+        start_flow(task.graph, capacity, task.flow, network, held, task.x)
+        solve_total_variation(network, weight, held, task.x)
+        read_flow(task.graph, capacity, network, task.flow)
+        if not bold or cost(task, task.x) <= worth + ROUNDING * abs(worth):
+            break
+        # It was too bold.
+        bold = False
+        task.x[:] = before
+        task.flow[:] = flow_before
+        weigh(task, bold, weight)
     moved = 0.0
     for node in range(n):
-        moved = max(moved, abs(x[node] - before[node]))
+        moved = max(moved, abs(task.x[node] - before[node]))
     return moved
 
 
 @lean
 def find(group, node):
-    """The group of a node."""
+    """The node that stands for a node's group."""
     while group[node] != node:
         group[node] = group[group[node]]
         node = group[node]
@@ -211,161 +246,241 @@ def find(group, node):
 
 
 @lean
-def group_nodes(task, graph, block, group):
-    """Join nodes that total variation holds at a common value: ``group[n]`` is one of them."""
+def number_groups(task, block, group, number):
+    """Join neighbours that total variation holds together; ``number[n]`` counts the groups."""
     for node in range(len(group)):
         group[node] = node
     for edge in range(len(task.b)):
-        j, k = ends(graph, edge)
-        if task.b[edge] < 0.0 and block[j] == block[k]:
+        j, k = ends(task.graph, edge)
+        if task.b[edge] < 0.0 and block[j] == block[k] and block[j] > 0:
             group[find(group, j)] = find(group, k)
+    count = 0
     for node in range(len(group)):
-        group[node] = find(group, node)
-
-
-@lean
-def multiply(task, graph, group, moves, curved, y, out):
-    """``out = H y`` for one number per group; only groups that move have rows."""
+        if group[node] == node:
+            number[node] = count
+            count += 1
     for node in range(len(group)):
-        out[node] = 0.0
-    for node in range(len(group)):
-        if moves[group[node]]:
-            out[group[node]] += y[group[node]]
-    for edge in range(len(task.b)):
-        if curved[edge]:
-            j, k = ends(graph, edge)
-            j, k = group[j], group[k]
-            own = y[j] - y[k]
-            if moves[j]:
-                out[j] += own
-            if moves[k]:
-                out[k] -= own
+        number[node] = number[find(group, node)]
+    return count
 
 
 @jit
-def newton_step(task, graph, block):
-    """Improve ``task.x`` among points with the same nodes equal, or at 0 and 1."""
-    x = task.x
-    n = len(x)
-    group, moves = np.empty(n, np.int64), np.zeros(n, np.bool_)
-    curved = np.zeros(len(task.b), np.bool_)
-    group_nodes(task, graph, block, group)
-    gradient = np.zeros(n)
-    diagonal = np.zeros(n)
+def arcs_between(n, tails, heads):
+    """As :func:`assent.kernels.maxflow.make_arcs`, compiled."""
+    edges = len(tails)
+    first, head = np.zeros(n + 1, np.int32), np.empty(2 * edges, np.int32)
+    sister, forward = np.empty(2 * edges, np.int32), np.empty(edges, np.int32)
+    for edge in range(edges):
+        first[tails[edge] + 1] += 1
+        first[heads[edge] + 1] += 1
     for node in range(n):
-        moves[node] = group[node] == node and not task.known[node] and 0.0 < x[node] < 1.0
+        first[node + 1] += first[node]
+    place = first[:n].copy()
+    for edge in range(edges):
+        j, k = tails[edge], heads[edge]
+        one, two = place[j], place[k]
+        place[j] += 1
+        place[k] += 1
+        head[one], head[two] = k, j
+        sister[one], sister[two] = two, one
+        forward[edge] = one
+    return Graph(first, head, sister, forward)
+
+
+@jit
+def contract(task, block, number):
+    """The task with the nodes of every group as one; ``number[n]`` tells which one."""
+    n = len(task.x)
+    count = number_groups(task, block, np.empty(n, np.int64), number)
+    mass, a, x = np.zeros(count), np.zeros(count), np.empty(count)
+    known = np.empty(count, np.bool_)
     for node in range(n):
-        if moves[group[node]]:
-            gradient[group[node]] += x[node] - task.a[node]
-            diagonal[group[node]] += 1.0
+        own = number[node]
+        mass[own] += task.mass[node]
+        a[own] += task.mass[node] * task.a[node]
+        x[own] = task.x[node]
+        known[own] = task.known[node]
+    a /= mass
+    kept = 0
+    tails, heads = np.empty(len(task.b), np.int32), np.empty(len(task.b), np.int32)
+    b, flow, edge_of = np.empty(len(task.b)), np.empty(len(task.b)), np.empty(len(task.b), np.int64)
     for edge in range(len(task.b)):
-        j, k = ends(graph, edge)
+        j, k = ends(task.graph, edge)
+        if number[j] != number[k]:
+            tails[kept], heads[kept] = number[j], number[k]
+            b[kept], flow[kept], edge_of[kept] = task.b[edge], task.flow[edge], task.edge[edge]
+            kept += 1
+    graph = arcs_between(count, tails[:kept], heads[:kept])
+    return Task(graph, mass, a, b[:kept], known, x, flow[:kept], edge_of[:kept])
+
+
+@lean
+def newton_system(task, moves, curved, gradient, diagonal):
+    """Gradient and diagonal of the second derivatives; which nodes move, which edges curve."""
+    x = task.x
+    for node in range(len(x)):
+        moves[node] = not task.known[node] and 0.0 < x[node] < 1.0
+        gradient[node] = task.mass[node] * (x[node] - task.a[node])
+        diagonal[node] = task.mass[node]
+    for edge in range(len(task.b)):
+        j, k = ends(task.graph, edge)
         d, b = x[j] - x[k], task.b[edge]
-        j, k = group[j], group[k]
-        if j == k or not (moves[j] or moves[k]):
-            continue
         own = pull(b, d)
         if b < 0.0:
             own += -b if d > 0.0 else b
-        curved[edge] = b < 0.0 or abs(d) > b
-        for node, sign in ((j, 1.0), (k, -1.0)):
-            if moves[node]:
-                gradient[node] += sign * own
-                diagonal[node] += 1.0 if curved[edge] else 0.0
-    # Conjugate gradients on H step = -gradient.
-    step, product = np.zeros(n), np.empty(n)
-    residual = -gradient
-    search = np.zeros(n)
+        curved[edge] = (b < 0.0 or abs(d) > b) and (moves[j] or moves[k])
+        gradient[j] += own
+        gradient[k] -= own
+        if curved[edge]:
+            diagonal[j] += 1.0
+            diagonal[k] += 1.0
+
+
+@lean
+def multiply(task, moves, curved, y, out):
+    """``out = H y``; ``y`` is zero on nodes that do not move."""
+    for node in range(len(y)):
+        out[node] = task.mass[node] * y[node]
+    for edge in range(len(curved)):
+        if curved[edge]:
+            j, k = ends(task.graph, edge)
+            own = y[j] - y[k]
+            out[j] += own
+            out[k] -= own
+    for node in range(len(y)):
+        if not moves[node]:
+            out[node] = 0.0
+
+
+@jit
+def newton_step(task):
+    """Improve ``task.x`` where it is not at 0 or 1, as long as the cost falls."""
+    x = task.x
+    n = len(x)
+    moves, curved = np.empty(n, np.bool_), np.empty(len(task.b), np.bool_)
+    residual, diagonal = np.empty(n), np.empty(n)
+    step, search, product = np.zeros(n), np.zeros(n), np.empty(n)
+    newton_system(task, moves, curved, residual, diagonal)
+    for node in range(n):
+        residual[node] = -residual[node] if moves[node] else 0.0
     length, least = 0.0, 0.0
     for turn in range(MOST_ROUNDS):
         new = 0.0
         for node in range(n):
-            if moves[node]:
-                new += residual[node] * residual[node] / diagonal[node]
+            new += residual[node] * residual[node] / diagonal[node]
         if turn == 0:
             least = RESIDUAL * RESIDUAL * new
         if new <= least:
             break
         for node in range(n):
-            if moves[node]:
-                turned = 0.0 if turn == 0 else new / length * search[node]
-                search[node] = residual[node] / diagonal[node] + turned
+            turned = 0.0 if turn == 0 else new / length * search[node]
+            search[node] = residual[node] / diagonal[node] + turned
         length = new
-        multiply(task, graph, group, moves, curved, search, product)
+        multiply(task, moves, curved, search, product)
         along = 0.0
         for node in range(n):
             along += search[node] * product[node]
         for node in range(n):
             step[node] += new / along * search[node]
             residual[node] -= new / along * product[node]
-    worth = cost(task, graph, x)
-    trial = np.empty(n)
-    share = 1.0
+    worth = cost(task, x)
+    trial, share = product, 1.0
     for _ in range(MOST_HALVINGS):
         for node in range(n):
             trial[node] = x[node]
-            if moves[group[node]]:
-                trial[node] = min(max(x[node] + share * step[group[node]], 0.0), 1.0)
-        if cost(task, graph, trial) < worth:
+            if moves[node]:
+                trial[node] = min(max(x[node] + share * step[node], 0.0), 1.0)
+        if cost(task, trial) < worth:
             x[:] = trial
             return
         share *= 0.5
 
 
 @jit
-def project_edges(data, base, a, memory, q):
-    """Edges shared; ``memory[n + E]`` has the last nodes and the flow.  Returns the steps taken."""
+def solve_contracted(whole, network, room):
+    """Improve ``whole.x`` by contractions, beginning with the network's blocks."""
+    n = len(whole.x)
+    place, number = np.arange(n), np.empty(n, np.int64)
+    task = whole
+    for _ in range(MOST_STEPS):
+        own = number[: len(task.x)]
+        task = contract(task, network.block, own)
+        for node in range(n):
+            place[node] = own[place[node]]
+        newton_step(task)
+        network = empty_network(task.graph, len(task.x))
+        if proximal_step(task, network, room, True) <= TOLERANCE:
+            break
+    for node in range(n):
+        whole.x[node] = task.x[place[node]]
+    for edge in range(len(task.edge)):
+        whole.flow[task.edge[edge]] = task.flow[edge]
+
+
+@lean
+def read_edges(data, base, a, task):
+    """Targets of the edges, cut to 1 at most; evidence makes them infinite, so to speak."""
     n, edges = data[0], data[1]
-    graph = graph_of(data)
-    network = empty_network(graph, n)
-    task = Task(
-        np.empty(n), np.empty(edges), np.empty(n, np.bool_), memory[:n], memory[n : n + edges]
-    )
-    read_nodes(base, a, task.a, task.x, network.block)
-    weight, held, capacity = np.empty(n), np.empty(n), np.empty(edges)
-    before, flow_before = np.empty(n), np.empty(edges)
     reach = 1.0  # more than all nodes and edges together can pull at
     for node in range(n):
-        task.known[node] = network.block[node] == 0
         reach += abs(task.a[node]) + 1.0
     for edge in range(edges):
         reach += abs(min(a[2 * (n + edge) + 1], 1.0)) + 1.0
     for edge in range(edges):
         slot = 2 * (n + edge)
         task.b[edge] = min(a[slot + 1], 1.0)
+        task.edge[edge] = edge
         if base[slot] == -np.inf:
             task.b[edge] = 1.0  # it is true, and the ends are free
         elif base[slot + 1] == -np.inf:
             task.b[edge] = -reach  # it is false, and the ends are equal
-        capacity[edge] = max(-task.b[edge], 0.0)
-    steps = MOST_STEPS
-    for step in range(MOST_STEPS):
-        before[:] = task.x
-        flow_before[:] = task.flow
-        worth = cost(task, graph, task.x)
-        weigh(task, graph, True, weight)
-        moved = proximal_step(task, graph, network, weight, capacity, held)
-        if cost(task, graph, task.x) > worth + ROUNDING * abs(worth):
-            task.x[:] = before
-            task.flow[:] = flow_before
-            weigh(task, graph, False, weight)
-            moved = proximal_step(task, graph, network, weight, capacity, held)
-        if moved <= TOLERANCE:
-            steps = step
+
+
+@jit
+def project_edges(data, base, a, memory, q):
+    """Edges shared; ``memory[n + E]`` has the last nodes and the flow.
+
+    Returns the number of proximal steps on the whole graph.
+    """
+    n, edges = data[0], data[1]
+    own = graph_of(data)
+    # Copies: contracted graphs are not read-only, and functions are compiled for one type.
+    graph = Graph(own.first.copy(), own.head.copy(), own.sister.copy(), own.forward.copy())
+    network = empty_network(graph, n)
+    task = Task(
+        graph, np.ones(n), np.empty(n), np.empty(edges), np.empty(n, np.bool_), memory[:n],
+        memory[n : n + edges], np.empty(edges, np.int64),
+    )  # fmt: skip
+    room = Room(np.empty(n), np.empty(n), np.empty(n), np.empty(edges), np.empty(edges))
+    read_nodes(base, a, task.a, task.x, network.block)
+    for node in range(n):
+        task.known[node] = network.block[node] == 0
+    read_edges(data, base, a, task)
+    steps = 0
+    while steps < MOST_STEPS:
+        steps += 1
+        if proximal_step(task, network, room, True) <= TOLERANCE:
             break
-        newton_step(task, graph, network.block)
+        solve_contracted(task, network, room)
+    write_point(data, base, a, task, q)
+    return steps
+
+
+@lean
+def write_point(data, base, a, task, q):
+    """The solution as numbers of places."""
+    n = data[0]
     for node in range(n):
         q[2 * node] = 1.0 - task.x[node]
         q[2 * node + 1] = task.x[node]
-    for edge in range(edges):
-        j, k = ends(graph, edge)
+    for edge in range(data[1]):
+        j, k = ends(task.graph, edge)
         slot = 2 * (n + edge)
         z = min(max(a[slot + 1], abs(task.x[j] - task.x[k])), 1.0)
         if base[slot] == -np.inf or base[slot + 1] == -np.inf:
             z = 1.0 if base[slot] == -np.inf else 0.0
         q[slot] = 1.0 - z
         q[slot + 1] = z
-    return steps
 
 
 @jit
