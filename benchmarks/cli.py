@@ -17,6 +17,7 @@ from benchmarks import (
     lp_optima,
     own_structures,
     per_iteration,
+    projections,
     scaling,
     sentences,
     soft_logic,
@@ -68,6 +69,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(scaling_command, quick=quick, factors="", plots=plots)
         context.invoke(structures_command)
         context.invoke(own_structures_command)
+        context.invoke(projections_command, quick=quick)
         context.invoke(sentences_command)
         context.invoke(threads_command, quick=quick, sides="", count=2)
         context.invoke(decompositions_command, quick=quick)
@@ -115,6 +117,13 @@ def per_iteration_command(quick: bool, only: str, data: Path | None, sides: str)
 def structures_command() -> None:
     """Nanoseconds per step of the inner loop of chains, trees and other structures."""
     structures.run(new_console())
+
+
+@main.command("projections")
+@quick_option
+def projections_command(quick: bool) -> None:
+    """Nearest matchings and cuts, against a quadratic programming solver."""
+    projections.run(new_console(), quick)
 
 
 @main.command("own-structures")

@@ -20,6 +20,7 @@ from benchmarks import (
     own_structures,
     per_iteration,
     plain,
+    projections,
     scaling,
     sentences,
     soft_logic,
@@ -92,6 +93,20 @@ def test_plain_loops_find_what_the_kernels_find():
         structures.head_automaton(modifiers=6),
     ):
         assert search.plain(2) == pytest.approx(search.run(1)), search.name
+
+
+def test_projections(monkeypatch):
+    tasks = [
+        lambda: projections.matching(4, 1.0),
+        lambda: projections.cut(30, 50, 1.0, 0.5),
+        lambda: projections.shared_cut(30, 50, 0.5, -0.2),
+    ]
+    monkeypatch.setattr(projections, "QUICK_TASKS", tasks)
+    monkeypatch.setattr(projections, "ROUNDS", 1)
+    output = run("projections", "--quick")
+    assert output.count("bar 20") == 3
+    for make in tasks:
+        assert projections.measure(make())[-1] <= 1e-3
 
 
 def test_own_structures(monkeypatch):

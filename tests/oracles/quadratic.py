@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import clarabel
 import numpy as np
-import pytest
 from scipy import sparse
 
 # Of values: points are then known to about its square root.
@@ -18,20 +18,20 @@ def nearest_point(
     upper: np.ndarray,
     exact: np.ndarray | bool = False,
     cost: np.ndarray | None = None,
+    accuracy: float = ACCURACY,
 ) -> np.ndarray:
     """The ``x`` nearest to ``point`` with ``rows @ x <= upper``, and equal where ``exact``.
 
     With a ``cost``, ``x`` has as many more coordinates, which cost so much and are not in the
     distance: minimise ``|x - point|^2 / 2 + cost @ x[len(point):]``.
     """
-    clarabel = pytest.importorskip("clarabel")
     exact = np.broadcast_to(exact, upper.shape)
     order = np.argsort(~exact, kind="stable")
     more = np.zeros(0) if cost is None else cost
     squares = sparse.diags(np.repeat([1.0, 0.0], [len(point), len(more)]), format="csc")
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = ACCURACY
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = accuracy
     count = int(exact.sum())
     cones = [clarabel.NonnegativeConeT(len(upper) - count)]
     if count:
