@@ -12,11 +12,13 @@ constant and with ``d = x_j - x_k`` and ``b`` cut to 1 at most,
     (|d| - b)^2 / 2  where |d| > b >= 0, else 0;     d^2 / 2 + |b| |d|  where b < 0.
 
 The absolute values are total variation, all else is smooth with pieces of constant curvature.
-A step of the proximal gradient method takes total variation exactly and finds which nodes are equal
-and which are at 0 or 1.  Equal neighbours become one node of a smaller graph, on which a step of
-Newton's method, by conjugate gradients, and further proximal steps and contractions are made until
-that is solved.  A proximal step on the whole graph then either moves nothing, which proves the
-solution, or takes nodes apart again.
+The method keeps groups of equal neighbours, which the absolute values hold together.
+
+1. With every group as one node of a smaller graph, a step of the proximal gradient method, which
+   takes total variation exactly, tells which nodes become equal, 0 or 1; groups grow.
+2. Among all points where these are so, a step of Newton's method by conjugate gradients.
+3. What pulls at the nodes of a group can be balanced by a flow within it, or else the cut found
+   takes the group apart.  If all is balanced, this is the solution; else again from 1.
 """
 
 from __future__ import annotations
@@ -27,21 +29,22 @@ import numpy as np
 
 from assent.kernels.cut import Graph, attraction, ends, graph_of
 from assent.kernels.jit import jit
-from assent.kernels.maxflow import Network
+from assent.kernels.maxflow import SINK, SOURCE, Network, max_flow
 from assent.kernels.propagate import lean
-from assent.kernels.total_variation import solve_total_variation
-
-# A proximal step that moves no node by more than this has found its fixed point.
-TOLERANCE = 1e-11
+from assent.kernels.total_variation import CRUMBS, solve_total_variation
 
 MOST_STEPS = 1000
 MOST_HALVINGS = 20
 
 # Conjugate gradients stop when the residual is this small, relative to the first one; the
 # curvature is at least 1 and at most 1 + 2 · neighbours, so a few dozen rounds are enough.
-RESIDUAL = 1e-13
+RESIDUAL = 1e-10
 MOST_ROUNDS = 500
 
+
+# Pulls that do not cancel within a group count as balanced up to this, relative to the largest
+# number; nodes are then as far from the solution at most.
+LEFT_OVER = 1e-10
 
 # Costs this close, relative to their size, count as equal.
 ROUNDING = 1e-13
@@ -205,7 +208,7 @@ def prepare(task, weight, network, held):
 
 @jit
 def proximal_step(task, network, room, bold):
-    """Replace ``task.x`` by what one proximal gradient step makes of it; returns the largest move.
+    """Replace ``task.x`` by what one proximal gradient step makes of it.
 
     The network's blocks are those of equal values afterwards.
     """
@@ -230,10 +233,6 @@ def proximal_step(task, network, room, bold):
         task.x[:] = before
         task.flow[:] = flow_before
         weigh(task, bold, weight)
-    moved = 0.0
-    for node in range(n):
-        moved = max(moved, abs(task.x[node] - before[node]))
-    return moved
 
 
 @lean
@@ -247,12 +246,16 @@ def find(group, node):
 
 @lean
 def number_groups(task, block, group, number):
-    """Join neighbours that total variation holds together; ``number[n]`` counts the groups."""
+    """Join neighbours of one block that total variation can hold together at the same value.
+
+    ``number[n]`` tells the group; returns how many there are.
+    """
     for node in range(len(group)):
         group[node] = node
     for edge in range(len(task.b)):
         j, k = ends(task.graph, edge)
-        if task.b[edge] < 0.0 and block[j] == block[k] and block[j] > 0:
+        joined = block[j] == block[k] and block[j] > 0 and task.x[j] == task.x[k]
+        if task.b[edge] < 0.0 and joined:
             group[find(group, j)] = find(group, k)
     count = 0
     for node in range(len(group)):
@@ -397,24 +400,84 @@ def newton_step(task):
 
 
 @jit
-def solve_contracted(whole, network, room):
-    """Improve ``whole.x`` by contractions, beginning with the network's blocks."""
+def improve(whole, block, room):
+    """A proximal step with equal neighbours of one block held together, then a Newton step with
+    those that it has joined.
+    """
     n = len(whole.x)
-    place, number = np.arange(n), np.empty(n, np.int64)
-    task = whole
-    for _ in range(MOST_STEPS):
-        own = number[: len(task.x)]
-        task = contract(task, network.block, own)
-        for node in range(n):
-            place[node] = own[place[node]]
-        newton_step(task)
-        network = empty_network(task.graph, len(task.x))
-        if proximal_step(task, network, room, True) <= TOLERANCE:
-            break
+    first = np.empty(n, np.int64)
+    task = contract(whole, block, first)
+    network = empty_network(task.graph, len(task.x))
+    proximal_step(task, network, room, True)
+    second = np.empty(len(task.x), np.int64)
+    smaller = contract(task, network.block, second)
+    newton_step(smaller)
     for node in range(n):
-        whole.x[node] = task.x[place[node]]
+        whole.x[node] = smaller.x[second[first[node]]]
     for edge in range(len(task.edge)):
         whole.flow[task.edge[edge]] = task.flow[edge]
+
+
+@lean
+def settle_forces(task, network, capacity):
+    """What pulls at every node, less total variation between groups: terminals and a flow."""
+    x, held = task.x, network.terminal
+    for node in range(len(x)):
+        held[node] = 0.0 if task.known[node] else task.a[node] - x[node]
+    for edge in range(len(task.b)):
+        j, k = ends(task.graph, edge)
+        d = x[j] - x[k]
+        own = pull(task.b[edge], d)
+        held[j] -= own
+        held[k] += own
+        most = capacity[edge]
+        if d != 0.0:
+            task.flow[edge] = most if d > 0.0 else -most
+    start_flow(task.graph, capacity, task.flow, network, held, x)
+    for node in range(len(x)):
+        if task.known[node]:
+            held[node] = 0.0
+
+
+@jit
+def split_groups(task, network, room):
+    """Take apart groups of equal neighbours that no flow holds together; returns how many.
+
+    ``network.block`` tells the parts: of a group that has to be split those above, at and below its
+    value, as the flow has left them.  Without such a group ``task.x`` is the solution.
+    """
+    n, edges = len(task.x), len(task.b)
+    capacity, side = room.capacity[:edges], np.empty(n, np.int8)
+    group, number = np.empty(n, np.int64), np.empty(n, np.int64)
+    block = network.block
+    largest = 1.0
+    for node in range(n):
+        block[node] = 0 if task.known[node] else 1
+        largest = max(largest, abs(task.a[node]))
+    for edge in range(edges):
+        capacity[edge] = max(-task.b[edge], 0.0)
+    count = number_groups(task, block, group, number)
+    settle_forces(task, network, capacity)
+    for node in range(n):
+        block[node] = 3 * number[node] + 3  # 0 is for known nodes
+    max_flow(network, CRUMBS * largest, side)
+    read_flow(task.graph, capacity, network, task.flow)
+    up, down = np.zeros(count), np.zeros(count)
+    for node in range(n):
+        up[number[node]] += max(network.terminal[node], 0.0)
+        down[number[node]] -= min(network.terminal[node], 0.0)
+    limit, found = LEFT_OVER * largest, 0
+    for node in range(n):
+        own = number[node]
+        if task.known[node]:
+            block[node] = 0
+            continue
+        # At 1 nothing can rise, at 0 nothing can fall.
+        rises = task.x[node] < 1.0 and up[own] > limit and side[node] == SOURCE
+        falls = task.x[node] > 0.0 and down[own] > limit and side[node] == SINK
+        block[node] += 1 if rises else (2 if falls else 0)
+        found += rises or falls
+    return found
 
 
 @lean
@@ -440,7 +503,7 @@ def read_edges(data, base, a, task):
 def project_edges(data, base, a, memory, q):
     """Edges shared; ``memory[n + E]`` has the last nodes and the flow.
 
-    Returns the number of proximal steps on the whole graph.
+    Returns the number of steps.
     """
     n, edges = data[0], data[1]
     own = graph_of(data)
@@ -452,16 +515,21 @@ def project_edges(data, base, a, memory, q):
         memory[n : n + edges], np.empty(edges, np.int64),
     )  # fmt: skip
     room = Room(np.empty(n), np.empty(n), np.empty(n), np.empty(edges), np.empty(edges))
+    fresh = True
+    for number in memory:
+        fresh = fresh and number == 0.0
     read_nodes(base, a, task.a, task.x, network.block)
     for node in range(n):
         task.known[node] = network.block[node] == 0
+        if fresh and not task.known[node]:
+            task.x[node] = min(max(task.a[node], 0.0), 1.0)
     read_edges(data, base, a, task)
     steps = 0
     while steps < MOST_STEPS:
         steps += 1
-        if proximal_step(task, network, room, True) <= TOLERANCE:
+        improve(task, network.block, room)
+        if split_groups(task, network, room) == 0:
             break
-        solve_contracted(task, network, room)
     write_point(data, base, a, task, q)
     return steps
 
