@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,10 +100,14 @@ class Examples(Sequence[Example]):
 
     def violators(self, weights: Float) -> Total:
         """The hinge loss (20) and a subgradient: one loss-augmented decoding per example."""
+        if self._sums is not None:
+            return Total(*self._sums.violators(weights))
         return self._sum(lambda e: e.violator(weights))
 
     def best(self, weights: Float) -> Total:
         """The perceptron's loss: decoding without costs."""
+        if self._sums is not None:
+            return Total(*self._sums.best(weights))
 
         def ask(example: Example) -> tuple[Float, float]:
             scores = example.scores(weights)
@@ -113,6 +118,8 @@ class Examples(Sequence[Example]):
 
     def log_loss(self, weights: Float) -> Total:
         """Minus the log-likelihood of the gold outputs, through ``marginals``."""
+        if self._sums is not None:
+            return Total(*self._sums.log_loss(weights))
 
         def ask(example: Example) -> tuple[Float, float]:
             scores = example.scores(weights)
@@ -120,6 +127,12 @@ class Examples(Sequence[Example]):
             return z, value - float(scores @ example.gold)
 
         return self._sum(ask)
+
+    @cached_property
+    def _sums(self) -> Any:
+        """Where a model can answer for all examples in memory together, what does so."""
+        together = getattr(self.model, "sums", None)
+        return None if together is None or self._kept is None else together(self._kept)
 
     def _sum(self, ask: Any) -> Total:
         value, gradient = 0.0, np.zeros(self.size)

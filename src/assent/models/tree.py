@@ -12,6 +12,7 @@ import numpy as np
 from assent.errors import ModelError
 from assent.factors.tree import clean_parents
 from assent.models.base import Model
+from assent.models.chain_batch import ChainBatch, ChainSums
 from assent.models.example import Example
 from assent.models.losses import Loss
 from assent.models.tree_space import TreeSpace, chain_space
@@ -61,6 +62,7 @@ class TreeExample(Example):
         self, layout: Layout, space: TreeSpace, nodes: Any, edges: Any, gold: Int32, loss: Loss
     ) -> None:
         self.layout, self.space, self.states = layout, space, gold
+        self.given = nodes
         self._nodes, self._edges = nodes, edges
         self.columns, self._used = _touched(layout, nodes)
         if self._used is not None:
@@ -191,6 +193,25 @@ class ChainModel(Model):
         nodes = _nodes(self.layout, x)
         space = chain_space(nodes.shape[0], self.layout.states)
         return _predict(self, space, nodes, None, weights)
+
+    def predict_many(self, inputs: Sequence[Any], weights: Float) -> list[Any]:
+        if not len(inputs):
+            return []
+        nodes = [_nodes(self.layout, x) for x in inputs]
+        batch = ChainBatch(stack(nodes), [x.shape[0] for x in nodes], self.layout.states)
+        labels = label_values(self.labels or ())[batch.maximize(*batch.scores(weights))]
+        return np.split(labels, batch.ends[1:-1])
+
+    def sums(self, examples: Sequence[Any]) -> ChainSums:
+        """The sums over examples of this model, all at once."""
+        return ChainSums(
+            stack([example.given for example in examples]),
+            [example.states for example in examples],
+            self.layout.states,
+            np.concatenate([example.costs[: len(example.states) * self.layout.states]
+                            for example in examples]),
+            sum(example.constant for example in examples),
+        )  # fmt: skip
 
     def agreement(self, y: Any, predicted: Any) -> tuple[int, int]:
         return count_equal(y, predicted)
@@ -331,6 +352,15 @@ def _nodes(layout: Layout, x: Any) -> Any:
             f"{layout.features}) with at least one position"
         )
     return nodes
+
+
+def stack(nodes: Sequence[Any]) -> Any:
+    """Features of several inputs, one below the other."""
+    if all(isinstance(x, np.ndarray) for x in nodes):
+        return np.concatenate(nodes)
+    from scipy.sparse import csr_array, vstack
+
+    return csr_array(vstack([csr_array(x) for x in nodes]))
 
 
 def clean_features(x: Any, name: str) -> Any:
