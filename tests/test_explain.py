@@ -86,6 +86,21 @@ def test_factors_that_cannot_hold_by_themselves():
     assert told(g)[-1] == "never: Agree(x[0], ~x[0]) cannot hold"
 
 
+def test_what_is_fixed_in_a_proof_by_multipliers_is_explained_too():
+    """Three pigeons in three holes, one of which is taken by way of a rule: no unit finds it."""
+    g = at.FactorGraph()
+    sits = g.binary((3, 3), name="sits")
+    closed = g.binary(name="closed")
+    g.add(at.ExactlyOne(sits, axis=1), name="pigeon")
+    g.add(at.AtMostOne(sits, axis=0), name="hole")
+    g.add(at.Implies(closed, ~sits[:, 2]), name="shut")
+    g.fix(closed, 1)
+    steps = told(g)
+    assert g.compile().conflict is None
+    assert steps[:2] == ("evidence closed=1", "shut: Implies(closed ⇒ ~sits[0,2]) → sits[0,2]=0")
+    assert {"pigeon", "hole"} <= {step.split(":")[0] for step in steps}
+
+
 def test_long_chains_are_abridged():
     g = at.FactorGraph()
     x = g.binary(2000, name="x")

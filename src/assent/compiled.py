@@ -255,7 +255,7 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
     scores = scores or graph_scores(graph)
     forbids = scores.forbids()
     blocks = (*graph.handles, *_implied(graph))
-    raw, fixed, conflict = _propagate(graph, graph.size, blocks, graph.evidence(), forbids)
+    raw, fixed, _, conflict = _propagate(graph, graph.size, blocks, graph.evidence(), forbids)
     free = np.flatnonzero(fixed == FREE)
     column = np.full(graph.size, -1, np.int32)
     column[free] = np.arange(len(free), dtype=np.int32)
@@ -302,15 +302,23 @@ def refutes(compiled: Compiled, scores: GraphScores) -> bool:
     return conflict is not None
 
 
+def explainer(compiled: Compiled) -> Explainer:
+    """Tells why coordinates are fixed; propagation is repeated for it."""
+    graph, blocks, forbids = compiled.graph, compiled.blocks, compiled.forbids
+    _, values, rank, _ = _propagate(
+        graph, len(compiled.fixed), blocks, compiled.evidence, forbids
+    )
+    return Explainer(graph, blocks, forbids, compiled.evidence, values, rank)
+
+
 def _propagate(
     graph: FactorGraph, size: int, blocks: tuple[Handle, ...], evidence: Int32, forbids: Forbids
-) -> tuple[list[Rows], NDArray[np.int8], Conflict | None]:
-    """All logic rows, the values implied ``[size]``, and the conflict met, if any."""
+) -> tuple[list[Rows], NDArray[np.int8], Int64, Conflict | None]:
+    """All logic rows, the values implied ``[size]``, when each came, and the conflict, if any."""
     raw, never = logic.split_repeats(logic.raw_rows(blocks, forbids.pairs))
     never = np.concatenate([forbids.theta.astype(np.int32), never])
     true = np.concatenate([evidence, ~never])
-    fixed, conflict = _close(graph, size, blocks, raw, true, forbids, evidence)
-    return raw, fixed, conflict
+    return raw, *_close(graph, size, blocks, raw, true, forbids, evidence)
 
 
 def _implied(graph: FactorGraph) -> list[Handle]:
@@ -334,20 +342,24 @@ def _close(
     true: Int32,
     forbids: Forbids,
     evidence: Int32,
-) -> tuple[NDArray[np.int8], Conflict | None]:
-    """Values that evidence and forced factors imply, and the conflict they run into, if any."""
+) -> tuple[NDArray[np.int8], Int64, Conflict | None]:
+    """Values that evidence and forced factors imply, and the conflict they run into, if any.
+
+    In between stands the rank of each value: it follows from values of lower rank.
+    """
     values = np.full(size, FREE, np.int8)
+    rank = np.zeros(0, np.int64)  # of no use where nothing is implied
     values[np.where(true < 0, ~true, true)] = true >= 0
     clash = np.flatnonzero(values[np.where(true < 0, ~true, true)] != (true >= 0))
     if len(clash):
         code = int(true[clash[0]])
         name = graph.describe_value(code)
         reason = f"{name} and its opposite are both asked for, by evidence or by a score of -inf"
-        return np.maximum(values, 0), Conflict((reason,))
+        return np.maximum(values, 0), rank, Conflict((reason,))
     known = bool(len(true)) or any(logic.forces(rows) for rows in raw)
     strict = _strict_tables(blocks, forbids, known)
     if not known and not strict:
-        return values, None
+        return values, rank, None
     rank = np.full(size, np.iinfo(np.int64).max)
     rank[values != FREE] = 0
     from assent.kernels import propagate
@@ -372,11 +384,11 @@ def _close(
         if broken is None:
             unsupported, broken = tables.unsupported_literals(strict, values)
         if broken is not None:
-            explainer = Explainer(graph, blocks, forbids, evidence, values, rank)
-            steps = explainer.conflict(*broken)
-            return np.maximum(values, 0), Conflict(explainer.words(steps), tuple(steps))
+            teller = Explainer(graph, blocks, forbids, evidence, values, rank)
+            steps = teller.conflict(*broken)
+            return np.maximum(values, 0), rank, Conflict(teller.words(steps), tuple(steps))
         if not len(unsupported):
-            return values, None
+            return values, rank, None
         coordinates = np.where(unsupported < 0, ~unsupported, unsupported)
         values[coordinates] = unsupported < 0
         rank[coordinates] = next_rank

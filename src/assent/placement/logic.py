@@ -107,14 +107,6 @@ def split_repeats(raw: list[Rows]) -> tuple[list[Rows], Int32]:
     return parts, np.concatenate(never)
 
 
-def explain_factor(
-    problem: Problem, placed: tuple[Placed, ...], blocks: tuple[Handle, ...], factor: int
-) -> str:
-    """Flat logic factor number ``factor`` in the words of the batch it came from."""
-    block, row = origin(problem, placed, factor)
-    return blocks[block].words(row)
-
-
 def origin(problem: Problem, placed: tuple[Placed, ...], factor: int) -> tuple[int, int]:
     """The batch and the row in it that flat logic factor number ``factor`` came from."""
     group = int(np.searchsorted(problem.group_factor, factor, side="right")) - 1

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.certify import RAY_MARGIN
-from assent.compiled import Compiled
-from assent.placement.logic import FREE, explain_factor, origin
+from assent.compiled import Compiled, explainer
+from assent.placement.logic import FREE, origin
 from assent.problem import DualPoint, Float, Problem, Scores
 from assent.solvers.dual_bound import bound_at
 
@@ -65,17 +65,18 @@ def factor_weights(problem: Problem, ray: DualPoint) -> Float:
 
 
 def reasons(compiled: Compiled, ray: DualPoint) -> tuple[str, ...]:
-    """The constraints a proof leans on, and the evidence that entered them, in words."""
+    """Why some literals are fixed that a proof speaks of, and the constraints it leans on."""
     weight = factor_weights(compiled.problem, ray)
     chosen = np.flatnonzero(weight > 1e-6 * weight.max(initial=0.0))
     chosen = chosen[np.argsort(-weight[chosen], kind="stable")][:SHOWN]
-    words = []
-    for factor in chosen:
-        words.append(
-            explain_factor(compiled.problem, compiled.placed, compiled.blocks, int(factor))
-        )
-        words += _fixed_literals(compiled, int(factor))
-    return tuple(dict.fromkeys([*words, *_tables_used(compiled, ray)]))
+    involved = [origin(compiled.problem, compiled.placed, int(factor)) for factor in chosen]
+    words = [compiled.blocks[block].words(row) for block, row in involved]
+    fixed = [code for place in involved for code in _fixed_literals(compiled, *place)]
+    given: tuple[str, ...] = ()
+    if fixed:
+        teller = explainer(compiled)
+        given = teller.words(teller.steps_to(fixed))
+    return tuple(dict.fromkeys([*given, *words, *_tables_used(compiled, ray)]))
 
 
 def _tables_used(compiled: Compiled, ray: DualPoint) -> list[str]:
@@ -91,24 +92,12 @@ def _tables_used(compiled: Compiled, ray: DualPoint) -> list[str]:
     return words[:SHOWN]
 
 
-def _fixed_literals(compiled: Compiled, factor: int) -> list[str]:
-    """What evidence, ``-inf`` or other rules had fixed among a factor's literals."""
-    block, row = origin(compiled.problem, compiled.placed, factor)
-    graph, evidence = compiled.graph, set(compiled.graph.evidence().tolist())
-    words = []
-    for code in compiled.blocks[block].factor.codes[row].tolist():
-        coordinate = ~code if code < 0 else code
-        value = compiled.fixed[coordinate]
-        if value == FREE:
-            continue
-        true = coordinate if value == 1 else ~coordinate
-        if true in evidence:
-            words.append(f"evidence {graph.describe_code(true)}")
-        elif coordinate in compiled.forbids.theta:
-            words.append(f"{graph.describe_code(coordinate)} is forbidden by its score")
-        else:
-            words.append(f"{graph.describe_code(true)} follows from other rules and evidence")
-    return words
+def _fixed_literals(compiled: Compiled, block: int, row: int) -> list[int]:
+    """What evidence, ``-inf`` or other rules had fixed among a factor's literals, as it is true."""
+    codes = compiled.blocks[block].factor.codes[row]
+    own = np.where(codes < 0, ~codes, codes)
+    own = own[compiled.fixed[own] != FREE]
+    return np.where(compiled.fixed[own] == 1, own, ~own).tolist()
 
 
 def _only(problem: Problem, ray: DualPoint, factors: NDArray[np.int64]) -> DualPoint:
