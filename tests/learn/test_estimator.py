@@ -148,3 +148,17 @@ def test_other_files_are_refused(tmp_path):
     np.savez(path, weights=np.zeros(2), about=np.array(json.dumps(about)))
     with pytest.raises(ModelError, match="unknown model 'os'"):
         StructuredPredictor.load(path)
+
+
+def test_threads_change_nothing():
+    X, y = [np.ones((2, 1)), -np.ones((3, 1)), np.ones((4, 1))], [[1, 1], [0, 0, 0], [1] * 4]
+    found = {}
+    for n_jobs in (1, 3):
+        predictor = StructuredPredictor(
+            GraphModel(build_path), FrankWolfe(max_iterations=5), n_jobs=n_jobs
+        )
+        predictor.fit(X, y)
+        found[n_jobs] = predictor.weights_, predictor.training_.trace.hinge, predictor.predict(X)
+    for one, other in zip(found[1][:2], found[3][:2], strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert [p.tolist() for p in found[1][2]] == [p.tolist() for p in found[3][2]]

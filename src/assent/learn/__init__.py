@@ -5,6 +5,7 @@ from assent.learn.dual_extragradient import DualExtragradient
 from assent.learn.estimator import StructuredPredictor, accuracy
 from assent.learn.examples import Examples
 from assent.learn.extragradient import Extragradient, ProjectedGradient
+from assent.learn.folder import read_folder, write_folder
 from assent.learn.frank_wolfe import FrankWolfe
 from assent.learn.geometry import Entropic, Euclidean
 from assent.learn.log_likelihood import AdaGradLikelihood, LogLikelihood
@@ -48,6 +49,8 @@ __all__ = [
     "WeightedHamming",
     "accuracy",
     "plot_path",
+    "read_folder",
     "regularization_path",
     "train",
+    "write_folder",
 ]

@@ -15,7 +15,9 @@ from assent.models.base import Model
 from assent.models.losses import Loss
 from assent.problem import Float
 
-_PARAMETERS = ("model", "trainer", "loss", "outside", "keep", "measure_every", "patience")
+_PARAMETERS = (
+    "model", "trainer", "loss", "outside", "keep", "measure_every", "patience", "n_jobs",
+)  # fmt: skip
 
 
 class StructuredPredictor:
@@ -32,6 +34,7 @@ class StructuredPredictor:
         keep: hold all examples in memory (see `Examples`).
         measure_every: passes between measurements.
         patience: measurements without a better validation score after which to end.
+        n_jobs: threads over examples, for measuring and predicting.
 
     After ``fit``: ``model_`` (with its shape), ``weights_``, ``training_`` (trace, reason).
 
@@ -58,6 +61,7 @@ class StructuredPredictor:
         keep: bool = True,
         measure_every: int = 1,
         patience: int | None = None,
+        n_jobs: int = 1,
     ) -> None:
         self.model = model
         self.trainer = trainer
@@ -66,6 +70,7 @@ class StructuredPredictor:
         self.keep = keep
         self.measure_every = measure_every
         self.patience = patience
+        self.n_jobs = n_jobs
 
     # ------------------------------------------------------------ learning and using
 
@@ -92,12 +97,12 @@ class StructuredPredictor:
             progress, callback, checkpoint, resume, time_limit: see `train`.
         """
         model = self.model.shaped(X, y)
-        examples = Examples(model, X, y, self.loss, outside=self.outside, keep=self.keep)
+        examples = self._examples(model, X, y)
         self.training_ = train(
             examples,
             self.trainer,
-            validation=_scorer(model, validation),
-            test=_scorer(model, test),
+            validation=_scorer(model, validation, self.n_jobs),
+            test=_scorer(model, test, self.n_jobs),
             patience=self.patience,
             measure_every=self.measure_every,
             progress=progress,
@@ -122,7 +127,7 @@ class StructuredPredictor:
             )
         if not hasattr(self, "model_"):
             self.model_ = self.model.shaped(X, y)
-        examples = Examples(self.model_, X, y, self.loss, outside=self.outside, keep=self.keep)
+        examples = self._examples(self.model_, X, y)
         if not hasattr(self, "_state"):
             self._state = self.trainer.init(examples)
         self.trainer.advance(examples, self._state)
@@ -132,12 +137,17 @@ class StructuredPredictor:
     def predict(self, X: Sequence[Any]) -> list[Any]:
         """The best output for each input."""
         self._require_fitted()
-        return self.model_.predict_many(X, self.weights_)
+        return self.model_.predict_many(X, self.weights_, self.n_jobs)
 
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
         """The part of all variables that are predicted correctly."""
         self._require_fitted()
-        return accuracy(self.model_, self.weights_, X, y)
+        return accuracy(self.model_, self.weights_, X, y, self.n_jobs)
+
+    def _examples(self, model: Model, X: Sequence[Any], y: Sequence[Any]) -> Examples:
+        return Examples(
+            model, X, y, self.loss, outside=self.outside, keep=self.keep, n_jobs=self.n_jobs
+        )
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "weights_"):
@@ -202,17 +212,19 @@ class StructuredPredictor:
         return read_predictor(path, model)
 
 
-def accuracy(model: Model, weights: Float, X: Sequence[Any], y: Sequence[Any]) -> float:
+def accuracy(
+    model: Model, weights: Float, X: Sequence[Any], y: Sequence[Any], n_jobs: int = 1
+) -> float:
     """The part of all variables that weights predict correctly."""
     right = count = 0
-    for gold, predicted in zip(y, model.predict_many(X, weights), strict=True):
+    for gold, predicted in zip(y, model.predict_many(X, weights, n_jobs), strict=True):
         equal, all_of_them = model.agreement(gold, predicted)
         right, count = right + equal, count + all_of_them
     return right / count
 
 
-def _scorer(model: Model, data: Any) -> Callable[[Float], float] | None:
+def _scorer(model: Model, data: Any, n_jobs: int) -> Callable[[Float], float] | None:
     if data is None:
         return None
     X, y = data
-    return lambda weights: accuracy(model, weights, X, y)
+    return lambda weights: accuracy(model, weights, X, y, n_jobs)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.errors import ModelError
-from assent.models.base import Model
+from assent.models.base import Model, in_order
 from assent.models.example import Example
 from assent.models.losses import Hamming, Loss
 from assent.problem import Float
@@ -17,6 +17,8 @@ from assent.problem import Float
 # The power iteration stops when the norm of F moves by less, relatively.
 NORM_TOLERANCE = 1e-9
 NORM_STEPS = 10_000
+# Examples whose answers are held at a time.
+CHUNK = 64
 
 
 class Total(NamedTuple):
@@ -37,6 +39,7 @@ class Examples(Sequence[Example]):
         outside: allow gold outputs that the model cannot produce; `outside` counts them.
         keep: hold the examples in memory.  If not, each is made when it is asked for, and
             ``inputs`` and ``outputs`` may be sequences that read from files.
+        n_jobs: threads for sums over all examples; results do not depend on it.
 
     Example:
         >>> import numpy as np
@@ -56,6 +59,7 @@ class Examples(Sequence[Example]):
         *,
         outside: bool = False,
         keep: bool = True,
+        n_jobs: int = 1,
     ) -> None:
         if len(inputs) != len(outputs):
             raise ModelError(f"{len(inputs)} inputs but {len(outputs)} outputs")
@@ -64,6 +68,7 @@ class Examples(Sequence[Example]):
         self.model, self.inputs, self.outputs = model, inputs, outputs
         self.loss = Hamming() if loss is None else loss
         self._outside = outside
+        self.n_jobs = n_jobs
         self.size = model.size
         self._kept: list[Example] | None = None
         if keep:
@@ -136,10 +141,17 @@ class Examples(Sequence[Example]):
 
     def _sum(self, ask: Any) -> Total:
         value, gradient = 0.0, np.zeros(self.size)
-        for example in self:
+
+        def answer(example: Example) -> tuple[Any, float, Float]:
             z, own = ask(example)
-            value += own
-            gradient[example.columns] += example.features(z - example.gold)
+            return example.columns, own, example.features(z - example.gold)
+
+        # A chunk at a time, so that data larger than memory can pass; added up in order.
+        for begin in range(0, len(self), CHUNK):
+            chunk = (self[i] for i in range(begin, min(begin + CHUNK, len(self))))
+            for columns, own, features in in_order(answer, chunk, self.n_jobs):
+                value += own
+                gradient[columns] += features
         return Total(value, gradient)
 
     def squared(self, weights: Float) -> float:
