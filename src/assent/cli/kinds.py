@@ -40,11 +40,14 @@ def kind_table(kinds: Iterable[Any], markdown: bool = False) -> str:
 
 def question_table(kinds: Iterable[Any], markdown: bool = False) -> str:
     """Kinds by questions: "yes" where a kind answers, a dash where it declares that it cannot."""
-    rows = [
-        (kind.__name__, *("yes" if q in kind.abilities else "–" for q in QUESTIONS))
-        for kind in kinds
-    ]
+    rows = [(kind.__name__, *(_answer(kind, q) for q in QUESTIONS)) for kind in kinds]
     return format_table(("kind", *QUESTIONS), rows, markdown)
+
+
+def _answer(kind: Any, question: str) -> str:
+    if question in kind.if_given:
+        return "if given"
+    return "yes" if question in kind.abilities else "–"
 
 
 def _first_sentence(kind: type) -> str:

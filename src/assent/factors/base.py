@@ -33,6 +33,7 @@ class Factor(ABC):
     formula: ClassVar[str]  # the set it stands for
     # The questions it answers; solvers say which ones they ask.
     abilities: ClassVar[tuple[str, ...]] = ("maximize", "project", "max_marginals", "marginals")
+    if_given: ClassVar[tuple[str, ...]] = ()  # those that a person has to supply
 
     graph: FactorGraph
     codes: Int32

@@ -53,6 +53,7 @@ class Custom(Structure):
 
     paper_name = "any factor with a MAP oracle"
     formula = "the joint states your function chooses from"
+    if_given = ("max_marginals", "marginals")
 
     def __init__(
         self,
