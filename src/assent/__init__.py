@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assent.automata import add_grandparent_automata, add_head_automata
 from assent.binarize import Binarized, Restored, binarize
+from assent.compare import Comparison, compare
 from assent.decode import decode
 from assent.decode_many import decode_many
 from assent.decompose import grid_chains, tree_cover
@@ -47,6 +48,7 @@ from assent.variables import Categorical, Literals
 from assent.views import group
 
 if TYPE_CHECKING:
+    from assent.solvers.accelerated import Accelerated
     from assent.solvers.ad3 import AD3
     from assent.solvers.box_mplp import BoxMPLP
     from assent.solvers.box_subgradient import BoxSubgradient
@@ -62,6 +64,7 @@ __version__ = "0.1.0"
 
 # Solvers load Numba; they are imported when first named, so that `import assent` stays quick.
 _LAZY = {
+    "Accelerated": "assent.solvers.accelerated",
     "AD3": "assent.solvers.ad3",
     "BoxMPLP": "assent.solvers.box_mplp",
     "BoxSubgradient": "assent.solvers.box_subgradient",
@@ -76,6 +79,7 @@ _LAZY = {
 
 __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "AD3",
+    "Accelerated",
     "Agree",
     "All",
     "Arborescence",
@@ -90,6 +94,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "Categorical",
     "Certificate",
     "Chain",
+    "Comparison",
     "Custom",
     "Cut",
     "Dense",
@@ -129,6 +134,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "add_grandparent_automata",
     "add_head_automata",
     "binarize",
+    "compare",
     "decode",
     "decode_many",
     "grid_chains",

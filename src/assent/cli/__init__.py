@@ -8,6 +8,7 @@ from __future__ import annotations
 import click
 
 from assent import __version__
+from assent.cli.compare import compare
 from assent.cli.convert import convert
 from assent.cli.decode import decode
 from assent.cli.ground import ground
@@ -22,5 +23,5 @@ def main() -> None:
     """Decode structured models: one answer all parts agree on, and a proof of how good it is."""
 
 
-for verb in (decode, ground, convert, info, kinds, solvers):
+for verb in (decode, compare, ground, convert, info, kinds, solvers):
     main.add_command(verb)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from assent.cli.tables import format_table
+from assent.text_table import format_table
 
 QUESTIONS = ("maximize", "project", "max_marginals", "marginals")
 

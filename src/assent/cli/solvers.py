@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import click
 
-from assent.cli.tables import format_table
+from assent.text_table import format_table
 
 # The name of each solver on the command line, and in the library.
 SOLVERS = {
@@ -18,6 +18,7 @@ SOLVERS = {
     "star-diffusion": "StarDiffusion",
     "trws": "TRWS",
     "max-product": "MaxProduct",
+    "accelerated": "Accelerated",
     "box-subgradient": "BoxSubgradient",
     "box-mplp": "BoxMPLP",
 }

@@ -105,6 +105,12 @@ def largest(flat: Flat) -> tuple[int, int, int]:
     return size, max(2 * size, int(g[:, PLACES].max(initial=1))), max(entries, 1)
 
 
+def links_of_group(row: Int64) -> Int64:
+    """Links ``[size, count]`` of a group: one column per factor."""
+    position, factor = np.arange(row[SIZE])[:, None], np.arange(row[COUNT])
+    return row[LINK] + position * row[ACROSS] + factor * row[ALONG]
+
+
 class _Builder:
     """Collects the rows and arrays of a :class:`Flat`."""
 

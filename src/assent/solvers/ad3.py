@@ -82,6 +82,7 @@ class Workspace:
     dual_residual: float = np.inf
     balance: float = 0.0  # sum of log(spread / move) since the last look at the penalty
     balanced_at: int = 0  # iteration of that look
+    calls: float = 0.0  # projections asked of factors
     bounds_taken: int = 0
     bounded_at: int = 0  # iteration of the last one
     smooth: tuple[Float, Float, Float, Float] | None = None  # the averages, averaged again
@@ -230,7 +231,10 @@ class AD3:
                 )  # fmt: skip
                 self._run(problem, scores, w, alpha, 1, squares)
         self._smooth(problem, w, before)
-        return Info(w.iterations, w.primal_residual, w.dual_residual, w.penalty)
+        w.calls += _asked(problem, w, iterations, self.cache_idle)
+        return Info(
+            w.iterations, w.primal_residual, w.dual_residual, w.penalty, calls=int(w.calls)
+        )
 
     def _smooth(self, problem: Problem, workspace: Workspace, before: int) -> None:
         """Fold the averages into their own average, with the weight of the iterations done."""
@@ -368,6 +372,20 @@ class AD3:
         if workspace.aside is None:
             return np.zeros(0)
         return workspace.aside.inner_marginals(problem)
+
+
+def _asked(problem: Problem, workspace: Workspace, iterations: int, idle: bool) -> float:
+    """Projections in the last iterations: sleeping blocks are asked once in a round only."""
+    w = workspace
+    tables = int(problem.tables.factor[-1])
+    everything = problem.n_pairs + problem.n_logic + tables
+    if not idle:
+        return float(iterations * everything)
+    awake = problem.n_pairs * (1.0 - float(w.pairs_asleep.mean())) if problem.n_pairs else 0.0
+    if problem.n_logic:
+        awake += problem.n_logic * (1.0 - float(w.logic_asleep.mean()))
+    awake += tables
+    return iterations * (awake + (everything - awake) / kernel.ROUND)
 
 
 def _start_aside(problem: Problem) -> Aside:

@@ -8,7 +8,7 @@ import numpy as np
 
 from assent.kernels import flat as column
 from assent.kernels import stars as ray
-from assent.kernels.flat import Flat, flat_of
+from assent.kernels.flat import Flat, flat_of, links_of_group
 from assent.kernels.stars import Stars
 from assent.problem import POTTS, SUM, Int64, Problem
 
@@ -55,7 +55,7 @@ class _Units:
     def _claim(self, flat: Flat, row: Int64, widths: Int64 | None) -> None:
         """Make units of the exactly-one factors of a group that share no coordinate."""
         m, size = int(row[column.COUNT]), int(row[column.SIZE])
-        links = row[column.LINK] + np.arange(m * size).reshape(size, m).T
+        links = links_of_group(row).T
         lits = flat.lits[links].astype(np.int64)
         good = (flat.k[row[column.ITEM] : row[column.ITEM] + m] == 1) & (lits >= 0).all(axis=1)
         if widths is not None:
@@ -80,20 +80,14 @@ def _slot_widths(problem: Problem, flat: Flat) -> Int64:
     """By first coordinate, the number of links of a slot of some table; 0 elsewhere."""
     widths = np.zeros(problem.n, np.int64)
     for row in flat.groups:
-        for position, width, _ in _slots(flat, row):
-            links = _factor_links(row, position)
+        for position, width, _ in slots_of_group(flat, row):
+            links = links_of_group(row)[position]
             lits = flat.lits[links]
             widths[lits[lits >= 0]] = np.where(width > 1, width, widths[lits[lits >= 0]])
     return widths
 
 
-def _factor_links(row: Int64, position: int) -> Int64:
-    """Link ``position`` of every factor of a group."""
-    count = np.arange(row[column.COUNT])
-    return row[column.LINK] + position * row[column.ACROSS] + count * row[column.ALONG]
-
-
-def _slots(flat: Flat, row: Int64) -> list[tuple[int, int, bool]]:
+def slots_of_group(flat: Flat, row: Int64) -> list[tuple[int, int, bool]]:
     """Slots of a group with links: first link, number of links, whether one of them is true.
 
     The last is so where every place without a link is impossible.
@@ -118,7 +112,7 @@ def _build(problem: Problem) -> Stars:
     units = _Units(problem, flat)
     parts = [np.zeros((0, ray.RAY_COLUMNS + 2), np.int64)]
     for g, row in enumerate(flat.groups):
-        for position, width, closed in _slots(flat, row):
+        for position, width, closed in slots_of_group(flat, row):
             parts += _slot_rays(flat, units, g, row, position, width, closed)
     rays = np.concatenate(parts)
     # A factor that meets a unit twice has its second ray in a star of its own there.
@@ -142,7 +136,7 @@ def _slot_rays(
     flat: Flat, units: _Units, g: int, row: Int64, position: int, width: int, closed: bool
 ) -> list[Int64]:
     """Rays of one slot of all factors of a group: for a whole unit, or one per link."""
-    links = np.stack([_factor_links(row, position + k) for k in range(width)], axis=1)
+    links = links_of_group(row)[position : position + width].T
     lits = flat.lits[links].astype(np.int64)
     v = np.where(lits < 0, ~lits, lits)
     unit = units.of[v]
