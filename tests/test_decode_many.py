@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import assent as at
+from assent.kernels import schedule
 from assent.solvers import small_problems
 from assent.solvers.driver import INTERRUPTED
 from assent.solvers.small_problems import prepare
@@ -186,7 +187,7 @@ def test_what_the_compiled_loop_does_not_take(monkeypatch):
     chained.add(at.Chain(tag, transitions=rng.normal(size=(3, 3))))
     chained.add(at.AtMost(1, tag == 1))
     graphs = [chained, *small_instances(3)]
-    monkeypatch.setattr(small_problems, "MOST_LINKS", graphs[1].compile().problem.n_links)
+    monkeypatch.setattr(schedule, "SMALL_LINKS", graphs[1].compile().problem.n_links)
     results = at.decode_many(graphs, solver=LIMIT)
     for graph, result in zip(graphs, results, strict=True):
         assert_same(result, at.decode(graph, LIMIT))
@@ -249,6 +250,7 @@ def test_an_iteration_limit():
 PROGRAM = """
 import sys, threading
 import assent as at
+from assent.kernels import schedule
 from assent.solvers import small_problems
 from tests.test_decode_many import ENDLESS, easy, hard
 
@@ -286,7 +288,7 @@ def test_an_interrupt_keeps_what_is_finished(threads):
 
 
 def test_after_an_interrupt_the_driver_is_asked_for_one_report_only(monkeypatch):
-    monkeypatch.setattr(small_problems, "MOST_LINKS", 0)
+    monkeypatch.setattr(schedule, "SMALL_LINKS", 0)
     calls = []
     original = at.AD3.advance
 

@@ -44,9 +44,9 @@ class GraphScores:
     def forbids(self) -> Forbids:
         """Where scores are ``-inf``; the pattern decides what is compiled."""
         return Forbids(
-            np.flatnonzero(np.isneginf(self.theta)),
-            tuple(np.flatnonzero(np.isneginf(a)) for a in self.pairs),
-            tuple(np.flatnonzero(np.isneginf(a)) for a in self.tables),
+            np.flatnonzero(self.theta == -np.inf),
+            tuple(np.flatnonzero(a == -np.inf) for a in self.pairs),
+            tuple(np.flatnonzero(a == -np.inf) for a in self.tables),
         )
 
     def zeroed(self) -> GraphScores:
@@ -71,7 +71,10 @@ class Forbids:
         """Whether the same scores are forbidden."""
         mine = (self.theta, *self.pairs, *self.tables)
         theirs = (other.theta, *other.pairs, *other.tables)
-        return all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True))
+        return all(
+            len(a) == len(b) and (not len(a) or np.array_equal(a, b))
+            for a, b in zip(mine, theirs, strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -243,8 +246,7 @@ def check_unary_key(graph: FactorGraph, key: Any) -> None:
 
 def _change_unary(graph: FactorGraph, theta: Float, key: Any, value: Any) -> None:
     check_unary_key(graph, key)
-    name = repr(key)
-    theta[key.codes.ravel()] = fit_scores(clean_scores(value, name), key.codes.shape, name)
+    theta[key.codes.ravel()] = fit_scores(clean_scores(value, key), key.codes.shape, key)
 
 
 # ---------------------------------------------------------------- compilation

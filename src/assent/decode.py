@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores
 from assent.errors import ModelError, RecompileWarning
 from assent.graph import FactorGraph
-from assent.result import Result
+from assent.result import Beginning, Result
 from assent.trace import Progress
 
 if TYPE_CHECKING:
@@ -61,17 +61,18 @@ def decode(
     own = graph_scores(graph, scores)
     compiled = compiled_for(graph, own)
     display, report = _reporting(progress, callback)
+    before = None if warm_start is None else check_result(warm_start).beginning()
     return drive(
         compiled,
         own,
         solver,
-        warm_start=warm_start_of(warm_start, compiled),
+        warm_start=None if before is None else warm_start_of(before, compiled),
         time_limit=time_limit,
         report=report,
         display=display,
         seed=seed,
         started=started,
-        known=None if warm_start is None else warm_start.certificate.assignment,
+        known=None if before is None else before.assignment,
     )
 
 
@@ -116,26 +117,26 @@ def compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
     return graph._masked
 
 
-def warm_start_of(result: Result | None, compiled: Compiled) -> WarmStart | None:
-    """What a solver starts from after ``result``, if it tells anything about the problem."""
-    if result is None:
-        return None
+def check_result(result: Any) -> Result:
+    """A result to start from, or a complaint."""
     if not isinstance(result, Result):
         raise TypeError(f"warm_start is an earlier result, got {result!r}")
-    before = result.certificate
+    return result
+
+
+def warm_start_of(before: Beginning, compiled: Compiled) -> WarmStart | None:
+    """What a solver starts from, if an earlier run tells anything about the problem."""
     if before.compiled is not compiled:
         if before.compiled.same_model_as(compiled):
             return None  # other values are forbidden now: only the answer carries over
         raise ModelError(
             "warm_start comes from another graph, or the graph changed since; decode it afresh"
         )
-    if before.flat_dual is None or before.is_ray:
+    if before.dual is None:
         return None
     from assent.solvers.protocol import WarmStart
 
-    return WarmStart(
-        result.consensus[compiled.free], before.flat_dual, result.penalty
-    )
+    return WarmStart(before.marginals, before.dual, before.penalty)
 
 
 def _reporting(

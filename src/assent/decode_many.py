@@ -13,11 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores
-from assent.decode import check_settings, choose_solver, compiled_for, warm_start_of
+from assent.decode import (
+    check_result,
+    check_settings,
+    choose_solver,
+    compiled_for,
+    warm_start_of,
+)
 from assent.errors import ModelError, RecompileWarning
 from assent.graph import FactorGraph
 from assent.problem import Scores
-from assent.result import Result
+from assent.result import Beginning, Result
 from assent.results import Results
 from assent.score_rows import flat_rows, score_rows
 
@@ -173,17 +179,19 @@ def _start_from(tasks: list[Task], before: Any) -> None:
     if before is None:
         return
     if isinstance(before, Result):
-        results: Sequence[Any] = [before] * len(tasks)
+        beginnings: list[Beginning | None] = [before.beginning()] * len(tasks)
+    elif isinstance(before, Results):
+        beginnings = [before.beginning(i) for i in range(len(before))]
     elif isinstance(before, Sequence) and not isinstance(before, str):
-        results = before
+        beginnings = [None if r is None else check_result(r).beginning() for r in before]
     else:
         raise TypeError(f"warm_start is earlier results, or a single one for all, got {before!r}")
-    if len(results) != len(tasks):
-        raise ModelError(f"warm_start has {len(results)} results for {len(tasks)} problems")
-    for task, result in zip(tasks, results, strict=True):
-        if result is not None:
-            task.warm = warm_start_of(result, task.compiled)
-            task.known = result.certificate.assignment
+    if len(beginnings) != len(tasks):
+        raise ModelError(f"warm_start has {len(beginnings)} results for {len(tasks)} problems")
+    for task, beginning in zip(tasks, beginnings, strict=True):
+        if beginning is not None:
+            task.warm = warm_start_of(beginning, task.compiled)
+            task.known = beginning.assignment
 
 
 # ---------------------------------------------------------------- the run
@@ -258,7 +266,7 @@ class _Run:
 
     def results(self, graph: FactorGraph | None) -> Results:
         """What came out, arrays first; a `Result` is made when somebody asks for it."""
-        from assent.solvers.restate import figures, restate
+        from assent.solvers.restate import beginning, figures, restate
 
         count = len(self.tasks)
         values, bounds = np.empty(count), np.empty(count)
@@ -281,7 +289,13 @@ class _Run:
             stated = values[number], bounds[number], statuses[number]
             return restate(task.compiled, task.own, self.solver, place, *stated)
 
-        return Results(graph, values, bounds, statuses, iterations, self.seconds, make)
+        def begin(number: int) -> Beginning:
+            if number in self.finished:
+                return self.finished[number].beginning()
+            place = self.places[number]
+            return beginning(self.tasks[number].compiled, place, statuses[number])
+
+        return Results(graph, values, bounds, statuses, iterations, self.seconds, make, begin)
 
 
 def _display(progress: bool, count: int) -> Any:

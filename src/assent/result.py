@@ -183,6 +183,16 @@ class Lookup:
         return f"<{self._what}: index with a variable>"
 
 
+class Beginning(NamedTuple):
+    """What a later run can start from."""
+
+    compiled: Compiled
+    marginals: Float  # [n] the relaxed answer
+    dual: DualPoint | None  # None where there is none, or one that proves something else
+    penalty: float
+    assignment: NDArray[np.int8]  # [N]
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """The answer of a decode.
@@ -222,6 +232,13 @@ class Result:
     def feasible(self) -> bool:
         """Whether a feasible assignment was found."""
         return self.certificate.feasible
+
+    def beginning(self) -> Beginning:
+        """What a later run on the same graph can start from."""
+        claim = self.certificate
+        dual = None if claim.is_ray else claim.flat_dual
+        marginals = self.consensus[claim.compiled.free]
+        return Beginning(claim.compiled, marginals, dual, self.penalty, claim.assignment)
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
         if not self.feasible:

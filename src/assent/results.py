@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.graph import FactorGraph
 from assent.problem import Float
-from assent.result import Lookup, Result, Status
+from assent.result import Beginning, Lookup, Result, Status
 
 SHOWN_MISSING = 5  # numbers of problems named in a message
 
@@ -47,6 +47,7 @@ class Results(Sequence[Result]):
         iterations: NDArray[np.int64],
         seconds: float,
         make: Callable[[int], Result],
+        begin: Callable[[int], Beginning],
     ) -> None:
         self._graph = graph
         self.values = values
@@ -55,6 +56,7 @@ class Results(Sequence[Result]):
         self.iterations = iterations
         self.seconds = seconds
         self._make = make
+        self.beginning = begin  # what a later run of a problem can start from
         self._made: dict[int, Result] = {}
         for array in (self.values, self.bounds, self.iterations):
             array.flags.writeable = False

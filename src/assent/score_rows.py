@@ -28,7 +28,7 @@ def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[GraphScore
         >>> [row.theta.tolist() for row in score_rows(g, {x[1]: [1.0, 2.0, 3.0]})]
         [[5.0, 1.0], [5.0, 2.0], [5.0, 3.0]]
     """
-    arrays = {key: clean_scores(value, repr(key)) for key, value in scores.items()}
+    arrays = {key: clean_scores(value, key) for key, value in scores.items()}
     count = _batch_size(arrays)
     own = graph_scores(graph)
     theta = np.tile(own.theta, (count, 1))
@@ -36,7 +36,7 @@ def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[GraphScore
     for key, array in arrays.items():
         if isinstance(key, (Literals, Categorical)):
             check_unary_key(graph, key)
-            theta[:, key.codes.ravel()] = _fit_rows(array, key.codes.shape, repr(key))
+            theta[:, key.codes.ravel()] = _fit_rows(array, key.codes.shape, key)
         elif isinstance(key, Handle):
             # Says what is wrong with the key, if anything is; rows alone are not enough for that.
             graph_scores(graph, {key: array[0]})
@@ -77,7 +77,7 @@ def _batch_size(arrays: Mapping[Any, Float]) -> int:
     return sizes[first] or 0
 
 
-def _fit_rows(array: Float, shape: tuple[int, ...], name: str) -> Float:
+def _fit_rows(array: Float, shape: tuple[int, ...], name: Any) -> Float:
     """``array[B, …]`` with every row broadcast to ``shape``, flat ``[B, size]``."""
     count, *rest = array.shape
     missing = len(shape) - len(rest)

@@ -13,8 +13,10 @@ from assent.problem import Float
 LARGEST_SCORE = 1e100
 
 
-def clean_scores(scores: Any, name: str) -> Float:
+def clean_scores(scores: Any, name: Any) -> Float:
     """``scores`` as an array of floats, finite or ``-inf``; anything else raises, naming ``name``.
+
+    The name may be a variable: it is put into words only where something is wrong.
 
     Example:
         >>> clean_scores([1, -np.inf], "x")
@@ -37,7 +39,7 @@ def clean_scores(scores: Any, name: str) -> Float:
     return array
 
 
-def fit_scores(array: Float, shape: tuple[int, ...], name: str) -> Float:
+def fit_scores(array: Float, shape: tuple[int, ...], name: Any) -> Float:
     """``array`` broadcast to ``shape`` and flattened; a copy that nobody else can change."""
     try:
         return np.broadcast_to(array, shape).flatten()

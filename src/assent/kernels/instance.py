@@ -188,7 +188,7 @@ def begin(own, table_lits, state, penalty, links):
     pair_ends, w_pair = own.pair_var.ravel(), state.w_pair.ravel()
     share = own.theta.copy()
     even = np.zeros(0)
-    if len(links.pair) or links.logic.size or links.table.size:
+    if links.pair.size + links.logic.size + links.table.size > 0:
         take_links(pair_ends, links.pair.ravel(), share)
         take_links(own.lits, links.logic, share)
         take_links(table_lits, links.table, share)
@@ -459,14 +459,15 @@ def round_once(own, tables, fields, logic, pairs, p, thorough, value, violations
 
 @glue
 def round_all(
-    own, tables, fields, logic, pairs, p, thorough, tolerance, bound, chance, value, violations,
-    best,
+    own, tables, p, thorough, tolerance, bound, chance, value, violations, best
 ):  # fmt: skip
     """Offer rounded answers; if ``thorough``, perturbed ones as well while a gap remains."""
-    plain = np.empty(p.size, np.int8)
-    for v in range(p.size):
-        plain[v] = p[v] > 0.5 + schedule.UNDECIDED
-    value, violations = offer(own, tables, plain, value, violations, best)
+    logic = index_logic(
+        own.kind, own.size, own.members, own.link, own.factor, own.lits, own.k, own.weights,
+        own.capacity, p.size,
+    )  # fmt: skip
+    pairs = index_pairs(own.pair_var, p.size)
+    fields = fields_of(tables, own.tied_table, p.size)
     value, violations = round_once(
         own, tables, fields, logic, pairs, p, thorough, value, violations, best
     )
@@ -517,12 +518,6 @@ def solve(
     if isnan(penalty):
         penalty = fitting_penalty(own, tables)
     begin(own, table_lits, state, penalty, warm)
-    logic = index_logic(
-        own.kind, own.size, own.members, own.link, own.factor, own.lits, own.k, own.weights,
-        own.capacity, p.size,
-    )  # fmt: skip
-    pairs = index_pairs(own.pair_var, p.size)
-    fields = fields_of(tables, own.tied_table, p.size)
     value, violations, bound = -inf, NO_VIOLATIONS_KNOWN, inf
     if known.size:
         value, violations = offer(own, tables, known, value, violations, x)
@@ -532,6 +527,8 @@ def solve(
     next_ray, rays = schedule.FIRST_RAY, 0
     before = Links(state.w_pair[:0], state.w_logic[:0], state.w_table[:0])
     ending = RUNNING
+    is_warm = warm.pair.size + warm.logic.size + warm.table.size > 0
+    plain = np.empty(p.size, np.int8)
     while True:
         # 2. Iterate until the next report.
         if settings.adapt and look_due(iterations, looked_at):
@@ -540,20 +537,23 @@ def solve(
             if factor != 1.0:
                 move_penalty(own, table_lits, aside, state, factor)
                 penalty *= factor
-        more = max(1, min(stretch(iterations), settings.max_iterations - iterations))
+        more = stretch(iterations, True, is_warm)
+        more = max(1, min(more, settings.max_iterations - iterations))
         primal, moved, tilt, idle = iterate(
             own, tables, layout, aside, state, common, penalty, settings.cache_idle, iterations,
             more, idle,
         )  # fmt: skip
         iterations += more
         balance += tilt
-        # 3. Take a bound at the better one of two dual points.
+        # 3. Take a bound at the better one of two dual points, which are one at first.
         if bounds % schedule.TRY_ALL == 0:
+            average = inf
+            if iterations >= ROUND:
+                average = bound_of_state(
+                    own, tables, layout, aside, state, common, penalty, True, iterations
+                )
             latest = bound_of_state(
                 own, tables, layout, aside, state, common, penalty, False, iterations
-            )
-            average = bound_of_state(
-                own, tables, layout, aside, state, common, penalty, True, iterations
             )
             prefer_mean = average < latest
             latest = min(latest, average)
@@ -568,7 +568,10 @@ def solve(
             bound = latest
         else:
             change = 0.0
-        # 4. Round, by schedule or at the end.
+        # 4. Try the marginals as they are; round, by schedule or at the end.
+        for v in range(p.size):
+            plain[v] = p[v] > 0.5 + schedule.UNDECIDED
+        value, violations = offer(own, tables, plain, value, violations, x)
         tolerance = settings.gap_tolerance * (1.0 + abs(bound))
         settled = max(primal, moved) <= settings.residual_tolerance
         asked = stop[0]
@@ -579,8 +582,8 @@ def solve(
                 next_rounding = following(iterations, schedule.ROUNDING_GROWTH)
             rounded_at = iterations
             value, violations, chance = round_all(
-                own, tables, fields, logic, pairs, p, over and asked == RUNNING, tolerance, bound,
-                chance, value, violations, x,
+                own, tables, p, over and asked == RUNNING, tolerance, bound, chance, value,
+                violations, x,
             )  # fmt: skip
         # 5. Stop, with a proof or for want of time.
         if isfinite(bound) and bound - value <= tolerance:

@@ -88,6 +88,7 @@ class Run:
     started: float
     report: Callable[[Progress], Any]
     chance: int  # state of the random numbers that shake marginals
+    warm: bool = False  # begun at the end of an earlier run
     best: Best = field(default_factory=Best)
     trace: Trace = field(default_factory=Trace)
     rounding: Schedule = field(
@@ -110,6 +111,11 @@ class Run:
         return self.compiled.problem
 
     @property
+    def small(self) -> bool:
+        """Whether a report takes no time to speak of."""
+        return self.problem.n_links <= schedule.SMALL_LINKS
+
+    @property
     def large(self) -> bool:
         """Whether memory is short: the dual point is then the last one, not the best one."""
         return self.problem.n_links > LARGE
@@ -120,11 +126,13 @@ class Run:
         most = max(1, int(LINKS_PER_CALL // max(1, self.problem.n_links)))
         while True:
             left = self.solver.max_iterations - info.iterations
-            step = schedule.stretch(info.iterations)
+            step = schedule.stretch(info.iterations, self.small, self.warm)
             info = self._advance(workspace, min(step, most, left, self._in_time()))
             before = self.best.bound
             self.iterations = info.iterations
             self._take_bound(workspace)
+            if self.small:
+                self._offer_as_they_are(self.solver.marginals(workspace))
             ending = self._ending(info)
             if ending or self._rounding_due(info.iterations, before):
                 self._round(workspace, thorough=ending and self._time_to_be_thorough())
@@ -211,14 +219,17 @@ class Run:
 
         self.rounded_at = self.iterations
         marginals = self.solver.marginals(workspace)
-        if not self.large:
-            self.offer_known((marginals > 0.5 + schedule.UNDECIDED).view(np.int8))
+        if not self.large and not self.small:
+            self._offer_as_they_are(marginals)
         self._offer_rounded(marginals, thorough)
         for _ in range(schedule.PERTURBED_TRIES if thorough else 0):
             if self.best.bound - self.best.value <= self._tolerance() or self._out_of_time():
                 break
             shaken, self.chance = rounding.shake(marginals, self.chance)
             self._offer_rounded(shaken, thorough=False)
+
+    def _offer_as_they_are(self, marginals: Float) -> None:
+        self.offer_known((marginals > 0.5 + schedule.UNDECIDED).view(np.int8))
 
     def _offer_rounded(self, marginals: Float, thorough: bool) -> None:
         from assent.kernels import evaluate, rounding
@@ -327,6 +338,7 @@ def drive(
         started=started,
         report=report,
         chance=first_chance(seed),
+        warm=warm_start is not None,
     )
     if not compiled.problem.n_links:
         return _independent(run)

@@ -12,7 +12,7 @@ from assent import certify
 from assent.compiled import Compiled, GraphScores
 from assent.kernels import instance
 from assent.problem import Float
-from assent.result import Certificate, Result, Status, state_relaxation
+from assent.result import Beginning, Certificate, Result, Status, state_relaxation
 from assent.solvers import infeasible
 from assent.solvers.ad3 import AD3
 from assent.solvers.driver import INTERRUPTED, ITERATION_LIMIT, ROUNDING_ONLY, TIME_LIMIT
@@ -103,6 +103,15 @@ def restate(
         penalty=outcome.penalty,
         inner=slab.entry_weights(b),
     )
+
+
+def beginning(compiled: Compiled, place: Place, status: Status) -> Beginning:
+    """What a later run can start from, without the result itself."""
+    slab, b = place
+    dual = None if status is Status.INFEASIBLE else slab.dual(b)
+    penalty = float(slab.outcomes[b, instance.Outcome._fields.index("penalty")])
+    assignment = compiled.full(slab.assignment(b))
+    return Beginning(compiled, slab.consensus(b), dual, penalty, assignment)
 
 
 def _message(status: Status, ending: int) -> str:

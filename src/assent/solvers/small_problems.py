@@ -19,17 +19,13 @@ from numpy.typing import NDArray
 
 from assent.certify import RAY_MARGIN
 from assent.kernels import batch as kernel
-from assent.kernels import instance
-from assent.kernels.schedule import SMALL_LINKS, first_chance
+from assent.kernels import instance, schedule
 from assent.kernels.structures import Layout, make_layout
 from assent.problem import DualPoint, Float, Int64, Problem, Scores, Tables
 from assent.solvers.ad3 import AD3
 from assent.solvers.protocol import WarmStart
 from assent.solvers.shares import all_common
 from assent.solvers.starting_point import default_relaxation, first_consensus, link_weights
-
-# Problems with more links take a millisecond per report: the driver is as quick, and has threads.
-MOST_LINKS = SMALL_LINKS
 
 # Links of the problems that stand end to end at a time: a gigabyte of arrays at most.
 SLAB_LINKS = 4_000_000
@@ -52,7 +48,7 @@ class Job(NamedTuple):
 
 def is_small(problem: Problem) -> bool:
     """Whether the compiled loop takes a problem."""
-    return 0 < problem.n_links <= MOST_LINKS and not problem.models
+    return 0 < problem.n_links <= schedule.SMALL_LINKS and not problem.models
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +102,7 @@ class Slab:
 
     batch: kernel.Batch
     outcomes: Float  # [B, fields of instance.Outcome]
-    seconds: Float  # [B]
+    seconds: Float  # [B] of a processor, the average of the problems in one call
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -167,7 +163,7 @@ def solve_jobs(
     """
     settings = instance.Settings(
         float(solver.gap_tolerance), float(solver.residual_tolerance), int(solver.max_iterations),
-        bool(solver.adapt), bool(solver.cache_idle), RAY_MARGIN, first_chance(seed),
+        bool(solver.adapt), bool(solver.cache_idle), RAY_MARGIN, schedule.first_chance(seed),
     )  # fmt: skip
     places: list[Place | None] = [None] * len(jobs)
     stop = np.zeros(1, np.int64)
@@ -243,12 +239,12 @@ class _Work:
             self.over.set()
 
     def _solve(self, first: int, last: int) -> None:
-        begun = time.perf_counter()
+        begun = time.thread_time()
         kernel.solve_range(
             self.slab.batch, self.tables, self.layout, self.table_lits, self.settings,
             first, last, self.stop, self.slab.outcomes,
         )  # fmt: skip
-        self.slab.seconds[first:last] = (time.perf_counter() - begun) / (last - first)
+        self.slab.seconds[first:last] = (time.thread_time() - begun) / (last - first)
         self.solved.append(last - first)
         if len(self.solved) == len(self.calls):
             self.over.set()
