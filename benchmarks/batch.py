@@ -12,6 +12,7 @@ digit in either case.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from assent.solvers.linear_program import CompactLP, build_lp
 from benchmarks import tables
 from benchmarks.methods import flat
 from benchmarks.small_instances import FAMILIES, changed_scores, small_instances
-from benchmarks.threads import quickest
+from benchmarks.threads import Speedup, quickest
 
 GAP = 1e-6  # what both prove, relatively
 SAME = 1e-5  # relative difference of equal values
@@ -52,7 +53,7 @@ class Figures:
     disagree: int  # proven optimal but not equal to milp's, or bounds on the wrong side
 
 
-def run(console: Console, count: int, threads: int) -> tuple[list[Figures], float]:
+def run(console: Console, count: int, threads: int) -> tuple[list[Figures], Speedup]:
     """Measure families of small problems, all of them, and several threads on all of them."""
     with console.status("building and compiling"):
         begun = time.process_time()
@@ -68,22 +69,21 @@ def run(console: Console, count: int, threads: int) -> tuple[list[Figures], floa
             figures.append(measure(family.__name__, graphs[number :: len(FAMILIES)]))
     figures.append(total(figures))
     with console.status(f"{threads} threads"):
-        ratio = speedup(graphs, threads)
+        gain = speedup(graphs, threads)
     each = [(built - begun) / count, (compiled - built) / count]
     tables.show(
         console,
         f"{count} small problems, each",
-        ("family", "problems", "proven", "milp", "decode_many", "ratio", "bar",
-         "1 % changed", "warm", "ratio", "tight, in the loop", "ratio", "bar", "iterations",
-         "disagree"),
+        ("family", "number", "proven", "milp", "many", "ratio", "bar",
+         "1 % changed", "warm", "ratio", "in the loop", "ratio", "bar", "iterations", "wrong"),
         [row(f, last=f is figures[-1]) for f in figures],
         caption=f"seconds of the processor per problem; writing a graph takes "
         f"{tables.duration(each[0])} and compiling it {tables.duration(each[1])} besides.\n"
-        f"{threads} threads on all: {ratio:.2f}× on the wall "
-        f"{tables.against(ratio, BAR_THREADS if threads == 2 else None, at_least=True)}; "
-        + tables.circumstances(),
+        f"{threads} threads on all: {gain.ratio:.2f}× on the wall "
+        f"{tables.against(gain.ratio, BAR_THREADS if threads == 2 else None, at_least=True)}, "
+        f"of {gain.available:.2f}× that two calls at once get here; " + tables.circumstances(),
     )  # fmt: skip
-    return figures, ratio
+    return figures, gain
 
 
 def row(f: Figures, last: bool) -> tuple[str, ...]:
@@ -120,7 +120,10 @@ def measure(name: str, graphs: Sequence[at.FactorGraph]) -> Figures:
     peer = time.process_time() - begun
     proven = np.array([status is at.Status.OPTIMAL for status in results.statuses])
     n = len(graphs)
-    chosen = np.flatnonzero(proven).tolist()
+    tight = [set(each) == {at.Status.OPTIMAL} for each in zip(
+        results.statuses, before.statuses, after.statuses, strict=True
+    )]  # fmt: skip
+    chosen = np.flatnonzero(tight).tolist()
     return Figures(
         name, n, int(proven.sum()), peer / n, cold / n, changed / n, warm / n,
         *loop_seconds([graphs[i] for i in chosen], [changes[i] for i in chosen], solver),
@@ -191,9 +194,16 @@ def disagreements(results: at.Results, proven: np.ndarray, optima: np.ndarray) -
     return int((unequal | wrong).sum())
 
 
-def speedup(graphs: Sequence[at.FactorGraph], threads: int) -> float:
-    """How many times faster several threads are, on the wall."""
-    alone, helped = quickest(
-        lambda: at.decode_many(graphs), lambda: at.decode_many(graphs, threads=threads)
+def speedup(graphs: Sequence[at.FactorGraph], threads: int) -> Speedup:
+    """Seconds on the wall with one thread and with several, and of two calls at once."""
+
+    def apart() -> None:
+        other = threading.Thread(target=at.decode_many, args=(graphs,))
+        other.start()
+        at.decode_many(graphs)
+        other.join()
+
+    alone, helped, both = quickest(
+        lambda: at.decode_many(graphs), lambda: at.decode_many(graphs, threads=threads), apart
     )
-    return alone / helped
+    return Speedup(alone, helped, both)

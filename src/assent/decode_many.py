@@ -25,7 +25,7 @@ from assent.graph import FactorGraph
 from assent.problem import Scores
 from assent.result import Beginning, Result
 from assent.results import Results
-from assent.score_rows import flat_rows, score_rows
+from assent.score_rows import flat_row, flat_rows, score_rows
 
 if TYPE_CHECKING:
     from assent.solvers.protocol import Solver, WarmStart
@@ -240,7 +240,7 @@ class _Run:
 
     def _job(self, task: Task) -> tuple[Any, ...]:
         compiled = task.compiled
-        flat = task.flat if task.flat is not None else compiled.flat_scores(task.own)
+        flat = task.flat if task.flat is not None else flat_row(compiled, task.own)
         known = None if task.known is None else task.known[compiled.free]
         return compiled.problem, flat, task.warm, known
 

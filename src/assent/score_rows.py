@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from assent.errors import ModelError
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.graph import FactorGraph, Handle
-from assent.problem import Float, Scores
+from assent.problem import Float, Int64, Problem, Scores
 from assent.scores import clean_scores
 from assent.variables import Categorical, Literals
 
@@ -116,18 +117,65 @@ def flat_rows(compiled: Compiled, rows: list[GraphScores]) -> list[Scores]:
     What pairs and tables add to the flat scores is then the same for all rows.
     """
     first = rows[0]
-    alike = all(row.pairs is first.pairs and row.tables is first.tables for row in rows)
-    if len(rows) == 1 or not alike:
+    if any(row.pairs is not first.pairs or row.tables is not first.tables for row in rows):
         return [compiled.flat_scores(row) for row in rows]
-    base = compiled.flat_scores(replace(first, theta=np.zeros_like(first.theta)))
+    base = _base_of(compiled, first)
     theta = np.stack([row.theta for row in rows])
-    true = compiled.fixed == 1
-    constants = (base.constant + theta[:, true].sum(axis=1)).tolist()
-    if base.theta.any():
-        own = theta[:, compiled.free] + base.theta
-    else:
-        own = theta[:, compiled.free]
+    own = theta[:, base.free]
+    if base.adds:
+        own += base.scores.theta
+    constants = (base.scores.constant + theta[:, base.true].sum(axis=1)).tolist()
     return [
-        Scores(row, base.pair, constant, base.table)
+        Scores(row, base.scores.pair, constant, base.scores.table)
         for row, constant in zip(own, constants, strict=True)
     ]
+
+
+def flat_row(compiled: Compiled, row: GraphScores) -> Scores:
+    """The scores of the flat problem; quick where pairs and tables are scored as written."""
+    written = _bases.get(compiled.problem)
+    if written is None:
+        written = _base_of(compiled, graph_scores(compiled.graph))
+        _bases[compiled.problem] = written
+    if not written.same_as(row):
+        return compiled.flat_scores(row)
+    theta = row.theta[written.free]
+    constant = written.scores.constant
+    if written.adds:
+        theta += written.scores.theta
+    if len(written.true):
+        constant += float(row.theta[written.true].sum())
+    return Scores(theta, written.scores.pair, constant, written.scores.table)
+
+
+@dataclass(frozen=True, eq=False)
+class _Base:
+    """The flat scores of a graph whose variables score nothing themselves."""
+
+    scores: Scores
+    pairs: tuple[Float, ...]  # as they were
+    tables: tuple[Float, ...]
+    free: Int64
+    true: Int64
+    adds: bool  # whether pairs and tables add to the scores of variables
+
+    def same_as(self, row: GraphScores) -> bool:
+        """Whether pairs and tables are scored as they were."""
+        mine, its = (*self.pairs, *self.tables), (*row.pairs, *row.tables)
+        return all(a is b for a, b in zip(mine, its, strict=True))
+
+
+def _base_of(compiled: Compiled, row: GraphScores) -> _Base:
+    scores = compiled.flat_scores(replace(row, theta=np.zeros_like(row.theta)))
+    return _Base(
+        scores,
+        row.pairs,
+        row.tables,
+        compiled.free,
+        np.flatnonzero(compiled.fixed == 1),
+        bool(scores.theta.any()),
+    )
+
+
+# For the graphs as written; kept as long as their problems are.
+_bases: WeakKeyDictionary[Problem, _Base] = WeakKeyDictionary()

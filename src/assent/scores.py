@@ -28,6 +28,8 @@ def clean_scores(scores: Any, name: Any) -> Float:
         array = np.asarray(0.0 if scores is None else scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{name}: scores must be an array of numbers: {error}") from None
+    if not array.size or np.abs(array).max() <= LARGEST_SCORE:
+        return array
     bad = ~(np.abs(array) <= LARGEST_SCORE) & ~np.isneginf(array)
     if bad.any():
         place = tuple(int(i) for i in np.argwhere(bad)[0])
@@ -41,6 +43,8 @@ def clean_scores(scores: Any, name: Any) -> Float:
 
 def fit_scores(array: Float, shape: tuple[int, ...], name: Any) -> Float:
     """``array`` broadcast to ``shape`` and flattened; a copy that nobody else can change."""
+    if array.shape == shape:
+        return array.flatten()
     try:
         return np.broadcast_to(array, shape).flatten()
     except ValueError:

@@ -30,8 +30,8 @@ from assent.solvers.starting_point import default_relaxation, first_consensus, l
 # Links of the problems that stand end to end at a time: a gigabyte of arrays at most.
 SLAB_LINKS = 4_000_000
 
-# Links solved in one compiled call, about a hundredth of a second.
-CALL_LINKS = 10_000
+# Links solved in one compiled call, a few milliseconds: threads then end at about the same time.
+CALL_LINKS = 4_000
 
 # How often the waiting thread looks at the clock, in seconds.
 TICK = 0.05
