@@ -201,6 +201,19 @@ def test_another_solver():
     assert results.iterations.tolist() == [1, 1, 1]
 
 
+def test_one_step_solvers_share_the_time_limit(monkeypatch):
+    limits = []
+    original = at.LinearProgram.solve
+
+    def solve(self, problem, scores, time_limit=None):
+        limits.append(self.time_limit)
+        return original(self, problem, scores, time_limit)
+
+    monkeypatch.setattr(at.LinearProgram, "solve", solve)
+    at.decode_many(small_instances(3), solver=at.LinearProgram(), time_limit=50.0)
+    assert 50.0 > limits[0] > limits[1] > limits[2] > 0.0
+
+
 # ---------------------------------------------------------------- limits
 
 

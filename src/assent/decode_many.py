@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from assent.solvers.protocol import Solver, WarmStart
 
 
+# What a problem has left of a time limit that is over, in seconds: a first report.
+LEAST_TIME = 1e-9
+
+
 def decode_many(
     graphs: FactorGraph | Iterable[FactorGraph],
     scores: Mapping[Any, Any] | Sequence[Mapping[Any, Any] | None] | None = None,
@@ -78,7 +82,7 @@ def decode_many(
     tasks, one = _tasks(graphs, scores)
     _start_from(tasks, warm_start)
     run = _Run(
-        tasks, choose_solver(solver, time_limit), int(threads), seed, started,
+        tasks, solver, int(threads), seed, started,
         np.inf if time_limit is None else started + float(time_limit),
     )  # fmt: skip
     display = _display(progress, len(tasks))
@@ -201,11 +205,11 @@ class _Run:
     """A batch in progress."""
 
     def __init__(
-        self, tasks: list[Task], solver: Solver, threads: int, seed: int, started: float,
+        self, tasks: list[Task], solver: Solver | None, threads: int, seed: int, started: float,
         deadline: float,
     ) -> None:  # fmt: skip
         self.tasks, self.threads, self.seed = tasks, threads, seed
-        self.solver: Any = solver
+        self.solver: Any = choose_solver(solver, None)
         self.started, self.deadline = started, deadline
         self.places: dict[int, Any] = {}  # outcomes of the compiled loop
         self.finished: dict[int, Result] = {}  # of the driver
@@ -249,12 +253,13 @@ class _Run:
         from assent.solvers.driver import CALLED_OFF, INTERRUPTED, drive
 
         begun = time.perf_counter()
+        left = None if self.deadline == np.inf else max(LEAST_TIME, self.deadline - begun)
         result = drive(
             task.compiled,
             task.own,
-            self.solver,
+            choose_solver(self.solver, left),
             warm_start=task.warm,
-            time_limit=None if self.deadline == np.inf else max(1e-9, self.deadline - begun),
+            time_limit=left,
             report=lambda step: interrupted,
             seed=self.seed,
             started=begun,
