@@ -162,6 +162,19 @@ def test_evidence():
     assert at.decode(g).status is at.Status.INFEASIBLE
 
 
+def test_structures_that_break_a_rule_follow_it_in_the_end():
+    """What both cuts would choose is one too many; the relaxation mixes it with other answers."""
+    g = at.FactorGraph()
+    x = g.binary(scores=[2.0, -0.5, 1.0, -3.0], name="x")
+    z = g.binary(scores=[-1.0, -1.0], name="z")
+    g.add(at.Cut(x, [[0, 1], [1, 2], [2, 3]], scores=1.0))
+    g.add(at.Cut(x[:3], [[0, 1], [1, 2]], cut=z))
+    g.add(at.AtMost(2, x))
+    result = at.decode(g)
+    assert result.feasible and result.certificate.verify()
+    assert result[x].sum() <= 2 and (result[z] >= abs(np.diff(result[x][:3]))).all()
+
+
 def test_several_networks_of_one_shape():
     rng = np.random.default_rng(4)
     g = at.FactorGraph()

@@ -105,13 +105,26 @@ def round_marginals(
         return _round(problem, scores, p, None, tables, max_sweeps, thorough)
     from assent.kernels.structure_steps import searcher_of
 
-    found = []
-    for wish, scale in structure_wishes(problem, scores, p):
+    def follow(wish: np.ndarray, scale: float) -> Rounded:
         # What structures choose is sure from then on; what they leave open is not.
         held = searcher_of(problem).settle(scores, wish, scale)
         sure = np.where(held >= 0, held, np.clip(p, LEAST_SURE, 1.0 - LEAST_SURE))
-        found.append(_round(problem, scores, sure, held, tables, max_sweeps, thorough))
+        return _round(problem, scores, sure, held, tables, max_sweeps, thorough)
+
+    found = [follow(wish, scale) for wish, scale in structure_wishes(problem, scores, p)]
+    if min(answer.violated for answer in found) and len(problem.lits):
+        # The other way round: all else first, then the structures as close to it as they can be.
+        alone = _round(problem, scores, p, None, tables, max_sweeps, thorough).x
+        found.append(follow(logic_wish(problem, p, alone), SLIGHT))
     return min(found, key=lambda answer: (answer.violated, -answer.value))
+
+
+def logic_wish(problem: Any, p: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Scores by which structures choose ``x`` where logic factors need it, else the marginals."""
+    needed = np.where(problem.lits < 0, ~problem.lits, problem.lits)
+    wish = p - 0.5
+    wish[needed] = np.where(x[needed] == 1, 1.0, -1.0) * (1.0 + np.abs(wish).sum())
+    return wish
 
 
 @jit
