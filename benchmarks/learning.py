@@ -33,7 +33,14 @@ from assent.learn import (
     accuracy,
     train,
 )
-from assent.models import ChainModel, GraphModel, MatchingModel, Model
+from assent.models import (
+    ChainModel,
+    GraphModel,
+    KernelChainModel,
+    MatchingModel,
+    Model,
+    Polynomial,
+)
 from benchmarks import tables
 from benchmarks.learning_data import Split, letters, snake_graph, snakes
 
@@ -45,10 +52,11 @@ PEERS = {
         "Subgradient": "0.738",
     },
     "letters, products": {},
+    "letters, kernel": {},
     "snakes": {"FrankWolfe": "0.997, 20 min"},
 }
 # Words tested with products of pixels: all of them take longer to write down than to learn from.
-WITH_PRODUCTS = 1500
+SAMPLE = 1500
 
 
 @dataclass(frozen=True)
@@ -94,11 +102,16 @@ def tasks(data: Path, quick: bool) -> list[Task]:
         return found
     return [
         *found,
-        Task("letters, products", ChainModel(), letters(data, quadratic=True, most=WITH_PRODUCTS), (
+        Task("letters, products", ChainModel(), letters(data, quadratic=True, most=SAMPLE), (
             AveragedPerceptron(max_iterations=8),
             Subgradient(C=1.0, max_iterations=8),
             FrankWolfe(C=1.0, max_iterations=8, averaged=True),
             AdaGradLikelihood(C=10.0, rate=0.3, max_iterations=6),
+        )),
+        Task("letters, kernel", KernelChainModel(Polynomial(2)), letters(data, most=SAMPLE), (
+            AveragedPerceptron(max_iterations=8),
+            Subgradient(C=1.0, max_iterations=8),
+            FrankWolfe(C=1.0, max_iterations=8, averaged=True),
         )),
         Task("snakes", GraphModel(snake_graph, solver=AD3(max_iterations=200)), snakes(data), (
             AveragedPerceptron(max_iterations=4),

@@ -9,7 +9,7 @@ import pytest
 
 import assent as at
 from assent.learn import AdaGradLikelihood, FrankWolfe, StructuredPredictor, Subgradient
-from assent.models import ChainModel, GraphModel
+from assent.models import ChainModel, GraphModel, KernelChainModel, Polynomial
 from benchmarks.learning_data import letters, snake_graph, snakes
 from tests.oracles.sweep import FULL, sweep_size
 
@@ -39,6 +39,13 @@ def test_letters_from_pixels(data):
 def test_letters_from_products_of_pixels(data):
     words = letters(data, quadratic=True, most=600)
     assert score(words, ChainModel(), Subgradient(C=1.0, max_iterations=5)) >= 0.86
+
+
+def test_letters_by_a_kernel(data):
+    """The same features as products of pixels, never written down."""
+    words = letters(data, most=300)
+    trainer = FrankWolfe(C=1.0, max_iterations=4, averaged=True)
+    assert score(words, KernelChainModel(Polynomial(2)), trainer) >= 0.86
 
 
 @pytest.mark.skipif(sweep_size() < FULL, reason="takes a minute: make sweep")

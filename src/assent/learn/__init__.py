@@ -4,7 +4,7 @@ from assent.learn.driver import Training, train
 from assent.learn.dual_extragradient import DualExtragradient
 from assent.learn.estimator import StructuredPredictor, accuracy
 from assent.learn.examples import Examples
-from assent.learn.extragradient import Extragradient, ProjectedGradient
+from assent.learn.extragradient import Extragradient
 from assent.learn.folder import read_folder, write_folder
 from assent.learn.frank_wolfe import FrankWolfe
 from assent.learn.geometry import Entropic, Euclidean
@@ -12,6 +12,7 @@ from assent.learn.log_likelihood import AdaGradLikelihood, LogLikelihood
 from assent.learn.mira import MIRA
 from assent.learn.perceptron import AveragedPerceptron
 from assent.learn.plot import plot_path
+from assent.learn.projected_gradient import ProjectedGradient
 from assent.learn.protocol import Measure, Trainer
 from assent.learn.quadratic_program import QuadraticProgram, regularization_path
 from assent.learn.sets import EntropicL1Ball, L1Ball, L2Ball

@@ -1,4 +1,4 @@
-"""Extragradient: Korpelevich (1976), and projected gradient, which it mends."""
+"""Extragradient: Korpelevich (1976)."""
 
 from __future__ import annotations
 
@@ -116,76 +116,6 @@ class Extragradient:
             loss += float(example.costs @ z) + example.constant
         lowest = self.weights_in.lowest(gradient, examples.squared)
         return Measure(hinge, hinge, hinge - (loss + lowest))
-
-    def stop(self, measure: Measure) -> str | None:
-        """When the saddle gap is closed."""
-        return closed(measure, self.gap_tolerance, "saddle gap")
-
-
-@dataclass(frozen=True)
-class ProjectedGradient:
-    """Weights and outputs each follow their gradient (16); the mean over time is returned.
-
-    Without looking ahead the points themselves may circle for ever.
-
-    Args:
-        weights_in: the set of allowed weights.
-        outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
-        step: η; left out, 0.95 over the Lipschitz constant; or a `StepSearch`.
-        balance: steps of weights are that much longer, those of outputs that much shorter.
-        max_iterations: passes over the examples.
-        gap_tolerance: of the saddle gap, relative to 1 + |objective|.
-
-    Example:
-        >>> import numpy as np
-        >>> from assent.learn import Examples, L2Ball, ProjectedGradient, train
-        >>> from assent.models import ChainModel
-        >>> data = Examples(ChainModel((0, 1), 1), [np.array([[1.0], [-1.0]])], [[1, 0]])
-        >>> result = train(data, ProjectedGradient(L2Ball(0.5), max_iterations=100))
-        >>> bool(result.trace.gap[-1] < 0.1)
-        True
-    """
-
-    weights_in: WeightSet = FREE
-    outputs: Euclidean | Entropic = EUCLIDEAN
-    step: float | StepSearch | None = None
-    balance: float | None = 1.0
-    max_iterations: int = 200
-    gap_tolerance: float = 1e-3
-
-    def __post_init__(self) -> None:
-        positive(self, "max_iterations", "gap_tolerance")
-        check_steps(self)
-
-    def init(self, examples: Examples) -> ExtragradientState:
-        """No weights, outputs at their start."""
-        return start_both(self, examples)
-
-    def advance(self, examples: Examples, state: ExtragradientState) -> None:
-        """Both players move at once."""
-        sets, z = self.weights_in, self.outputs
-        eta_w, eta = state.step * state.balance, state.step / state.balance
-        w = sets.point(state.place)
-        here = np.zeros(examples.size)
-        for i, example in enumerate(examples):
-            u = z.point(example, state.places[i])
-            here[example.columns] += example.features(example.gold - u)
-            state.loss += float(example.costs @ u) + example.constant
-            direction = eta * (example.scores(w) + example.costs)
-            state.places[i] = z.move(example, state.places[i], direction)
-        state.place = sets.move(state.place, eta_w * here, examples.squared)
-        state.total += w
-        state.slope += here
-        state.calls += len(examples)
-        state.iteration += 1
-
-    def weights(self, state: ExtragradientState) -> Float:
-        """The mean of the weights."""
-        return state.total / max(1, state.iteration)
-
-    def measure(self, examples: Examples, state: ExtragradientState) -> Measure:
-        """The hinge loss, less the best that any weights get at the mean outputs."""
-        return measure_mean(self, examples, state)
 
     def stop(self, measure: Measure) -> str | None:
         """When the saddle gap is closed."""
