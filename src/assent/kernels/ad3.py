@@ -345,6 +345,21 @@ def sum_of(sums, column):
     return total
 
 
+@jit(inline="always")
+def balance_of(squares, offsets, links):
+    """``log(spread / move)``: the copies about their mean against the move of the mean."""
+    spread = max(squares - offsets, 0.0)
+    return 0.5 * log((spread + SILENCE * links) / (offsets + SILENCE * links))
+
+
+@jit(inline="always")
+def residuals(squares, offsets, alpha, links):
+    """Root-mean-square residuals, primal ``q - p`` and dual ``p - p_old``, of an iteration."""
+    # sum (q - p_new)^2 = sum (q - p_old)^2 - alpha * (2 - alpha) * sum (mean(q) - p_old)^2
+    primal = max(squares - alpha * (2.0 - alpha) * offsets, 0.0)
+    return sqrt(primal / links), alpha * sqrt(offsets / links)
+
+
 @jit
 def advance(
     pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
@@ -405,11 +420,9 @@ def advance(
         meet(gate, threads)
         offsets = sum_of(sums, 1)
         if t % ROUND == 0:
-            spread = max(squares - offsets, 0.0)
-            balance += 0.5 * log((spread + SILENCE * links) / (offsets + SILENCE * links))
-    # sum (q - p_new)^2 = sum (q - p_old)^2 - alpha * (2 - alpha) * sum (mean(q) - p_old)^2
-    primal = max(squares - alpha * (2.0 - alpha) * offsets, 0.0)
-    return sqrt(primal / links), alpha * sqrt(offsets / links), balance, limit
+            balance += balance_of(squares, offsets, links)
+    primal, dual = residuals(squares, offsets, alpha, links)
+    return primal, dual, balance, limit
 
 
 @jit

@@ -12,7 +12,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from assent.kernels.active_set import Slots, Work, maximize, project
+from assent.kernels.active_set import EXACT, Slots, Work, maximize, project
+from assent.kernels.ad3 import (
+    IDLE,
+    ROUND,
+    balance_of,
+    fold,
+    move_consensus,
+    pull,
+    residuals,
+)
 from assent.kernels.bound import add_compensated
 from assent.kernels.jit import jit
 from assent.kernels.oracle import (
@@ -35,6 +44,12 @@ from assent.problem import Float, Problem, Scores, Tables
 # Vertices kept per structure.  Supports are much smaller than Proposition 1.7 of Martins et al.
 # (2015) allows where slots have many states: a few dozen for the trees of long sentences.
 LARGEST_ROOM = 128
+
+# The first consensus is a guess not worth exact projections: for INEXACT_SEARCHES iterations,
+# iteration t searches for 1 + t / GROWTH vertices at most.  Sentences of 40 words need no more
+# iterations for it, and three quarters of the time.
+GROWTH = 5
+INEXACT_SEARCHES = 30
 
 
 class Models(NamedTuple):
@@ -257,6 +272,38 @@ def step_models(
                 asleep[begin + f] = own <= limit * lits.shape[1]
             squares += own
     return squares
+
+
+@jit
+def advance_models(
+    tables, models, layout, scores, rho, alpha, cache, done, iterations, limit, alone, mass,
+    links, w, mean_w, asleep, p, mean_p, total, supports, work, masked, memory,
+):  # fmt: skip
+    """Run ``iterations`` of AD3 in place, after ``done`` earlier ones, if structures are ``alone``.
+
+    Where other factors take part, this is one iteration without the consensus, which is theirs.
+    Returns the squares of the last steps; if alone, what ``ad3.advance`` returns as well.
+    """
+    squares = 0.0
+    offsets = 0.0
+    balance = 0.0
+    for t in range(done + 1, done + iterations + 1):
+        most = 1 + (t - 1) // GROWTH if t <= INEXACT_SEARCHES else EXACT
+        full = not cache or t % ROUND == 0
+        squares = step_models(
+            tables, models, layout, scores, 1.0 / rho, alpha, most, full, limit,
+            w, asleep, p, total, supports, work, masked, memory,
+        )  # fmt: skip
+        if not alone:
+            break
+        limit = IDLE**2 * squares / links
+        offsets = move_consensus(mass, alpha, p, total)
+        if t % ROUND == 0:
+            fold(pull(t), mean_w, w)
+            fold(pull(t), mean_p, p)
+            balance += balance_of(squares, offsets, links)
+    primal, dual = residuals(squares, offsets, alpha, links)
+    return squares, primal, dual, balance, limit
 
 
 @jit

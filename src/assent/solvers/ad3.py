@@ -222,6 +222,13 @@ class AD3:
         alpha = self.over_relaxation or default_relaxation(problem)
         if w.aside is None:
             self._run(problem, scores, w, alpha, iterations, 0.0)
+        elif w.aside.searched_alone is not None:
+            w.primal_residual, w.dual_residual, balance, w.idle = w.aside.searched_alone.advance(
+                scores, w.iterations, iterations, w.penalty, alpha, self.cache_idle, w.idle,
+                w.mass, w.links, w.w_table, w.mean_w_table, w.p, w.mean_p, w.totals[0],
+            )  # fmt: skip
+            w.iterations += iterations
+            w.balance += balance
         else:
             for _ in range(iterations):
                 full = not self.cache_idle or (w.iterations + 1) % kernel.ROUND == 0

@@ -19,11 +19,6 @@ from assent.solvers.shares import common_groups
 if TYPE_CHECKING:
     from assent.solvers.searched import Searched
 
-# Structures have vertices that take a search each, and keep what they find: iteration t tries
-# 1 + t / GROWTH of them for INEXACT_SEARCHES iterations.  Sentences of 40 words need no more
-# iterations for it, and three quarters of the time.
-GROWTH = 5
-INEXACT_SEARCHES = 30
 
 
 @dataclass
@@ -37,6 +32,7 @@ class Aside:
     singles_asleep: NDArray[np.bool_]
     scratch: Float
     searched: Searched | None
+    alone: bool  # whether there are structures and nothing else
     scored: Float | None = field(default=None, repr=False)  # the tables the supports belong to
 
     @classmethod
@@ -54,6 +50,7 @@ class Aside:
             np.zeros(int(problem.group_count[common:].sum()), np.bool_),
             np.zeros((singles.ROWS, longest)),
             _search(problem) if problem.models else None,
+            not (problem.n_pairs or len(problem.lits) or len(tables.lits)),
         )
 
     def step(
@@ -81,10 +78,8 @@ class Aside:
                 self.supports, self.work,
             )  # fmt: skip
         if self.searched is not None:
-            if iterations < INEXACT_SEARCHES:
-                most = 1 + iterations // GROWTH
             squares += self.searched.step(
-                scores, penalty, alpha, most, full, limit, w_table, p, total
+                scores, iterations, penalty, alpha, full, limit, w_table, p, total
             )
         return squares
 
@@ -97,6 +92,11 @@ class Aside:
                 problem.written, self.layout, read_only(scores.table), self.supports
             )
         self.scored = scores.table
+
+    @property
+    def searched_alone(self) -> Searched | None:
+        """The structures, if there are no other factors: they iterate without interruption."""
+        return self.searched if self.alone else None
 
     def wake(self) -> None:
         """Let nobody sleep."""

@@ -60,6 +60,11 @@ class Squares:
             )  # fmt: skip
         return squares
 
+    @property
+    def searched_alone(self) -> None:
+        """Structures are never alone: the squares stand beside them."""
+        return None
+
     def wake(self) -> None:
         """Let nobody sleep."""
         if self.others is not None:

@@ -39,19 +39,43 @@ class Searched:
         )
 
     def step(
-        self, scores: Scores, penalty: float, alpha: float, most: int, full: bool, limit: float,
+        self, scores: Scores, done: int, penalty: float, alpha: float, full: bool, limit: float,
         w_table: Float, p: Float, total: Float,
     ) -> float:  # fmt: skip
         """Project and move the multipliers; adds ``q - p`` to ``total`` and returns its squares."""
+        none = total[:0]
+        squares, *_ = self._advance(
+            scores, done, 1, penalty, alpha, not full, limit, False,
+            none, 1.0, w_table, none, p, none, total,
+        )  # fmt: skip
+        return squares
+
+    def advance(
+        self, scores: Scores, done: int, iterations: int, penalty: float, alpha: float,
+        cache: bool, limit: float, mass: Float, links: float, w_table: Float, mean_w: Float,
+        p: Float, mean_p: Float, total: Float,
+    ) -> tuple[float, float, float, float]:  # fmt: skip
+        """Iterate where there are no other factors; returns what ``kernels.ad3.advance`` does."""
+        _, primal, dual, balance, idle = self._advance(
+            scores, done, iterations, penalty, alpha, cache, limit, True,
+            mass, links, w_table, mean_w, p, mean_p, total,
+        )  # fmt: skip
+        return primal, dual, balance, idle
+
+    def _advance(
+        self, scores: Scores, done: int, iterations: int, penalty: float, alpha: float,
+        cache: bool, limit: float, alone: bool, mass: Float, links: float, w_table: Float,
+        mean_w: Float, p: Float, mean_p: Float, total: Float,
+    ) -> tuple[float, ...]:  # fmt: skip
         own = self.searcher
         self._rescore(scores)
-        squares = kernel.step_models(
-            own.tables, own.models, own.layout, own.entries(scores), 1.0 / penalty, alpha, most,
-            full, limit, own.links(w_table), self.asleep, p, total, self.supports, self.work,
-            self.masked, self.memory,
+        info = kernel.advance_models(
+            own.tables, own.models, own.layout, own.entries(scores), penalty, alpha, cache, done,
+            iterations, limit, alone, mass, links, own.links(w_table), mean_w, self.asleep, p,
+            mean_p, total, self.supports, self.work, self.masked, self.memory,
         )  # fmt: skip
         raise_pending()
-        return squares
+        return info
 
     def _rescore(self, scores: Scores) -> None:
         """New scores: the supports stay, with the inner scores that are theirs now."""
