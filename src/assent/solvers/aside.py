@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from assent.solvers.searched import Searched
 
 
-
 @dataclass
 class Aside:
     """Supports of the tables, who sleeps, and scratch."""
