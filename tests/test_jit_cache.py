@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import assent.kernels
+from assent.kernels.jit import jit
 
 JIT_SOURCE = Path(assent.kernels.__file__).with_name("jit.py")
 
@@ -135,3 +137,18 @@ def test_first_compilation_is_announced_once(package):
         "assent: compiling kernels for first use (later starts load them) …"
     )
     assert on_terminal(package) == ""
+
+
+@jit
+def allocates(n):
+    return np.zeros(n).sum()
+
+
+@jit(_nrt=False)
+def calls_what_allocates(n):
+    return allocates(n)
+
+
+def test_who_calls_a_kernel_first_does_not_matter():
+    assert calls_what_allocates(3) == 0.0
+    assert allocates(2) == 0.0

@@ -66,7 +66,9 @@ def jit(function: Callable | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda decorated: jit(decorated, **options)
-    settings = {"nogil": True, "error_model": "numpy", **options}
+    # Said outright, since Numba would otherwise hand it down: whether a function may allocate would
+    # depend on who happened to call it first.
+    settings = {"nogil": True, "error_model": "numpy", "_nrt": True, **options}
     # Code typed at a prompt has no file, hence no stamp that could tell whether it changed.
     source = Path(function.__code__.co_filename)
     folder = cache_folder(source) if source.is_file() else None
