@@ -146,9 +146,14 @@ def test_new_scores_and_inner_marginals(name):
         with pytest.raises(TypeError, match="cannot list its inner parts"):
             cold.marginals[handle]
         return
-    parts = cold._inner_parts(handle)
+    # A proof may be found long before the consensus has settled, so hardly a gap is small enough
+    # here; where there is none at all, what has been left apart counts.
+    patient = at.AD3(gap_tolerance=0.0, max_iterations=1000)
+    settled = at.decode(g, patient, scores={handle: changed})
+    parts = settled._inner_parts(handle)
     earned = np.where(parts > 0, handle.factor.fit(changed), 0.0) * parts
     theta = np.concatenate([v.scores for v in g.variables])
-    # The consensus is cut to [0, 1], and the run may end before it has settled there.
-    assert abs(theta @ cold.consensus + earned.sum() - cold.value) <= 0.1 * (1.0 + abs(cold.value))
+    worth = theta @ settled.consensus + earned.sum()
+    apart = settled.trace.primal_residual[-1] * np.abs(theta).sum()
+    assert abs(worth - cold.value) <= 0.02 * (1.0 + abs(cold.value)) + apart
     assert parts.min(initial=0.0) >= 0.0 and parts.max(initial=0.0) <= 1.0 + 1e-9
