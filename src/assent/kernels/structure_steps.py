@@ -47,8 +47,10 @@ LARGEST_ROOM = 128
 
 # The first consensus is a guess not worth exact projections: for INEXACT_SEARCHES iterations,
 # iteration t searches for 1 + t / GROWTH vertices at most.  Sentences of 40 words need no more
-# iterations for it, and three quarters of the time.
+# iterations for it, and three quarters of the time.  With fewer than MANY_LINKS, searches take no
+# time worth saving, and t vertices settle the marginals sooner.
 GROWTH = 5
+MANY_LINKS = 500
 INEXACT_SEARCHES = 30
 
 
@@ -288,7 +290,9 @@ def advance_models(
     offsets = 0.0
     balance = 0.0
     for t in range(done + 1, done + iterations + 1):
-        most = 1 + (t - 1) // GROWTH if t <= INEXACT_SEARCHES else EXACT
+        most = EXACT
+        if t <= INEXACT_SEARCHES:
+            most = t + 1 if len(w) < MANY_LINKS else 1 + (t - 1) // GROWTH
         full = not cache or t % ROUND == 0
         squares = step_models(
             tables, models, layout, scores, 1.0 / rho, alpha, most, full, limit,
