@@ -11,6 +11,7 @@ from benchmarks import (
     certify,
     cold_start,
     consensus,
+    decoders,
     decompositions,
     grounding,
     learning,
@@ -73,6 +74,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(sentences_command)
         context.invoke(threads_command, quick=quick, sides="", count=2)
         context.invoke(decompositions_command, quick=quick)
+        context.invoke(decoders_command, quick=quick, plots=plots)
         context.invoke(grounding_command, people="")
         context.invoke(soft_logic_command, quick=quick, rules="")
         context.invoke(batch_command, quick=quick, count=None, threads=2)
@@ -143,6 +145,14 @@ def sentences_command() -> None:
 def consensus_command(quick: bool) -> None:
     """Sentences that should agree: box solvers against copies of variables."""
     consensus.run(new_console(), consensus.CORPORA[quick])
+
+
+@main.command("decoders")
+@quick_option
+@plots_option
+def decoders_command(quick: bool, plots: Path) -> None:
+    """All decoders on random Ising and Potts grids."""
+    decoders.run(new_console(), decoders.SEEDS[quick], plots)
 
 
 @main.command("decompositions")

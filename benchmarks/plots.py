@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from benchmarks.decoders import Run
     from benchmarks.scaling import Point
     from benchmarks.to_bound import Race
 
@@ -72,3 +73,20 @@ def scaling(points: Sequence[Point], folder: Path) -> Path:
     right.axhline(100.0, color="0.7", linewidth=0.8)
     right.set(xlabel="pair factors", ylabel="peak bytes per factor")
     return _save(figure, folder, "scaling.png")
+
+
+def decoders(found: Mapping[str, Mapping[str, Sequence[Run]]], folder: Path) -> Path:
+    """Distance of the best bound (above) and the best answer (below) by iteration, first seed."""
+    figure = _figure(3.4 * len(found), 5.6)
+    panels = figure.subplots(2, len(found), squeeze=False, sharex="col")
+    for column, (family, runs) in enumerate(found.items()):
+        for name, (first, *_) in runs.items():
+            offs = first.bound_off, first.value_off
+            for panel, off in zip(panels[:, column], offs, strict=True):
+                panel.loglog(first.iterations, np.maximum(off, 1e-7), label=name)
+        panels[0, column].set_title(family, fontsize="small")
+        panels[1, column].set_xlabel("iterations")
+    panels[0, 0].set_ylabel("bound above the LP optimum")
+    panels[1, 0].set_ylabel("answer below the LP's")
+    panels[0, 0].legend(fontsize="x-small")
+    return _save(figure, folder, "decoders.png")

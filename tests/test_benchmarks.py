@@ -14,6 +14,7 @@ from benchmarks import (
     batch,
     certify,
     consensus,
+    decoders,
     decompositions,
     learning,
     methods,
@@ -127,6 +128,16 @@ def test_consensus(monkeypatch):
     assert np.isfinite(found["BoxMPLP"][0]) and np.isfinite(found["BoxSubgradient"][0])
     monkeypatch.setitem(consensus.CORPORA, True, [small])
     assert "small: 4 sentences" in run("consensus", "--quick")
+
+
+def test_decoders(monkeypatch, tmp_path):
+    monkeypatch.setattr(decoders, "SIDE", {"Ising": 3, "Potts": 3})
+    monkeypatch.setattr(decoders, "ITERATIONS", 20)
+    family = decoders.FAMILIES[0]
+    found = decoders.run(new_console(), 1, tmp_path, [family])[family.name]
+    assert found.keys() == decoders.solvers(family).keys()
+    assert all(run.bound_off[-1] >= -1e-6 for runs in found.values() for run in runs)
+    assert (tmp_path / "decoders.png").is_file()
 
 
 def test_threads(monkeypatch, quick_figures):

@@ -35,7 +35,7 @@ _positive = click.FloatRange(min=0, min_open=True)
 @click.option("--data", type=EXISTING_FOLDER,
               help="Folder of a rule file's data; by default the one it is in.")
 @click.option("--solver", type=click.Choice(list(SOLVERS)), default="ad3", show_default=True,
-              help="AD3, or the linear program through HiGHS.")
+              help="Which decoder; `assent solvers` lists them.")
 @click.option("--tolerance", type=click.FloatRange(min=0), default=1e-6, show_default=True,
               help="Proven optimal means: bound - value <= tolerance * (1 + |bound|).")
 @click.option("--max-iterations", type=click.IntRange(min=1), help="Stop after this many.")

@@ -1,0 +1,169 @@
+"""Suite ``decoders``: all decoders on the random grids of Martins et al. (2011), Figures 1 and 2.
+
+30 x 30 Ising models with couplings in U[-c, c] and 20 x 20 Potts models of eight labels with
+rewards in U[-10, 10], ten seeds each.  AD3 appears twice: as published (a fixed penalty, no
+over-relaxation, no caching) and as it comes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+import assent as at
+from assent.trace import Progress
+from benchmarks import plots, tables
+
+NEAR = 1e-3  # distance of a good bound from the LP optimum, relative to 1 + |LP|
+ITERATIONS = 1000  # the papers' plots end there
+SIDE = {"Ising": 30, "Potts": 20}
+SEEDS = {True: 2, False: 10}
+
+
+@dataclass(frozen=True)
+class Family:
+    """Random problems, and the penalty that the paper used for them."""
+
+    name: str
+    build: Callable[[np.random.Generator], at.FactorGraph]
+    penalty: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """Reports of one decode: iterations, processor seconds, distances, calls."""
+
+    iterations: np.ndarray
+    seconds: np.ndarray
+    bound_off: np.ndarray
+    value_off: np.ndarray
+    calls: np.ndarray
+
+    def first(self, column: np.ndarray, reached: np.ndarray) -> float:
+        """The first entry of a column where something was reached, NaN if never."""
+        return float(column[np.argmax(reached)]) if reached.any() else np.nan
+
+
+def ising(coupling: float) -> Family:
+    """A grid whose neighbours earn ``U[-c, c]`` for being equal."""
+
+    def build(rng: np.random.Generator) -> at.FactorGraph:
+        n = SIDE["Ising"]
+        g = at.FactorGraph()
+        x = g.binary((n, n), scores=rng.uniform(-1.0, 1.0, (n, n)))
+        for a, b in ((x[:-1], x[1:]), (x[:, :-1], x[:, 1:])):
+            c = rng.uniform(-coupling, coupling, a.shape)
+            g.add(at.Pair(a, b, scores=c))
+            g.add(at.Pair(~a, ~b, scores=c))
+        return g
+
+    return Family(f"Ising, coupling {coupling:g}", build, penalty=5.0)
+
+
+def potts() -> Family:
+    """A grid of eight-valued variables whose neighbours earn ``U[-10, 10]`` for each label."""
+
+    def build(rng: np.random.Generator) -> at.FactorGraph:
+        n, k = SIDE["Potts"], 8
+        g = at.FactorGraph()
+        x = g.categorical((n, n), k, scores=rng.uniform(-1.0, 1.0, (n, n, k)))
+        for a, b in ((x[:-1], x[1:]), (x[:, :-1], x[:, 1:])):
+            g.add(at.Potts(a, b, scores=rng.uniform(-10.0, 10.0, (*a.shape, k))))
+        return g
+
+    return Family("Potts, 8 labels", build, penalty=0.5)
+
+
+FAMILIES = (*(ising(c) for c in (0.5, 1.0, 1.5, 2.0)), potts())
+
+
+def solvers(family: Family) -> dict[str, Any]:
+    """The contestants, none of which stops before its iterations are used up or it rests."""
+    plain = at.AD3(penalty=family.penalty, over_relaxation=1.0, adapt=False, cache_idle=False)
+    every: dict[str, Any] = {
+        "AD3 as published": plain,
+        "AD3": at.AD3(),
+        "Subgradient, η/t": at.Subgradient(step="harmonic", count="iterations"),
+        "Subgradient": at.Subgradient(),
+        "Accelerated": at.Accelerated(),
+        "MPLP": at.MPLP(),
+        "StarDiffusion": at.StarDiffusion(),
+        "TRWS": at.TRWS(),
+    }
+    return {
+        name: replace(solver, max_iterations=ITERATIONS, gap_tolerance=0.0)
+        for name, solver in every.items()
+    }
+
+
+def follow(graph: at.FactorGraph, solver: Any, lp: float, best: float) -> Run:
+    """One decode with its reports, by processor time."""
+    seconds: list[float] = []
+
+    def note(step: Progress) -> None:
+        seconds.append(time.thread_time() - begun)
+
+    begun = time.thread_time()
+    trace = at.decode(graph, solver, callback=note).trace
+    scale = 1.0 + abs(lp)
+    return Run(
+        trace.iteration, np.array(seconds), (trace.best_bound - lp) / scale,
+        (best - trace.value) / scale, trace.calls,
+    )  # fmt: skip
+
+
+def race(family: Family, seeds: int) -> dict[str, list[Run]]:
+    """All solvers on all seeds; the answers are measured against the best that any found."""
+    runs: dict[str, list[Run]] = {}
+    for seed in range(seeds):
+        graph = family.build(np.random.default_rng(seed))
+        exact = at.decode(graph, at.LinearProgram())
+        for name, solver in solvers(family).items():
+            if seed == 0:  # compile before a clock runs
+                at.decode(graph, solver, callback=lambda step: True)
+            run = follow(graph, solver, exact.bound, exact.value)
+            runs.setdefault(name, []).append(run)
+    return runs
+
+
+def median(runs: Sequence[Run], column: str) -> float:
+    """Median over seeds of a column at the first good bound, infinite for those without."""
+    found = [run.first(getattr(run, column), run.bound_off <= NEAR) for run in runs]
+    return float(np.median(np.where(np.isnan(found), np.inf, found)))
+
+
+def _row(name: str, runs: Sequence[Run]) -> tuple[str, ...]:
+    off = float(np.median([run.bound_off[-1] for run in runs]))
+    short = float(np.median([run.value_off[-1] for run in runs]))
+    reached = sum(bool((run.bound_off <= NEAR).any()) for run in runs)
+    figures = (median(runs, column) for column in ("iterations", "calls", "seconds"))
+    iterations, calls, seconds = (f"{f:.3g}" if np.isfinite(f) else tables.DASH for f in figures)
+    return (
+        name, f"{reached}/{len(runs)}", iterations, calls, seconds, f"{off:.1e}", f"{short:.1e}",
+    )  # fmt: skip
+
+
+def run(
+    console: Console, seeds: int, folder: Path, families: Sequence[Family] = FAMILIES
+) -> Mapping[str, dict[str, list[Run]]]:
+    """Race, print a table for each family and draw all of them."""
+    found = {}
+    for family in families:
+        with console.status(family.name):
+            found[family.name] = race(family, seeds)
+        tables.show(
+            console,
+            f"{family.name}: bound within {NEAR:g} of the LP optimum, medians of {seeds} seeds",
+            ("solver", "reached", "iterations", "calls", "cpu s", "bound off", "value off"),
+            [_row(name, runs) for name, runs in found[family.name].items()],
+            caption="bound off: from the LP optimum at the end, value off: below the LP's rounded "
+            "answer; relative. The LP solver takes its time once and is the reference.",
+        )
+    console.print(f"drawn to {plots.decoders(found, folder)}; {tables.circumstances()}")
+    return found
