@@ -4,10 +4,12 @@ Both get prepared inputs, graphs compiled and matrices built, and prove their an
 gap.  Times of one thread are of the processor, the quickest of several runs; several threads are
 compared on the wall, in turns.
 
-Warm starts are compared with cold ones twice: by whole calls, and inside the compiled loop on
-problems with a tight relaxation.  What a call does besides (checking new scores, laying problems
-end to end) is the same for both, and a relaxation that is not tight has to converge to the last
-digit in either case.
+Warm starts are compared with cold ones twice: by whole calls, which is what the bar is about, and
+inside the compiled loop on problems with a tight relaxation.  What a call does besides (checking
+new scores, laying problems end to end) is the same for both, and a relaxation that is not tight
+has to converge to the last digit in either case.
+
+The family ``weighted``, rarely tight, stands below the total and is no part of it.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import assent as at
 from assent.solvers.linear_program import CompactLP, build_lp
 from benchmarks import tables
 from benchmarks.methods import flat
-from benchmarks.small_instances import FAMILIES, changed_scores, small_instances
+from benchmarks.small_instances import FAMILIES, changed_scores, small_instances, weighted
 from benchmarks.threads import Speedup, quickest
 
 GAP = 1e-6  # what both prove, relatively
@@ -68,6 +70,9 @@ def run(console: Console, count: int, threads: int) -> tuple[list[Figures], Spee
         with console.status(family.__name__):
             figures.append(measure(family.__name__, graphs[number :: len(FAMILIES)]))
     figures.append(total(figures))
+    with console.status("weighted"):
+        loose = small_instances(max(3, count // 10), families=(weighted,))
+        figures.append(measure("weighted", loose))
     with console.status(f"{threads} threads"):
         gain = speedup(graphs, threads)
     each = [(built - begun) / count, (compiled - built) / count]
@@ -75,8 +80,8 @@ def run(console: Console, count: int, threads: int) -> tuple[list[Figures], Spee
         console,
         f"{count} small problems, each",
         ("family", "number", "proven", "milp", "many", "ratio", "bar",
-         "1 % changed", "warm", "ratio", "in the loop", "ratio", "bar", "iterations", "wrong"),
-        [row(f, last=f is figures[-1]) for f in figures],
+         "1 % changed", "warm", "ratio", "bar", "tight, in loop", "ratio", "iterations", "wrong"),
+        [row(f, barred=f.name == "all") for f in figures],
         caption=f"seconds of the processor per problem; writing a graph takes "
         f"{tables.duration(each[0])} and compiling it {tables.duration(each[1])} besides.\n"
         f"{threads} threads on all: {gain.ratio:.2f}× on the wall "
@@ -86,21 +91,21 @@ def run(console: Console, count: int, threads: int) -> tuple[list[Figures], Spee
     return figures, gain
 
 
-def row(f: Figures, last: bool) -> tuple[str, ...]:
+def row(f: Figures, barred: bool) -> tuple[str, ...]:
     """A line of the table."""
-    faster, rewarmed = f.peer / f.cold, f.changed_tight / f.warm_tight
+    faster, rewarmed = f.peer / f.cold, f.changed / f.warm
     return (
         f.name,
         str(f.count),
         f"{100.0 * f.tight / f.count:.0f} %",
         *(tables.duration(t) for t in (f.peer, f.cold)),
         f"{faster:.1f}×",
-        tables.against(faster, BAR_PEER if last else None, at_least=True),
+        tables.against(faster, BAR_PEER if barred else None, at_least=True),
         *(tables.duration(t) for t in (f.changed, f.warm)),
-        f"{f.changed / f.warm:.1f}×",
-        f"{tables.duration(f.changed_tight)} → {tables.duration(f.warm_tight)}",
         f"{rewarmed:.1f}×",
-        tables.against(rewarmed, BAR_WARM if last else None, at_least=True),
+        tables.against(rewarmed, BAR_WARM if barred else None, at_least=True),
+        f"{tables.duration(f.changed_tight)} → {tables.duration(f.warm_tight)}",
+        f"{f.changed_tight / f.warm_tight:.1f}×",
         f"{f.iterations[0]:.0f} → {f.iterations[1]:.0f}",
         str(f.disagree),
     )
@@ -136,6 +141,8 @@ def loop_seconds(
     graphs: Sequence[at.FactorGraph], changes: Sequence[Any], solver: at.AD3
 ) -> tuple[float, float]:
     """Seconds inside the compiled loop per problem after a change of scores, cold and warm."""
+    if not graphs:
+        return np.nan, np.nan
     earlier = at.decode_many(graphs, solver=solver)
     best = [np.inf, np.inf]
     for _ in range(RUNS):
