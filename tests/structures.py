@@ -90,7 +90,7 @@ def arcs_between(
         return kind(x.reshape(words + 1, words), **options)
     head, modifier = np.nonzero(rng.random((words + 1, words)) < 0.7)
     own = head != modifier + 1
-    listed = {(0, m) for m in range(1, words + 1)}
+    listed = {(0, 1)} | {(m - 1, m) for m in range(2, words + 1)}  # so that there is a tree
     listed |= set(zip(head[own].tolist(), (modifier[own] + 1).tolist(), strict=True))
     head, modifier = rng.permutation(sorted(listed)).T
     return kind(literals(rng, graph, len(head)), heads=head, modifiers=modifier, **options)
