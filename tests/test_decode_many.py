@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -18,6 +14,7 @@ from assent.solvers.driver import INTERRUPTED
 from assent.solvers.small_problems import prepare
 from benchmarks.small_instances import FAMILIES, changed_scores, small_instances, weighted
 from tests.oracles.sweep import sweep_seeds
+from tests.processes import interrupted
 from tests.strategies import optimum, random_graph
 
 LIMIT = at.AD3(max_iterations=3000)
@@ -284,20 +281,9 @@ print([s.name for s in results.statuses], results[1].message.split(".")[0],
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupt_keeps_what_is_finished(threads):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(["src", ".", *sys.path])}
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(threads)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-    )  # fmt: skip
-    try:
-        assert process.stdout.readline() == "running\n"
-        os.kill(process.pid, signal.SIGINT)
-        out, errors = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    assert process.returncode == 0, errors
     statuses = ["OPTIMAL", *["STOPPED"] * 4]  # the last one had no time for more than a look
-    assert out.strip() == f"{statuses} Interrupted True True"
+    out = interrupted(PROGRAM, str(threads))
+    assert out == f"{statuses} Interrupted True True"
 
 
 def test_after_an_interrupt_the_driver_is_asked_for_one_report_only(monkeypatch):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 import assent as at
 from assent.solvers.driver import Run
+from tests.processes import interrupted
 
 # Never done by itself: no tolerance, no limit. Says so once it is running.
 PROGRAM = """
@@ -37,28 +33,10 @@ print(result.status.name, result.message.split(".")[0], result.certificate.verif
 """
 
 
-def listen():
-    """What runs in the background was started deaf to Ctrl-C, and so are its children."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.parametrize(("side", "threads"), [(40, 1), (130, 2)])
 def test_interrupting_a_process(side, threads):
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.format(side=side, threads=threads)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=listen,
-    )
-    try:
-        assert process.stdout.readline() == "running\n"
-        os.kill(process.pid, signal.SIGINT)
-        out, errors = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    assert process.returncode == 0, errors
-    assert out.strip() == f"STOPPED Interrupted True True ({side}, {side})"
+    out = interrupted(PROGRAM.format(side=side, threads=threads))
+    assert out == f"STOPPED Interrupted True True ({side}, {side})"
 
 
 def grid():

@@ -24,7 +24,8 @@ def check_structure(structure: Structure, *, trials: int = 20, seed: int = 0) ->
 
     Each trial draws scores of all sizes, with ties, and forbids a few states.  Checked are
     ``maximize``, ``project`` (against the optimality conditions at every vertex) and, where the
-    structure answers them, ``max_marginals`` and ``marginals``.
+    structure answers them, ``max_marginals`` and ``marginals``.  What counts as a vertex is what
+    the structure says itself: by ``parts``, or else by being asked with all else forbidden.
 
     Args:
         structure: a small one: its joint states are listed (at most 200,000).
@@ -115,6 +116,14 @@ def _check_maximize(
         assert len(chosen), f"maximize of {where}: states {states.tolist()} are no vertex"
         own = vertices.values(scores)[chosen[0]]
         _close(own, best, tolerance, f"the vertex maximize returned for {where}")
+        # Solvers hand in whatever the last answer left: every entry has to be written.
+        used = np.array(structure.states, np.int32) - 1
+        inner = np.ascontiguousarray(structure.scores[row])
+        structure.kernels().maximize(structure.start, structure.data, scores, inner, 1.0, used)
+        assert (used == states).all(), (
+            f"maximize of {where}: states {states.tolist()} become {used.tolist()} where others "
+            "stood before; write every entry of states"
+        )
 
 
 def _check_project(

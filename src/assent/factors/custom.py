@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -72,6 +73,13 @@ class Custom(Structure):
         own: Any = maximize if kernel is None else kernel
         if not callable(own):
             raise TypeError(f"Custom: {own!r} is no function")
+        if maximize is not None and np.size(data):
+            raise ModelError("Custom: data= goes to kernel=; a Python function has its own")
+        if kernel is not None and not hasattr(kernel, "py_func") and not compiler_is_off():
+            raise TypeError(
+                f"Custom: kernel= takes a function compiled by numba.njit, and "
+                f"{getattr(kernel, '__name__', kernel)} is not; give a Python function as maximize="
+            )
         graph, codes, _, self.states, self.first = slots_of("Custom", _single(variables))
         self.kind_code = STRUCTURE if maximize is None else CALLBACK  # type: ignore[misc]
         self._function = own
@@ -154,6 +162,11 @@ class Custom(Structure):
             raise ModelError(f"{name} should choose one state of every variable; got {x!r}")
         return states[0]
 
+
+
+def compiler_is_off() -> bool:
+    """Whether Numba leaves functions as they are."""
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
 def _single(variables: Any) -> tuple[Any, ...]:

@@ -177,7 +177,7 @@ class _Announcer(event.Listener):
 
     def on_start(self, event: Any) -> None:
         function = event.data["dispatcher"].py_func
-        module = function.__module__
+        module = function.__module__ or ""  # None where code was made by exec
         if self.announced or not module.startswith(__name__.rpartition(".")[0]):
             return
         self.announced = True
