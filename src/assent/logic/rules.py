@@ -308,8 +308,8 @@ def _domain(name: str, variable: Variable, found: list[Domain]) -> Domain:
         return variable.domain
     if not found:
         raise ModelError(
-            f"{name}: variable {variable} is unbound: it is no argument of a predicate, a "
-            f"relation or a table; use it in one, or give it a domain: Variable('{variable}', "
+            f"{name}: variable {variable} is unbound: it is no argument by itself of a predicate, "
+            f"a relation or a table; use it in one, or give it a domain: Variable('{variable}', "
             "domain)"
         )
     best = narrowest(found)

@@ -22,10 +22,10 @@ from assent.kernels.flat import (
 from assent.kernels.oracle import raise_pending
 from assent.kernels.questions import Work, make_questions_work, number_of_factors
 from assent.kernels.start import OF_SCORES
-from assent.problem import CAP, SUM, DualPoint, Float, Problem, Scores, split_links
+from assent.problem import CAP, SUM, Float, Problem, Scores, split_links
 from assent.solvers.abilities import require
 from assent.solvers.dual_bound import bound_at
-from assent.solvers.messages import check_settings
+from assent.solvers.messages import KeepsBest, check_settings
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.star_layout import slots_of_group
 from assent.solvers.starting_point import initial_penalty, share_out
@@ -62,7 +62,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Accelerated:
+class Accelerated(KeepsBest):
     """Smoothed dual decomposition with Nesterov's momentum and a falling temperature.
 
     Factors answer with marginals at a temperature in place of best vertices: the bound becomes
@@ -141,20 +141,6 @@ class Accelerated:
             state[kernel.MOMENTUM] = 1.0
             w.y[:] = w.s
             w.stage = 0
-
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Upper bound from the best link scores so far, without smoothing."""
-        return bound_at(problem, scores, split_links(problem, workspace.best_s))
-
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: Workspace,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
-        """The best link scores so far."""
-        return split_links(problem, workspace.best_s.copy())
 
     def marginals(self, workspace: Workspace) -> Float:
         """The mean of the factors' marginals."""

@@ -17,7 +17,7 @@ from assent.solvers.box_solver import BoxSolver, Linked, link_submodels
 from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.starting_point import initial_penalty
-from assent.solvers.subgradient import RULES, Rule
+from assent.solvers.subgradient import RULES, Rule, aim_below
 
 SLACK = "All penalties are paid in full or not owed: the answer is proven."
 
@@ -106,10 +106,8 @@ class BoxSubgradient(BoxSolver):
         state = workspace.state
         if self.step == "polyak" and state[plain.DONE] == 0.0:
             self._run(problem, scores, workspace, 1)
-            # The first target: an assignment is at hand, and nothing lies below its value.
-            state[plain.MOVE] = state[plain.BEST] - state[kernel.VALUE]
-            state[plain.TARGET] = state[plain.BEST]
-            state[plain.ROUND] = state[plain.LOOK] = plain.POLYAK_ROUND
+            # An assignment is at hand, and nothing lies below its value.
+            aim_below(state, state[plain.BEST] - state[kernel.VALUE])
         self._run(problem, scores, workspace, iterations)
         best, short = state[plain.BEST], state[plain.BEST] - state[kernel.VALUE]
         proven = short <= self.gap_tolerance * (1.0 + abs(best))

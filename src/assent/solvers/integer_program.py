@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assent.problem import DualPoint, Float, Problem, Scores, split_links
+from assent.problem import Float, Problem, Scores
 from assent.solvers.dual_bound import bound_at
 from assent.solvers.linear_program import (
+    CompactLP,
     LpSolution,
+    SolvedRelaxation,
     build_lp,
     highs_status,
     load_highs,
@@ -36,13 +38,14 @@ NOTHING = (
 class Workspace:
     """The relaxation's solution for the dual point, and what the search found."""
 
-    relaxation: LpSolution | None = None
+    program: CompactLP
+    solution: LpSolution | None = None  # of the relaxation
     x: Float | None = None
     searched: float = np.inf  # the search's own bound
 
 
 @dataclass(frozen=True)
-class IntegerProgram:
+class IntegerProgram(SolvedRelaxation):
     """Branch and bound through HiGHS: the true optimum of small problems, where AD3 leaves a gap.
 
     First the relaxation is solved, whose multipliers are the dual point of the certificate; then
@@ -85,22 +88,21 @@ class IntegerProgram:
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> Workspace:
-        """An empty workspace; a structure without rows is refused here."""
-        build_lp(problem, scores, integer=True)
-        return Workspace()
+        """The program; a structure without rows is refused here."""
+        return Workspace(build_lp(problem, scores, integer=True))
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
     ) -> Info:
         """Solve the relaxation, then search; one iteration is everything."""
         w, began = workspace, time.perf_counter()
-        w.relaxation = solve_lp(problem, scores, "choose", self.time_limit)
-        if w.relaxation.status == "interrupted":
+        w.solution = solve_lp(problem, scores, "choose", self.time_limit)
+        if w.solution.status == "interrupted":
             raise KeyboardInterrupt
         left = None
         if self.time_limit is not None:
             left = max(self.time_limit - (time.perf_counter() - began), 1e-3)
-        if w.relaxation.status == "infeasible":
+        if w.solution.status == "infeasible":
             return Info(1, 0.0, 0.0)
         status = self._search(problem, scores, w, left)
         if status == "interrupted":
@@ -116,7 +118,7 @@ class IntegerProgram:
     def _search(
         self, problem: Problem, scores: Scores, workspace: Workspace, limit: float | None
     ) -> str:
-        lp = build_lp(problem, scores, integer=True)
+        lp = workspace.program
         whole = np.append(np.ones(problem.n, bool), lp.rows.whole)
         # The gap is relative to the value in HiGHS, and to 1 + |bound| here: half is enough.
         options = {"mip_rel_gap": 0.5 * self.gap_tolerance, "time_limit": limit}
@@ -133,32 +135,11 @@ class IntegerProgram:
 
     def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """The better of the search's bound and the relaxation's."""
-        if workspace.relaxation is None:
+        if workspace.solution is None:
             return np.inf
-        return min(workspace.searched, bound_at(problem, scores, workspace.relaxation.dual))
-
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: Workspace,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
-        """Link scores of the relaxation's multipliers; zero before the solve."""
-        if workspace.relaxation is None:
-            return split_links(problem, np.zeros(problem.n_links))
-        return workspace.relaxation.dual
-
-    def ray(self, workspace: Workspace) -> DualPoint | None:
-        """Link scores that prove infeasibility, if the relaxation shows it."""
-        return None if workspace.relaxation is None else workspace.relaxation.ray
+        return min(workspace.searched, bound_at(problem, scores, workspace.solution.dual))
 
     def marginals(self, workspace: Workspace) -> Float:
         """The answer found, or the relaxed one."""
-        assert workspace.relaxation is not None, "an answer exists after the solve"
-        return workspace.relaxation.x if workspace.x is None else workspace.x
-
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Objective of the relaxation at the relaxed answer."""
-        assert workspace.relaxation is not None, "a relaxed answer exists after the solve"
-        return workspace.relaxation.relaxed_value
+        assert workspace.solution is not None, "an answer exists after the solve"
+        return workspace.solution.x if workspace.x is None else workspace.x

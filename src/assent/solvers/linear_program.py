@@ -300,8 +300,29 @@ class Workspace:
     solution: LpSolution | None = None
 
 
+class SolvedRelaxation:
+    """The half of a solver that follows from its workspace's ``solution`` of the relaxation."""
+
+    def dual_point(
+        self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
+    ) -> DualPoint:
+        """Link scores of the relaxation's multipliers; zero before the solve."""
+        if workspace.solution is None:
+            return split_links(problem, np.zeros(problem.n_links))
+        return workspace.solution.dual
+
+    def ray(self, workspace: Any) -> DualPoint | None:
+        """Link scores that prove infeasibility, if HiGHS found such a proof."""
+        return None if workspace.solution is None else workspace.solution.ray
+
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Any) -> float:
+        """Objective of the relaxation at the relaxed answer."""
+        assert workspace.solution is not None, "a relaxed answer exists after the solve"
+        return workspace.solution.relaxed_value
+
+
 @dataclass(frozen=True)
-class LinearProgram:
+class LinearProgram(SolvedRelaxation):
     """Solve the linear relaxation with HiGHS, in one step.
 
     Attributes:
@@ -366,28 +387,7 @@ class LinearProgram:
 
         return bound_at(problem, scores, self.dual_point(problem, scores, workspace))
 
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: Workspace,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
-        """Link scores of the multipliers; zero before the solve."""
-        if workspace.solution is None:
-            return split_links(problem, np.zeros(problem.n_links))
-        return workspace.solution.dual
-
-    def ray(self, workspace: Workspace) -> DualPoint | None:
-        """Link scores that prove infeasibility, if HiGHS found such a proof."""
-        return None if workspace.solution is None else workspace.solution.ray
-
     def marginals(self, workspace: Workspace) -> Float:
         """The relaxed answer."""
         assert workspace.solution is not None, "marginals exist after the solve"
         return workspace.solution.x
-
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Objective of the relaxation at the relaxed answer."""
-        assert workspace.solution is not None, "a relaxed answer exists after the solve"
-        return workspace.solution.relaxed_value

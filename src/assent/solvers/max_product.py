@@ -63,7 +63,6 @@ class MaxProduct:
     ) -> Info:
         """So many sweeps, forward and backward by turns; fewer where messages come to rest."""
         w = workspace
-        assert w.stars is not None
         change = np.inf
         for _ in range(iterations):
             before = w.s.copy()

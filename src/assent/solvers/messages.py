@@ -8,6 +8,7 @@ relaxation's optimum, which is noticed and said.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -88,6 +89,13 @@ def votes(belief: Float) -> Float:
 class BlockDescent:
     """The half of a solver that is the same for all of them."""
 
+    gap_tolerance: float
+    residual_tolerance: float
+    max_iterations: int
+
+    def __post_init__(self) -> None:
+        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+
     def bound(self, problem: Problem, scores: Scores, workspace: Messages) -> float:
         """Upper bound from the current link scores."""
         if np.isposinf(workspace.bound):
@@ -111,6 +119,20 @@ class BlockDescent:
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Messages) -> float:
         """Not known: there is no relaxed answer."""
         return np.nan
+
+
+class KeepsBest:
+    """The half of a solver whose workspace keeps the best link scores so far, ``best_s``."""
+
+    def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:
+        """Upper bound from the best link scores so far."""
+        return bound_at(problem, scores, split_links(problem, workspace.best_s))
+
+    def dual_point(
+        self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
+    ) -> DualPoint:
+        """The best link scores so far."""
+        return split_links(problem, workspace.best_s.copy())
 
 
 def check_settings(gap_tolerance: float, residual_tolerance: float, max_iterations: int) -> None:

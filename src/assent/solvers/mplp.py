@@ -38,9 +38,6 @@ class MPLP(BlockDescent):
     residual_tolerance: float = 1e-8
     max_iterations: int = 10_000
 
-    def __post_init__(self) -> None:
-        messages.check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
-
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> Messages:

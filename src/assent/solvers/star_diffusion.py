@@ -7,15 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from assent.problem import Problem, Scores
-from assent.solvers import messages, star_sweeps
-from assent.solvers.messages import BlockDescent
-from assent.solvers.protocol import Info, WarmStart
+from assent.solvers import star_sweeps
+from assent.solvers.protocol import WarmStart
 from assent.solvers.star_layout import rays_at
-from assent.solvers.star_sweeps import StarMessages
+from assent.solvers.star_sweeps import StarDescent, StarMessages
 
 
 @dataclass(frozen=True)
-class StarDiffusion(BlockDescent):
+class StarDiffusion(StarDescent):
     """Coordinate descent on the bound, one variable and the factors around it at a time.
 
     All factors around a variable are made to report the same max-marginals.  As with `MPLP` the
@@ -44,27 +43,12 @@ class StarDiffusion(BlockDescent):
     max_iterations: int = 10_000
     keep: bool = True
 
-    def __post_init__(self) -> None:
-        messages.check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
-
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> StarMessages:
         """Fresh state, or link scores from an earlier run."""
         workspace = star_sweeps.start("StarDiffusion", problem, scores, warm_start)
-        assert workspace.stars is not None
         around = rays_at(workspace.stars, np.ones(len(workspace.stars.rays), bool))
         share = 1.0 / (around + (1.0 if self.keep else 0.0))
         workspace.shares = np.stack([share, share])
         return workspace
-
-    def advance(
-        self, problem: Problem, scores: Scores, workspace: StarMessages, iterations: int
-    ) -> Info:
-        """So many sweeps."""
-        assert workspace.stars is not None
-        star_sweeps.sweep(workspace, scores, iterations)
-        asked = len(workspace.stars.rays)
-        return messages.finish(
-            workspace, problem, scores, iterations, asked, self.residual_tolerance
-        )

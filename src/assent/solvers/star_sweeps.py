@@ -10,22 +10,22 @@ from assent.kernels import stars as kernel
 from assent.kernels.stars import Stars
 from assent.problem import Float, Problem, Scores
 from assent.solvers import messages
-from assent.solvers.messages import Messages
-from assent.solvers.protocol import WarmStart
+from assent.solvers.messages import BlockDescent, Messages
+from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.star_layout import stars_of
 
 
-@dataclass
+@dataclass(kw_only=True)
 class StarMessages(Messages):
     """State of a running solve, and scratch for the largest star."""
 
-    stars: Stars | None = None
-    shares: Float | None = None  # [2, rays] forward and backward
-    left: Float | None = None  # [n] what link scores leave of the coordinates' own
-    dead: np.ndarray | None = None
-    total: Float | None = None
-    reports: Float | None = None
-    old: Float | None = None
+    stars: Stars
+    shares: Float  # [2, rays] forward and backward
+    left: Float  # [n] what link scores leave of the coordinates' own
+    dead: np.ndarray
+    total: Float
+    reports: Float
+    old: Float
 
 
 def start(
@@ -53,3 +53,17 @@ def sweep(workspace: StarMessages, scores: Scores, passes: int, damping: float =
         w.stars, w.flat, w.inner, w.shares, damping, w.iterations, passes,
         w.s, w.left, w.belief, w.dead, w.total, w.reports, w.old, w.work,
     )  # fmt: skip
+
+
+class StarDescent(BlockDescent):
+    """A solver that is told apart from others by its shares alone."""
+
+    def advance(
+        self, problem: Problem, scores: Scores, workspace: StarMessages, iterations: int
+    ) -> Info:
+        """So many sweeps, forward and backward by turns."""
+        sweep(workspace, scores, iterations)
+        asked = len(workspace.stars.rays)
+        return messages.finish(
+            workspace, problem, scores, iterations, asked, self.residual_tolerance
+        )

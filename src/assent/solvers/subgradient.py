@@ -12,10 +12,9 @@ from assent.kernels.flat import Flat, flat_of, inner_scores
 from assent.kernels.oracle import raise_pending
 from assent.kernels.questions import Work, make_questions_work
 from assent.kernels.start import OF_SCORES
-from assent.problem import DualPoint, Float, Problem, Scores, split_links
+from assent.problem import Float, Problem, Scores
 from assent.solvers.abilities import require
-from assent.solvers.dual_bound import bound_at
-from assent.solvers.messages import check_settings
+from assent.solvers.messages import KeepsBest, check_settings
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.starting_point import initial_penalty, share_out
 
@@ -62,7 +61,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Subgradient:
+class Subgradient(KeepsBest):
     """Projected subgradient dual decomposition: needs nothing but best vertices, slow to the end.
 
     Every factor is asked for its best vertex, and pays or is paid for where it differs from the
@@ -166,12 +165,9 @@ class Subgradient:
         state = workspace.state
         if self.step == "polyak" and state[kernel.DONE] == 0.0:
             self._run(problem, scores, workspace, 1)
-            # The margin of the first target: what the copies differ by is worth that much.
-            state[kernel.MOVE] = max(
-                abs(state[kernel.BEST] - scores.constant), initial_penalty(problem, scores)
-            )
-            state[kernel.TARGET] = state[kernel.BEST]
-            state[kernel.ROUND] = state[kernel.LOOK] = kernel.POLYAK_ROUND
+            # What the copies differ by is worth that much.
+            size = abs(state[kernel.BEST] - scores.constant)
+            aim_below(state, max(size, initial_penalty(problem, scores)))
         self._run(problem, scores, workspace, iterations)
         spread = float(np.sqrt(state[kernel.SPREAD]))
         agreed = spread == 0.0
@@ -179,20 +175,6 @@ class Subgradient:
             int(state[kernel.DONE]), spread, spread, finished=agreed,
             reason=AGREED if agreed else "", calls=int(state[kernel.CALLS]),
         )  # fmt: skip
-
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Upper bound from the best link scores so far."""
-        return bound_at(problem, scores, split_links(problem, workspace.best_s))
-
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: Workspace,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
-        """The best link scores so far."""
-        return split_links(problem, workspace.best_s.copy())
 
     def marginals(self, workspace: Workspace) -> Float:
         """Where all agree, the answer; before that the average of all iterations."""
@@ -206,3 +188,9 @@ class Subgradient:
             return float(state[kernel.LAST])
         inner = state[kernel.MEAN_INNER]
         return float(scores.constant + scores.theta @ workspace.mean_p + inner)
+
+
+def aim_below(state: Float, margin: float) -> None:
+    """Polyak's first target: so much below the dual value."""
+    state[kernel.MOVE], state[kernel.TARGET] = margin, state[kernel.BEST]
+    state[kernel.ROUND] = state[kernel.LOOK] = kernel.POLYAK_ROUND

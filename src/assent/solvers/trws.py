@@ -11,17 +11,16 @@ from assent.kernels import stars as ray
 from assent.kernels.flat import CODE, FACTOR, TABLE
 from assent.kernels.stars import Stars
 from assent.problem import DENSE, POTTS, Float, Int64, Problem, Scores
-from assent.solvers import messages, star_sweeps
-from assent.solvers.messages import BlockDescent
-from assent.solvers.protocol import Info, WarmStart
+from assent.solvers import star_sweeps
+from assent.solvers.protocol import WarmStart
 from assent.solvers.star_layout import rays_at
-from assent.solvers.star_sweeps import StarMessages
+from assent.solvers.star_sweeps import StarDescent, StarMessages
 
 LOGIC_NAMES = ("AtMost", "Exactly", "AtLeastOne with output", "Parity", "Knapsack")
 
 
 @dataclass(frozen=True)
-class TRWS(BlockDescent):
+class TRWS(StarDescent):
     """Sequential tree-reweighted message passing: quick on graphs of unary and pairwise terms.
 
     Variables are visited in the order they were declared, then backwards; a variable collects
@@ -47,29 +46,14 @@ class TRWS(BlockDescent):
     residual_tolerance: float = 1e-8
     max_iterations: int = 10_000
 
-    def __post_init__(self) -> None:
-        messages.check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
-
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> StarMessages:
         """Fresh state, or link scores from an earlier run."""
-        messages.require("TRWS", "max_marginals", problem)
         workspace = star_sweeps.start("TRWS", problem, scores, warm_start)
-        assert workspace.stars is not None
         workspace.shares = _shares(problem, workspace)
         return workspace
 
-    def advance(
-        self, problem: Problem, scores: Scores, workspace: StarMessages, iterations: int
-    ) -> Info:
-        """So many sweeps, forward and backward by turns."""
-        assert workspace.stars is not None
-        star_sweeps.sweep(workspace, scores, iterations)
-        asked = len(workspace.stars.rays)
-        return messages.finish(
-            workspace, problem, scores, iterations, asked, self.residual_tolerance
-        )
 
 
 def _shares(problem: Problem, workspace: StarMessages) -> Float:
@@ -78,7 +62,6 @@ def _shares(problem: Problem, workspace: StarMessages) -> Float:
     As many parts are made as there are factors on the side that has more (Kolmogorov's gamma).
     """
     stars = workspace.stars
-    assert stars is not None
     ahead, behind = _sides(problem, workspace, stars)
     parts = np.maximum(rays_at(stars, ahead), rays_at(stars, behind))
     share = 1.0 / np.maximum(parts, 1)
@@ -98,18 +81,19 @@ def _sides(
     np.maximum.at(high, factor, unit)
     between = (unit != low[factor]) & (unit != high[factor])
     if between.any():
-        code = int(groups[stars.rays[between, ray.GROUP][0], CODE])
+        name = _name(problem, groups, int(stars.rays[between, ray.GROUP][0]))
         raise ModelError(
-            f"TRWS takes factors over two variables at most, and {_name(problem, groups, code)} "
+            f"TRWS takes factors over two variables at most, and {name} "
             "ties more; decode with MPLP(), StarDiffusion() or AD3()"
         )
     return unit < high[factor], unit > low[factor]
 
 
-def _name(problem: Problem, groups: Int64, code: int) -> str:
+def _name(problem: Problem, groups: Int64, group: int) -> str:
     """A group's kind in words."""
+    code = int(groups[group, CODE])
     if code < TABLE:  # a pair has no more than two
         return f"a constraint of the form {LOGIC_NAMES[code]}"
     if code in (TABLE + DENSE, TABLE + POTTS):
         return "a Dense table"
-    return f"a {problem.models[0].structure.kind}"
+    return f"a {problem.models[group - len(groups)].structure.kind}"  # models come last
