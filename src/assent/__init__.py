@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from assent.solvers.linear_program import LinearProgram
     from assent.solvers.max_product import MaxProduct
     from assent.solvers.mplp import MPLP
+    from assent.solvers.roof_duality import RoofDuality
     from assent.solvers.star_diffusion import StarDiffusion
     from assent.solvers.subgradient import Subgradient
     from assent.solvers.trws import TRWS
@@ -72,6 +73,7 @@ _LAZY = {
     "LinearProgram": "assent.solvers.linear_program",
     "MPLP": "assent.solvers.mplp",
     "MaxProduct": "assent.solvers.max_product",
+    "RoofDuality": "assent.solvers.roof_duality",
     "StarDiffusion": "assent.solvers.star_diffusion",
     "TRWS": "assent.solvers.trws",
     "Subgradient": "assent.solvers.subgradient",
@@ -123,6 +125,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "Restored",
     "Result",
     "Results",
+    "RoofDuality",
     "Soft",
     "SoftCount",
     "StarDiffusion",

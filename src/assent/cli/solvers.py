@@ -13,6 +13,7 @@ SOLVERS = {
     "ad3": "AD3",
     "lp": "LinearProgram",
     "ip": "IntegerProgram",
+    "roof-duality": "RoofDuality",
     "subgradient": "Subgradient",
     "mplp": "MPLP",
     "star-diffusion": "StarDiffusion",
