@@ -118,14 +118,23 @@ def literal_truth(codes: Int32, assignment: NDArray[np.int8]) -> NDArray[np.bool
     return (assignment[np.where(codes < 0, ~codes, codes)] == 1) ^ (codes < 0)
 
 
-def upper_bound(compiled: Compiled, scores: GraphScores, dual: tuple[Float, ...]) -> float:
-    """The bound that link scores ``dual`` (one ``[m, size]`` array per batch) prove."""
+def upper_bound(
+    compiled: Compiled,
+    scores: GraphScores,
+    dual: tuple[Float, ...],
+    known: NDArray[np.int8] | None = None,
+) -> float:
+    """The bound that link scores ``dual`` (one ``[m, size]`` array per batch) prove.
+
+    ``known[N]`` are values that are given, -1 for free: by default those the graph fixes.
+    """
+    fixed = compiled.fixed if known is None else known
     total, residual = scores.constant, scores.theta.copy()
     own_scores = by_block(compiled, scores)
     for block, own, links in zip(compiled.blocks, own_scores, dual, strict=True):
-        total += _block_bound(block.factor, own, links, compiled.fixed)
+        total += _block_bound(block.factor, own, links, fixed)
         total -= _charge(block.factor.codes, links, residual)
-    free, true = compiled.fixed == FREE, compiled.fixed == 1
+    free, true = fixed == FREE, fixed == 1
     return total + float(np.maximum(residual[free], 0.0).sum() + residual[true].sum())
 
 
@@ -197,10 +206,15 @@ def _charge(codes: Int32, links: Float, residual: Float) -> float:
     return float(links[negated].sum())
 
 
-def proves_infeasible(compiled: Compiled, scores: GraphScores, ray: tuple[Float, ...]) -> bool:
+def proves_infeasible(
+    compiled: Compiled,
+    scores: GraphScores,
+    ray: tuple[Float, ...],
+    known: NDArray[np.int8] | None = None,
+) -> bool:
     """Whether link scores bound the all-zero objective below zero: nothing is feasible then."""
     scale = max((float(np.abs(links).sum()) for links in ray if links.size), default=0.0)
-    return upper_bound(compiled, scores.zeroed(), ray) < -RAY_MARGIN * scale
+    return upper_bound(compiled, scores.zeroed(), ray, known) < -RAY_MARGIN * scale
 
 
 def literal_marginals(codes: Int32, marginals: Float) -> Float:

@@ -307,9 +307,7 @@ def refutes(compiled: Compiled, scores: GraphScores) -> bool:
 def explainer(compiled: Compiled) -> Explainer:
     """Tells why coordinates are fixed; propagation is repeated for it."""
     graph, blocks, forbids = compiled.graph, compiled.blocks, compiled.forbids
-    _, values, rank, _ = _propagate(
-        graph, len(compiled.fixed), blocks, compiled.evidence, forbids
-    )
+    _, values, rank, _ = _propagate(graph, len(compiled.fixed), blocks, compiled.evidence, forbids)
     return Explainer(graph, blocks, forbids, compiled.evidence, values, rank)
 
 
@@ -359,7 +357,7 @@ def _close(
         reason = f"{name} and its opposite are both asked for, by evidence or by a score of -inf"
         return np.maximum(values, 0), rank, Conflict((reason,))
     known = bool(len(true)) or any(logic.forces(rows) for rows in raw)
-    strict = _strict_tables(blocks, forbids, known)
+    strict = strict_tables(blocks, forbids, known)
     if not known and not strict:
         return values, rank, None
     rank = np.full(size, np.iinfo(np.int64).max)
@@ -395,10 +393,10 @@ def _close(
         values[coordinates] = unsupported < 0
         rank[coordinates] = next_rank
         next_rank += 1
-        strict = _strict_tables(blocks, forbids, True)
+        strict = strict_tables(blocks, forbids, True)
 
 
-def _strict_tables(
+def strict_tables(
     blocks: tuple[Handle, ...], forbids: Forbids, given: bool
 ) -> list[tuple[int, Handle, NDArray[np.bool_]]]:
     """Batches of tables that forbid something, by number, with what each forbids, ``[m, entries]``.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent import certify
+from assent import certify, proof
 from assent.compiled import Compiled, GraphScores, refutes
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.factors.pair import Pair, inner_part
@@ -83,6 +83,7 @@ class Certificate:
         conflict: for INFEASIBLE, the constraints involved, in words; where propagation of
             evidence shows it, step by step: "evidence x[0]=1", "AtMostOne(x[0], x[1]) → x[1]=0",
             …, "AtLeastOne(x[1]) cannot hold".
+        proof: a tree of cases that shows the bound where no single dual point does.
     """
 
     value: float
@@ -96,6 +97,12 @@ class Certificate:
     flat_dual: DualPoint | None
     is_ray: bool = False
     searched: bool = False
+    proof: Any = None
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """Whose word parts of the bound rest on: what `verify` cannot recheck."""
+        return proof.trusted(self.proof) if self.proof is not None else ()
 
     @property
     def gap(self) -> float:
@@ -136,10 +143,14 @@ class Certificate:
             return False
         if self.feasible and not _close(check.value, self.value):
             return False
-        if self.bound == -np.inf:
-            return self._verify_infeasible()
         if self.bound == np.inf:  # a solver without a bound claims nothing
             return True
+        if self.proof is not None:
+            shown = proof.Replay(self.compiled, self.scores).bound(self.proof)
+            most = max(shown, self.value)
+            return most == self.bound or most <= self.bound + _slack(self.bound)
+        if self.bound == -np.inf:
+            return self._verify_infeasible()
         bound = certify.upper_bound(self.compiled, self.scores, self.dual_point)
         if self.value > self.bound + _slack(self.bound):
             return False
@@ -159,6 +170,7 @@ class Certificate:
         return (
             f"Certificate: value {value} ≤ optimum ≤ bound {self.bound:.6g} "
             f"(gap {self.gap:.3g}, relative {self.relative_gap:.1e})"
+            + "".join(f"; trusting {name}" for name in self.trusted)
         )
 
 

@@ -106,9 +106,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(
-    rules: Sequence[Rule], result: Result, tolerance: float, most: int
-) -> Explanation:
+def explain(rules: Sequence[Rule], result: Result, tolerance: float, most: int) -> Explanation:
     """Find the ground rules that a result broke, paid for or leans on."""
     x = result.certificate.assignment
     violated: list[Finding] = []
@@ -130,9 +128,7 @@ def explain(
     return Explanation(*(_sorted(found, most) for found in (violated, paid, tight)))
 
 
-def _tight(
-    rules: Sequence[Rule], result: Result, tolerance: float, most: int
-) -> list[Finding]:
+def _tight(rules: Sequence[Rule], result: Result, tolerance: float, most: int) -> list[Finding]:
     """Hard ground rules that keep the bound down: dropping one would raise it by the amount."""
     certificate = result.certificate
     if certificate.flat_dual is None:

@@ -1,0 +1,66 @@
+"""What known literals imply, through every kind of factor, asked for many times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compiled import Compiled, strict_tables
+from assent.placement import logic, tables
+from assent.problem import make_problem
+
+
+class Closure:
+    """Unit propagation over a graph as written, ready to be repeated.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> rule = g.add(at.ExactlyOne(g.binary(3)))
+        >>> closure = Closure(g.compile())
+        >>> closure.extend(closure.start, [1]).tolist()
+        [0, 1, 0]
+        >>> closure.extend(closure.start, [~0, ~1, ~2]) is None
+        True
+    """
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.start = compiled.fixed  # [N] what the graph itself fixes, -1 for free
+        raw, _ = logic.split_repeats(logic.raw_rows(compiled.blocks, compiled.forbids.pairs))
+        _, groups = logic.arrange(raw)
+        self._problem = make_problem(
+            len(compiled.fixed),
+            np.zeros((0, 2), np.int32),
+            groups.logic,
+            weights=groups.weights,
+            capacity=groups.capacity,
+        )
+        self._strict = strict_tables(compiled.blocks, compiled.forbids, True)
+
+    def extend(self, known: NDArray[np.int8], literals: Sequence[int]) -> NDArray[np.int8] | None:
+        """Values ``[N]`` that follow once ``literals`` are true as well; None if they cannot be."""
+        values = known.copy()
+        for code in literals:
+            place, truth = (~code, 0) if code < 0 else (code, 1)
+            if values[place] == 1 - truth:
+                return None
+            values[place] = truth
+        return self._close(values)
+
+    def _close(self, values: NDArray[np.int8]) -> NDArray[np.int8] | None:
+        from assent.kernels import propagate
+
+        while True:
+            values, conflict = propagate.fix(self._problem, values)
+            if conflict >= 0:
+                return None
+            if not self._strict:
+                return values
+            unsupported, broken = tables.unsupported_literals(self._strict, values)
+            if broken is not None:
+                return None
+            if not len(unsupported):
+                return values
+            values[np.where(unsupported < 0, ~unsupported, unsupported)] = unsupported < 0

@@ -1,0 +1,261 @@
+"""Proofs that no assignment is worth more than a bound, for anybody to replay; imports no solver.
+
+A proof is a tree.  Its leaves bound the graph under the literals that are known on the way there:
+link scores, link scores that show that nothing is possible, other bounds that can be recomputed
+(any class with a method ``bound(replay, known)``), or somebody's word (`Trusted`).  Inner nodes
+distinguish cases that cover everything (`Split`), put away literals one by one (`Fixed`), or take
+parts apart that have nothing to do with each other (`Apart`).  Between them known literals are
+propagated, and a case that propagation refutes needs no leaf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent import certify
+from assent.closure import Closure
+from assent.compiled import Compiled, GraphScores
+from assent.factors.exactly_one import ExactlyOne
+from assent.problem import DualPoint, Int64
+
+Known = NDArray[np.int8]  # [N] -1 for a free coordinate
+
+
+class Proof(Protocol):
+    """A leaf: no assignment that agrees with ``known[N]`` is worth more than its bound."""
+
+    def bound(self, replay: Replay, known: Known) -> float:
+        """The bound, recomputed; ``inf`` where the proof does not hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkScores:
+    """A leaf: any score per link of the compiled graph gives a bound."""
+
+    dual: DualPoint
+
+    def bound(self, replay: Replay, known: Known) -> float:
+        dual = replay.compiled.graph_dual(self.dual, replay.scores)
+        return certify.upper_bound(replay.compiled, replay.scores, dual, known)
+
+
+@dataclass(frozen=True, eq=False)
+class Ray:
+    """A leaf: link scores that bound the all-zero objective below zero; nothing is possible."""
+
+    dual: DualPoint
+
+    def bound(self, replay: Replay, known: Known) -> float:
+        dual = replay.compiled.graph_dual(self.dual, replay.scores.zeroed())
+        shown = certify.proves_infeasible(replay.compiled, replay.scores, dual, known)
+        return -np.inf if shown else np.inf
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """A leaf that claims that propagation finds a conflict: replaying never gets here then."""
+
+    def bound(self, replay: Replay, known: Known) -> float:
+        return np.inf
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """A leaf that cannot be rechecked: somebody else's word for a bound."""
+
+    by: str
+    claim: float
+
+    def bound(self, replay: Replay, known: Known) -> float:
+        return self.claim
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Cases that cover everything, each with literals that hold in it and a proof of its own.
+
+    Either a literal and its negation, or any sets of states that together are all states of one
+    categorical variable (or all literals of one ExactlyOne): a state by its literal, or a set of
+    states by the negations of all others.
+    """
+
+    cases: tuple[tuple[int, ...], ...]
+    children: tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed:
+    """Literals without which nothing is worth more than the bound of ``why``, then the ``rest``.
+
+    ``why`` is evaluated once per literal, with the literal false.
+    """
+
+    why: Any
+    literals: tuple[int, ...]
+    rest: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """Parts without a common factor; bounds add up.
+
+    ``parts`` are coordinates and the proof of each.  A part is bounded with everything outside
+    known as in the feasible ``assignment[N]``, which says what the outside is worth.
+    """
+
+    assignment: Known
+    parts: tuple[tuple[Int64, Any], ...]
+
+
+class Replay:
+    """Recomputes proofs about a compiled graph with its scores.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(2, scores=[1.0, 2.0])
+        >>> rule = g.add(at.AtMostOne(x))
+        >>> claim = at.decode(g).certificate
+        >>> leaf = LinkScores(claim.flat_dual)
+        >>> Replay(claim.compiled, claim.scores).bound(Split(((0,), (~0,)), (leaf, leaf)))
+        2.0
+    """
+
+    def __init__(self, compiled: Compiled, scores: GraphScores) -> None:
+        self.compiled, self.scores = compiled, scores
+
+    @cached_property
+    def closure(self) -> Closure:
+        return Closure(self.compiled)
+
+    def bound(self, proof: Any, known: Known | None = None) -> float:
+        """What a proof shows: ``-inf`` if nothing is possible, ``inf`` if it does not hold."""
+        worst = -np.inf
+        if known is None:
+            if self.compiled.conflict is not None:
+                return worst
+            known = self.compiled.fixed
+        waiting = [(proof, known)]
+        while waiting and worst < np.inf:
+            node, known = waiting.pop()
+            if isinstance(node, Split):
+                if not self._covers(node.cases) or len(node.children) != len(node.cases):
+                    return np.inf
+                for literals, child in zip(node.cases, node.children, strict=True):
+                    self._visit(waiting, child, known, literals)
+            elif isinstance(node, Fixed):
+                for literal in node.literals:
+                    self._visit(waiting, node.why, known, (~literal,))
+                self._visit(waiting, node.rest, known, node.literals)
+            elif isinstance(node, Apart):
+                worst = max(worst, self._bound_apart(node, known))
+            else:
+                worst = max(worst, node.bound(self, known))
+        return float(worst)
+
+    def _visit(
+        self,
+        waiting: list[tuple[Any, Known]],
+        proof: Any,
+        known: Known,
+        literals: tuple[int, ...],
+    ) -> None:
+        """Put a case on the list, unless its literals cannot be."""
+        values = self.closure.extend(known, literals)
+        if values is not None:
+            waiting.append((proof, values))
+
+    # ------------------------------------------------------------ cases
+
+    def _covers(self, cases: tuple[tuple[int, ...], ...]) -> bool:
+        """Whether every assignment falls into some case."""
+        if [len(case) for case in cases] == [1, 1] and cases[0][0] == ~cases[1][0]:
+            return True
+        named = {literal for case in cases for literal in case}
+        one_of = self._one_of(named)
+        if one_of is None:
+            return False
+        left = set(one_of)
+        for case in cases:
+            states = set(one_of) - {~literal for literal in case}
+            for literal in case:
+                if literal in one_of:
+                    states &= {literal}
+            left -= states
+        return not left
+
+    def _one_of(self, named: set[int]) -> list[int] | None:
+        """The literals of an ExactlyOne that all ``named`` literals or their negations are of."""
+        for row in self._rows_with(next(iter(named), None)):
+            if all(literal in row or ~literal in row for literal in named):
+                return row
+        return None
+
+    def _rows_with(self, literal: int | None) -> Iterator[list[int]]:
+        if literal is None:
+            return
+        for block in self.compiled.blocks:
+            if isinstance(block.factor, ExactlyOne):
+                codes = block.factor.codes
+                for row in np.flatnonzero(((codes == literal) | (codes == ~literal)).any(axis=1)):
+                    yield codes[row].tolist()
+
+    # ------------------------------------------------------------ parts
+
+    def _bound_apart(self, node: Apart, known: Known) -> float:
+        check = certify.check_assignment(self.compiled, self.scores, node.assignment)
+        agrees = ((known == -1) | (known == node.assignment)).all()
+        if not check.feasible or not agrees or not self._are_apart(node.parts, known):
+            return np.inf
+        total = check.value
+        for coordinates, proof in node.parts:
+            outside = node.assignment.copy()
+            outside[coordinates] = known[coordinates]
+            total += self.bound(proof, outside) - check.value
+        return total
+
+    def _are_apart(self, parts: tuple[tuple[Int64, Any], ...], known: Known) -> bool:
+        """Whether parts hold all free coordinates once, and no factor ties two of them."""
+        owner = np.full(len(known), -1, np.int64)
+        for number, (coordinates, _) in enumerate(parts):
+            if (owner[coordinates] >= 0).any():
+                return False
+            owner[coordinates] = number
+        free = known == -1
+        if (owner[free] < 0).any():
+            return False
+        low, high = np.where(free, owner, len(parts)), np.where(free, owner, -1)
+        for block in self.compiled.blocks:
+            codes = block.factor.codes
+            own = np.where(codes < 0, ~codes, codes)
+            if own.size and (low[own].min(axis=1) < high[own].max(axis=1)).any():
+                return False
+        return True
+
+
+def nodes(proof: Any) -> Iterator[Any]:
+    """All nodes of a proof, each object once."""
+    waiting, seen = [proof], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        if isinstance(node, Split):
+            waiting += node.children
+        elif isinstance(node, Fixed):
+            waiting += [node.why, node.rest]
+        elif isinstance(node, Apart):
+            waiting += [part for _, part in node.parts]
+
+
+def trusted(proof: Any) -> tuple[str, ...]:
+    """Whom a proof takes at their word, each once."""
+    return tuple(dict.fromkeys(node.by for node in nodes(proof) if isinstance(node, Trusted)))
