@@ -185,8 +185,6 @@ def soft_logic_command(quick: bool, rules: str) -> None:
 def batch_command(quick: bool, count: int | None, threads: int) -> None:
     """Many small problems at once, against a loop over scipy's milp."""
     batch.run(new_console(), count or BATCH[quick], threads)
-
-
 @main.command("learning")
 @quick_option
 @data_option

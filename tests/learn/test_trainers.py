@@ -90,7 +90,9 @@ def test_saddle_methods_reach_the_conic_optimum(trainer, family, seed):
     limited = replace(trainer, weights_in=L2Ball(radius), max_iterations=20_000)
     # The objective agrees to 1e-3 long before the gap, which falls as one over the passes, says so.
     near = ball_value + 1e-3 * (1.0 + ball_value)
-    result = train(examples, limited, measure_every=25, callback=lambda step: step.hinge <= near)
+    result = train(
+        examples, limited, measure_every=25, callback=lambda step: step.hinge <= near
+    )
     assert result.trace.hinge[-1] <= near
     for step in result.trace.steps:
         assert step.hinge - step.gap <= ball_value + 1e-6 <= step.hinge + 2e-6

@@ -58,7 +58,9 @@ class Table(Scored):
             inner[row] = support.weight[row, :size] @ support.inner[row, :size]
         return out, inner
 
-    def best_values(self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]) -> Float:
+    def best_values(
+        self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]
+    ) -> Float:
         """Best value ``[m]`` for literal scores over the joint states that are allowed."""
         parts = [
             np.where(own, part, -np.inf)

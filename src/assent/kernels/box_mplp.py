@@ -176,7 +176,9 @@ def sweep(
                     continue
                 new[:k] = old
                 best_block(m1, m2, c, new[:k])
-                moved += settle_block(submodels, boxes, box, new, nu, r, first, cache, valid, keys)
+                moved += settle_block(
+                    submodels, boxes, box, new, nu, r, first, cache, valid, keys
+                )
             if moved == before:
                 break
     return moved, asked

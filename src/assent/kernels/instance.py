@@ -621,4 +621,6 @@ def solve(
         structures.inner_marginals(tables, layout, aside.supports, weights)
     for v in range(p.size):
         p[v] = min(max(p[v], 0.0), 1.0)
-    return Outcome(ending, value, bound, violations, iterations, primal, moved, penalty, relaxed)
+    return Outcome(
+        ending, value, bound, violations, iterations, primal, moved, penalty, relaxed
+    )

@@ -100,7 +100,9 @@ def group_slots(tables, layout, t):
     """The slots of group ``t``."""
     first, last = tables.slot[t], tables.slot[t + 1]
     start = layout.start[first + t : last + t + 1]
-    return Slots(start, tables.first[first:last], 0, start[:0], layout.no_base, layout.no_scratch)
+    return Slots(
+        start, tables.first[first:last], 0, start[:0], layout.no_base, layout.no_scratch
+    )
 
 
 @jit(inline="always")

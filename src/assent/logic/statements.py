@@ -349,3 +349,4 @@ class Reader:
                 parser.line,
             )  # fmt: skip
         return read_data(path)
+

@@ -239,7 +239,9 @@ class AD3:
                 self._run(problem, scores, w, alpha, 1, squares)
         self._smooth(problem, w, before)
         w.calls += _asked(problem, w, iterations, self.cache_idle)
-        return Info(w.iterations, w.primal_residual, w.dual_residual, w.penalty, calls=int(w.calls))
+        return Info(
+            w.iterations, w.primal_residual, w.dual_residual, w.penalty, calls=int(w.calls)
+        )
 
     def _smooth(self, problem: Problem, workspace: Workspace, before: int) -> None:
         """Fold the averages into their own average, with the weight of the iterations done."""
