@@ -12,6 +12,7 @@ import assent as at
 from assent.compiled import graph_scores
 from assent.errors import ModelError
 from assent.kernels.box_mplp import best_block
+from assent.kernels.matrix_block import best_matrix_block
 from tests.oracles.hulls import hull_lp
 from tests.oracles.sweep import sweep_seeds
 
@@ -27,22 +28,26 @@ def random_block(rng):
 
 
 def block_value(m1, m2, nu):
-    return (m1 - nu).max() + (m2 + nu).max()
+    """What a block is worth at its multipliers ``[K]`` or ``[K, K]``."""
+    if nu.ndim == 1:
+        nu = np.diag(nu)
+    return (m1 - nu.sum(axis=1)).max() + (m2 + nu.sum(axis=0)).max()
 
 
 def block_optimum(m1, m2, c):
-    """The least value of a block, by a linear program."""
-    k = len(c)
-    rows, right = [], []
-    for side, m, sign in ((0, m1, -1.0), (1, m2, 1.0)):
-        for i in np.flatnonzero(m > -np.inf):
-            row = np.zeros(k + 2)
-            row[i], row[k + side] = sign, -1.0
-            rows.append(row)
-            right.append(-m[i])
-    cost = np.append(np.zeros(k), [1.0, 1.0])
-    bounds = [*((0.0, top) for top in c), (None, None), (None, None)]
-    return linprog(cost, np.array(rows), right, bounds=bounds).fun
+    """The least value of a block with penalties ``[K, K]``, by a linear program."""
+    k = len(m1)
+    out = np.kron(np.eye(k), np.ones(k))  # sums over rows, and over columns, of multipliers
+    into = np.kron(np.ones(k), np.eye(k))
+    first, second = m1 > -np.inf, m2 > -np.inf
+    rows = np.block([
+        [-out[first], np.tile([-1.0, 0.0], (first.sum(), 1))],
+        [into[second], np.tile([0.0, -1.0], (second.sum(), 1))],
+    ])  # fmt: skip
+    right = -np.concatenate([m1[first], m2[second]])
+    cost = np.append(np.zeros(k * k), [1.0, 1.0])
+    bounds = [*((0.0, top) for top in c.ravel()), (None, None), (None, None)]
+    return linprog(cost, rows, right, bounds=bounds).fun
 
 
 @sweep_seeds()
@@ -53,7 +58,57 @@ def test_a_block_step_is_the_best_there_is(seeds):
         claimed = best_block(m1, m2, c, nu)
         assert (nu >= 0.0).all() and (nu <= c).all()
         assert block_value(m1, m2, nu) == pytest.approx(claimed, abs=1e-9)
+        assert claimed == pytest.approx(block_optimum(m1, m2, np.diag(c)), abs=1e-7)
+
+
+def random_matrix(rng, k):
+    c = rng.random((k, k)) * rng.choice([0.1, 1.0, 3.0])
+    if rng.random() < 0.3:
+        c *= rng.random((k, k)) < 0.4
+    return np.round(2.0 * c) if rng.random() < 0.3 else c
+
+
+@sweep_seeds()
+def test_a_step_on_a_matrix_is_the_best_there_is(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        m1, m2, _ = random_block(rng)
+        c, scale = random_matrix(rng, len(m1)), 10.0 ** rng.integers(-3, 6)
+        nu = np.zeros(c.shape)
+        claimed = best_matrix_block(scale * m1, scale * m2, scale * c, nu) / scale
+        assert (nu >= 0.0).all() and (nu <= scale * c).all()
+        assert block_value(m1, m2, nu / scale) == pytest.approx(claimed, abs=1e-9)
         assert claimed == pytest.approx(block_optimum(m1, m2, c), abs=1e-7)
+
+
+@sweep_seeds(0.3)
+def test_a_diagonal_matrix_is_agreement_by_label(seeds):
+    for seed in seeds:
+        m1, m2, c = random_block(np.random.default_rng(seed))
+        nu, same = np.zeros(len(c)), np.zeros((len(c), len(c)))
+        best = best_block(m1, m2, c, nu)
+        assert best_matrix_block(m1, m2, np.diag(c), same) == pytest.approx(best, abs=1e-9)
+        assert (same[~np.eye(len(c), dtype=bool)] == 0.0).all()
+
+
+def test_blocks_that_nothing_can_be_in():
+    none, nu = np.full(2, -np.inf), np.full((2, 2), 0.5)
+    for m1, m2 in ((none, np.zeros(2)), (np.zeros(2), none)):
+        assert best_matrix_block(m1, m2, np.ones((2, 2)), nu) == -np.inf
+        assert (nu == 0.5).all()
+
+
+def test_no_pair_of_states_tells_the_multipliers_of_a_matrix():
+    """The paper takes the best pair (21) for the block's optimum: that may lie above it."""
+    above = 0
+    for seed in range(500):
+        rng = np.random.default_rng(seed)
+        m1, m2, c = rng.normal(size=3), rng.normal(size=3), rng.random((3, 3))
+        pair = (m1[:, None] + m2 - c.sum(axis=1, keepdims=True) + c).max()
+        best = best_matrix_block(m1, m2, c, np.zeros((3, 3)))
+        assert best >= pair - 1e-9
+        above += best > pair + 1e-6
+    assert above > 25
 
 
 def printed_block(m1, m2, c):
@@ -89,7 +144,7 @@ def test_the_printed_step_is_not_the_best():
     assert worse == apart
 
 
-def corpus(rng, dense=False, sentences=3, length=3, states=3):
+def corpus(rng, dense=False, matrix=False, sentences=3, length=3, states=3):
     """Chains of which some words should be tagged alike, and the same with plain tables."""
     g = at.FactorGraph()
     found = []
@@ -106,7 +161,8 @@ def corpus(rng, dense=False, sentences=3, length=3, states=3):
         top = g.categorical(states=states, name=f"top{k}")
         for tag in found:
             word = int(rng.integers(length))
-            penalty = rng.random(states) * 2.0
+            penalty = rng.random((states, states) if matrix else states)
+            penalty *= 1.0 if matrix else 2.0
             if dense:
                 table = -penalty[:, None] * (1.0 - np.eye(states))
                 g.add(at.Dense(tag[word], top, scores=table))
@@ -139,6 +195,37 @@ def test_sentences_that_should_agree(seeds):
         for result in (steps, descent):
             assert result.feasible and result.certificate.verify()
             assert result.value <= optimum + 1e-7
+
+
+@sweep_seeds(0.2)
+def test_sentences_with_matrices_of_penalties(seeds):
+    for seed in seeds:
+        g = corpus(np.random.default_rng(seed), matrix=True)
+        best = at.decode(g, at.AD3(gap_tolerance=1e-7))
+        result = at.decode(g, at.BoxMPLP())
+        assert result.value <= best.bound + 1e-7
+        assert best.value <= result.bound + 1e-7
+        assert result.certificate.verify()
+        duals, bounds = descent(g, at.BoxMPLP(passes=2), 12)
+        for line in (duals, bounds):
+            assert (np.diff(line) <= 1e-9 * (1.0 + abs(best.bound))).all()
+        assert (np.array(bounds) <= np.array(duals) + 1e-9).all()
+        # Never below what the box allows at all, where subgradient steps end.
+        steps = at.decode(g, at.BoxSubgradient(max_iterations=3000, gap_tolerance=0.0))
+        assert duals[-1] >= steps.bound - 1e-7
+
+
+def descent(graph, solver, sweeps):
+    """Values of the box dual and bounds, sweep by sweep."""
+    compiled = graph.compile()
+    problem, scores = compiled.problem, compiled.flat_scores(graph_scores(graph))
+    workspace = solver.init(problem, scores)
+    duals, bounds = [], []
+    for _ in range(sweeps):
+        solver.advance(problem, scores, workspace, 1)
+        duals.append(solver.box_dual(scores, workspace))
+        bounds.append(solver.bound(problem, scores, workspace))
+    return duals, bounds
 
 
 def soft_graph(rng):
@@ -213,6 +300,9 @@ def test_matrices_of_penalties(seeds):
         # Read as a dual point of the pair, which is tighter, multipliers may prove more.
         assert best - 1e-9 <= result.bound <= -found.fun + 1e-3
         assert result.certificate.verify()
+        # One block: a single step is the whole optimum.
+        step = at.decode(g, at.BoxMPLP())
+        assert best - 1e-9 <= step.bound <= -found.fun + 1e-7
 
 
 def test_what_a_box_solver_does_not_take():
@@ -230,7 +320,7 @@ def test_what_a_box_solver_does_not_take():
     h = at.FactorGraph()
     x = h.binary(3, name="x")
     h.add(at.SoftCount(at.AtMost(1, x), penalty=1.0))
-    with pytest.raises(ModelError, match="no closed step"):
+    with pytest.raises(ModelError, match="a SoftCount is none"):
         at.decode(h, at.BoxMPLP())
     with pytest.raises(ValueError, match="passes"):
         at.BoxMPLP(passes=0)

@@ -5,6 +5,8 @@ multipliers of a block are best when they make the submodels' maxima add up to
 
     max over i, j of  m1(i) + m2(j) - c(i) [i != j]
 
+A matrix of penalties has its own step (:mod:`assent.kernels.matrix_block`).
+
 Max-marginals are linear in the multipliers of their own variable, so a submodel is asked again
 only when another of its variables has moved since.
 """
@@ -16,6 +18,7 @@ import numpy as np
 from assent.kernels.boxes import charge, load
 from assent.kernels.flat import FACTOR
 from assent.kernels.jit import jit
+from assent.kernels.matrix_block import best_matrix_block
 from assent.kernels.propagate import lean
 from assent.kernels.questions import gather, max_marginals_factor
 
@@ -49,8 +52,11 @@ def read_side(flat, submodels, boxes, inner, box, side, r, s, first, cache, vali
     """Max-marginals ``m`` of one side's states, its multipliers included; 1 if it had to ask."""
     asked = 0
     begin = boxes.first[box]
-    for i in range(boxes.first[box + 1] - begin):
-        term = boxes.term[begin + i] + side
+    k = boxes.states[box]
+    # In a matrix the first side's states are its rows.
+    step = k if side == 0 and boxes.first[box + 1] - begin > k else 1
+    for i in range(k):
+        term = boxes.term[begin + i * step] + side
         lit = boxes.lits[term]
         if boxes.known[term] != 0:
             m[i] = 0.0 if boxes.known[term] == 1 else -np.inf
@@ -140,6 +146,56 @@ def is_slack(m1, m2, c, nu):
     return nu[first] == c[first] and nu[second] == 0.0
 
 
+@lean
+def is_matrix_slack(m1, m2, c, nu):
+    """As `is_slack`, where ``c[K, K]`` and ``nu[K, K]`` are matrices."""
+    k = len(m1)
+    first, second = 0, 0
+    highest, joined = -np.inf, -np.inf
+    for i in range(k):
+        own, other = m1[i], m2[i]
+        for j in range(k):
+            own -= nu[i, j]
+            other += nu[j, i]
+        if own > highest:
+            highest, first = own, i
+        if other > joined:
+            joined, second = other, i
+    for i in range(k):
+        if i != second and nu[first, i] != c[first, i]:
+            return False
+        if i != first and nu[i, second] != 0.0:
+            return False
+    return True
+
+
+@jit
+def step_agreement(m1, m2, c, old, new):
+    """The best multipliers ``new[K]`` of a block; whether there is anything to gain."""
+    for i in range(len(m1)):
+        m1[i] += old[i]
+        m2[i] -= old[i]
+    if is_slack(m1, m2, c, old):
+        return False
+    new[:] = old
+    best_block(m1, m2, c, new)
+    return True
+
+
+@jit
+def step_matrix(m1, m2, c, old, new):
+    """As `step_agreement`, for a matrix of penalties."""
+    for i in range(len(m1)):
+        for j in range(len(m1)):
+            m1[i] += old[i, j]
+            m2[j] -= old[i, j]
+    if is_matrix_slack(m1, m2, c, old):
+        return False
+    new[:] = old
+    best_matrix_block(m1, m2, c, new)
+    return True
+
+
 @jit
 def sweep(
     flat, submodels, boxes, inner, order, passes, keys, nu, r, s, first, cache, valid, work
@@ -161,24 +217,25 @@ def sweep(
             for place in range(starts[group], starts[group + 1]):
                 box = blocks[place]
                 begin, end = boxes.first[box], boxes.first[box + 1]
-                k = end - begin
+                k, size = boxes.states[box], end - begin
                 for side in range(2):
                     asked += read_side(
                         flat, submodels, boxes, inner, box, side, r, s, first, cache, valid,
                         keys[box, side], work, both[side],
                     )  # fmt: skip
-                old, c = nu[begin:end], boxes.upper[begin:end]
+                old, c, own = nu[begin:end], boxes.upper[begin:end], new[:size]
                 m1, m2 = both[0, :k], both[1, :k]
-                for i in range(k):
-                    m1[i] += old[i]
-                    m2[i] -= old[i]
-                if is_slack(m1, m2, c, old):
-                    continue
-                new[:k] = old
-                best_block(m1, m2, c, new[:k])
-                moved += settle_block(
-                    submodels, boxes, box, new, nu, r, first, cache, valid, keys
-                )
+                if size > k:
+                    shape = (k, k)
+                    gains = step_matrix(
+                        m1, m2, c.reshape(shape), old.reshape(shape), own.reshape(shape)
+                    )
+                else:
+                    gains = step_agreement(m1, m2, c, old, own)
+                if gains:
+                    moved += settle_block(
+                        submodels, boxes, box, new, nu, r, first, cache, valid, keys
+                    )
             if moved == before:
                 break
     return moved, asked

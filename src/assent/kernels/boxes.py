@@ -113,15 +113,18 @@ def solve_submodel(flat, submodels, inner, factor, r, s, x, work):
 
 @jit
 def solve_all(flat, submodels, inner, r, s, x, work):
-    """Best vertices of all submodels, and of coordinates in none, into ``x[n]``."""
+    """Best vertices of all submodels, and of coordinates in none, into ``x[n]``; their value."""
     asked = np.zeros(len(submodels.group), np.bool_)
+    value = 0.0
     for v in range(len(x)):
         factor = submodels.owner[v]
         if factor < 0:
             x[v] = 1.0 if r[v] > 0.0 else 0.0
+            value += max(0.0, r[v])
         elif not asked[factor]:
             asked[factor] = True
-            solve_submodel(flat, submodels, inner, factor, r, s, x, work)
+            value += solve_submodel(flat, submodels, inner, factor, r, s, x, work)
+    return value
 
 
 @lean

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from assent.errors import ModelError
-from assent.factors.soft_forms import AgreeSoft
+from assent.factors.soft_forms import HingeSoft
 from assent.kernels import box_mplp as kernel
 from assent.kernels.boxes import charge_all, solve_all
 from assent.kernels.flat import CODE, COUNT, PLACES, SIZE, TABLE, Flat, flat_of
 from assent.kernels.oracle import raise_pending
 from assent.problem import Float, Int64, Problem, Scores
-from assent.solvers.box_solver import BoxSolver, Linked, link_submodels
+from assent.solvers.box_solver import BoxSolver, Linked, link_submodels, read_multipliers
 from assent.solvers.boxes import Boxes, Submodels
+from assent.solvers.dual_bound import bound_at
 from assent.solvers.messages import AT_REST, check_settings
 from assent.solvers.protocol import Info, WarmStart
 
@@ -30,9 +31,12 @@ class Workspace:
     first: Int64  # [factors + 1] where a submodel's max-marginals begin
     cache: Float
     valid: Int64
+    x: Float  # [n], the submodels' best assignments
+    best_nu: Float  # of all reports, those whose bound is best
+    best_bound: float = np.inf
+    last_dual: float = np.inf
     iterations: int = 0
     calls: int = 0
-    last_bound: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -40,8 +44,8 @@ class BoxMPLP(BoxSolver):
     """Coordinate descent on soft agreement between submodels: no step size, never a worse bound.
 
     For models whose submodels share nothing but soft agreement, such as sentences linked by words
-    that should be tagged alike.  Needs max-marginals of the submodels, asked for only when
-    another of their variables has moved.
+    that should be tagged alike; penalties are a number, one per label, or a matrix.  Needs
+    max-marginals of the submodels, asked for only when another of their variables has moved.
 
     Attributes:
         passes: how often the blocks of one variable are visited before going on to the next.
@@ -74,10 +78,10 @@ class BoxMPLP(BoxSolver):
     ) -> Workspace:
         """Multipliers of zero: every submodel on its own."""
         linked = link_submodels("BoxMPLP", "max_marginals", problem, scores)
-        if any(kind is not AgreeSoft for kind in linked.kinds):
+        if HingeSoft in linked.kinds:
             raise ModelError(
-                "BoxMPLP takes soft agreement with a penalty per pair or label; counts and "
-                "matrices of penalties have no closed step: decode with BoxSubgradient() or MPLP()"
+                "BoxMPLP takes soft agreement between variables, and a SoftCount is none: decode "
+                "with BoxSubgradient() or MPLP()"
             )
         keys = _keys(linked.boxes, linked.submodels)
         groups = linked.flat.groups
@@ -86,8 +90,13 @@ class BoxMPLP(BoxSolver):
         first = np.concatenate([[0], np.cumsum(np.repeat(room, groups[:, COUNT]))])
         return Workspace(
             linked, flat_of(problem, "maximize"), _order(keys), keys, first,
-            np.zeros(first[-1]), np.full(len(first) - 1, kernel.NONE),
+            np.zeros(first[-1]), np.full(len(first) - 1, kernel.NONE), np.zeros(problem.n),
+            linked.nu.copy(),
         )  # fmt: skip
+
+    def best_multipliers(self, workspace: Workspace) -> Float:
+        """A matrix of penalties may prove less at multipliers that are better for the box."""
+        return workspace.best_nu
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
@@ -107,25 +116,38 @@ class BoxMPLP(BoxSolver):
             if moved == 0:
                 break
         raise_pending()
-        before, w.last_bound = w.last_bound, self.bound(problem, scores, w)
+        before, w.last_dual = w.last_dual, self.box_dual(scores, w)
+        bound = bound_at(problem, scores, read_multipliers(problem, scores, linked, linked.nu))
+        if bound <= w.best_bound:
+            w.best_bound = bound
+            w.best_nu[:] = linked.nu
         fall = np.inf
         if np.isfinite(before):
-            fall = (before - w.last_bound) / (1.0 + abs(w.last_bound))
-        still = moved == 0 or fall <= self.residual_tolerance or w.last_bound == -np.inf
+            fall = (before - w.last_dual) / (1.0 + abs(w.last_dual))
+        still = moved == 0 or fall <= self.residual_tolerance or w.last_dual == -np.inf
         return Info(
             w.iterations, np.inf, fall, finished=bool(still), reason=AT_REST if still else "",
             calls=w.calls,
         )  # fmt: skip
 
+    def box_dual(self, scores: Scores, workspace: Workspace) -> float:
+        """What the steps lower: the submodels' maxima, and the constants of multipliers."""
+        w, linked = workspace, workspace.linked
+        constant = scores.constant + charge_all(linked.boxes, linked.nu, scores.theta, linked.r)
+        return constant + self._solve(w)
+
     def marginals(self, workspace: Workspace) -> Float:
         """The submodels' best assignments, each on its own."""
-        linked = workspace.linked
-        x = np.zeros(len(linked.r))
-        solve_all(
-            workspace.searched, linked.submodels, linked.inner, linked.r, linked.s, x, linked.work
+        self._solve(workspace)
+        return workspace.x
+
+    def _solve(self, workspace: Workspace) -> float:
+        w, linked = workspace, workspace.linked
+        value = solve_all(
+            w.searched, linked.submodels, linked.inner, linked.r, linked.s, w.x, linked.work
         )
         raise_pending()
-        return x
+        return float(value)
 
 
 def _keys(boxes: Boxes, submodels: Submodels) -> Int64:

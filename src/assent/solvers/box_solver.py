@@ -45,6 +45,15 @@ def link_submodels(solver: str, question: str, problem: Problem, scores: Scores)
     )  # fmt: skip
 
 
+def read_multipliers(problem: Problem, scores: Scores, linked: Linked, nu: Float) -> DualPoint:
+    """Multipliers as link scores: the soft factors have them, the submodels all the rest."""
+    s, r = np.zeros(problem.n_links), np.empty(problem.n)
+    charge_all(linked.boxes, nu, scores.theta, r)
+    submodel_links(linked.flat, linked.submodels, r, s)
+    soft_links(linked.boxes, nu, s)
+    return split_links(problem, s)
+
+
 class BoxSolver:
     """The half of a solver that follows from its multipliers."""
 
@@ -59,13 +68,8 @@ class BoxSolver:
     def dual_point(
         self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
     ) -> DualPoint:
-        """Multipliers as link scores: the soft factors have them, the submodels all the rest."""
-        linked, nu = workspace.linked, self.best_multipliers(workspace)
-        s, r = np.zeros(problem.n_links), np.empty(problem.n)
-        charge_all(linked.boxes, nu, scores.theta, r)
-        submodel_links(linked.flat, linked.submodels, r, s)
-        soft_links(linked.boxes, nu, s)
-        return split_links(problem, s)
+        """The best multipliers as link scores."""
+        return read_multipliers(problem, scores, workspace.linked, self.best_multipliers(workspace))
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Any) -> float:
         """Not known: there is no relaxed answer."""

@@ -68,6 +68,7 @@ class Boxes(NamedTuple):
 
     Attributes:
         first: ``[B + 1]`` the multipliers of each soft factor.
+        states: ``[B]`` K for agreement, with K multipliers or, for a matrix, K²; 0 for counts.
         term: ``[T + 1]`` the terms of each multiplier.
         lits, sign: its literals, and +1 (first side, counts) or -1 (second side); 0 where a
             state is known, which `known` then tells.
@@ -78,6 +79,7 @@ class Boxes(NamedTuple):
     """
 
     first: Int64
+    states: Int64
     term: Int64
     lits: Int32
     sign: Float
@@ -178,8 +180,9 @@ def make_boxes(flat: Flat, soft: list[tuple[int, type]], inner: Float) -> Boxes:
 
 # Of one group, ``first`` and ``term`` are how many multipliers and terms there are.
 _NONE = Boxes(
-    np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0),
-    np.zeros(0, np.int8), np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, np.int64),
+    np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32),
+    np.zeros(0), np.zeros(0, np.int8), np.zeros(0), np.zeros(0), np.zeros(0),
+    np.zeros(0, np.int64),
 )  # fmt: skip
 
 
@@ -227,6 +230,7 @@ def _pairs(flat: Flat, row: Int64, inner: Float, pairs: Int64) -> Boxes:
     upper = -inner[row[ENTRY] : row[ENTRY] + count * row[ENTRIES]]
     return Boxes(
         np.full(count, len(pairs)),
+        np.full(count, states),
         np.full(count * len(pairs), 2),
         np.where(known, 0, both).ravel().astype(np.int32),
         sign.ravel(),
@@ -254,6 +258,7 @@ def _hinge(flat: Flat, row: Int64, inner: Float) -> Boxes:
     target = np.where(above > 0.0, last, first)
     return Boxes(
         np.ones(count, np.int64),
+        np.zeros(count, np.int64),
         np.full(count, size),
         literals.ravel().astype(np.int32),
         np.ones(count * size),
