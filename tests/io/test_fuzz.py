@@ -2,20 +2,25 @@
 
 import gzip
 import lzma
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assent.io import FormatError, read_evidence, read_fg, read_uai
+from assent.io import FormatError, read_evidence, read_fg, read_libdai, read_uai, read_wcsp
 from assent.logic.rules_file import load_rules
 from tests.io.test_fg import EXAMPLE as FG
+from tests.io.test_other_formats import LIBDAI, LOGS, WCSP
 from tests.io.test_uai import EXAMPLE as UAI
 from tests.logic.test_rules_file import EXAMPLE as RULES
 
 READERS = {
     "uai": (read_uai, UAI.encode()),
     "fg": (read_fg, FG.encode()),
+    "libdai": (read_libdai, LIBDAI.encode()),
+    "logs": (lambda path: read_uai(path, logs=True), LOGS.encode()),
+    "wcsp": (read_wcsp, WCSP.encode()),
     "rules": (lambda path: load_rules(path, limit=1000), RULES.encode()),
     "evidence": (lambda path: read_evidence(path, [2, 2, 3]), b"1\n2 0 1 2 2\n"),
 }
@@ -40,10 +45,10 @@ def test_truncated(tmp_path, name, compression):
         read(tmp_path / "file", reader, whole[:length])
 
 
-@pytest.mark.parametrize("name", ["uai", "fg"])
+@pytest.mark.parametrize("name", ["uai", "logs", "fg", "libdai", "wcsp"])
 def test_missing_tokens_are_noticed(tmp_path, name):
     reader, content = READERS[name]
-    tokens = content.replace(b"# variables", b"").split()
+    tokens = re.sub(b"#[^\n]*", b"", content).split()
     for length in range(len(tokens)):
         path = tmp_path / "file"
         path.write_bytes(b" ".join(tokens[:length]))

@@ -14,9 +14,11 @@ from assent.cli.files import EXISTING_FILE, WritableFile, bad_files_reported
 @click.argument("target", metavar="OUT", type=WritableFile())
 @click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
 def convert(source: Path, target: Path, evidence: Path | None) -> None:
-    """Write the model IN as OUT; suffixes name the formats (.uai or .fg, also .gz or .xz).
+    """Write the model IN as OUT; suffixes name the formats (also .gz or .xz).
 
-    Evidence becomes part of a .fg model and a file of its own, OUT.evid, beside a .uai model.
+    Read: .uai, .LG (its logarithms), .fg (AD3's and libDAI's), .wcsp, .rules; written: .uai, .LG,
+    AD3's .fg. Evidence becomes part of a .fg model and a file of its own, OUT.evid, beside a .uai
+    model.
     """
     with bad_files_reported():
         from assent.io import load_models, save_graph

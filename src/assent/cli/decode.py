@@ -54,7 +54,7 @@ def decode(
     max_iterations: int | None, time_limit: float | None, threads: int, seed: int,
     output: Path | None, as_json: bool, plot: Path | None, quiet: bool,
 ) -> None:
-    """Find the best assignment of FILE (.uai, .fg or .rules, also .gz or .xz).
+    """Find the best assignment of FILE (.uai, .LG, .fg, .wcsp or .rules, also .gz or .xz).
 
     A .fg file may hold several graphs: they are decoded together, the time limit is for all.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def info(file: Path, as_json: bool) -> None:
-    """Describe FILE (.uai or .fg, also .gz or .xz)."""
+    """Describe FILE (.uai, .LG, .fg or .wcsp, also .gz or .xz)."""
     with bad_files_reported():
         facts = describe(file)
     if as_json:
@@ -34,22 +34,20 @@ def info(file: Path, as_json: bool) -> None:
 
 def describe(file: Path) -> dict[str, Any]:
     """Facts about a model file."""
-    from assent.io import FormatError, read_fg, read_uai
-    from assent.io.load import FORMATS, RULES, format_of
+    from assent.io import FormatError, read_fg
+    from assent.io.load import FORMATS, READ_ONLY, RULES, format_of, read_tables
 
-    suffix = format_of(file, (*FORMATS, *RULES))
-    if suffix in RULES:
+    if format_of(file, (*FORMATS, *READ_ONLY, *RULES)) in RULES:
         raise FormatError(file, "rules are described by `assent ground`")
-    if suffix == ".uai":
-        return _describe_uai(read_uai(file))
-    return _describe_fg(read_fg(file))
+    tables = read_tables(file)
+    return _describe_fg(read_fg(file)) if tables is None else _describe_tables(*tables)
 
 
-def _describe_uai(model: UaiModel) -> dict[str, Any]:
+def _describe_tables(name: str, model: UaiModel) -> dict[str, Any]:
     import numpy as np
 
     return {
-        "format": f"UAI {model.kind}",
+        "format": name,
         "variables": model.n_variables,
         "states": _counts(model.cardinalities.tolist(), "state(s)"),
         "factors": model.n_factors,

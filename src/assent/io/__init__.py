@@ -4,10 +4,12 @@ from assent.io.fg import FgModel, read_fg, write_fg
 from assent.io.fg_graph import fg_to_graph
 from assent.io.graph_fg import fg_from_graph
 from assent.io.graph_uai import uai_from_graph
+from assent.io.libdai import read_libdai
 from assent.io.load import FileModel, load_graph, load_models, save_graph
 from assent.io.text import FormatError
 from assent.io.uai import UaiModel, read_evidence, read_uai, write_evidence, write_uai
 from assent.io.uai_graph import uai_order, uai_to_graph
+from assent.io.wcsp import read_wcsp
 
 __all__ = [
     "FgModel",
@@ -20,7 +22,9 @@ __all__ = [
     "load_models",
     "read_evidence",
     "read_fg",
+    "read_libdai",
     "read_uai",
+    "read_wcsp",
     "save_graph",
     "uai_from_graph",
     "uai_order",

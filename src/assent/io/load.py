@@ -16,15 +16,18 @@ from assent.io.fg import read_fg, write_fg
 from assent.io.fg_graph import fg_to_graph
 from assent.io.graph_fg import fg_from_graph
 from assent.io.graph_uai import uai_from_graph
-from assent.io.text import FormatError, PathLike
-from assent.io.uai import read_uai, write_evidence, write_uai
+from assent.io.libdai import is_libdai, read_libdai
+from assent.io.text import FormatError, PathLike, read_text
+from assent.io.uai import UaiModel, read_uai, write_evidence, write_uai
 from assent.io.uai_graph import uai_order, uai_to_graph
+from assent.io.wcsp import read_wcsp
 
 if TYPE_CHECKING:
     from assent.logic.rules_file import RuleModel
     from assent.result import Result
 
-FORMATS = (".uai", ".fg")
+FORMATS = (".uai", ".fg", ".lg")  # .lg: UAI models in logarithms
+READ_ONLY = (".wcsp",)
 RULES = (".rules", ".txt")  # rules in first-order logic: read only
 _COMPRESSED = (".gz", ".xz")
 
@@ -52,8 +55,10 @@ class FileModel:
 def load_models(
     path: PathLike, evidence: PathLike | None = None, data: PathLike | None = None
 ) -> list[FileModel]:
-    """Read all graphs of a ``.uai``, ``.fg`` or ``.rules`` file, also as ``.gz`` or ``.xz``.
+    """Read all graphs of a ``.uai``, ``.fg``, ``.wcsp`` or ``.rules`` file, also compressed.
 
+    Names may end in ``.gz`` or ``.xz``; ``.LG`` are UAI models in logarithms, and ``.fg`` is AD3's
+    format or libDAI's, told apart by what is in the file.
     ``evidence`` belongs to UAI models, which come alone; ``data`` is the folder of a rule file's
     data (by default its own).
 
@@ -64,17 +69,28 @@ def load_models(
         >>> for model in load_models("several.fg"):                      # doctest: +SKIP
         ...     print(model.assignment(at.decode(model.graph)))
     """
-    suffix = format_of(path, (*FORMATS, *RULES))
+    suffix = format_of(path, (*FORMATS, *READ_ONLY, *RULES))
     if data is not None and suffix not in RULES:
         raise FormatError(path, "a data folder belongs to rules (.rules or .txt)")
-    if suffix == ".uai":
-        uai = read_uai(path, evidence)
-        return [FileModel(uai_to_graph(uai), uai_order(uai))]
-    if evidence is not None:
+    if evidence is not None and suffix not in (".uai", ".lg"):
         raise FormatError(path, "evidence files belong to .uai models")
     if suffix in RULES:
         return [_load_rules(path, data)]
+    tables = read_tables(path, evidence)
+    if tables is not None:
+        return [FileModel(uai_to_graph(tables[1]), uai_order(tables[1]))]
     return [FileModel(fg_to_graph(fg), np.arange(fg.n_variables)) for fg in read_fg(path)]
+
+
+def read_tables(path: PathLike, evidence: PathLike | None = None) -> tuple[str, UaiModel] | None:
+    """The name of the format and the model of a file that holds tables; None for AD3's ``.fg``."""
+    suffix = format_of(path, (*FORMATS, *READ_ONLY))
+    if suffix == ".wcsp":
+        return "cost network", read_wcsp(path)
+    if suffix == ".fg":
+        return ("libDAI factor graph", read_libdai(path)) if is_libdai(read_text(path)) else None
+    model = read_uai(path, evidence)
+    return f"UAI {model.kind}" + (", logarithms" if suffix == ".lg" else ""), model
 
 
 def _load_rules(path: PathLike, data: PathLike | None) -> FileModel:
@@ -105,9 +121,10 @@ def load_graph(path: PathLike, evidence: PathLike | None = None) -> FactorGraph:
 
 
 def save_graph(graph: FactorGraph | Sequence[FactorGraph], path: PathLike) -> None:
-    """Write a graph as ``.uai`` (its evidence beside it, as ``NAME.evid``) or ``.fg``.
+    """Write a graph as ``.uai`` (its evidence beside it, as ``NAME.evid``) or AD3's ``.fg``.
 
-    A ``.fg`` file takes a list of graphs as well.
+    A UAI model named ``.LG`` holds logarithms, for which no score is too large.  A ``.fg`` file
+    takes a list of graphs as well.
 
     Raises:
         ModelError: naming what the format cannot express.

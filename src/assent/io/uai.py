@@ -5,11 +5,14 @@ factors, the scope of each factor, and then each factor's table, preceded by its
 variable of the scope running fastest. Lines beginning with ``c`` are comments. Potentials multiply;
 here they are kept as natural logarithms, which add, and a zero becomes −inf: forbidden.
 
+A file named ``.LG`` holds the logarithms themselves, ``-inf`` for forbidden.
+
 Evidence comes as ``N v x v x ...`` or, in the older dialect, as ``1 N v x v x ...``.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -116,8 +119,16 @@ class UaiModel:
         return float(sum(self.table_of(f)[tuple(states[self.scope_of(f)])] for f in factors))
 
 
-def read_uai(path: PathLike, evidence: PathLike | Mapping[int, int] | None = None) -> UaiModel:
+def read_uai(
+    path: PathLike,
+    evidence: PathLike | Mapping[int, int] | None = None,
+    *,
+    logs: bool | None = None,
+) -> UaiModel:
     """Read a UAI model and, if given, its evidence (a file, or states by variable).
+
+    ``logs`` says that the file holds natural logarithms of the potentials, as those named ``.LG``
+    do (the default goes by the name).
 
     Raises:
         FormatError: naming file, line and token, where the file does not follow the format.
@@ -134,7 +145,8 @@ def read_uai(path: PathLike, evidence: PathLike | Mapping[int, int] | None = Non
     n_factors = reader.integer("the number of factors", low=0)
     scope_start, scope = _read_scopes(reader, n_factors, n_variables)
     sizes = _table_sizes(reader, cardinalities, scope_start, scope)
-    table_start, log_tables = _read_tables(reader, sizes)
+    logs = holds_logs(path) if logs is None else logs
+    table_start, log_tables = _read_tables(reader, sizes, logs)
     reader.finish()
     model = UaiModel(
         kind=kind,
@@ -152,6 +164,17 @@ def read_uai(path: PathLike, evidence: PathLike | Mapping[int, int] | None = Non
         if not (0 <= v < n_variables and 0 <= x < cardinalities[v]):
             raise ValueError(f"evidence: {path} has no variable {v} with a state {x}")
     return replace(model, evidence=dict(evidence))
+
+
+def holds_logs(path: PathLike) -> bool:
+    """Whether a file's name promises logarithms: ``.LG``, compression set aside.
+
+    Example:
+        >>> holds_logs("grid.uai.LG.gz"), holds_logs("grid.uai")
+        (True, False)
+    """
+    name = os.fspath(path).lower().removesuffix(".gz").removesuffix(".xz")
+    return name.endswith(".lg")
 
 
 def read_evidence(path: PathLike, cardinalities: ArrayLike) -> dict[int, int]:
@@ -180,7 +203,8 @@ def read_evidence(path: PathLike, cardinalities: ArrayLike) -> dict[int, int]:
 def write_uai(model: UaiModel, path: PathLike) -> None:
     """Write a model's potentials; compressed if the name ends in ``.gz`` or ``.xz``.
 
-    Evidence is a file of its own, see :func:`write_evidence`.
+    Where the name ends in ``.LG``, compression aside, their logarithms are written.  Evidence is a
+    file of its own, see :func:`write_evidence`.
 
     Raises:
         ValueError: if a potential would overflow or vanish as a floating-point number.
@@ -190,7 +214,8 @@ def write_uai(model: UaiModel, path: PathLike) -> None:
     scope = model.scope.tolist()
     for start, end in pairwise(model.scope_start.tolist()):
         lines.append(_join([end - start, *scope[start:end]]))
-    potentials = _exponentiate(model).tolist()
+    numbers = model.log_tables if holds_logs(path) else _exponentiate(model)
+    potentials = numbers.tolist()
     for start, end in pairwise(model.table_start.tolist()):
         lines += ["", str(end - start), _join(potentials[start:end])]
     write_text(path, "\n".join(lines) + "\n")
@@ -251,13 +276,17 @@ def _table_sizes(reader: TokenReader, cardinalities: list[int], scope_start: NDA
     return sizes
 
 
-def _read_tables(reader: TokenReader, sizes: list[int]) -> tuple[NDArray, NDArray]:
+def _read_tables(
+    reader: TokenReader, sizes: list[int], logs: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Starts of all tables and their log-potentials."""
     rows = _Rows(reader)
     for factor, size in enumerate(sizes):
         reader.integer(f"{size}, the table size of factor {factor}", low=size, high=size)
         rows.sizes.append(size)
         rows.take(f"{size} potentials of factor {factor}")
+    if logs:
+        return rows.parse(lambda v: v < np.inf, "a logarithm (a number or -inf)")
     start, values = rows.parse(
         lambda v: np.isfinite(v) & (v >= 0.0), "a potential (a number, not negative)"
     )
@@ -305,7 +334,7 @@ def _exponentiate(model: UaiModel) -> NDArray[np.float64]:
         factor = int(np.searchsorted(model.table_start, entry, side="right")) - 1
         raise ValueError(
             f"factor {factor} has the log-potential {logs[entry]}, whose exponential is not a "
-            "finite positive number; rescale the scores before writing UAI potentials"
+            "finite positive number; write logarithms (a name that ends in .LG)"
         )
     return potentials
 
