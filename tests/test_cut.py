@@ -67,6 +67,27 @@ def test_projection_of_nodes_and_edges_is_the_quadratic_programs(seeds):
         assert is_nearest(mine, theirs, point), seed
 
 
+@sweep_seeds(0.1)
+def test_projections_of_grids_with_large_groups(seeds):
+    """Strong edges make hundreds of neighbours equal, which flows have to hold together."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        side = int(rng.integers(5, 16))
+        n, edges = side * side, grid_edges(side, side)
+        point = rng.normal(size=n + len(edges)) * size_of(rng, -1, 0.5)
+        point[:n] += 0.5
+        point[n:] -= rng.uniform(0.0, 1.5)
+        rows, upper = cut_rows(n, edges)
+        mine, _ = write_shared(n, edges).ask_project(point)
+        assert (rows @ mine <= upper + 1e-10).all(), seed
+        assert is_nearest(mine, nearest_point(point, rows, upper), point), seed
+        scores = rng.random(len(edges)) * size_of(rng, -1, 0.7)
+        mine, _ = write(n, edges, scores=scores).ask_project(point[:n])
+        theirs = nearest_point(point[:n], rows, upper, cost=scores)[:n].clip(0.0, 1.0)
+        lost = [scores @ np.abs(x[edges[:, 0]] - x[edges[:, 1]]) for x in (mine, theirs)]
+        assert is_nearest(mine, theirs, point[:n], *lost), seed
+
+
 @pytest.mark.parametrize("shared", [False, True])
 def test_projection_goes_on_from_the_last_one(shared):
     rng = np.random.default_rng(1)

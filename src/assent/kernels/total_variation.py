@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assent.kernels.flow_trees import grow_trees, make_trees, push_along_trees
 from assent.kernels.jit import jit
 from assent.kernels.maxflow import SINK, SOURCE, max_flow
 from assent.kernels.propagate import lean
@@ -56,8 +57,11 @@ def make_blocks(n):
 
 
 @lean
-def choose_levels(network, weight, held, blocks, count):
-    """Levels of open blocks, their means within [0, 1], and terminals; returns whether any is."""
+def choose_levels(network, weight, held, blocks, count, x, settled):
+    """Levels of open blocks, their means within [0, 1], and terminals; returns whether any is.
+
+    ``x[n]`` gets the levels, ``settled[n]`` whether a node's block is closed.
+    """
     block = network.block
     some = False
     for b in range(count):
@@ -72,8 +76,11 @@ def choose_levels(network, weight, held, blocks, count):
             blocks.level[b] = min(max(blocks.total[b] / blocks.weight[b], 0.0), 1.0)
     for node in range(len(block)):
         b = block[node]
-        is_open = blocks.state[b] == OPEN
-        network.terminal[node] = held[node] - weight[node] * blocks.level[b] if is_open else 0.0
+        settled[node] = blocks.state[b] == CLOSED
+        network.terminal[node] = 0.0
+        if not settled[node]:
+            x[node] = blocks.level[b]
+            network.terminal[node] = held[node] - weight[node] * x[node]
     return some
 
 
@@ -124,7 +131,7 @@ def split_block(blocks, b, count, limit):
 
 
 @jit
-def solve_total_variation(network, weight, held, x):
+def solve_total_variation(network, weight, held, x, balance):
     """Fill ``x[n]``, and ``network.block`` with blocks of equal values.
 
     Args:
@@ -133,6 +140,7 @@ def solve_total_variation(network, weight, held, x):
         weight: ``[n]``.
         held: ``[n]`` weight times ``v``, less what the flow takes away; changed in place.
         x: ``[n]``.
+        balance: by trees before each flow: pays unless the flow to begin with is nearly right.
     """
     n = len(x)
     blocks = make_blocks(n)
@@ -145,8 +153,13 @@ def solve_total_variation(network, weight, held, x):
     for node in range(n):
         if block[node] == 1:
             blocks.state[1] = OPEN
-    count = 2
-    while choose_levels(network, weight, held, blocks, count):
+    count, turn = 2, 0
+    settled, trees = np.empty(n, np.bool_), make_trees(n)
+    while choose_levels(network, weight, held, blocks, count, x, settled):
+        # Blocks of the first turn mostly fall apart, and trees across the cut are no use.
+        if balance and turn > 0:
+            push_along_trees(network, x, trees, grow_trees(network, x, settled, trees))
+        turn += 1
         max_flow(network, CRUMBS * largest, side)
         for node in range(n):
             b = block[node]
