@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from assent.solvers.ad3 import AD3
     from assent.solvers.box_mplp import BoxMPLP
     from assent.solvers.box_subgradient import BoxSubgradient
+    from assent.solvers.branch_and_bound import BranchAndBound
     from assent.solvers.integer_program import IntegerProgram
     from assent.solvers.linear_program import LinearProgram
     from assent.solvers.max_product import MaxProduct
@@ -69,6 +70,7 @@ _LAZY = {
     "AD3": "assent.solvers.ad3",
     "BoxMPLP": "assent.solvers.box_mplp",
     "BoxSubgradient": "assent.solvers.box_subgradient",
+    "BranchAndBound": "assent.solvers.branch_and_bound",
     "IntegerProgram": "assent.solvers.integer_program",
     "LinearProgram": "assent.solvers.linear_program",
     "MPLP": "assent.solvers.mplp",
@@ -92,6 +94,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "Binarized",
     "BoxMPLP",
     "BoxSubgradient",
+    "BranchAndBound",
     "Cardinality",
     "Categorical",
     "Certificate",

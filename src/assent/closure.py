@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.compiled import Compiled, strict_tables
+from assent.compiled import Compiled, compile_case, logic_rows, strict_tables
 from assent.placement import logic, tables
 from assent.problem import make_problem
 
@@ -27,9 +27,10 @@ class Closure:
     """
 
     def __init__(self, compiled: Compiled) -> None:
+        self._compiled = compiled
         self.start = compiled.fixed  # [N] what the graph itself fixes, -1 for free
-        raw, _ = logic.split_repeats(logic.raw_rows(compiled.blocks, compiled.forbids.pairs))
-        _, groups = logic.arrange(raw)
+        self.rows = logic_rows(compiled)
+        _, groups = logic.arrange(self.rows)
         self._problem = make_problem(
             len(compiled.fixed),
             np.zeros((0, 2), np.int32),
@@ -64,3 +65,7 @@ class Closure:
             if not len(unsupported):
                 return values
             values[np.where(unsupported < 0, ~unsupported, unsupported)] = unsupported < 0
+
+    def compile(self, known: NDArray[np.int8]) -> Compiled:
+        """The graph compiled anew with the values ``known[N]``, from :meth:`extend`."""
+        return compile_case(self._compiled, known, self.rows)

@@ -206,6 +206,22 @@ class Compiled:
             tables.restore_unary(unary, by_block[unary.block], out[unary.block])
         return out
 
+    def flat_dual(self, dual: tuple[NDArray[Any], ...], scores: GraphScores) -> DualPoint:
+        """The other way: link scores of the flat problem from those of all batches."""
+        p = self.problem
+        out = DualPoint(
+            np.zeros(p.pair_var.shape), np.zeros(len(p.lits)), np.zeros(len(p.tables.lits))
+        )
+        for placed in self.placed:
+            codes = self.blocks[placed.block].factor.codes
+            logic.gather_logic(p, placed, codes, dual[placed.block], out.logic)
+        for part, values in zip(self.placed_pairs, scores.pairs, strict=True):
+            codes = self.blocks[part.block].factor.codes
+            pairs.gather_pairs(part, codes, values, dual[part.block], out.pair)
+        for table in self.placed_tables:
+            tables.gather_tables(table, p.tables, dual[table.block], out.table)
+        return out
+
 
 def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -> GraphScores:
     """The graph's scores, with ``changes`` (variables or handles to new scores) put in place."""
@@ -258,6 +274,31 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
     forbids = scores.forbids()
     blocks = (*graph.handles, *_implied(graph))
     raw, fixed, _, conflict = _propagate(graph, graph.size, blocks, graph.evidence(), forbids)
+    return _place(graph, blocks, raw, fixed, forbids, conflict)
+
+
+def compile_case(compiled: Compiled, known: NDArray[np.int8], raw: list[Rows]) -> Compiled:
+    """The same graph with more values known, ``[N]``, all that they imply among them.
+
+    ``raw`` are the graph's logic rows (:func:`logic_rows`).
+    """
+    return _place(compiled.graph, compiled.blocks, raw, known, compiled.forbids, None)
+
+
+def logic_rows(compiled: Compiled) -> list[Rows]:
+    """All logic factors of a graph in normal form."""
+    return logic.split_repeats(logic.raw_rows(compiled.blocks, compiled.forbids.pairs))[0]
+
+
+def _place(
+    graph: FactorGraph,
+    blocks: tuple[Handle, ...],
+    raw: list[Rows],
+    fixed: NDArray[np.int8],
+    forbids: Forbids,
+    conflict: Conflict | None,
+) -> Compiled:
+    """Drop what is fixed or satisfied, and lay out the rest."""
     free = np.flatnonzero(fixed == FREE)
     column = np.full(graph.size, -1, np.int32)
     column[free] = np.arange(len(free), dtype=np.int32)

@@ -23,6 +23,7 @@ def decode(
     graph: FactorGraph,
     solver: Solver | None = None,
     *,
+    exact: bool = False,
     scores: Mapping[Any, Any] | None = None,
     warm_start: Result | None = None,
     time_limit: float | None = None,
@@ -35,6 +36,7 @@ def decode(
     Args:
         graph: what to decode; compiled once, however often it is decoded.
         solver: settings such as ``AD3(gap_tolerance=1e-4)`` or ``LinearProgram()``.
+        exact: search until the answer is proven optimal, around the solver if one is given.
         scores: new scores for variables or handles of pairs and tables, in place of those written.
         warm_start: an earlier result on the same graph to start from.
         time_limit: seconds after which the best answer so far is returned.
@@ -57,7 +59,7 @@ def decode(
     check_settings(time_limit, callback, scores)
     from assent.solvers.driver import drive
 
-    solver = choose_solver(solver, time_limit)
+    solver = choose_solver(exactly(solver) if exact else solver, time_limit)
     own = graph_scores(graph, scores)
     compiled = compiled_for(graph, own)
     display, report = _reporting(progress, callback)
@@ -95,11 +97,22 @@ def choose_solver(solver: Any, time_limit: float | None) -> Solver:
         from assent.solvers.ad3 import AD3
 
         return AD3()
-    if isinstance(solver, (str, type)) or not hasattr(solver, "advance"):
+    if isinstance(solver, (str, type)) or not (
+        hasattr(solver, "advance") or hasattr(solver, "drive")
+    ):
         raise TypeError(f"a solver is a settings object such as AD3(), got {solver!r}")
     if time_limit is not None and getattr(solver, "time_limit", 0.0) is None:
         return replace(solver, time_limit=time_limit)
     return solver
+
+
+def exactly(solver: Any) -> Any:
+    """The solver that proves optimality: a search around the one given, unless it searches."""
+    if getattr(solver, "searches", False):
+        return solver
+    from assent.solvers.branch_and_bound import BranchAndBound
+
+    return BranchAndBound() if solver is None else BranchAndBound(solver)
 
 
 def compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:

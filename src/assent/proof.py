@@ -36,13 +36,17 @@ class Proof(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LinkScores:
-    """A leaf: any score per link of the compiled graph gives a bound."""
+    """A leaf: any score per link gives a bound.
+
+    The links are those of the compiled graph, or of the graph compiled with the values
+    ``known[N]``, which must be known at the leaf as well.
+    """
 
     dual: DualPoint
+    known: Known | None = None
 
     def bound(self, replay: Replay, known: Known) -> float:
-        dual = replay.compiled.graph_dual(self.dual, replay.scores)
-        return certify.upper_bound(replay.compiled, replay.scores, dual, known)
+        return replay.bound_of_links(self.dual, self.known, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +54,10 @@ class Ray:
     """A leaf: link scores that bound the all-zero objective below zero; nothing is possible."""
 
     dual: DualPoint
+    known: Known | None = None
 
     def bound(self, replay: Replay, known: Known) -> float:
-        dual = replay.compiled.graph_dual(self.dual, replay.scores.zeroed())
-        shown = certify.proves_infeasible(replay.compiled, replay.scores, dual, known)
-        return -np.inf if shown else np.inf
+        return replay.bound_of_ray(self.dual, self.known, known)
 
 
 @dataclass(frozen=True)
@@ -137,11 +140,11 @@ class Replay:
     def bound(self, proof: Any, known: Known | None = None) -> float:
         """What a proof shows: ``-inf`` if nothing is possible, ``inf`` if it does not hold."""
         worst = -np.inf
-        if known is None:
-            if self.compiled.conflict is not None:
-                return worst
-            known = self.compiled.fixed
-        waiting = [(proof, known)]
+        waiting: list[tuple[Any, Known]] = []
+        if known is not None:
+            waiting.append((proof, known))
+        elif self.compiled.conflict is None:
+            self._visit(waiting, proof, self.compiled.fixed, ())
         while waiting and worst < np.inf:
             node, known = waiting.pop()
             if isinstance(node, Split):
@@ -170,6 +173,33 @@ class Replay:
         values = self.closure.extend(known, literals)
         if values is not None:
             waiting.append((proof, values))
+
+    # ------------------------------------------------------------ leaves
+
+    def bound_of_links(self, dual: DualPoint, given: Known | None, known: Known) -> float:
+        """The bound of link scores of the graph compiled with the values ``given``."""
+        case = self._case(given, known)
+        if case is None or not _fits(dual, case):
+            return np.inf
+        graph_dual = case.graph_dual(dual, self.scores)
+        return certify.upper_bound(case, self.scores, graph_dual, known)
+
+    def bound_of_ray(self, dual: DualPoint, given: Known | None, known: Known) -> float:
+        """``-inf`` if link scores show that nothing is possible, else ``inf``."""
+        case = self._case(given, known)
+        if case is None or not _fits(dual, case):
+            return np.inf
+        graph_dual = case.graph_dual(dual, self.scores.zeroed())
+        shown = certify.proves_infeasible(case, self.scores, graph_dual, known)
+        return -np.inf if shown else np.inf
+
+    def _case(self, given: Known | None, known: Known) -> Compiled | None:
+        """The graph compiled with the values ``given``, if all of them are known."""
+        if given is None:
+            return self.compiled
+        if given.shape != known.shape or ((given != -1) & (given != known)).any():
+            return None
+        return self.closure.compile(given)
 
     # ------------------------------------------------------------ cases
 
@@ -237,6 +267,13 @@ class Replay:
             if own.size and (low[own].min(axis=1) < high[own].max(axis=1)).any():
                 return False
         return True
+
+
+def _fits(dual: DualPoint, case: Compiled) -> bool:
+    """Whether there is one score per link."""
+    p = case.problem
+    sizes = p.pair_var.shape, p.lits.shape, p.tables.lits.shape
+    return (dual.pair.shape, dual.logic.shape, dual.table.shape) == sizes
 
 
 def nodes(proof: Any) -> Iterator[Any]:

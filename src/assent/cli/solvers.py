@@ -13,6 +13,7 @@ SOLVERS = {
     "ad3": "AD3",
     "lp": "LinearProgram",
     "ip": "IntegerProgram",
+    "branch-and-bound": "BranchAndBound",
     "roof-duality": "RoofDuality",
     "subgradient": "Subgradient",
     "mplp": "MPLP",

@@ -235,14 +235,30 @@ def renumber(codes: Int32, column: Int32) -> Int32:
 
 def restore_logic(problem: Problem, placed: Placed, codes: Int32, links: Float, out: Float) -> None:
     """Write the flat link scores of placed factors to ``out[m, size]`` of their batch."""
+    own, where, same = _links_of(problem, placed, codes, links)
+    out[where] = np.where(same, own, -own)
+
+
+def gather_logic(
+    problem: Problem, placed: Placed, codes: Int32, values: NDArray[Any], links: Float
+) -> None:
+    """The other way: from ``values[m, size]`` of a batch to the flat link scores."""
+    own, where, same = _links_of(problem, placed, codes, links)
+    own[:] = np.where(same, values[where], -values[where])
+
+
+def _links_of(
+    problem: Problem, placed: Placed, codes: Int32, links: Float
+) -> tuple[Float, tuple[Int64, Int64], NDArray[np.bool_]]:
+    """A view of the flat links, where they stand in the batch, and which are of the same sign."""
     p = problem
     m, size, start = p.group_count[placed.group], p.group_size[placed.group], p.group_link
     begin = int(start[placed.group])
     span = slice(begin, begin + int(m) * int(size))
-    where = slice(placed.first, placed.first + placed.count)
-    own = links[span].reshape(size, m)[:, where].T
-    lits = p.lits[span].reshape(size, m)[:, where].T
+    part = slice(placed.first, placed.first + placed.count)
+    own = links[span].reshape(size, m)[:, part].T
+    lits = p.lits[span].reshape(size, m)[:, part].T
     rows = np.arange(len(codes)) if placed.rows is None else placed.rows
     cols = np.arange(size)[None, :] if placed.columns is None else placed.columns
-    same = (codes[rows[:, None], cols] < 0) == (lits < 0)
-    out[rows[:, None], cols] = np.where(same, own, -own)
+    where = rows[:, None], cols
+    return own, where, (codes[where] < 0) == (lits < 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,3 +149,13 @@ def restore_pairs(
     moved = np.where(negated[:, ::-1], values[rows][:, None], 0.0)
     out[rows] = np.where(negated, -own, own) - moved
     out[placed.single, placed.single_column] = -values[placed.single]
+
+
+def gather_pairs(
+    placed: PlacedPairs, codes: Int32, values: Float, own: NDArray[Any], links: Float
+) -> None:
+    """The other way: from ``own[m, 2]`` of a batch to the flat link scores ``links[P, 2]``."""
+    rows = slice(None) if placed.kept is None else placed.kept
+    negated = codes[rows] < 0
+    whole = own[rows] + np.where(negated[:, ::-1], values[rows][:, None], 0.0)
+    links[placed.first : placed.first + placed.count] = np.where(negated, -whole, whole)

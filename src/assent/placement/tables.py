@@ -243,16 +243,31 @@ def score_unary(part: Unary, scores: Float, column: Int64, theta: Float) -> floa
 
 def restore_tables(part: PlacedTables, tables: Tables, links: Float, out: Float) -> None:
     """Write the flat link scores of placed tables to ``out[m, links]`` of their batch."""
-    width = int(tables.link[part.group + 1] - tables.link[part.group]) // int(
-        tables.factor[part.group + 1] - tables.factor[part.group]
-    )
-    begin = int(tables.link[part.group]) + part.first * width
-    own = links[begin : begin + part.count * width].reshape(part.count, width)
+    own = _links_of(part, tables, links)
     if part.rows is None:
         out[:] = own
     else:
         assert part.links is not None
         out[part.rows[:, None], part.links] = own
+
+
+def gather_tables(part: PlacedTables, tables: Tables, values: NDArray[Any], links: Float) -> None:
+    """The other way: from ``values[m, links]`` of a batch to the flat link scores."""
+    own = _links_of(part, tables, links)
+    if part.rows is None:
+        own[:] = values
+    else:
+        assert part.links is not None
+        own[:] = values[part.rows[:, None], part.links]
+
+
+def _links_of(part: PlacedTables, tables: Tables, links: Float) -> Float:
+    """A view ``[count, links]`` of the flat links of placed tables."""
+    width = int(tables.link[part.group + 1] - tables.link[part.group]) // int(
+        tables.factor[part.group + 1] - tables.factor[part.group]
+    )
+    begin = int(tables.link[part.group]) + part.first * width
+    return links[begin : begin + part.count * width].reshape(part.count, width)
 
 
 def restore_unary(part: Unary, scores: Float, out: Float) -> None:

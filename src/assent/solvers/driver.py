@@ -328,7 +328,12 @@ def drive(
     ``known`` is an assignment ``[N]`` from an earlier run: an answer to start from.
     """
     if compiled.conflict is not None:
-        return _refuted(compiled, graph_scores, started)
+        return refuted(compiled, graph_scores, started)
+    if hasattr(solver, "drive"):  # it looks at the graph, not at one flat problem
+        return solver.drive(
+            compiled, graph_scores, warm_start=warm_start, time_limit=time_limit, report=report,
+            display=display, seed=seed, started=started, known=known,
+        )  # fmt: skip
     run = Run(
         compiled=compiled,
         graph_scores=graph_scores,
@@ -426,7 +431,7 @@ def _inner(run: Run, workspace: Any) -> Float | None:
     return None if read is None else read(run.problem, workspace)
 
 
-def _refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:
+def refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:
     """Propagation alone proved infeasibility: nothing to solve."""
     assert compiled.conflict is not None
     assignment = compiled.fixed

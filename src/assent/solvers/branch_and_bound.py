@@ -1,0 +1,175 @@
+"""BranchAndBound: the optimum with a proof, around any decoder that gives bounds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent import certify
+from assent.compiled import Compiled, GraphScores
+from assent.problem import DualPoint
+from assent.result import Certificate, Result, Status
+from assent.solvers.ad3 import AD3
+from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, refuted
+from assent.solvers.protocol import Solver, WarmStart
+from assent.solvers.search import Search
+from assent.solvers.search_case import Start
+from assent.trace import Progress
+
+NODE_LIMIT = f"Node limit. {Status.STOPPED.value}"
+
+
+@dataclass(frozen=True)
+class BranchAndBound:
+    """Branch and bound (Das et al. 2012) around a decoder: the optimum, and a proof of it.
+
+    Cases are bounded by the decoder, each from where the one above it ended; values whose
+    opposite is bounded below the answer are fixed; of the rest one is branched on.  The proof
+    (``certificate.proof``) is a tree of dual points that ``certificate.verify()`` replays.
+
+    Attributes:
+        solver: bounds the cases.
+        gap_tolerance: relative gap at which an answer counts as optimal.
+        max_nodes: stop after so many cases.
+        core: cases of at most so many links may be given to HiGHS if they do not yield; the proof
+            then trusts it, and ``certificate.trusted`` says so.  0 for never.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=1.0)
+        >>> rule = g.add(at.Pair(x[[0, 1, 2]], x[[1, 2, 0]], scores=-2.0))
+        >>> result = at.decode(g, at.BranchAndBound(core=0))
+        >>> result.status.name, result.certificate.verify(), result.certificate.trusted
+        ('OPTIMAL', True, ())
+    """
+
+    solver: Solver = field(default_factory=AD3)
+    gap_tolerance: float = 1e-6
+    max_nodes: int = 1_000_000
+    core: int = 4000
+    searches = True
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.gap_tolerance < np.inf:
+            raise ValueError(f"gap_tolerance is at least 0 and finite, got {self.gap_tolerance}")
+        for name, least in (("max_nodes", 1), ("core", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+                raise TypeError(f"{name} is a whole number, got {value!r}")
+            if value < least:
+                raise ValueError(f"{name} is at least {least}, got {value}")
+        if isinstance(self.solver, (str, type)) or not hasattr(self.solver, "dual_point"):
+            raise TypeError(f"solver is a decoder with bounds such as AD3(), got {self.solver!r}")
+
+    def drive(
+        self,
+        compiled: Compiled,
+        graph_scores: GraphScores,
+        *,
+        warm_start: WarmStart | None,
+        time_limit: float | None,
+        report: Callable[[Progress], Any],
+        display: Any,
+        seed: int,
+        started: float,
+        known: NDArray[np.int8] | None,
+    ) -> Result:
+        """Search a compiled graph and state the answer for the graph as written."""
+        if compiled.conflict is not None:
+            return refuted(compiled, graph_scores, started)
+        search = Search(
+            settings=self,
+            compiled=compiled,
+            scores=graph_scores,
+            started=started,
+            deadline=np.inf if time_limit is None else started + time_limit,
+            report=report,
+            seed=seed,
+            start=None if warm_start is None else _start(compiled, graph_scores, warm_start),
+        )
+        if known is not None:
+            search.incumbent.offer_whole(known)
+        interrupted = False
+        try:
+            with display or nullcontext():
+                search.run()
+        except KeyboardInterrupt:
+            interrupted = True
+        return _conclude(search, INTERRUPTED if interrupted else _reason(search))
+
+
+def _start(compiled: Compiled, scores: GraphScores, warm: WarmStart) -> Start:
+    """An earlier run's end as the root's beginning."""
+    links = tuple(part.astype(np.float32) for part in compiled.graph_dual(warm.dual, scores))
+    return Start(links, compiled.full(warm.marginals.astype(np.float32)), warm.penalty)
+
+
+def _reason(search: Search) -> str:
+    """Why a search stopped that has not finished."""
+    if search.called_off:
+        return CALLED_OFF
+    return NODE_LIMIT if search.nodes >= search.settings.max_nodes else TIME_LIMIT
+
+
+def _status(search: Search, feasible: bool, gap: float) -> Status:
+    if search.bound == -np.inf:
+        return Status.INFEASIBLE
+    return Status.OPTIMAL if feasible and gap <= search.settings.gap_tolerance else Status.STOPPED
+
+
+def _conclude(search: Search, reason: str) -> Result:
+    """Restate where a search ended for the written graph."""
+    best, compiled = search.incumbent, search.compiled
+    assignment = best.assignment if best.assignment is not None else best.closest
+    if assignment is None:
+        assignment = np.maximum(compiled.fixed, 0)
+    check = certify.check_assignment(compiled, search.scores, assignment)
+    bound = search.bound
+    certificate = Certificate(
+        value=check.value if check.feasible else -np.inf,
+        bound=bound,
+        feasible=check.feasible,
+        relaxation=None,
+        conflict=(),
+        compiled=compiled,
+        scores=search.scores,
+        assignment=assignment,
+        flat_dual=_root_dual(search),
+        proof=search.tree.proof() if bound < np.inf else None,
+    )
+    status = _status(search, check.feasible, certificate.relative_gap)
+    return Result(
+        status=status,
+        certificate=certificate,
+        trace=search.trace,
+        iterations=search.nodes,
+        seconds=time.perf_counter() - search.started,
+        message=reason if status is Status.STOPPED else status.value,
+        violated=check.violated,
+        consensus=_consensus(search),
+        penalty=np.nan if search.root is None else search.root.penalty,
+    )
+
+
+def _root_dual(search: Search) -> DualPoint | None:
+    """The root's dual point, for warm starts."""
+    root = search.root
+    if root is None or root.impossible or root.dual is None:
+        return None
+    links = root.compiled.graph_dual(root.dual, search.scores)
+    return search.compiled.flat_dual(links, search.scores)
+
+
+def _consensus(search: Search) -> Any:
+    """The root's marginals ``[N]``."""
+    root, fixed = search.root, search.compiled.fixed
+    if root is None or root.marginals is None:
+        return np.where(fixed == -1, 0.5, fixed)
+    return root.compiled.full(np.clip(root.marginals, 0.0, 1.0))

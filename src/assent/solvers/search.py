@@ -1,0 +1,239 @@
+"""Branch and bound: cases of a graph, bounded one by one, until none can hold a better answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assent.closure import Closure
+from assent.compiled import Compiled, GraphScores
+from assent.problem import Float
+from assent.proof import Known, Refuted, Trusted
+from assent.solvers.core import search_core
+from assent.solvers.incumbent import Incumbent
+from assent.solvers.search_case import Case, Start, bound_case
+from assent.solvers.search_tree import Node, Tree
+from assent.trace import Progress, Trace
+
+if TYPE_CHECKING:
+    from assent.solvers.branch_and_bound import BranchAndBound
+
+# Values fixed by a dual point are worth compiling anew from this share of the coordinates on.
+WORTH_COMPILING = 0.2
+# The undecided core is given to another solver after so many nodes, and again after twice as many.
+CORE_AFTER = 20
+# Marginals this close to a whole number are no less disputed than that.
+DECIDED = 0.02
+# Roundings after the first nodes are tried at every so many.
+ROUNDED_NODES, ROUND_EVERY = 50, 10
+
+
+class Search:
+    """One search in progress."""
+
+    def __init__(
+        self,
+        settings: BranchAndBound,
+        compiled: Compiled,
+        scores: GraphScores,
+        started: float,
+        deadline: float,
+        report: Callable[[Progress], Any],
+        seed: int,
+        start: Start | None,
+    ) -> None:
+        self.settings, self.compiled, self.scores = settings, compiled, scores
+        self.started, self.deadline, self.report = started, deadline, report
+        self.closure = Closure(compiled)
+        self.incumbent = Incumbent(compiled, scores, seed)
+        self.tree = Tree(Node((), compiled.fixed, np.inf, start, None))
+        self.trace = Trace()
+        self.nodes = 0
+        self.iterations = 0
+        self.root: Case | None = None
+        self.core_at = CORE_AFTER
+        self.called_off = False
+
+    # ------------------------------------------------------------ where it stands
+
+    @property
+    def bound(self) -> float:
+        """No assignment is worth more."""
+        open_or_closed = max(self.tree.open_bound, self.tree.closed_bound)
+        return max(open_or_closed, self.incumbent.value)
+
+    @property
+    def tolerance(self) -> float:
+        """Half the gap that counts as closed, as it is relative to the bound there."""
+        value = self.incumbent.value
+        return 0.5 * self.settings.gap_tolerance * (1.0 + abs(value)) if np.isfinite(value) else 0.0
+
+    @property
+    def cutoff(self) -> float:
+        """Cases bounded by this need not be looked into."""
+        return self.incumbent.value + self.tolerance
+
+    def finished(self) -> bool:
+        """Whether no open case can hold a better answer."""
+        return self.tree.open_bound <= self.cutoff
+
+    # ------------------------------------------------------------ the loop
+
+    def run(self) -> None:
+        """Look into open cases until none is left or a limit is reached."""
+        node: Node | None = None
+        try:
+            while len(self.tree) and not self.finished() and not self._over():
+                node = self.tree.take()
+                while node is not None and not self._over():
+                    node = self._look_into(node)
+                if node is not None:
+                    self.tree.add(node)
+                    node = None
+        except BaseException:
+            if node is not None and node.proof is None and not node.children:
+                self.tree.add(node)
+            raise
+
+    def _over(self) -> bool:
+        out_of_time = time.perf_counter() >= self.deadline and self.nodes > 0
+        return out_of_time or self.nodes >= self.settings.max_nodes or self.called_off
+
+    def _look_into(self, node: Node) -> Node | None:
+        """Close a case, or distinguish cases of it; returns the one to go on with."""
+        if node.bound <= self.cutoff and node.fallback is not None:
+            self.tree.close(node, node.fallback, node.bound)
+            return None
+        known = self.closure.extend(node.known, node.literals)
+        self.nodes += 1
+        start = node.start
+        while known is not None:
+            case = Case(self.closure.compile(known), self.scores)
+            bound_case(case, self.settings.solver, start, self.cutoff, self.deadline, self._look_at)
+            if self.root is None:
+                self.root = case
+            self._round(case, node)
+            self._show(case)
+            if self._is_closed(node, case) or self._solved_by_core(node, case):
+                return None
+            losses = case.losses()
+            more = self._fix(node, case, losses)
+            if more is not None and self._few(known, more, case):
+                return self._branch(node, case, losses, more)
+            known, start = more, case.start()
+        self.tree.close(node, Refuted(), -np.inf)
+        return None
+
+    def _few(self, known: Known, more: Known, case: Case) -> bool:
+        """Whether too few values were fixed to look at the case again."""
+        fixed = int(((more != -1) & (known == -1)).sum())
+        return fixed < max(1.0, WORTH_COMPILING * case.problem.n) or self._over()
+
+    def _look_at(self, case: Case) -> float:
+        """Between iterations: the marginals may be an answer as they are."""
+        self.incumbent.offer_marginals(case)
+        return self.cutoff
+
+    def _round(self, case: Case, node: Node) -> None:
+        first = node.depth == 0
+        due = first or self.nodes <= ROUNDED_NODES or self.nodes % ROUND_EVERY == 0
+        if due and case.bound > self.cutoff:
+            self.incumbent.round(case, thorough=first and time.perf_counter() < self.deadline)
+
+    def _show(self, case: Case) -> None:
+        """Report where the search stands."""
+        bound = max(self.bound, case.bound) if len(self.trace) else case.bound
+        step = Progress(
+            iteration=self.nodes,
+            seconds=time.perf_counter() - self.started,
+            bound=case.bound,
+            best_bound=max(bound, self.incumbent.value),
+            value=self.incumbent.value,
+            primal_residual=np.nan,
+            dual_residual=np.nan,
+            penalty=case.penalty,
+        )
+        self.trace.reports.append(step)
+        self.called_off = self.report(step) is True
+
+    # ------------------------------------------------------------ ends of a case
+
+    def _is_closed(self, node: Node, case: Case) -> bool:
+        if case.bound <= self.cutoff or case.impossible:
+            self.tree.close(node, case.leaf(), case.bound)
+            return True
+        if case.problem.n_links:
+            return False
+        # All is decided, and it was no answer: some structure cannot be.
+        self.tree.close(node, case.leaf(), -np.inf)
+        return True
+
+    def _solved_by_core(self, node: Node, case: Case) -> bool:
+        """Whether another solver closes a case that is small but does not yield."""
+        if case.problem.n_links > self.settings.core or self.nodes < self.core_at:
+            return False
+        now = time.perf_counter()
+        limit = min(self.deadline - now, max(1.0, now - self.started))
+        found = search_core(case.problem, case.scores, limit, 0.5 * self.settings.gap_tolerance)
+        if found is None or not found.finished:
+            self.core_at = 2 * self.nodes
+        if found is None:
+            return False
+        if found.assignment is not None:
+            self.incumbent.offer(case, found.assignment)
+        if not found.finished and found.bound > self.cutoff:
+            return False
+        self.tree.close(node, Trusted("HiGHS", found.bound), found.bound)
+        return True
+
+    # ------------------------------------------------------------ cases of a case
+
+    def _fix(self, node: Node, case: Case, losses: Float | None) -> Known | None:
+        """What is known once all values are fixed whose opposite is no better than the answer."""
+        node.fallback, node.bound = case.leaf(), min(node.bound, case.bound)
+        if losses is None or self.incumbent.value == -np.inf:
+            return case.known
+        rest = case.bound - losses
+        no = rest <= self.cutoff
+        column, value = np.nonzero(no)
+        if not len(column):
+            return case.known
+        coordinate = case.compiled.free[column]
+        literals = np.where(value == 0, coordinate, ~coordinate)
+        node.fixed.append((node.fallback, tuple(literals.tolist())))
+        self.tree.closed_bound = max(self.tree.closed_bound, float(rest[no].max()))
+        return self.closure.extend(case.known, literals.tolist())
+
+    def _branch(self, node: Node, case: Case, losses: Float | None, known: Known) -> Node:
+        """Two cases by the value of one coordinate; the likelier one is next."""
+        assert case.marginals is not None
+        column = choose(case, losses, known)
+        place = int(case.compiled.free[column])
+        start, leaf = case.start(), case.leaf()
+        lost = np.zeros(2) if losses is None else losses[column]
+        children = tuple(
+            Node((code,), known, case.bound - float(loss), start, leaf, node.depth + 1)
+            for code, loss in ((~place, lost[0]), (place, lost[1]))
+        )
+        node.branch(children)
+        preferred = int(case.marginals[column] > 0.5)
+        self.tree.add(children[1 - preferred])
+        return children[preferred]
+
+
+def choose(case: Case, losses: Float | None, known: Known) -> int:
+    """The column to branch on: disputed, and costly either way."""
+    assert case.marginals is not None
+    open_ = known[case.compiled.free] == -1
+    dispute = np.minimum(case.marginals, 1.0 - case.marginals)
+    if losses is None:
+        weight = dispute * np.maximum(case.problem.degree, 1)
+    else:
+        low = np.minimum(losses.min(axis=1), 1e300)
+        scale = float(low[open_].max(initial=0.0)) or 1.0
+        weight = np.maximum(low / scale, 1e-3) * np.maximum(dispute, DECIDED)
+    weight = np.where(open_ & (case.problem.degree > 0), weight, -1.0)
+    return int(weight.argmax())

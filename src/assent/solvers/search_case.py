@@ -1,0 +1,154 @@
+"""One case of a search: the graph with some values known, bounded by a decoder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compiled import Compiled, GraphScores
+from assent.problem import DualPoint, Float, Problem, Scores
+from assent.proof import Known, LinkScores, Ray
+from assent.solvers import infeasible
+from assent.solvers.losses import losses_of
+from assent.solvers.protocol import Solver, WarmStart
+
+# Iterations between two looks at the bound.
+STEP = 10
+# A case is bounded as long as the last look took off this share of what is missing.
+WORTH = 0.03
+# Looks at the root, and at a case without an answer to compare with: there a bound only guides.
+ROOT_LOOKS = 60
+BLIND_LOOKS = 5
+# Looks between two attempts to prove that nothing is possible.
+RAY_LOOKS = 5
+# Residuals at which a relaxation counts as solved.
+SOLVED = 1e-6
+
+
+class Start(NamedTuple):
+    """What cases below another start from: links as written, rounded, and marginals ``[N]``."""
+
+    links: tuple[NDArray[np.float32], ...]
+    marginals: NDArray[np.float32]
+    penalty: float
+
+
+@dataclass
+class Case:
+    """The graph compiled with some values known, and what a decoder made of it."""
+
+    compiled: Compiled
+    graph_scores: GraphScores
+    scores: Scores = field(init=False)
+    bound: float = np.inf
+    dual: DualPoint | None = None
+    marginals: Float | None = None
+    penalty: float = float("nan")
+    impossible: bool = False  # the dual point is a ray that shows it
+
+    def __post_init__(self) -> None:
+        self.scores = self.compiled.flat_scores(self.graph_scores)
+
+    @property
+    def problem(self) -> Problem:
+        return self.compiled.problem
+
+    @property
+    def known(self) -> Known:
+        return self.compiled.fixed
+
+    def settle(self) -> None:
+        """No factor is left: every coordinate decides alone."""
+        theta = self.scores.theta
+        self.bound = self.scores.constant + float(np.maximum(theta, 0.0).sum())
+        self.dual = DualPoint(np.zeros((0, 2)), np.zeros(0))
+        self.marginals = (theta > 0.0).astype(np.float64)
+
+    def leaf(self) -> LinkScores | Ray:
+        """The proof of the bound."""
+        assert self.dual is not None
+        return (Ray if self.impossible else LinkScores)(self.dual, self.known)
+
+    def start(self) -> Start:
+        """What cases below this one start from."""
+        assert self.dual is not None and self.marginals is not None
+        links = self.compiled.graph_dual(self.dual, self.graph_scores)
+        return Start(
+            tuple(part.astype(np.float32) for part in links),
+            self.compiled.full(self.marginals.astype(np.float32)),
+            self.penalty,
+        )
+
+    def warm(self, start: Start) -> WarmStart:
+        """A start for this case."""
+        dual = self.compiled.flat_dual(start.links, self.graph_scores)
+        marginals = start.marginals[self.compiled.free].astype(np.float64)
+        return WarmStart(marginals, dual, start.penalty)
+
+    def losses(self) -> Float | None:
+        """What the bound loses with each coordinate 0 or 1, ``[n, 2]``."""
+        assert self.dual is not None
+        return losses_of(self.problem, self.scores, self.dual)
+
+
+def bound_case(
+    case: Case,
+    solver: Solver,
+    start: Start | None,
+    cutoff: float,
+    deadline: float,
+    look: Callable[[Case], float],
+) -> None:
+    """Lower the bound of a case until it is closed or no longer falls quickly.
+
+    ``look`` is shown the case after every few iterations and returns the new cutoff.
+    """
+    if not case.problem.n_links:
+        case.settle()
+        look(case)
+        return
+    problem, scores = case.problem, case.scores
+    warm = None if start is None else case.warm(start)
+    workspace = solver.init(problem, scores, warm)
+    looks, before, ray_from = 0, np.inf, None
+    while True:
+        info = solver.advance(problem, scores, workspace, STEP)
+        looks += 1
+        bound = solver.bound(problem, scores, workspace)
+        if case.dual is None or bound < case.bound:
+            case.dual = solver.dual_point(problem, scores, workspace)
+            case.bound = bound
+        case.marginals, case.penalty = solver.marginals(workspace), info.penalty
+        cutoff = look(case)
+        residual = max(info.primal_residual, info.dual_residual)
+        if case.bound <= cutoff or info.finished or residual <= SOLVED:
+            return
+        if info.iterations >= solver.max_iterations or time.perf_counter() >= deadline:
+            return
+        if cutoff == -np.inf and looks % RAY_LOOKS == 0:
+            ray_from = _seek_ray(case, solver, workspace, ray_from)
+            if case.impossible:
+                return
+        limit = ROOT_LOOKS if start is None else BLIND_LOOKS
+        if cutoff == -np.inf or start is None:
+            if looks >= limit and (start is not None or before - case.bound <= WORTH * abs(bound)):
+                return
+        elif looks > 1 and before - case.bound <= WORTH * (case.bound - cutoff):
+            return
+        before = case.bound
+
+
+def _seek_ray(case: Case, solver: Any, workspace: Any, before: DualPoint | None) -> DualPoint:
+    """Whether the drift of multipliers shows that nothing is possible; returns where they are."""
+    problem, table = case.problem, case.scores.table
+    now = solver.dual_point(problem, case.scores, workspace)
+    if before is not None:
+        ray = DualPoint(now.pair - before.pair, now.logic - before.logic, now.table - before.table)
+        if infeasible.proves(problem, ray, table):
+            case.dual, case.bound, case.impossible = ray, -np.inf, True
+    return now

@@ -1,0 +1,151 @@
+"""Branch and bound: the optimum of every small graph, with a proof that replays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import assent as at
+from tests.oracles.sweep import sweep_seeds
+from tests.strategies import add_random_factor, optimum, random_graph
+
+
+def tangled(rng) -> at.FactorGraph:
+    """A mixed graph of up to 16 coordinates with many factors, often infeasible or fractional."""
+    g = random_graph(rng, binaries=10, categoricals=2, factors=8, scale=1.0, complements=0.2)
+    for _ in range(rng.integers(0, 6)):
+        add_random_factor(rng, g, 1.0, 0.05, 0.2)
+    return g
+
+
+def is_exact(g: at.FactorGraph, result: at.Result) -> None:
+    """Value, status and proof agree with enumeration."""
+    best = optimum(g)
+    if best == -np.inf:
+        assert result.status is at.Status.INFEASIBLE
+        assert result.bound == -np.inf
+    else:
+        assert result.status is at.Status.OPTIMAL
+        assert result.value == pytest.approx(best, rel=1e-6, abs=1e-6)
+        assert result.bound >= best - 1e-9
+    assert result.certificate.verify()
+
+
+@sweep_seeds(2.0)
+def test_small_graphs_are_solved_and_proven(seeds):
+    for seed in seeds:
+        g = tangled(np.random.default_rng(seed))
+        result = at.decode(g, at.BranchAndBound(core=0))
+        is_exact(g, result)
+        assert not result.certificate.trusted
+
+
+def frustrated(rng) -> at.FactorGraph:
+    """Everybody quarrels with everybody, under a few rules: relaxations are loose."""
+    g = at.FactorGraph()
+    n = int(rng.integers(6, 11))
+    x = g.binary(scores=rng.normal(size=n), name="x")
+    t = g.categorical(scores=rng.normal(size=(2, 3)), states=3, name="t")
+    first, second = np.triu_indices(n, 1)
+    g.add(at.Pair(x[first], x[second], scores=rng.normal(size=len(first))))
+    g.add(at.Dense(t[0], t[1], x[0], scores=2.0 * rng.normal(size=(3, 3, 2))))
+    g.add(at.Potts(t[0], t[1], scores=rng.normal(size=3)))
+    g.add(at.Knapsack(x, weights=rng.integers(1, 6, n), capacity=float(2 * n)))
+    for _ in range(3):
+        add_random_factor(rng, g, 1.0, 0.0, 0.1)
+    return g
+
+
+@sweep_seeds(0.5)
+def test_loose_relaxations_are_searched(seeds):
+    nodes = 0
+    for seed in seeds:
+        g = frustrated(np.random.default_rng(seed))
+        result = at.decode(g, at.BranchAndBound(core=0))
+        is_exact(g, result)
+        nodes += result.iterations
+    assert nodes > len(seeds)
+
+
+@pytest.mark.parametrize(
+    "solver", [at.MPLP(), at.Subgradient(), at.StarDiffusion(), at.LinearProgram()], ids=repr
+)
+def test_any_decoder_with_bounds_serves(solver):
+    for seed in range(5):
+        g = frustrated(np.random.default_rng(seed))
+        if not isinstance(solver, (at.Subgradient, at.LinearProgram)):
+            g = without_knapsacks(g)
+        is_exact(g, at.decode(g, solver, exact=True))
+
+
+def without_knapsacks(g: at.FactorGraph) -> at.FactorGraph:
+    """The pairs and tables of a graph alone: a knapsack has no max-marginals."""
+    other = at.FactorGraph()
+    x = other.binary(scores=g.variables[0].scores, name="x")
+    pair = g.handles[0].factor
+    other.add(at.Pair(x[pair.codes[:, 0]], x[pair.codes[:, 1]], scores=pair.scores))
+    return other
+
+
+def test_what_is_left_can_be_given_away():
+    g = frustrated(np.random.default_rng(3))
+    plain = at.decode(g, exact=True)
+    is_exact(g, plain)
+    assert plain.status is at.Status.OPTIMAL
+
+
+def test_settings_are_checked():
+    with pytest.raises(ValueError, match="gap_tolerance is at least 0"):
+        at.BranchAndBound(gap_tolerance=-1.0)
+    with pytest.raises(TypeError, match="max_nodes is a whole number"):
+        at.BranchAndBound(max_nodes=1.5)
+    with pytest.raises(TypeError, match="decoder with bounds such as AD3"):
+        at.BranchAndBound(solver="AD3")
+
+
+def spin_glass(n: int = 30) -> at.FactorGraph:
+    """Far too hard to finish."""
+    rng = np.random.default_rng(0)
+    g = at.FactorGraph()
+    x = g.binary(scores=rng.normal(size=n), name="x")
+    first, second = np.triu_indices(n, 1)
+    g.add(at.Pair(x[first], x[second], scores=rng.normal(size=len(first))))
+    return g
+
+
+def test_limits_end_with_the_best_so_far():
+    g = spin_glass()
+    few = at.decode(g, at.BranchAndBound(max_nodes=5, core=0))
+    short = at.decode(g, at.BranchAndBound(core=0), time_limit=0.01)
+    asked = at.decode(g, at.BranchAndBound(core=0), callback=lambda step: step.iteration >= 7)
+    for result, word in ((few, "Node limit"), (short, "Time limit"), (asked, "callback")):
+        assert result.status is at.Status.STOPPED and word in result.message
+        assert result.feasible and result.value < result.bound
+        assert result.certificate.verify()
+    assert few.bound >= asked.bound >= asked.value
+    assert [step.best_bound >= step.value for step in asked.trace.reports] == [True] * len(
+        asked.trace
+    )
+
+
+def test_an_interrupt_keeps_what_is_proven():
+    g = spin_glass()
+
+    def interrupt(step):
+        if step.iteration == 20:
+            raise KeyboardInterrupt
+
+    result = at.decode(g, at.BranchAndBound(core=0), callback=interrupt)
+    assert result.status is at.Status.STOPPED and "Interrupted" in result.message
+    assert result.certificate.verify() and result.feasible
+    further = at.decode(g, at.BranchAndBound(max_nodes=30, core=0), warm_start=result)
+    assert further.value >= result.value and further.certificate.verify()
+
+
+def test_a_relaxed_gap_stops_early():
+    g = spin_glass(14)
+    exact = at.decode(g, at.BranchAndBound(core=0))
+    loose = at.decode(g, at.BranchAndBound(core=0, gap_tolerance=0.2))
+    assert exact.status is loose.status is at.Status.OPTIMAL
+    assert loose.iterations <= exact.iterations
+    assert loose.certificate.relative_gap <= 0.2 and loose.certificate.verify()
