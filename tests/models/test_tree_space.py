@@ -10,6 +10,7 @@ import pytest
 from assent.models import TreeSpace
 from assent.models.hull import nearest_in_hull
 from assent.models.tree_space import chain_space
+from tests.oracles.sweep import sweep_seeds
 
 
 def random_space(rng: np.random.Generator) -> TreeSpace:
@@ -49,24 +50,30 @@ def test_questions_against_enumeration(seed):
     np.testing.assert_allclose(rows.equal @ vertices.T, np.tile(rows.right[:, None], len(vertices)))
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_projection_is_the_nearest_point(seed):
-    rng = np.random.default_rng(100 + seed)
-    space = random_space(rng)
-    vertices = all_vertices(space)
-    point = rng.normal(size=space.size) * rng.choice([0.3, 1.0, 10.0])
-    q = space.project(point)
-    # Inside: the rows of a tree describe its hull. Nearest: no vertex lies further ahead.
-    rows = space.rows()
-    np.testing.assert_allclose(rows.equal @ q, rows.right, atol=1e-9)
-    assert q.min() >= -1e-12
-    assert ((vertices - q) @ (point - q)).max() <= 1e-8 * (1.0 + np.abs(point).max())
+@sweep_seeds(0.6)
+def test_projection_is_the_nearest_point(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(100 + seed)
+        space = random_space(rng)
+        vertices = all_vertices(space)
+        point = rng.normal(size=space.size) * rng.choice([0.3, 1.0, 10.0])
+        q = space.project(point)
+        # Inside: the rows of a tree describe its hull. Nearest: no vertex lies further ahead.
+        rows = space.rows()
+        np.testing.assert_allclose(rows.equal @ q, rows.right, atol=1e-9)
+        assert q.min() >= -1e-12
+        assert ((vertices - q) @ (point - q)).max() <= 1e-8 * (1.0 + np.abs(point).max())
+        np.testing.assert_allclose(nearest_in_hull(space.maximize, point), q, atol=1e-6)
 
 
-def test_points_inside_stay():
+@pytest.mark.parametrize(("length", "states"), [(4, 3), (5, 6)])
+def test_points_inside_stay(length, states):
+    """The second one takes more vertices than there is room for at first."""
     rng = np.random.default_rng(0)
-    space = chain_space(4, 3)
-    vertices = all_vertices(space)
+    space = chain_space(length, states)
+    vertices = [
+        space.indicators(rng.integers(0, states, length).astype(np.int32)) for _ in range(400)
+    ]
     inside = rng.dirichlet(np.ones(len(vertices))) @ vertices
     np.testing.assert_allclose(space.project(inside), inside, atol=1e-7)
 

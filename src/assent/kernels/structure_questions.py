@@ -7,8 +7,11 @@ from typing import Any
 import numpy as np
 
 from assent.kernels import active_set
-from assent.kernels.oracle import raise_pending, search_address
-from assent.problem import Float
+from assent.kernels.oracle import address_of, raise_pending, search_address
+from assent.problem import STRUCTURE, Float, Int32
+
+# Vertices to keep room for at first, where nearly all projections need few of the many there are.
+FIRST_ROOM = 64
 
 
 def project_structure(
@@ -68,3 +71,45 @@ def make_structure_slots(structure: Any) -> active_set.Slots:
         structure.start, np.asarray(structure.first, np.int32), search_address(structure),
         structure.data, base, np.empty(len(base)),
     )  # fmt: skip
+
+
+def make_slots(start: Int32, data: Int32, maximize: Any) -> active_set.Slots:
+    """Slots whose states all are coordinates; ``maximize`` is a kernel, see `kernels.oracle`."""
+    places = int(start[-1])
+    base = np.zeros(places)
+    base.flags.writeable = False
+    first = np.zeros(len(start) - 1, np.int32)
+    return active_set.Slots(start, first, address_of(maximize), data, base, np.empty(places))
+
+
+def project_slots(slots: active_set.Slots, point: Float) -> Float:
+    """The nearest point ``[places]`` to ``point[places]``, no inner parts scored.
+
+    Any number of threads may ask at once.  Room for vertices grows with the need for them.
+    """
+    slots = slots._replace(masked=np.empty(len(slots.base)))
+    nothing = slots.base[:0]
+    most = active_set.support_room(slots)
+    room = min(FIRST_ROOM, most)
+    support = active_set.make_support(slots, 1, room)
+    while True:
+        work = active_set.make_work(slots, room)
+        work.a[:] = point
+        exact = active_set.project(
+            STRUCTURE, slots, nothing, 1.0, support, 0, work, active_set.EXACT
+        )
+        if exact or room == most:
+            return work.q
+        room = min(2 * room, most)
+        support = _with_room(slots, support, room)
+
+
+def _with_room(slots: active_set.Slots, support: active_set.Support, room: int) -> Any:
+    """The same support with more room."""
+    wider = active_set.make_support(slots, 1, room)
+    size = int(support.size[0])
+    wider.size[0] = size
+    wider.states[0, :size] = support.states[0, :size]
+    wider.weight[0, :size] = support.weight[0, :size]
+    wider.inner[0, :size] = support.inner[0, :size]
+    return wider

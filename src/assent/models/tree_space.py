@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,23 @@ class TreeSpace(Space):
         states = np.empty(len(self.states), np.int32)
         self._kernels.maximize_tree(self.start, self.data, nodes, inner, 1.0, states)
         return states
+
+    def project(self, point: Float) -> Float:
+        from assent.kernels.structure_questions import project_slots
+
+        return project_slots(self._slots, point)
+
+    @cached_property
+    def _slots(self) -> Any:
+        """Nodes and edges as slots of one structure."""
+        from assent.kernels.marked_tree import maximize_marked_tree
+        from assent.kernels.structure_questions import make_slots
+
+        areas = [k * top for (k, top), parent in
+                 zip(self.table_shapes(), self.parents, strict=True) if parent >= 0]  # fmt: skip
+        start = np.concatenate([[0], np.cumsum([*self.states, *areas])]).astype(np.int32)
+        start.flags.writeable = False
+        return make_slots(start, self.data, maximize_marked_tree)
 
     def marginals(self, scores: Float) -> tuple[float, Float]:
         nodes, inner = self._split(scores)
