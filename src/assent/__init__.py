@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from assent.solvers.roof_duality import RoofDuality
     from assent.solvers.star_diffusion import StarDiffusion
     from assent.solvers.subgradient import Subgradient
+    from assent.solvers.tightened import Tightened
     from assent.solvers.trws import TRWS
 
 __version__ = "0.1.0"
@@ -78,6 +79,7 @@ _LAZY = {
     "RoofDuality": "assent.solvers.roof_duality",
     "StarDiffusion": "assent.solvers.star_diffusion",
     "TRWS": "assent.solvers.trws",
+    "Tightened": "assent.solvers.tightened",
     "Subgradient": "assent.solvers.subgradient",
 }
 
@@ -135,6 +137,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "Status",
     "Subgradient",
     "TRWS",
+    "Tightened",
     "Trace",
     "Tree",
     "add_grandparent_automata",

@@ -14,6 +14,7 @@ SOLVERS = {
     "lp": "LinearProgram",
     "ip": "IntegerProgram",
     "branch-and-bound": "BranchAndBound",
+    "tightened": "Tightened",
     "roof-duality": "RoofDuality",
     "subgradient": "Subgradient",
     "mplp": "MPLP",

@@ -62,12 +62,18 @@ class Table(Scored):
         self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]
     ) -> Float:
         """Best value ``[m]`` for literal scores over the joint states that are allowed."""
+        total = self.joint_values(links, scores, allowed)
+        return total.reshape(len(total), -1).max(axis=1)
+
+    def joint_values(
+        self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]
+    ) -> Float:
+        """Values ``[m, *states]`` of joint states, ``-inf`` where one is not allowed."""
         parts = [
             np.where(own, part, -np.inf)
             for own, part in zip(allowed, self.state_scores(links), strict=True)
         ]
-        total = self.dense(scores) + self._spread(parts)
-        return total.reshape(len(total), -1).max(axis=1)
+        return self.dense(scores) + self._spread(parts)
 
     def max_marginals(self, links: Float, scores: Float) -> list[Float]:
         """Best value with each state of each slot fixed, ``[m, states]`` per slot."""

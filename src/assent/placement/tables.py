@@ -164,6 +164,16 @@ def _split(
         parts.append((shape, PlacedTables(number, rows, links, entries, 0, 0, 0), codes))
 
 
+def joint_states(placed: PlacedTables, factor: Table, fixed: NDArray[np.int8]) -> Int64:
+    """Flat joint states ``[count, entries]`` of the written factors behind dense ones."""
+    if placed.rows is None:
+        every = np.arange(int(np.prod(factor.states, dtype=np.int64)))
+        return np.broadcast_to(every, (placed.count, len(every)))
+    allowed = [part[placed.rows] for part in factor.allowed(fixed)]
+    states = [np.nonzero(part)[1].reshape(placed.count, -1) for part in allowed]
+    return _joint(factor.states, states)
+
+
 def _joint(counts: tuple[int, ...], states: list[Int64]) -> Int64:
     """Flat joint states ``[m, product]`` of the remaining states of each slot."""
     joint = np.zeros((len(states[0]), 1), np.int64)

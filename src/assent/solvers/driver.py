@@ -395,6 +395,7 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
         flat_dual=best.dual,
         is_ray=is_ray,
         searched=getattr(run.solver, "searches", False),
+        proof=None if is_ray else _proof(run, workspace),
     )
     status, message = _final_status(certificate, run.solver.gap_tolerance, status, message)
     return Result(
@@ -423,6 +424,12 @@ def _final_status(
     if status is not Status.OPTIMAL:
         return status, message
     return Status.STOPPED, ROUNDING_ONLY
+
+
+def _proof(run: Run, workspace: Any) -> Any:
+    """What shows the bound, from solvers whose link scores alone do not."""
+    read = getattr(run.solver, "proof", None)
+    return None if read is None else read(workspace)
 
 
 def _inner(run: Run, workspace: Any) -> Float | None:

@@ -187,7 +187,7 @@ def solve_lp(
         relaxed_value = float(lp.offset - lp.scale * (lp.cost @ columns))
     value, ray = np.nan, None
     if status == "infeasible":
-        value, ray = -np.inf, _find_ray(problem, lp)
+        value, ray = -np.inf, find_ray(problem, lp)
     elif status == "optimal":
         value = float(lp.offset - lp.scale * highs.getInfo().objective_function_value)
     info = highs.getInfo()
@@ -262,7 +262,7 @@ def _non_negative(lp: CompactLP, row_dual: Float) -> Float:
     return np.where(np.isneginf(lp.row_lower), np.maximum(row_dual, 0.0), row_dual)
 
 
-def _find_ray(problem: Problem, lp: CompactLP) -> DualPoint | None:
+def find_ray(problem: Problem, lp: CompactLP) -> DualPoint | None:
     """Link scores that prove infeasibility: a dual ray, which HiGHS gives without presolve.
 
     Rows of products can always be met by their own columns: they are no part of a ray.

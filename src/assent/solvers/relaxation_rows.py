@@ -44,6 +44,8 @@ class Rows(NamedTuple):
         constant: score that is earned in any case.
         whole: ``[C]`` which of the further columns an integer program needs whole.
         priced: structures whose columns are still to be generated.
+        products: the products among the further columns.
+        entry_column: ``[entries]`` the column of every entry of a DENSE table, -1 where none is.
     """
 
     row: Int64
@@ -60,7 +62,26 @@ class Rows(NamedTuple):
     earned: Float
     constant: float
     whole: NDArray[np.bool_]
-    priced: tuple[Priced, ...] = ()
+    priced: tuple[Priced, ...]
+    products: Products
+    entry_column: Int64
+
+
+class Products(NamedTuple):
+    """Products ``w`` of two literals: a column ``t``, or ``u - t`` for those that gain.
+
+    Attributes:
+        place: ``[E]`` pair ``p``, or ``P + j`` for entry ``j`` of the tables' scores.
+        links: ``[E, 2]`` the links of ``u`` and ``v``; ``opposite``: whether they are negated.
+        column: ``[E]`` the column ``t``.
+        gains: ``[E]`` whether ``w = u - t``.
+    """
+
+    place: Int64
+    links: Int64
+    opposite: NDArray[np.bool_]
+    column: Int64
+    gains: NDArray[np.bool_]
 
 
 class Priced(NamedTuple):
@@ -100,6 +121,8 @@ class RowBuilder:
         self._column_entries: list[tuple[NDArray, ...]] = []
         self._shifts: list[tuple[NDArray, ...]] = []
         self._earned: list[tuple[NDArray, ...]] = []
+        self._products: list[tuple[NDArray, ...]] = []
+        self._entry_columns: list[tuple[NDArray, ...]] = []
         self._constant = 0.0
 
     def rows(self, upper: Float, lower: Any = -np.inf, limit: Any = np.inf) -> Int64:
@@ -131,7 +154,16 @@ class RowBuilder:
         self._earned.append(_flat(state.links, np.where(state.opposite, -amount, amount)))
         self._constant += float(amount[np.broadcast_to(state.opposite, amount.shape)].sum())
 
-    def finish(self) -> Rows:
+    def product(self, place: Int64, u: State, v: State, columns: Int64, gains: bool) -> None:
+        """Where the products of two states are to be found: ``columns``, or ``u - columns``."""
+        opposite = [np.broadcast_to(s.opposite, s.links.shape) for s in (u, v)]
+        self._products.append(_flat(place, u.links, v.links, *opposite, columns, gains))
+
+    def entries(self, place: Int64, columns: Int64) -> None:
+        """The columns of entries of tables."""
+        self._entry_columns.append(_flat(place, columns))
+
+    def finish(self, n_entries: int) -> Rows:
         """Everything collected."""
         index, number = np.zeros(0, np.int64), np.zeros(0)
         row, link, entry = _joined((index, index, number), self._entries)
@@ -145,7 +177,24 @@ class RowBuilder:
         return Rows(
             row, link, entry, column_row, column, column_entry, lower - moved, upper - moved,
             limit, cost, earned_link, earned, self._constant, whole, tuple(self.priced),
+            self._all_products(), self._columns_of_entries(n_entries),
         )  # fmt: skip
+
+    def _all_products(self) -> Products:
+        index, truth = np.zeros(0, np.int64), np.zeros(0, bool)
+        place, u, v, not_u, not_v, column, gains = _joined(
+            (index, index, index, truth, truth, index, truth), self._products
+        )
+        return Products(
+            place, np.stack([u, v], axis=1), np.stack([not_u, not_v], axis=1), column, gains
+        )
+
+    def _columns_of_entries(self, n_entries: int) -> Int64:
+        index = np.zeros(0, np.int64)
+        place, column = _joined((index, index), self._entry_columns)
+        out = np.full(n_entries, -1)
+        out[place] = column
+        return out
 
 
 def relaxation_rows(problem: Problem, scores: Scores, integer: bool = False) -> Rows:
@@ -161,7 +210,8 @@ def relaxation_rows(problem: Problem, scores: Scores, integer: bool = False) -> 
     """
     builder = RowBuilder()
     ends = np.arange(2 * problem.n_pairs).reshape(-1, 2)
-    add_products(builder, State(ends[:, 0]), State(ends[:, 1]), scores.pair)
+    pairs = np.arange(problem.n_pairs)
+    add_products(builder, State(ends[:, 0]), State(ends[:, 1]), scores.pair, pairs)
     _add_logic(builder, problem, first_link=2 * problem.n_pairs)
     first_link = 2 * problem.n_pairs + len(problem.lits)
     _add_tables(builder, problem, scores.table, first_link)
@@ -169,23 +219,30 @@ def relaxation_rows(problem: Problem, scores: Scores, integer: bool = False) -> 
         from assent.solvers.structure_rows import add_structures
 
         add_structures(builder, problem, scores.table, first_link, integer)
-    return builder.finish()
+    return builder.finish(len(scores.table))
 
 
-def add_products(builder: RowBuilder, u: State, v: State, c: Float) -> None:
-    """Rows of ``c * u * v``, element by element; ``-inf`` forbids both, 0 needs nothing."""
+def add_products(builder: RowBuilder, u: State, v: State, c: Float, place: Int64) -> None:
+    """Rows of ``c * u * v``, element by element; ``-inf`` forbids both, 0 needs nothing.
+
+    ``place`` says which scores they are, as in `Products`.
+    """
     gain, loss, never = map(np.nonzero, (c > 0, (c < 0) & np.isfinite(c), np.isneginf(c)))
     rows = builder.rows(np.zeros(len(gain[0])), limit=c[gain])
     builder.put(rows, u[gain], 1.0)
     builder.put(rows, v[gain], -1.0)
-    builder.put_column(rows, builder.columns(c[gain]), -1.0)
+    columns = builder.columns(c[gain])
+    builder.put_column(rows, columns, -1.0)
+    builder.product(place[gain], u[gain], v[gain], columns, gains=True)
     builder.earn(u[gain], c[gain])
     for chosen, limit in ((loss, -c[loss]), (never, np.inf)):
         rows = builder.rows(np.ones(len(chosen[0])), limit=limit)
         builder.put(rows, u[chosen], 1.0)
         builder.put(rows, v[chosen], 1.0)
         if chosen is loss:
-            builder.put_column(rows, builder.columns(-c[loss]), -1.0)
+            columns = builder.columns(-c[loss])
+            builder.put_column(rows, columns, -1.0)
+            builder.product(place[loss], u[loss], v[loss], columns, gains=False)
 
 
 def _add_logic(builder: RowBuilder, problem: Problem, first_link: int) -> None:
@@ -250,10 +307,13 @@ def _add_tables(builder: RowBuilder, problem: Problem, scores: Float, first_link
         links = first_link + np.arange(tables.link[t], tables.link[t + 1]).reshape(m, -1)
         states = _slot_states(links, shape, first)
         group_scores = scores[tables.entry[t] : tables.entry[t + 1]]
+        place = np.arange(tables.entry[t], tables.entry[t + 1])
         if kind == DENSE:
-            _add_dense(builder, states, group_scores.reshape(m, *shape))
+            shape = [m, *shape]
+            _add_dense(builder, states, group_scores.reshape(shape), place.reshape(shape))
         else:
-            _add_potts(builder, states[0], states[1], group_scores.reshape(m, -1))
+            place = problem.n_pairs + place.reshape(m, -1)
+            _add_potts(builder, states[0], states[1], group_scores.reshape(m, -1), place)
 
 
 def _slot_states(links: Int64, shape: list[int], first: list[int]) -> list[State]:
@@ -266,7 +326,9 @@ def _slot_states(links: Int64, shape: list[int], first: list[int]) -> list[State
     return states
 
 
-def _add_dense(builder: RowBuilder, states: list[State], scores: Float) -> None:
+def _add_dense(
+    builder: RowBuilder, states: list[State], scores: Float, place: Int64
+) -> None:
     """Marginals of the allowed joint states are the slots' states.
 
     The states of a variable sum to one by a factor of its own, so of all slots but the first a
@@ -274,6 +336,7 @@ def _add_dense(builder: RowBuilder, states: list[State], scores: Float) -> None:
     """
     allowed = np.nonzero(scores > -np.inf)
     columns = builder.columns(-scores[allowed])
+    builder.entries(place[allowed], columns)
     factor, joint = allowed[0], allowed[1:]
     for slot, (state, own) in enumerate(zip(states, joint, strict=True)):
         left_out = min(slot, 1)
@@ -283,7 +346,7 @@ def _add_dense(builder: RowBuilder, states: list[State], scores: Float) -> None:
         builder.put_column(rows[factor[kept], own[kept] - left_out], columns[kept], 1.0)
 
 
-def _add_potts(builder: RowBuilder, u: State, v: State, scores: Float) -> None:
+def _add_potts(builder: RowBuilder, u: State, v: State, scores: Float, place: Int64) -> None:
     """Common states of two slots.
 
     If no score is negative ``min(u_k, v_k)`` for all states at once can be reached, if none is
@@ -296,11 +359,12 @@ def _add_potts(builder: RowBuilder, u: State, v: State, scores: Float) -> None:
        that gains are free.  Both imply the rows of gains, and of states without a score.
     """
     mixed = (scores > 0).any(axis=1) & (scores < 0).any(axis=1)
-    add_products(builder, u[~mixed], v[~mixed], scores[~mixed])
-    u, v, scores = u[mixed], v[mixed], scores[mixed]
+    add_products(builder, u[~mixed], v[~mixed], scores[~mixed], place[~mixed])
+    u, v, scores, place = u[mixed], v[mixed], scores[mixed], place[mixed]
     gain, loss = np.nonzero(scores > 0), np.nonzero(scores < 0)
     w = np.full(scores.shape, -1)
     w[gain] = builder.columns(-scores[gain])
+    builder.product(place[gain], u[gain], v[gain], w[gain], gains=False)
     for state in (u, v):
         rows = builder.rows(np.zeros(len(gain[0])))
         builder.put_column(rows, w[gain], 1.0)
@@ -309,7 +373,9 @@ def _add_potts(builder: RowBuilder, u: State, v: State, scores: Float) -> None:
     builder.put(rows, u[loss], 1.0)
     builder.put(rows, v[loss], 1.0)
     soft = scores[loss] > -np.inf
-    builder.put_column(rows[soft], builder.columns(-scores[loss][soft]), -1.0)
+    columns = builder.columns(-scores[loss][soft])
+    builder.put_column(rows[soft], columns, -1.0)
+    builder.product(place[loss][soft], u[loss][soft], v[loss][soft], columns, gains=False)
     beside = w[loss[0]]  # the gains of a loss's factor
     at, _ = np.nonzero(beside >= 0)
     builder.put_column(rows[at], beside[beside >= 0], 1.0)

@@ -1,0 +1,91 @@
+"""Loans of regions: proofs for any graph, rechecked from what is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.compiled import graph_scores
+from assent.elimination import Piece, maximum
+from assent.problem import split_links
+from assent.proof import Replay
+from assent.regions import Regions
+from tests.oracles.sweep import sweep_seeds
+from tests.strategies import optimum, random_graph
+
+
+def random_loans(rng, compiled, scores) -> Regions:
+    """Loans to random places, in a few regions, with random link scores."""
+    problem, flat = compiled.problem, compiled.flat_scores(scores)
+    places = problem.n + problem.n_pairs + len(flat.table)
+    count = int(rng.integers(0, 12)) if places else 0
+    scale = 1.0 + float(np.abs(flat.theta).max(initial=0.0))
+    start = np.sort(rng.integers(0, count + 1, 4))
+    return Regions(
+        np.concatenate([[0], start, [count]]),
+        rng.integers(0, max(places, 1), count),
+        rng.normal(size=count) * scale,
+        split_links(problem, rng.normal(size=problem.n_links) * scale),
+    )
+
+
+@sweep_seeds(0.5)
+def test_any_loans_bound(seeds):
+    """Whatever is lent to whom, the bound holds; with nothing lent it is the ordinary one."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        graph = random_graph(rng, factors=5, scale=1.0)
+        compiled, scores = graph.compile(), graph_scores(graph)
+        if compiled.conflict is not None:
+            continue
+        proof = random_loans(rng, compiled, scores)
+        bound = Replay(compiled, scores).bound(proof)
+        assert not np.isnan(bound)
+        assert optimum(graph) <= bound + 1e-9 * (1.0 + abs(bound))
+
+
+def test_a_known_value_is_known_to_regions():
+    g = at.FactorGraph()
+    x = g.binary(2, scores=[0.0, 0.0], name="x")
+    g.add(at.Pair(x[0], x[1], scores=1.0))
+    claim = at.decode(g).certificate
+    links = split_links(claim.compiled.problem, np.zeros(2))
+    proof = Regions(np.array([0, 1]), np.array([2]), np.array([-1.0]), links)
+    replay = Replay(claim.compiled, claim.scores)
+    assert replay.bound(proof) == 1.0
+    assert replay.bound(proof, np.array([0, -1], np.int8)) == 0.0
+
+
+def test_a_changed_loan_fails():
+    g = at.FactorGraph()
+    x = g.binary(3, scores=[1.0, 1.1, 1.2], name="x")
+    g.add(at.Pair(x, x[[1, 2, 0]], scores=-2.0))
+    claim = at.decode(g, at.Tightened()).certificate
+    assert claim.verify() and claim.relative_gap < 1e-6
+    for change in (5.0, -5.0):  # a small one may prove as much
+        for i in range(len(claim.proof.amount)):
+            amount = claim.proof.amount.copy()
+            amount[i] += change
+            assert not replace(claim, proof=replace(claim.proof, amount=amount)).verify()
+    links = replace(claim.proof.dual, pair=claim.proof.dual.pair + 5.0)
+    assert not replace(claim, proof=replace(claim.proof, dual=links)).verify()
+
+
+def test_elimination_against_all_states():
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        sizes = rng.integers(1, 4, 5)
+        pieces = []
+        for _ in range(rng.integers(1, 7)):
+            scope = tuple(sorted(rng.choice(5, rng.integers(0, 4), replace=False).tolist()))
+            table = rng.normal(size=sizes[list(scope)])
+            pieces.append(Piece(scope, np.where(rng.random(table.shape) < 0.1, -np.inf, table)))
+        best = max(
+            sum(float(p.table[tuple(state[v] for v in p.scope)]) for p in pieces)
+            for state in product(*map(range, sizes))
+        )
+        assert maximum(pieces) == pytest.approx(best)
