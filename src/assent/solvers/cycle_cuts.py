@@ -120,9 +120,7 @@ class Separator:
         network, own = network_of(len(nodes), ends), d[edges]
         start, codes = _search(network, own, once)
         return [
-            2 * edges[part >> 1] + (part & 1)
-            for part in np.split(codes, start[1:-1])
-            if len(part)
+            2 * edges[part >> 1] + (part & 1) for part in np.split(codes, start[1:-1]) if len(part)
         ]
 
 

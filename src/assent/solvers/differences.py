@@ -212,9 +212,7 @@ class _Builder:
         self.place.append(places.astype(np.int64))
         self.value.append(values)
 
-    def finish(
-        self, n: int, whole: _Whole, worth: sparse.csr_matrix, rest: Float
-    ) -> Differences:
+    def finish(self, n: int, whole: _Whole, worth: sparse.csr_matrix, rest: Float) -> Differences:
         """Everything collected, those of whole variables last."""
         from scipy import sparse
 
