@@ -126,7 +126,9 @@ def test_a_grid_of_two_labels_is_proven():
     g = at.FactorGraph()
     x = g.binary((12, 12), scores=rng.normal(size=(12, 12)), name="x")
     for a, b in ((x[:-1], x[1:]), (x[:, :-1], x[:, 1:])):
-        g.add(at.Pair(a, b, scores=3.0 * rng.normal(size=a.shape)))
+        equal = 2.0 * rng.normal(size=a.shape)  # for both true, and for both false
+        g.add(at.Pair(a, b, scores=equal))
+        g.add(at.Pair(~a, ~b, scores=equal))
     relaxed, result = at.decode(g, at.LinearProgram()), at.decode(g, at.Tightened())
     assert result.status is at.Status.OPTIMAL and result.bound < relaxed.bound - 1.0
     assert result.certificate.verify() and not result.certificate.trusted
