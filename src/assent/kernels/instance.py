@@ -18,6 +18,7 @@ from assent.kernels.active_set import EXACT, Support, Work
 from assent.kernels.ad3 import ROUND, SUMS, advance, fold, pull, rescale
 from assent.kernels.bound import link_scores, scaled_bound
 from assent.kernels.evaluate import assess
+from assent.kernels.extrapolate import extrapolate, forget, make_history
 from assent.kernels.jit import jit
 from assent.kernels.point import index_pairs
 from assent.kernels.projections import LANE_ROWS, LANES
@@ -53,6 +54,7 @@ is_better = lean(schedule.is_better)
 look_due = lean(schedule.look_due)
 penalty_factor = lean(schedule.penalty_factor)
 vertices = lean(schedule.vertices)
+is_guessing = lean(schedule.is_guessing)
 empty_supports = inner(structures.make_supports)
 empty_work = inner(structures.make_flat_work)
 
@@ -93,6 +95,7 @@ class Settings(NamedTuple):
     max_iterations: int
     adapt: bool
     cache_idle: bool
+    extrapolate: bool
     ray_margin: float  # a proof of infeasibility is this clear of rounding, relatively
     chance: int  # state of the random numbers at the start
 
@@ -230,22 +233,29 @@ def step_fused(own, state, common, alpha, penalty, cache, done, iterations, squa
 
 @glue
 def iterate(
-    own, tables, layout, aside, state, common, penalty, cache, done, iterations, idle
+    own, tables, layout, aside, state, common, penalty, cache, history, guessing, done, iterations,
+    idle,
 ):  # fmt: skip
-    """So many iterations; returns residuals, the balance for the penalty, and who is idle."""
-    alpha = own.alpha
-    if tables is None:
-        return step_fused(own, state, common, alpha, penalty, cache, done, iterations, 0.0, idle)
+    """So many iterations; returns residuals, the balance for the penalty, and who is idle.
+
+    Each begins where the last ones lead if ``guessing``; then nobody sleeps.
+    """
+    alpha, idling = own.alpha, cache and not guessing
+    at_once = iterations if tables is None and not guessing else 1
     primal, dual, balance = inf, inf, 0.0
-    for t in range(done, done + iterations):
-        squares = step_aside(
-            own, tables, layout, aside, state, common, alpha, penalty, cache, t, idle
-        )
+    for t in range(done, done + iterations, at_once):
+        if guessing:
+            extrapolate(history, state.w_pair.ravel(), state.w_logic, state.w_table, state.p)
+        squares = 0.0
+        if tables is not None:
+            squares = step_aside(
+                own, tables, layout, aside, state, common, alpha, penalty, idling, t, idle
+            )
         primal, dual, more, idle = step_fused(
-            own, state, common, alpha, penalty, cache, t, 1, squares, idle
+            own, state, common, alpha, penalty, idling, t, at_once, squares, idle
         )
         balance += more
-        if (t + 1) % ROUND == 0:
+        if tables is not None and (t + 1) % ROUND == 0:
             fold(pull(t + 1), state.mean_w_table, state.w_table)
     return primal, dual, balance, idle
 
@@ -528,6 +538,8 @@ def solve(
     before = Links(state.w_pair[:0], state.w_logic[:0], state.w_table[:0])
     ending = RUNNING
     is_warm = warm.pair.size + warm.logic.size + warm.table.size > 0
+    history = make_history(0)  # until guessing begins, which most problems do not live to see
+    links = own.pair_var.size + own.lits.size + table_lits.size
     plain = np.empty(p.size, np.int8)
     while True:
         # 2. Iterate until the next report.
@@ -537,11 +549,16 @@ def solve(
             if factor != 1.0:
                 move_penalty(own, table_lits, aside, state, factor)
                 penalty *= factor
+                forget(history)
+        guessing = settings.extrapolate and is_guessing(iterations, links, is_warm)
+        if guessing and history.z.size == 0:
+            history = make_history(links + p.size)
+            prefer_mean = False
         more = stretch(iterations, True, is_warm)
         more = max(1, min(more, settings.max_iterations - iterations))
         primal, moved, tilt, idle = iterate(
-            own, tables, layout, aside, state, common, penalty, settings.cache_idle, iterations,
-            more, idle,
+            own, tables, layout, aside, state, common, penalty, settings.cache_idle, history,
+            guessing, iterations, more, idle,
         )  # fmt: skip
         iterations += more
         balance += tilt
@@ -621,6 +638,4 @@ def solve(
         structures.inner_marginals(tables, layout, aside.supports, weights)
     for v in range(p.size):
         p[v] = min(max(p[v], 0.0), 1.0)
-    return Outcome(
-        ending, value, bound, violations, iterations, primal, moved, penalty, relaxed
-    )
+    return Outcome(ending, value, bound, violations, iterations, primal, moved, penalty, relaxed)

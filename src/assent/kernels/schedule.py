@@ -42,6 +42,15 @@ BALANCED = 2.0
 LARGEST_CHANGE = 4.0
 
 
+# Where a small problem's iterations lead is guessed from the last few of them, between these two
+# counts of iterations: before, the factors are still finding their faces, and most problems with a
+# tight relaxation are solved; after, the plain method goes on, whose convergence is proven.
+FIRST_GUESS = 30
+FIRST_WARM_GUESS = 0
+LAST_GUESS = 1000
+# Guessing takes iterations off problems of up to so many links, and adds some to larger ones.
+GUESSED_LINKS = 2_000
+
 # So many iterations solve tables inexactly.  The first consensus is a guess not worth an exact
 # answer, and tables of 81 by 81 states start in half the time; a finite number of errors leaves
 # the method's convergence as it is.
@@ -104,3 +113,9 @@ def penalty_factor(balance, rounds):
 def vertices(iterations, exact):
     """How many vertices a table may try in the next iteration; ``exact`` are enough for any."""
     return iterations + 2 if iterations < INEXACT else exact
+
+
+def is_guessing(iterations, links, warm):
+    """Whether the next iteration begins where the earlier ones seem to lead."""
+    first = FIRST_WARM_GUESS if warm else FIRST_GUESS
+    return links <= GUESSED_LINKS and first <= iterations < LAST_GUESS

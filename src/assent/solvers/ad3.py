@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels import ad3 as kernel
-from assent.kernels import schedule, start
+from assent.kernels import extrapolate, schedule, start
 from assent.kernels.projections import LANE_ROWS, LANES
 from assent.kernels.shares import PAIR_BLOCK, Division
 from assent.problem import DualPoint, Float, Int32, Int64, Problem, Scores
@@ -87,6 +87,8 @@ class Workspace:
     bounded_at: int = 0  # iteration of the last one
     smooth: tuple[Float, Float, Float, Float] | None = None  # the averages, averaged again
     prefer: int = MEAN  # the dual point that gave the best bound when all were tried
+    warm: bool = False  # begun at the end of an earlier run
+    history: extrapolate.History | None = None  # of the iterations from which others are guessed
 
     def allocate(self, problem: Problem, threads: int) -> None:
         """Arrays that start empty."""
@@ -139,6 +141,7 @@ class AD3:
         penalty: initial penalty; ``None`` scales it from the scores.
         adapt: whether the penalty follows the iterates.
         cache_idle: whether factors that agree with the consensus sleep for a few iterations.
+        extrapolate: whether small problems (below 2,000 links) guess where their iterations lead.
         threads: how many work on one problem; small ones (below 30,000 links) and those with
             tables, parities or knapsacks use one.  The outcome depends on the number in its
             last digits only, and is the same whenever the number is.
@@ -151,6 +154,7 @@ class AD3:
     penalty: float | None = None
     adapt: bool = True
     cache_idle: bool = True
+    extrapolate: bool = True
     threads: int = 1
 
     def __post_init__(self) -> None:
@@ -206,6 +210,7 @@ class AD3:
         workspace = Workspace(
             w_pair, w_logic, w_table, p, penalty, weight=weight, mass=mass, links=links,
             aside=None if all_common(problem) else _start_aside(problem),
+            warm=warm_start is not None,
         )  # fmt: skip
         # Factors stepped elsewhere take turns with the fused loop, an iteration at a time.
         threads = team_size(self.threads, problem) if workspace.aside is None else 1
@@ -220,9 +225,10 @@ class AD3:
         if self.adapt:
             self._adapt_penalty(problem, w)
         alpha = self.over_relaxation or default_relaxation(problem)
-        if w.aside is None:
-            self._run(problem, scores, w, alpha, iterations, 0.0)
-        elif w.aside.searched_alone is not None:
+        guessing = self._begin_guessing(problem, w)
+        if w.aside is None and not guessing:
+            self._run(problem, scores, w, alpha, iterations, 0.0, self.cache_idle)
+        elif w.aside is not None and w.aside.searched_alone is not None:
             w.primal_residual, w.dual_residual, balance, w.idle = w.aside.searched_alone.advance(
                 scores, w.iterations, iterations, w.penalty, alpha, self.cache_idle, w.idle,
                 w.mass, w.links, w.w_table, w.mean_w_table, w.p, w.mean_p, w.totals[0],
@@ -231,17 +237,39 @@ class AD3:
             w.balance += balance
         else:
             for _ in range(iterations):
-                full = not self.cache_idle or (w.iterations + 1) % kernel.ROUND == 0
-                squares = w.aside.step(
-                    problem, scores, w.iterations, w.penalty, alpha, full, w.idle,
-                    w.weight, w.w_logic, w.w_table, w.tau, w.p, w.totals[0],
-                )  # fmt: skip
-                self._run(problem, scores, w, alpha, 1, squares)
+                self._step(problem, scores, w, alpha, guessing)
         self._smooth(problem, w, before)
         w.calls += _asked(problem, w, iterations, self.cache_idle)
-        return Info(
-            w.iterations, w.primal_residual, w.dual_residual, w.penalty, calls=int(w.calls)
-        )
+        return Info(w.iterations, w.primal_residual, w.dual_residual, w.penalty, calls=int(w.calls))
+
+    def _begin_guessing(self, problem: Problem, workspace: Workspace) -> bool:
+        """Whether the next iterations are extrapolated; the first time, room is made for that."""
+        w = workspace
+        plain = self.extrapolate and not problem.models
+        if not plain or not schedule.is_guessing(w.iterations, problem.n_links, w.warm):
+            return False
+        if w.history is None:
+            parts = (w.w_pair, w.w_logic, w.w_table, w.p)
+            w.history = extrapolate.make_history(sum(part.size for part in parts))
+            w.prefer = CURRENT
+        return True
+
+    def _step(
+        self, problem: Problem, scores: Scores, workspace: Workspace, alpha: float, guessing: bool
+    ) -> None:
+        """One iteration, from where the last ones lead if ``guessing``; then nobody sleeps."""
+        w, idle = workspace, self.cache_idle and not guessing
+        if guessing:
+            assert w.history is not None
+            extrapolate.extrapolate(w.history, w.w_pair.ravel(), w.w_logic, w.w_table, w.p)
+        squares = 0.0
+        if w.aside is not None:
+            full = not idle or (w.iterations + 1) % kernel.ROUND == 0
+            squares = w.aside.step(
+                problem, scores, w.iterations, w.penalty, alpha, full, w.idle,
+                w.weight, w.w_logic, w.w_table, w.tau, w.p, w.totals[0],
+            )  # fmt: skip
+        self._run(problem, scores, w, alpha, 1, squares, idle)
 
     def _smooth(self, problem: Problem, workspace: Workspace, before: int) -> None:
         """Fold the averages into their own average, with the weight of the iterations done."""
@@ -259,9 +287,12 @@ class AD3:
 
     def _run(
         self, problem: Problem, scores: Scores, workspace: Workspace,
-        alpha: float, iterations: int, squares: float,
+        alpha: float, iterations: int, squares: float, idle: bool,
     ) -> None:  # fmt: skip
-        """Iterate the fused loop; ``squares`` belong to the factors stepped outside of it."""
+        """Iterate the fused loop; ``squares`` belong to the factors stepped outside of it.
+
+        ``idle`` says whether factors that agree may sleep.
+        """
         w = workspace
         common = common_groups(problem)
         sums = np.zeros((w.threads, kernel.SUMS))
@@ -272,7 +303,7 @@ class AD3:
                 problem.group_count[:common], problem.group_link[:common],
                 problem.group_factor[:common], problem.lits, problem.k,
                 w.weight, w.mass, w.links, scores.pair, w.penalty, alpha,
-                self.cache_idle, w.iterations, iterations, squares, w.idle,
+                idle, w.iterations, iterations, squares, w.idle,
                 w.w_pair, w.w_logic, w.tau, w.p, w.mean_w_pair, w.mean_w_logic, w.mean_p,
                 w.pairs_asleep, w.logic_asleep, w.totals, w.block, w.lanes,
                 w.division, thread, gate, sums,
@@ -311,6 +342,8 @@ class AD3:
                 )
         w.penalty *= factor
         w.smooth = None
+        if w.history is not None:
+            extrapolate.forget(w.history)
         w.pairs_asleep[:] = False
         w.logic_asleep[:] = False
         if w.aside is not None:

@@ -114,7 +114,7 @@ def find_nearest(
     """Maximise the scores less half the squared distance from ``target[n]``."""
     inner = replace(scores, theta=np.zeros(problem.n))
     penalty = max(LEAST_PENALTY, initial_penalty(problem, scores))
-    solver = AD3(penalty=penalty)
+    solver = AD3(penalty=penalty, extrapolate=False)
     workspace = _start(solver, problem, inner, target)
     others = workspace.aside
     assert not isinstance(others, Squares)

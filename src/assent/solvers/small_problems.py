@@ -163,7 +163,8 @@ def solve_jobs(
     """
     settings = instance.Settings(
         float(solver.gap_tolerance), float(solver.residual_tolerance), int(solver.max_iterations),
-        bool(solver.adapt), bool(solver.cache_idle), RAY_MARGIN, schedule.first_chance(seed),
+        bool(solver.adapt), bool(solver.cache_idle), bool(solver.extrapolate), RAY_MARGIN,
+        schedule.first_chance(seed),
     )  # fmt: skip
     places: list[Place | None] = [None] * len(jobs)
     stop = np.zeros(1, np.int64)
@@ -257,9 +258,7 @@ def _calls(ends: Int64) -> list[tuple[int, int]]:
     return list(itertools.pairwise([0, *cuts.tolist(), len(ends) - 1]))
 
 
-def supervise(
-    work: _Work, threads: int, deadline: float, report: Callable[[int], None]
-) -> None:
+def supervise(work: _Work, threads: int, deadline: float, report: Callable[[int], None]) -> None:
     """Let threads work, and watch the clock and the keyboard for them."""
     count = 1 if numba.config.DISABLE_JIT else min(threads, len(work.calls))
     helpers = [threading.Thread(target=work.take, daemon=True) for _ in range(count)]
@@ -324,10 +323,7 @@ def _assemble(jobs: list[Job], prepared: list[Prepared], solver: AD3) -> kernel.
     x = np.zeros(total[kernel.COORDINATES], np.int8)
     if known.any():
         x = np.concatenate(
-            [
-                np.zeros(job.problem.n, np.int8) if job.known is None else job.known
-                for job in jobs
-            ]
+            [np.zeros(job.problem.n, np.int8) if job.known is None else job.known for job in jobs]
         )
     numbers = np.array(
         [

@@ -1,0 +1,83 @@
+"""Guesses at where iterations lead: exact on affine maps, taken back where they mislead."""
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.kernels import extrapolate, schedule
+from benchmarks.small_instances import FAMILIES
+
+
+def moved(history, state):
+    """The state after a guess, parted as a problem's would be."""
+    parts = np.split(state.copy(), [2, 3, 5])
+    extrapolate.extrapolate(history, *parts)
+    return np.concatenate(parts)
+
+
+def affine_map(rng, size):
+    """A map that converges slowly, its matrix and its fixed point."""
+    rotation = np.linalg.qr(rng.normal(size=(size, size)))[0]
+    matrix = 0.99 * rotation
+    fixed = rng.normal(size=size)
+    return (lambda z: fixed + matrix @ (z - fixed)), fixed
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_affine_map_is_solved_in_as_many_steps_as_it_has_dimensions(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(6, 15))
+    step, fixed = affine_map(rng, size)
+    history, state = extrapolate.make_history(size), np.zeros(size)
+    for _ in range(size + 4):
+        state = step(moved(history, state))
+    assert np.abs(state - fixed).max() <= 1e-6
+
+
+def test_many_steps_forget_the_oldest():
+    rng = np.random.default_rng(7)
+    size = 3 * extrapolate.MEMORY
+    step, _ = affine_map(rng, size)
+    history, state = extrapolate.make_history(size), np.zeros(size)
+    for _ in range(10 * extrapolate.MEMORY):
+        state = step(moved(history, state))
+    assert np.isfinite(state).all()
+    assert history.counts[extrapolate.KEPT] <= extrapolate.MEMORY
+
+
+def test_a_guess_that_misleads_is_taken_back():
+    rng = np.random.default_rng(3)
+    step, _ = affine_map(rng, 8)
+    history, state = extrapolate.make_history(8), np.zeros(8)
+    for _ in range(4):
+        state = step(moved(history, state))
+    guess = moved(history, state)
+    assert history.counts[extrapolate.GUESSED] == 1
+    assert np.array_equal(moved(history, guess + 100.0), state)  # where the guess was made from
+    assert history.counts[extrapolate.KEPT] == 0
+
+
+def test_a_state_at_rest_stays():
+    history, state = extrapolate.make_history(6), np.arange(6.0)
+    for _ in range(10):
+        state = moved(history, state)
+    assert np.array_equal(state, np.arange(6.0))
+
+
+@pytest.mark.parametrize("number", [25, 67, 233])
+def test_loose_problems_take_a_fraction_of_the_iterations(number):
+    graph = FAMILIES[number % len(FAMILIES)](np.random.default_rng((0, number)))
+    guessed, plain = at.decode(graph), at.decode(graph, at.AD3(extrapolate=False))
+    relaxation = at.decode(graph, at.LinearProgram())
+    for result in (guessed, plain):
+        assert result.status is at.Status.RELAXED and result.certificate.verify()
+        assert result.certificate.relaxation.solved
+        assert abs(result.bound - relaxation.bound) <= 3e-6 * (1.0 + abs(relaxation.bound))
+    assert 4 * guessed.iterations < plain.iterations
+
+
+def test_large_problems_and_late_iterations_are_left_alone():
+    assert schedule.is_guessing(schedule.FIRST_GUESS, schedule.GUESSED_LINKS, False)
+    assert schedule.is_guessing(0, 10, True) and not schedule.is_guessing(0, 10, False)
+    assert not schedule.is_guessing(100, schedule.GUESSED_LINKS + 1, True)
+    assert not schedule.is_guessing(schedule.LAST_GUESS, 10, True)
