@@ -40,6 +40,7 @@ from assent.factors import (
     Tree,
 )
 from assent.graph import FactorGraph
+from assent.k_best import k_best
 from assent.project import Projected, project
 from assent.result import Certificate, Result, Status
 from assent.results import Results
@@ -148,6 +149,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "decode_many",
     "grid_chains",
     "group",
+    "k_best",
     "project",
     "tree_cover",
 ]

@@ -15,6 +15,8 @@ from assent.problem import make_problem
 class Closure:
     """Unit propagation over a graph as written, ready to be repeated.
 
+    ``rows`` are the constraints to look at, by default all of them.
+
     Example:
         >>> import assent as at
         >>> g = at.FactorGraph()
@@ -26,10 +28,10 @@ class Closure:
         True
     """
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: Compiled, rows: list[logic.Rows] | None = None) -> None:
         self._compiled = compiled
         self.start = compiled.fixed  # [N] what the graph itself fixes, -1 for free
-        self.rows = logic_rows(compiled)
+        self.rows = logic_rows(compiled) if rows is None else rows
         _, groups = logic.arrange(self.rows)
         self._problem = make_problem(
             len(compiled.fixed),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from assent import certify
 from assent.closure import Closure
 from assent.compiled import Compiled, GraphScores
 from assent.factors.exactly_one import ExactlyOne
-from assent.problem import DualPoint, Int64
+from assent.problem import DualPoint, Float, Int64
 
 Known = NDArray[np.int8]  # [N] -1 for a free coordinate
 
@@ -80,6 +80,21 @@ class Trusted:
 
 
 @dataclass(frozen=True, eq=False)
+class Listed:
+    """A leaf: ``coordinates`` are all known here, with the values of an answer given before.
+
+    For lists of answers that differ in them: what is bounded is the next one.
+    """
+
+    coordinates: Int64
+    assignment: Known
+
+    def bound(self, replay: Replay, known: Known) -> float:
+        same = (known[self.coordinates] == self.assignment[self.coordinates]).all()
+        return -np.inf if same and replay.is_listed(self) else np.inf
+
+
+@dataclass(frozen=True, eq=False)
 class Split:
     """Cases that cover everything, each with literals that hold in it and a proof of its own.
 
@@ -116,6 +131,13 @@ class Apart:
     parts: tuple[tuple[Int64, Any], ...]
 
 
+class Others(NamedTuple):
+    """Answers given before: ``answers[count, places]``, values of ``coordinates[places]``."""
+
+    coordinates: Int64
+    answers: NDArray[np.int8]
+
+
 class Replay:
     """Recomputes proofs about a compiled graph with its scores.
 
@@ -130,8 +152,18 @@ class Replay:
         2.0
     """
 
-    def __init__(self, compiled: Compiled, scores: GraphScores) -> None:
-        self.compiled, self.scores = compiled, scores
+    def __init__(
+        self, compiled: Compiled, scores: GraphScores, listed: Others | None = None
+    ) -> None:
+        self.compiled, self.scores, self.listed = compiled, scores, listed
+        self._latest: tuple[DualPoint, tuple[Float, ...] | None] | None = None
+
+    def is_listed(self, leaf: Listed) -> bool:
+        """Whether a leaf speaks of an answer that was given before, in the terms it was."""
+        if self.listed is None or not np.array_equal(leaf.coordinates, self.listed.coordinates):
+            return False
+        own = leaf.assignment[leaf.coordinates]
+        return any((own == row).all() for row in self.listed.answers)
 
     @cached_property
     def closure(self) -> Closure:
@@ -178,28 +210,31 @@ class Replay:
 
     def bound_of_links(self, dual: DualPoint, given: Known | None, known: Known) -> float:
         """The bound of link scores of the graph compiled with the values ``given``."""
-        case = self._case(given, known)
-        if case is None or not _fits(dual, case):
+        if not _agree(given, known):
             return np.inf
-        graph_dual = case.graph_dual(dual, self.scores)
-        return certify.upper_bound(case, self.scores, graph_dual, known)
+        if self._latest is None or self._latest[0] is not dual:  # often asked again at once
+            self._latest = dual, self._graph_dual(dual, given, self.scores)
+        graph_dual = self._latest[1]
+        if graph_dual is None:
+            return np.inf
+        return certify.upper_bound(self.compiled, self.scores, graph_dual, known)
 
     def bound_of_ray(self, dual: DualPoint, given: Known | None, known: Known) -> float:
         """``-inf`` if link scores show that nothing is possible, else ``inf``."""
-        case = self._case(given, known)
-        if case is None or not _fits(dual, case):
+        if not _agree(given, known):
             return np.inf
-        graph_dual = case.graph_dual(dual, self.scores.zeroed())
-        shown = certify.proves_infeasible(case, self.scores, graph_dual, known)
+        graph_dual = self._graph_dual(dual, given, self.scores.zeroed())
+        shown = graph_dual is not None and certify.proves_infeasible(
+            self.compiled, self.scores, graph_dual, known
+        )
         return -np.inf if shown else np.inf
 
-    def _case(self, given: Known | None, known: Known) -> Compiled | None:
-        """The graph compiled with the values ``given``, if all of them are known."""
-        if given is None:
-            return self.compiled
-        if given.shape != known.shape or ((given != -1) & (given != known)).any():
-            return None
-        return self.closure.compile(given)
+    def _graph_dual(
+        self, dual: DualPoint, given: Known | None, scores: GraphScores
+    ) -> tuple[Float, ...] | None:
+        """Link scores of the graph as written; None if there are too few or too many."""
+        case = self.compiled if given is None else self.closure.compile(given)
+        return case.graph_dual(dual, scores) if _fits(dual, case) else None
 
     # ------------------------------------------------------------ cases
 
@@ -267,6 +302,13 @@ class Replay:
             if own.size and (low[own].min(axis=1) < high[own].max(axis=1)).any():
                 return False
         return True
+
+
+def _agree(given: Known | None, known: Known) -> bool:
+    """Whether all values that are ``given`` are known."""
+    if given is None:
+        return True
+    return given.shape == known.shape and not ((given != -1) & (given != known)).any()
 
 
 def _fits(dual: DualPoint, case: Compiled) -> bool:

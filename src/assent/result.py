@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent import certify, proof
+from assent import certify
+from assent import proof as proofs
 from assent.compiled import Compiled, GraphScores, refutes
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.factors.pair import Pair, inner_part
@@ -84,6 +85,7 @@ class Certificate:
             evidence shows it, step by step: "evidence x[0]=1", "AtMostOne(x[0], x[1]) → x[1]=0",
             …, "AtLeastOne(x[1]) cannot hold".
         proof: a tree of cases that shows the bound where no single dual point does.
+        others: answers given before this one (`k_best`): the bound is for all that differ.
     """
 
     value: float
@@ -98,11 +100,12 @@ class Certificate:
     is_ray: bool = False
     searched: bool = False
     proof: Any = None
+    others: proofs.Others | None = None
 
     @property
     def trusted(self) -> tuple[str, ...]:
         """Whose word parts of the bound rest on: what `verify` cannot recheck."""
-        return proof.trusted(self.proof) if self.proof is not None else ()
+        return proofs.trusted(self.proof) if self.proof is not None else ()
 
     @property
     def gap(self) -> float:
@@ -146,7 +149,9 @@ class Certificate:
         if self.bound == np.inf:  # a solver without a bound claims nothing
             return True
         if self.proof is not None:
-            shown = proof.Replay(self.compiled, self.scores).bound(self.proof)
+            shown = proofs.Replay(self.compiled, self.scores, self.others).bound(self.proof)
+            if self.others is not None and self._is_one_of(self.others):
+                return False
             most = max(shown, self.value)
             return most == self.bound or most <= self.bound + _slack(self.bound)
         if self.bound == -np.inf:
@@ -155,6 +160,10 @@ class Certificate:
         if self.value > self.bound + _slack(self.bound):
             return False
         return _close(bound, self.bound) or (self.searched and bound >= self.bound)
+
+    def _is_one_of(self, others: proofs.Others) -> bool:
+        """Whether the assignment is among answers given before."""
+        return bool((self.assignment[others.coordinates] == others.answers).all(axis=1).any())
 
     def _verify_infeasible(self) -> bool:
         if self.flat_dual is None:  # propagation is repeated from the written graph

@@ -259,3 +259,21 @@ def test_runs_as_a_module():
         capture_output=True, text=True, check=True,
     )
     assert assent.__version__ in done.stdout
+
+
+def test_the_best_few(chain, contradiction):
+    done = run("k-best", chain, 3)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[0] == "1  5  1 1 1"
+    assert len(done.stdout.splitlines()) == 3
+    answers = json.loads(run("k-best", chain, 3, "--json").stdout)["answers"]
+    values = [answer["value"] for answer in answers]
+    assert values == sorted(values, reverse=True) and len({*map(str, answers)}) == 3
+    assert run("k-best", contradiction, 2).exit_code == 3
+    assert run("k-best", chain, 0).exit_code == 2
+
+
+def test_a_search_from_the_command_line(chain):
+    done = run("decode", chain, "--solver", "branch-and-bound", "--max-iterations", 50, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["status"] == "OPTIMAL"

@@ -13,6 +13,7 @@ from assent.cli.convert import convert
 from assent.cli.decode import decode
 from assent.cli.ground import ground
 from assent.cli.info import info
+from assent.cli.k_best import k_best
 from assent.cli.kinds import kinds
 from assent.cli.solvers import solvers
 
@@ -23,5 +24,5 @@ def main() -> None:
     """Decode structured models: one answer all parts agree on, and a proof of how good it is."""
 
 
-for verb in (decode, compare, ground, convert, info, kinds, solvers):
+for verb in (decode, k_best, compare, ground, convert, info, kinds, solvers):
     main.add_command(verb)

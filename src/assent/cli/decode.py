@@ -138,8 +138,9 @@ def _solver(name: str, tolerance: float, max_iterations: int | None, threads: in
     import assent
 
     settings: dict[str, Any] = {"gap_tolerance": tolerance}
-    if max_iterations is not None:
-        settings["max_iterations"] = max_iterations
+    if max_iterations is not None:  # of a search they are nodes
+        own = "max_nodes" if name == "branch-and-bound" else "max_iterations"
+        settings[own] = max_iterations
     if threads > 1:
         if name != "ad3":
             raise click.UsageError(f"--threads is for --solver ad3; {name} runs on one")

@@ -6,21 +6,30 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent import certify
 from assent.compiled import Compiled, GraphScores
+from assent.conflict import small_conflict
 from assent.problem import DualPoint
+from assent.proof import Others
 from assent.result import Certificate, Result, Status
+from assent.solvers import infeasible
 from assent.solvers.ad3 import AD3
 from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, refuted
 from assent.solvers.protocol import Solver, WarmStart
 from assent.solvers.search import Search
 from assent.solvers.search_case import Start
 from assent.trace import Progress
+
+if TYPE_CHECKING:
+    from assent.solvers.partition import Partition
+
+# How long to look for few constraints that cannot hold together.
+CONFLICT_SECONDS = 2.0
 
 NODE_LIMIT = f"Node limit. {Status.STOPPED.value}"
 
@@ -102,7 +111,7 @@ class BranchAndBound:
                 search.run()
         except KeyboardInterrupt:
             interrupted = True
-        return _conclude(search, INTERRUPTED if interrupted else _reason(search))
+        return conclude(search, INTERRUPTED if interrupted else None)
 
 
 def _start(compiled: Compiled, scores: GraphScores, warm: WarmStart) -> Start:
@@ -118,44 +127,68 @@ def _reason(search: Search) -> str:
     return NODE_LIMIT if search.nodes >= search.settings.max_nodes else TIME_LIMIT
 
 
-def _status(search: Search, feasible: bool, gap: float) -> Status:
-    if search.bound == -np.inf:
+def _status(certificate: Certificate, tolerance: float) -> Status:
+    if certificate.bound == -np.inf:
         return Status.INFEASIBLE
-    return Status.OPTIMAL if feasible and gap <= search.settings.gap_tolerance else Status.STOPPED
+    closed = certificate.feasible and certificate.relative_gap <= tolerance
+    return Status.OPTIMAL if closed else Status.STOPPED
 
 
-def _conclude(search: Search, reason: str) -> Result:
-    """Restate where a search ended for the written graph."""
+def conclude(
+    search: Search,
+    reason: str | None = None,
+    whole: Search | Partition | None = None,
+    others: Others | None = None,
+) -> Result:
+    """Restate where a search ended for the written graph.
+
+    The bound is that of the ``whole`` the search is part of, ``others`` are answers given before.
+    """
+    whole = whole or search
     best, compiled = search.incumbent, search.compiled
     assignment = best.assignment if best.assignment is not None else best.closest
     if assignment is None:
         assignment = np.maximum(compiled.fixed, 0)
     check = certify.check_assignment(compiled, search.scores, assignment)
-    bound = search.bound
+    value = check.value if check.feasible else -np.inf
+    bound = max(whole.bound, value)
     certificate = Certificate(
-        value=check.value if check.feasible else -np.inf,
+        value=value,
         bound=bound,
         feasible=check.feasible,
         relaxation=None,
-        conflict=(),
+        conflict=_conflict(search) if bound == -np.inf else (),
         compiled=compiled,
         scores=search.scores,
         assignment=assignment,
         flat_dual=_root_dual(search),
-        proof=search.tree.proof() if bound < np.inf else None,
+        proof=whole.proof() if bound < np.inf else None,
+        others=others,
     )
-    status = _status(search, check.feasible, certificate.relative_gap)
+    status = _status(certificate, search.settings.gap_tolerance)
     return Result(
         status=status,
         certificate=certificate,
         trace=search.trace,
         iterations=search.nodes,
         seconds=time.perf_counter() - search.started,
-        message=reason if status is Status.STOPPED else status.value,
+        message=reason or _reason(search) if status is Status.STOPPED else status.value,
         violated=check.violated,
         consensus=_consensus(search),
         penalty=np.nan if search.root is None else search.root.penalty,
     )
+
+
+def _conflict(search: Search) -> tuple[str, ...]:
+    """Constraints that cannot hold together: leaving out others, or by the root's multipliers."""
+    left = max(search.deadline - time.perf_counter(), 0.0)
+    few = small_conflict(search.compiled, min(left, CONFLICT_SECONDS))
+    root = search.root
+    if few or root is None or not root.impossible or root.dual is None:
+        return few
+    ray, zeros = infeasible.thin(root.problem, root.dual, root.scores.table), search.scores.zeroed()
+    links = root.compiled.graph_dual(ray, zeros)
+    return infeasible.reasons(search.compiled, search.compiled.flat_dual(links, zeros))
 
 
 def _root_dual(search: Search) -> DualPoint | None:

@@ -44,12 +44,15 @@ class Search:
         report: Callable[[Progress], Any],
         seed: int,
         start: Start | None,
+        closure: Closure | None = None,
+        known: Known | None = None,
     ) -> None:
         self.settings, self.compiled, self.scores = settings, compiled, scores
         self.started, self.deadline, self.report = started, deadline, report
-        self.closure = Closure(compiled)
+        self.closure = closure or Closure(compiled)
         self.incumbent = Incumbent(compiled, scores, seed)
-        self.tree = Tree(Node((), compiled.fixed, np.inf, start, None))
+        given = compiled.fixed if known is None else known  # what is searched
+        self.tree = Tree(Node((), given, np.inf, start, None))
         self.trace = Trace()
         self.nodes = 0
         self.iterations = 0
@@ -75,6 +78,10 @@ class Search:
     def cutoff(self) -> float:
         """Cases bounded by this need not be looked into."""
         return self.incumbent.value + self.tolerance
+
+    def proof(self) -> Any:
+        """The proof of the bound."""
+        return self.tree.proof()
 
     def finished(self) -> bool:
         """Whether no open case can hold a better answer."""

@@ -1,0 +1,49 @@
+"""``assent k-best FILE K``: the best answers in order."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from assent.cli.decode import EXIT_INFEASIBLE, describe, exit_code
+from assent.cli.files import EXISTING_FILE, bad_files_reported
+
+
+@click.command("k-best")
+@click.argument("file", type=EXISTING_FILE)
+@click.argument("k", type=click.IntRange(min=1))
+@click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Stop after this many seconds in all.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def k_best(
+    file: Path, k: int, evidence: Path | None, time_limit: float | None, as_json: bool
+) -> None:
+    """Find the K best assignments of FILE, best first.
+
+    A line per answer: its value and the values of the file's variables.
+    """
+    with bad_files_reported():
+        from assent.io import load_models
+
+        models = load_models(file, evidence)
+    if len(models) > 1:
+        raise click.UsageError(f"k-best takes one graph, and {file} holds {len(models)}")
+    import assent
+
+    model = models[0]
+    results = assent.k_best(model.graph, k, time_limit=time_limit)
+    if as_json:
+        answers = [describe(model, result) for result in results]
+        click.echo(json.dumps({"answers": answers}, allow_nan=False))
+    else:
+        for number, result in enumerate(results, start=1):
+            values = " ".join(map(str, model.assignment(result).tolist()))
+            note = "" if result.status.name == "OPTIMAL" else f"  ({result.status.name})"
+            click.echo(f"{number}  {result.value:.9g}  {values}{note}")
+    raise SystemExit(exit_code(results[0]) if results else EXIT_INFEASIBLE)

@@ -1,0 +1,135 @@
+"""`k_best`: the best answers of a graph, in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assent.compiled import Compiled, GraphScores, graph_scores
+from assent.decode import check_settings, compiled_for
+from assent.errors import ModelError
+from assent.graph import FactorGraph
+from assent.problem import Int64
+from assent.proof import Others
+from assent.result import Result
+from assent.trace import Progress
+from assent.variables import Categorical, Literals
+
+if TYPE_CHECKING:
+    from assent.solvers.branch_and_bound import BranchAndBound
+
+
+def k_best(
+    graph: FactorGraph,
+    k: int,
+    *,
+    over: Literals | Categorical | Sequence[Literals | Categorical] | None = None,
+    solver: BranchAndBound | None = None,
+    scores: Mapping[Any, Any] | None = None,
+    time_limit: float | None = None,
+    callback: Callable[[Progress], Any] | None = None,
+) -> list[Result]:
+    """The ``k`` best assignments of a graph that differ from each other, best first.
+
+    Each comes with a certificate: no assignment that differs from all before it is worth more than
+    its bound.  Fewer come back where there are no more, or where a limit or an interrupt ends the
+    run: the last result is then STOPPED.
+
+    Args:
+        graph: what to decode.
+        k: how many.
+        over: variables in which answers are to differ; by default all of them.
+        solver: how to search.
+        scores: new scores for variables or handles, in place of those written.
+        time_limit: seconds for all of them.
+        callback: called with every `Progress`; returning ``True`` stops the run.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=[3.0, 2.0, 1.5])
+        >>> rule = g.add(at.AtMost(2, x))
+        >>> [(r.value, r[x].tolist()) for r in at.k_best(g, 3)]
+        [(5.0, [1, 1, 0]), (4.5, [1, 0, 1]), (3.5, [0, 1, 1])]
+    """
+    started = time.perf_counter()
+    if not isinstance(graph, FactorGraph):
+        raise TypeError(f"k_best takes a FactorGraph, got {type(graph).__name__}")
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise TypeError(f"k is a whole number of answers, got {k!r}")
+    if k < 1:
+        raise ValueError(f"k is at least 1, got {k}")
+    check_settings(time_limit, callback, scores)
+    from assent.solvers.branch_and_bound import BranchAndBound
+
+    settings = BranchAndBound() if solver is None else solver
+    if not isinstance(settings, BranchAndBound):
+        raise TypeError(f"k_best searches with a BranchAndBound, got {settings!r}")
+    own = graph_scores(graph, scores)
+    compiled = compiled_for(graph, own)
+    if compiled.conflict is not None:
+        return []
+    deadline = np.inf if time_limit is None else started + time_limit
+    return _list(settings, compiled, own, k, _coordinates(graph, over), deadline, callback)
+
+
+def _coordinates(graph: FactorGraph, over: Any) -> Int64:
+    """The coordinates in which answers are to differ."""
+    if over is None:
+        return np.arange(graph.size)
+    parts = [over] if isinstance(over, (Literals, Categorical)) else list(over)
+    for part in parts:
+        if not isinstance(part, (Literals, Categorical)):
+            raise TypeError(f"over takes variables of the graph, got {part!r}")
+        if part.graph is not graph:
+            raise ModelError(f"over: {part!r} belongs to another graph")
+    codes = np.concatenate([np.zeros(0, np.int64), *(part.codes.ravel() for part in parts)])
+    if not len(codes):
+        raise ModelError("over is empty: answers need something to differ in")
+    return np.unique(np.where(codes < 0, ~codes, codes)).astype(np.int64)
+
+
+def _list(
+    settings: BranchAndBound,
+    compiled: Compiled,
+    scores: GraphScores,
+    k: int,
+    coordinates: Int64,
+    deadline: float,
+    callback: Callable[[Progress], Any] | None,
+) -> list[Result]:
+    from assent.closure import Closure
+    from assent.solvers.branch_and_bound import conclude
+    from assent.solvers.driver import INTERRUPTED
+    from assent.solvers.partition import Partition
+    from assent.solvers.search import Search
+
+    closure = Closure(compiled)
+
+    def report(step: Progress) -> Any:
+        return None if callback is None else callback(step)
+
+    def search(known: Any, start: Any) -> Search:
+        now = time.perf_counter()
+        return Search(settings, compiled, scores, now, deadline, report, 0, start, closure, known)
+
+    partition = Partition(closure, coordinates, search)
+    results: list[Result] = []
+    while len(results) < k:
+        reason = None
+        try:
+            cell = partition.best()
+        except KeyboardInterrupt:
+            cell, reason = partition.first, INTERRUPTED
+        if cell is None or cell.search is None:
+            break
+        listed = [r.certificate.assignment[coordinates] for r in results]
+        others = Others(coordinates, np.array(listed, np.int8)) if listed else None
+        results.append(conclude(cell.search, reason, partition, others))
+        if reason is not None or not cell.search.finished():
+            break
+        partition.give(cell)
+    return results

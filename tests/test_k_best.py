@@ -1,0 +1,111 @@
+"""The best answers in order, against enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import assent as at
+from tests.oracles.sweep import sweep_seeds
+from tests.solvers.test_branch_and_bound import frustrated, spin_glass, tangled
+from tests.strategies import enumerate_graph
+
+
+def best_values(g: at.FactorGraph, k: int, coordinates=None) -> list[float]:
+    """The k best scores of assignments that differ in some coordinates."""
+    points, values = enumerate_graph(g)
+    if coordinates is not None:
+        best: dict[bytes, float] = {}
+        for point, value in zip(points[:, coordinates], values, strict=True):
+            key = point.tobytes()
+            best[key] = max(best.get(key, -np.inf), value)
+        values = np.array(list(best.values()))
+    values = -np.sort(-values[values > -np.inf])
+    return values[:k].tolist()
+
+
+def check(results: list[at.Result], expected: list[float]) -> None:
+    assert [r.value for r in results] == pytest.approx(expected, rel=1e-6, abs=1e-5)
+    assert all(r.status is at.Status.OPTIMAL for r in results)
+    assert all(r.certificate.verify() for r in results)
+
+
+@sweep_seeds(0.5)
+def test_answers_come_in_order(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        g = tangled(rng) if seed % 2 else frustrated(rng)
+        results = at.k_best(g, 4, solver=at.BranchAndBound(core=0))
+        check(results, best_values(g, 4))
+        found = {r.certificate.assignment.tobytes() for r in results}
+        assert len(found) == len(results)
+
+
+def test_ties_are_told_apart():
+    g = at.FactorGraph()
+    x = g.binary(3, scores=[1.0, 1.0, 0.0])
+    t = g.categorical(1, states="abc")
+    g.add(at.AtMostOne(x[:2]))
+    results = at.k_best(g, 100)
+    assert len(results) == 18
+    check(results, best_values(g, 18))
+    assert len({(*r[x].tolist(), *r[t].tolist()) for r in results}) == 18
+
+
+def test_answers_differ_where_they_are_asked_to():
+    for seed in range(3):
+        g = frustrated(np.random.default_rng(seed))
+        t = g.variables[1].symbol
+        results = at.k_best(g, 4, over=t)
+        check(results, best_values(g, 4, t.codes.ravel()))
+        assert len({tuple(r[t].tolist()) for r in results}) == len(results)
+
+
+def test_a_wrong_list_does_not_verify():
+    from dataclasses import replace
+
+    g = frustrated(np.random.default_rng(1))
+    first, second, third = at.k_best(g, 3)
+    claim = third.certificate
+    assert claim.verify()
+    assert not replace(claim, others=second.certificate.others).verify()
+    assert not replace(claim, others=None).verify()
+    repeated = replace(claim, assignment=first.certificate.assignment, value=first.value)
+    assert not repeated.verify()
+
+
+def test_nothing_feasible_gives_nothing():
+    g = at.FactorGraph()
+    x = g.binary((4, 3), scores=1.0)
+    g.add(at.ExactlyOne(x, axis=1))
+    g.add(at.AtMostOne(x, axis=0))
+    assert at.k_best(g, 3) == []
+
+
+def test_limits_end_the_list():
+    g = spin_glass()
+    results = at.k_best(g, 3, solver=at.BranchAndBound(core=0), time_limit=0.2)
+    assert results[-1].status is at.Status.STOPPED
+    assert results[-1].feasible and results[-1].certificate.verify()
+
+
+def test_an_interrupt_ends_the_list():
+    def interrupt(step):
+        raise KeyboardInterrupt
+
+    results = at.k_best(spin_glass(), 3, solver=at.BranchAndBound(core=0), callback=interrupt)
+    assert len(results) == 1 and "Interrupted" in results[0].message
+    assert results[0].certificate.verify()
+
+
+def test_settings_are_checked():
+    g = spin_glass(3)
+    other = at.FactorGraph().binary(2)
+    with pytest.raises(ValueError, match="k is at least 1"):
+        at.k_best(g, 0)
+    with pytest.raises(TypeError, match="k is a whole number"):
+        at.k_best(g, 2.5)
+    with pytest.raises(at.ModelError, match="belongs to another graph"):
+        at.k_best(g, 2, over=other)
+    with pytest.raises(TypeError, match="searches with a BranchAndBound"):
+        at.k_best(g, 2, solver=at.AD3())
