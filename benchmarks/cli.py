@@ -28,6 +28,7 @@ from benchmarks import (
     to_bound,
 )
 from benchmarks.collection import Instance, has_instances, instances, uai_instances
+from benchmarks.papers import suite as papers
 from benchmarks.tables import new_console
 
 # A quick pass takes about a minute; the full one is bounded by the baselines.
@@ -155,6 +156,15 @@ def decoders_command(quick: bool, plots: Path) -> None:
     decoders.run(new_console(), decoders.SEEDS[quick], plots)
 
 
+@main.command("papers")
+@click.option("--only", type=click.Choice(list(papers.EXPERIMENTS)), help="One experiment.")
+@click.option("--seeds", type=click.IntRange(min=1), default=10, show_default=True)
+@plots_option
+def papers_command(only: str | None, seeds: int, plots: Path) -> None:
+    """The papers' experiments, reproduced: tables and pictures (a quarter of an hour)."""
+    papers.run(new_console(), seeds, plots, only or "")
+
+
 @main.command("decompositions")
 @quick_option
 def decompositions_command(quick: bool) -> None:
@@ -185,6 +195,8 @@ def soft_logic_command(quick: bool, rules: str) -> None:
 def batch_command(quick: bool, count: int | None, threads: int) -> None:
     """Many small problems at once, against a loop over scipy's milp."""
     batch.run(new_console(), count or BATCH[quick], threads)
+
+
 @main.command("learning")
 @quick_option
 @data_option

@@ -18,13 +18,15 @@ COLUMNS = 4
 MARKERS = {"simplex": "s", "ipm": "^"}
 
 
-def _figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure of so many inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _save(figure: Any, folder: Path, name: str) -> Path:
+def save(figure: Any, folder: Path, name: str) -> Path:
+    """Write a figure into a folder, which is made if need be; returns where it is."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / name
     figure.savefig(path, dpi=130)
@@ -36,7 +38,7 @@ def bounds_over_time(races: Sequence[Race], folder: Path) -> Path:
     from benchmarks.methods import ACCURACY
 
     rows = ceil(len(races) / COLUMNS)
-    figure = _figure(3.4 * COLUMNS, 2.6 * rows)
+    figure = new_figure(3.4 * COLUMNS, 2.6 * rows)
     panels = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
     for panel in panels[len(races) :]:
         panel.set_axis_off()
@@ -55,12 +57,12 @@ def bounds_over_time(races: Sequence[Race], folder: Path) -> Path:
     panels[0].legend(fontsize="x-small")
     figure.supxlabel("seconds")
     figure.supylabel("relative distance of the bound from the LP optimum")
-    return _save(figure, folder, "bounds_over_time.png")
+    return save(figure, folder, "bounds_over_time.png")
 
 
 def scaling(points: Sequence[Point], folder: Path) -> Path:
     """Build, compile and iteration time against the number of factors, log-log."""
-    figure = _figure(9.0, 4.0)
+    figure = new_figure(9.0, 4.0)
     left, right = figure.subplots(1, 2)
     factors = np.array([p.factors for p in points], float)
     for name in ("build", "compile", "iteration"):
@@ -72,12 +74,12 @@ def scaling(points: Sequence[Point], folder: Path) -> Path:
     right.set_ylim(bottom=0.0)
     right.axhline(100.0, color="0.7", linewidth=0.8)
     right.set(xlabel="pair factors", ylabel="peak bytes per factor")
-    return _save(figure, folder, "scaling.png")
+    return save(figure, folder, "scaling.png")
 
 
 def decoders(found: Mapping[str, Mapping[str, Sequence[Run]]], folder: Path) -> Path:
     """Distance of the best bound (above) and the best answer (below) by iteration, first seed."""
-    figure = _figure(3.4 * len(found), 5.6)
+    figure = new_figure(3.4 * len(found), 5.6)
     panels = figure.subplots(2, len(found), squeeze=False, sharex="col")
     for column, (family, runs) in enumerate(found.items()):
         for name, (first, *_) in runs.items():
@@ -89,4 +91,4 @@ def decoders(found: Mapping[str, Mapping[str, Sequence[Run]]], folder: Path) -> 
     panels[0, 0].set_ylabel("bound above the LP optimum")
     panels[1, 0].set_ylabel("answer below the LP's")
     panels[0, 0].legend(fontsize="x-small")
-    return _save(figure, folder, "decoders.png")
+    return save(figure, folder, "decoders.png")

@@ -51,7 +51,10 @@ def test_integer_programs_find_the_optimum(seeds):
             assert result.bound == pytest.approx(best, abs=1e-5 * (1.0 + abs(best)))
 
 
-@pytest.mark.parametrize("kind", ["Cardinality", "Chain", "Chain-at_most", "Tree", "Tree-counts"])
+WITH_ROWS = [kind for kind in STRUCTURES if "Custom" not in kind]
+
+
+@pytest.mark.parametrize("kind", WITH_ROWS)
 @sweep_seeds(0.1)
 def test_structures_in_an_integer_program(kind, seeds):
     for seed in seeds:
@@ -90,7 +93,9 @@ def reread(path) -> highspy.Highs:
 
 
 @pytest.mark.parametrize("suffix", [".lp", ".mps"])
-@pytest.mark.parametrize("kind", ["Chain", "Tree"])
+@pytest.mark.parametrize(
+    "kind", ["Chain", "Tree", "Arborescence", "ProjectiveTree", "HeadAutomaton", "Matching", "Cut"]
+)
 def test_written_programs_have_the_same_optimum(tmp_path, suffix, kind):
     for seed in range(4):
         graph = structured_graph(np.random.default_rng(seed), kind)

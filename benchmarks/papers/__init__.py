@@ -1,0 +1,1 @@
+"""The papers' experiments: parsing graphs, caching, a race with an LP solver, rates."""
