@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from assent.solvers.box_mplp import BoxMPLP
     from assent.solvers.box_subgradient import BoxSubgradient
     from assent.solvers.branch_and_bound import BranchAndBound
+    from assent.solvers.elimination import Elimination
     from assent.solvers.integer_program import IntegerProgram
     from assent.solvers.linear_program import LinearProgram
     from assent.solvers.max_product import MaxProduct
@@ -73,6 +74,7 @@ _LAZY = {
     "BoxMPLP": "assent.solvers.box_mplp",
     "BoxSubgradient": "assent.solvers.box_subgradient",
     "BranchAndBound": "assent.solvers.branch_and_bound",
+    "Elimination": "assent.solvers.elimination",
     "IntegerProgram": "assent.solvers.integer_program",
     "LinearProgram": "assent.solvers.linear_program",
     "MPLP": "assent.solvers.mplp",
@@ -106,6 +108,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "Custom",
     "Cut",
     "Dense",
+    "Elimination",
     "Exactly",
     "ExactlyOne",
     "FactorGraph",

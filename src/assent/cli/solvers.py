@@ -16,6 +16,7 @@ SOLVERS = {
     "branch-and-bound": "BranchAndBound",
     "tightened": "Tightened",
     "roof-duality": "RoofDuality",
+    "elimination": "Elimination",
     "subgradient": "Subgradient",
     "mplp": "MPLP",
     "star-diffusion": "StarDiffusion",

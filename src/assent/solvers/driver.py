@@ -98,6 +98,7 @@ class Run:
         default_factory=lambda: Schedule(schedule.FIRST_RAY, schedule.RAY_GROWTH)
     )
     ray_from: DualPoint | None = None
+    has_ray: bool = False  # link scores have shown that nothing is feasible
     latest_bound: float = np.inf
     iterations: int = 0
     rounded_at: int = 0
@@ -131,10 +132,12 @@ class Run:
             before = self.best.bound
             self.iterations = info.iterations
             self._take_bound(workspace)
-            if self.small:
+            if self.small or info.finished:
                 self._offer_as_they_are(self.solver.marginals(workspace))
             ending = self._ending(info)
-            if ending or self._rounding_due(info.iterations, before):
+            if info.finished and self._closed():
+                pass  # the relaxed answer is whole and best: nothing to round
+            elif ending or self._rounding_due(info.iterations, before):
                 self._round(workspace, thorough=ending and self._time_to_be_thorough())
             stop = self.report(self._record(info)) is True
             status = self._status(info, workspace)
@@ -202,6 +205,12 @@ class Run:
             return True
         return self.rounding.due(iterations)
 
+    def _closed(self) -> bool:
+        """Whether the answer is as good as the bound, or there is none to be had."""
+        if not np.isfinite(self.best.bound):
+            return self.best.bound == -np.inf
+        return self.best.bound - self.best.value <= self._tolerance()
+
     def _tolerance(self) -> float:
         return self.solver.gap_tolerance * (1.0 + abs(self.best.bound))
 
@@ -268,6 +277,8 @@ class Run:
         return report
 
     def _status(self, info: Info, workspace: Any) -> Status | None:
+        if self.best.bound == -np.inf:  # the solver has looked at everything
+            return Status.INFEASIBLE
         tolerance = self._tolerance()
         if np.isfinite(self.best.bound) and self.best.bound - self.best.value <= tolerance:
             return Status.OPTIMAL
@@ -294,6 +305,7 @@ class Run:
         if proven:
             self.best.dual = infeasible.thin(self.problem, ray, self.scores.table)
             self.best.bound = -np.inf
+            self.has_ray = True
         return proven
 
     def _ray(self, info: Info, workspace: Any) -> DualPoint | None:
@@ -381,13 +393,14 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
     assignment = compiled.full(flat)
     check = certify.check_assignment(compiled, run.graph_scores, assignment)
     value = check.value if check.feasible else -np.inf
-    is_ray = status is Status.INFEASIBLE
-    bound = best.bound if is_ray else max(best.bound, value)
+    is_ray = run.has_ray
+    proof = None if is_ray else _proof(run, workspace)
+    bound = best.bound if status is Status.INFEASIBLE else max(best.bound, value)
     certificate = Certificate(
         value=value,
         bound=bound,
         feasible=check.feasible,
-        relaxation=None if is_ray else run.relaxation(info, workspace),
+        relaxation=None if bound == -np.inf else run.relaxation(info, workspace),
         conflict=infeasible.reasons(compiled, best.dual) if is_ray and best.dual else (),
         compiled=compiled,
         scores=run.graph_scores,
@@ -395,7 +408,7 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
         flat_dual=best.dual,
         is_ray=is_ray,
         searched=getattr(run.solver, "searches", False),
-        proof=None if is_ray else _proof(run, workspace),
+        proof=proof,
     )
     status, message = _final_status(certificate, run.solver.gap_tolerance, status, message)
     return Result(
@@ -416,7 +429,7 @@ def _final_status(
     certificate: Certificate, tolerance: float, status: Status, message: str
 ) -> tuple[Status, str]:
     """OPTIMAL if and only if the certificate as stated closes the gap."""
-    if certificate.is_ray:
+    if status is Status.INFEASIBLE:
         return status, message
     closed = certificate.feasible and certificate.relative_gap <= tolerance
     if closed:  # even if an interrupt came just too late
@@ -427,9 +440,9 @@ def _final_status(
 
 
 def _proof(run: Run, workspace: Any) -> Any:
-    """What shows the bound, from solvers whose link scores alone do not."""
+    """A proof that is no dual point, from solvers that have one."""
     read = getattr(run.solver, "proof", None)
-    return None if read is None else read(workspace)
+    return None if read is None else read(run.compiled, workspace)
 
 
 def _inner(run: Run, workspace: Any) -> Float | None:

@@ -40,8 +40,9 @@ class WarmStart:
 class Solver(Protocol):
     """A frozen settings object; all state lives in the workspace it makes.
 
-    Two abilities are optional: ``ray(workspace)``, link scores that prove infeasibility (or
-    None), and ``table_marginals(problem, workspace)``, weights of table entries.
+    Three abilities are optional: ``ray(workspace)``, link scores that prove infeasibility (or
+    None), ``table_marginals(problem, workspace)``, weights of table entries, and
+    ``proof(compiled, workspace)``, what shows a bound that link scores do not (or None).
     """
 
     @property

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assent.compiled import Compiled
 from assent.errors import ModelError
 from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.regions import Regions
@@ -203,7 +204,7 @@ class Tightened:
             return split_links(problem, np.zeros(problem.n_links))
         return workspace.best.dual
 
-    def proof(self, workspace: Workspace) -> Regions | None:
+    def proof(self, compiled: Compiled, workspace: Workspace) -> Regions | None:
         """What proves the best bound."""
         return workspace.best
 
