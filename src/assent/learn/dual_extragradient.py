@@ -48,9 +48,10 @@ class DualExtragradient:
         outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
         step: η; left out, 0.95 over the Lipschitz constant, which takes a few passes to find; or
             a `StepSearch`.
-        balance: steps of weights are that much longer, those of outputs that much shorter.  1 is
-            the paper's; None takes what makes the bound smallest, where the set of weights is
-            bounded: with many examples the outputs have the longer way.
+        balance: steps of weights are that much longer, those of outputs that much shorter.  Left
+            out, what makes the bound smallest where the set of weights is bounded, else 1, which
+            is the paper's: with many examples the outputs have the longer way, and with 1 the gap
+            takes several times as many passes.
         max_iterations: passes over the examples, with two questions each.
         gap_tolerance: of the saddle gap, relative to 1 + |objective|.
 
@@ -67,7 +68,7 @@ class DualExtragradient:
     weights_in: WeightSet = FREE
     outputs: Euclidean | Entropic = EUCLIDEAN
     step: float | StepSearch | None = None
-    balance: float | None = 1.0
+    balance: float | None = None
     max_iterations: int = 200
     gap_tolerance: float = 1e-3
 

@@ -42,7 +42,7 @@ class Extragradient:
         weights_in: the set of allowed weights.
         outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
         step: η; left out, 0.95 over the Lipschitz constant; or a `StepSearch`.
-        balance: steps of weights are that much longer, those of outputs that much shorter.
+        balance: of the steps of weights and outputs; see `DualExtragradient`.
         averaged: return the mean, whose gap is known, or the last weights.
         max_iterations: passes over the examples, with two questions each.
         gap_tolerance: of the saddle gap, relative to 1 + |objective|.
@@ -59,7 +59,7 @@ class Extragradient:
     weights_in: WeightSet = FREE
     outputs: Euclidean | Entropic = EUCLIDEAN
     step: float | StepSearch | None = None
-    balance: float | None = 1.0
+    balance: float | None = None
     averaged: bool = True
     max_iterations: int = 200
     gap_tolerance: float = 1e-3

@@ -26,7 +26,7 @@ class ProjectedGradient:
         weights_in: the set of allowed weights.
         outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
         step: η; left out, 0.95 over the Lipschitz constant; or a `StepSearch`.
-        balance: steps of weights are that much longer, those of outputs that much shorter.
+        balance: of the steps of weights and outputs; see `DualExtragradient`.
         max_iterations: passes over the examples.
         gap_tolerance: of the saddle gap, relative to 1 + |objective|.
 
@@ -43,7 +43,7 @@ class ProjectedGradient:
     weights_in: WeightSet = FREE
     outputs: Euclidean | Entropic = EUCLIDEAN
     step: float | StepSearch | None = None
-    balance: float | None = 1.0
+    balance: float | None = None
     max_iterations: int = 200
     gap_tolerance: float = 1e-3
 
