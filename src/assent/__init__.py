@@ -51,6 +51,7 @@ from assent.views import group
 if TYPE_CHECKING:
     from assent.solvers.accelerated import Accelerated
     from assent.solvers.ad3 import AD3
+    from assent.solvers.auto import Auto
     from assent.solvers.box_mplp import BoxMPLP
     from assent.solvers.box_subgradient import BoxSubgradient
     from assent.solvers.branch_and_bound import BranchAndBound
@@ -71,6 +72,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "Accelerated": "assent.solvers.accelerated",
     "AD3": "assent.solvers.ad3",
+    "Auto": "assent.solvers.auto",
     "BoxMPLP": "assent.solvers.box_mplp",
     "BoxSubgradient": "assent.solvers.box_subgradient",
     "BranchAndBound": "assent.solvers.branch_and_bound",
@@ -96,6 +98,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "AtLeastOne",
     "AtMost",
     "AtMostOne",
+    "Auto",
     "Binarized",
     "BoxMPLP",
     "BoxSubgradient",

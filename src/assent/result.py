@@ -233,6 +233,7 @@ class Result:
     consensus: Float  # [N] the relaxed answer
     penalty: float = float("nan")
     inner: Float | None = None  # weights of table entries, where the solver keeps them
+    plan: str = "The solver that was asked for."  # what was done, and why
 
     @property
     def value(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,9 @@ LITTLE_WORK = 1 << 18
 CHUNK = 1 << 26
 
 
+_known: WeakKeyDictionary[Problem, dict[tuple[int, int], Way | str]] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True)
 class Way:
     """How to eliminate the variables of a problem, and what it takes."""
@@ -51,13 +55,14 @@ class Way:
 
     @property
     def is_affordable(self) -> bool:
-        choices = int(self.plan.choice[-1])
-        fits = self.waiting <= MOST_WAITING and choices <= MOST_CHOICES
-        return fits and self.work <= MOST_WORK
+        """Whether messages and choices fit into memory."""
+        return self.waiting <= MOST_WAITING and int(self.plan.choice[-1]) <= MOST_CHOICES
 
 
-def find_way(problem: Problem, effort: int = EFFORT, join: float = LARGEST_JOIN) -> Way | str:
+def find_way(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> Way | str:
     """An order of elimination within the limits, or why there is none, in words.
+
+    ``effort`` limits the search for it, ``most`` the entries looked at when it is followed.
 
     Example:
         >>> from assent.problem import make_problem
@@ -69,17 +74,29 @@ def find_way(problem: Problem, effort: int = EFFORT, join: float = LARGEST_JOIN)
     if isinstance(tables, str):
         return tables
     shape = tables.model(no_scores(problem))
-    ways = []
-    for rank in ranks(shape):
+    join = min(LARGEST_JOIN, np.log2(most))
+    found = None
+    for rank in ranks(shape, thorough=effort >= EFFORT):
         plan = _plan(shape, effort, join, rank)
-        if plan is not None:
-            ways.append(Way(tables, *plan))
-            if ways[-1].work <= LITTLE_WORK:
-                break
-    if not ways:
-        return "the graph is too wide: joins of variables would have too many states"
-    best = min(ways, key=lambda way: (not way.is_affordable, way.work))
-    return best if best.is_affordable else "the joins of variables would take too much work"
+        if plan is None:
+            continue
+        way = Way(tables, *plan)
+        if way.is_affordable and way.work <= most and (found is None or way.work < found.work):
+            found = way
+        if found is not None and found.work <= LITTLE_WORK:
+            break
+    return found or "the graph is too wide: joins of variables would have too many states"
+
+
+def way_for(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> Way | str:
+    """The same, remembered: an order that was found once serves all scores."""
+    known = _known.setdefault(problem, {})
+    for way in known.values():
+        if isinstance(way, Way) and way.work <= most:
+            return way
+    if (effort, most) not in known:
+        known[effort, most] = find_way(problem, effort, most)
+    return known[effort, most]
 
 
 def _plan(
@@ -94,9 +111,11 @@ def _plan(
     return kernel.make_plan(shape, order, near_start, near)
 
 
-def ranks(shape: kernel.Model) -> Iterator[Int32]:
-    """Orders worth a try: few new links (no ranks), as written, and by breadth from an end."""
+def ranks(shape: kernel.Model, thorough: bool) -> Iterator[Int32]:
+    """Orders worth a try: few new links (no ranks); to be thorough, as written and by breadth."""
     yield np.zeros(0, np.int32)
+    if not thorough:
+        return
     n = len(shape.card)
     yield np.arange(n, dtype=np.int32)
     from scipy.sparse import coo_matrix
@@ -160,7 +179,7 @@ class Elimination:
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> Workspace:
         """The order of elimination; a graph that is too wide is refused here."""
-        way = find_way(problem)
+        way = way_for(problem)
         if isinstance(way, str):
             raise ModelError(f"Elimination cannot solve this graph: {way}; decode with AD3()")
         return Workspace(way, x=np.full(problem.n, 0.5))

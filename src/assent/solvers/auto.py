@@ -1,0 +1,152 @@
+"""Auto: looks at a model and picks a way to solve it; the default of `decode`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compiled import Compiled, GraphScores
+from assent.result import Result, Status
+from assent.solvers.choice import Step, steps_for
+from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive
+from assent.solvers.protocol import WarmStart
+from assent.trace import Progress, Trace
+
+# A step that may not finish leaves so much of the time to the next one.
+SHARE_OF_TIME = 0.6
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Look at the model and choose: shortcuts where it is easy, a decoder where it is not.
+
+    ``result.plan`` says what was chosen and why.  Answers mean the same whatever is chosen: a
+    value, a bound, a certificate that can be rechecked.
+
+    Attributes:
+        exact: go on until the answer is proven optimal.
+        gap_tolerance: relative gap at which an answer counts as optimal.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=1.0)
+        >>> rule = g.add(at.Pair(x[[0, 1, 2]], x[[1, 2, 0]], scores=-2.0))
+        >>> result = at.decode(g, at.Auto())
+        >>> result.status.name, result.plan
+        ('OPTIMAL', 'Elimination, as the graph is narrow: at most 2 variables beside each.')
+    """
+
+    exact: bool = False
+    gap_tolerance: float = 1e-6
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.gap_tolerance < np.inf:
+            raise ValueError(f"gap_tolerance is at least 0 and finite, got {self.gap_tolerance}")
+
+    @property
+    def searches(self) -> bool:
+        """Whether it proves optimality by itself."""
+        return self.exact
+
+    def drive(
+        self,
+        compiled: Compiled,
+        graph_scores: GraphScores,
+        *,
+        warm_start: WarmStart | None,
+        time_limit: float | None,
+        report: Callable[[Progress], Any],
+        display: Any,
+        seed: int,
+        started: float,
+        known: NDArray[np.int8] | None,
+    ) -> Result:
+        """Solve a compiled graph, step after step until one has the answer."""
+        steps = steps_for(compiled, self.exact, self.gap_tolerance)
+        deadline = np.inf if time_limit is None else started + time_limit
+        told = _Report(report)
+        done: list[Step] = []
+        result: Result | None = None
+        with display or nullcontext():
+            for step in steps:
+                last = step is steps[-1]
+                left = None if time_limit is None else _share(deadline, started, last)
+                found = drive(
+                    compiled, graph_scores, _told(step.solver, started, left),
+                    warm_start=warm_start, time_limit=left, report=told, seed=seed,
+                    started=started, known=known,
+                )  # fmt: skip
+                done.append(step)
+                result = found if result is None else _joined(result, found, self.gap_tolerance)
+                if _is_proven(result) or told.is_over or time.perf_counter() >= deadline:
+                    break
+                if found.message == INTERRUPTED:
+                    break
+                known = result.certificate.assignment if result.feasible else known
+        assert result is not None, "there is always a step"
+        if self.exact and result.status is Status.RELAXED:  # there was more to be done
+            message = CALLED_OFF if told.is_over else TIME_LIMIT
+            result = replace(result, status=Status.STOPPED, message=message)
+        return replace(result, plan=" Then ".join(step.words for step in done))
+
+
+class _Report:
+    """Passes reports on, and remembers whether somebody said stop."""
+
+    def __init__(self, report: Callable[[Progress], Any]) -> None:
+        self.report, self.is_over = report, False
+
+    def __call__(self, step: Progress) -> Any:
+        answer = self.report(step)
+        self.is_over = self.is_over or answer is True
+        return answer
+
+
+def _share(deadline: float, started: float, last: bool) -> float:
+    """Seconds from the start at which a step ends."""
+    now = time.perf_counter()
+    left = max(deadline - now, 1e-3)
+    return now - started + (left if last else SHARE_OF_TIME * left)
+
+
+def _told(solver: Any, started: float, limit: float | None) -> Any:
+    """The solver; one that runs in a single step is told what is left of the time."""
+    if limit is None or getattr(solver, "time_limit", 0.0) is not None:
+        return solver
+    return replace(solver, time_limit=max(started + limit - time.perf_counter(), 1e-3))
+
+
+def _is_proven(result: Result) -> bool:
+    return result.status in (Status.OPTIMAL, Status.INFEASIBLE)
+
+
+def _joined(first: Result, second: Result, tolerance: float) -> Result:
+    """The later result, with the earlier one's bound and proof where those are better."""
+    trace = Trace([*first.trace.reports, *second.trace.reports])
+    second = replace(second, trace=trace, iterations=first.iterations + second.iterations)
+    if second.status is Status.INFEASIBLE or second.bound <= first.bound or not second.feasible:
+        return second
+    claim = replace(
+        first.certificate,
+        value=second.value,
+        bound=max(first.bound, second.value),
+        feasible=True,
+        assignment=second.certificate.assignment,
+    )
+    closed = claim.relative_gap <= tolerance
+    status = Status.OPTIMAL if closed else second.status
+    return replace(
+        second,
+        certificate=claim,
+        status=status,
+        message=status.value if closed else second.message,
+        consensus=first.consensus,
+        inner=first.inner,
+    )

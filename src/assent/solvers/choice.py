@@ -1,0 +1,96 @@
+"""What Auto looks at: is the graph narrow, are its factors pairs, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from assent.compiled import Compiled
+from assent.problem import Problem
+from assent.solvers.repulsions import what_is_larger
+
+# Where an answer is wanted soon, elimination may look at so many entries at most, plus some for
+# every link: about as long as a decoder takes for its first bounds.
+SOON, SOON_PER_LINK = 1 << 20, 500
+
+# Pairs of variables looked at per variable and link while an order of elimination is sought.
+SOON_EFFORT = 100
+
+# Beyond so many links a flow takes longer and more memory than a decoder's first bounds.
+MOST_FLOW_LINKS = 4_000_000
+
+# A linear program that is tightened has to fit: so many links and entries of tables.
+MOST_TIGHTENED = 300_000
+
+
+@dataclass(frozen=True)
+class Step:
+    """A solver, and in words why it was chosen."""
+
+    solver: Any
+    words: str
+
+
+_larger: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
+
+
+def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> list[Step]:
+    """What to try, one after the other, until the answer is there."""
+    problem = compiled.problem
+    shortcut = _elimination(problem, exact, tolerance)
+    if shortcut is not None:
+        return [shortcut]
+    flow = [_roof(tolerance, exact)] if _takes_flow(problem) else []
+    if exact:
+        return [*flow, *_search(problem, tolerance)]
+    return flow or [_decoder(tolerance)]
+
+
+def _elimination(problem: Problem, exact: bool, tolerance: float) -> Step | None:
+    if not problem.n_links or problem.models:
+        return None
+    from assent.solvers.elimination import Elimination, way_for
+
+    way = way_for(problem, SOON_EFFORT, SOON + SOON_PER_LINK * problem.n_links)
+    if isinstance(way, str) and exact:
+        way = way_for(problem)
+    if isinstance(way, str):
+        return None
+    words = f"Elimination, as the graph is narrow: at most {way.width} variables beside each."
+    return Step(Elimination(gap_tolerance=tolerance), words)
+
+
+def _takes_flow(problem: Problem) -> bool:
+    if problem not in _larger:
+        _larger[problem] = what_is_larger(problem)
+    return not _larger[problem] and 0 < problem.n_links <= MOST_FLOW_LINKS
+
+
+def _roof(tolerance: float, exact: bool) -> Step:
+    from assent.solvers.roof_duality import RoofDuality
+
+    words = "RoofDuality, as all factors are over two binary variables: one flow"
+    more = " to begin with." if exact else " solves the relaxation."
+    return Step(RoofDuality(gap_tolerance=tolerance), words + more)
+
+
+def _decoder(tolerance: float) -> Step:
+    from assent.solvers.ad3 import AD3
+
+    return Step(AD3(gap_tolerance=tolerance), "AD3: no shortcut applies.")
+
+
+def _search(problem: Problem, tolerance: float) -> list[Step]:
+    """Tighten where there are pairs or tables to be tightened, then distinguish cases."""
+    from assent.solvers.branch_and_bound import BranchAndBound
+    from assent.solvers.tightened import Tightened
+
+    steps = []
+    entries = problem.n_links + int(problem.tables.entry[-1])
+    loose = problem.n_pairs or len(problem.written.kind)
+    if loose and not problem.models and entries <= MOST_TIGHTENED:
+        words = "Tightened, as pairs and tables may pull against each other around cycles."
+        steps.append(Step(Tightened(gap_tolerance=tolerance), words))
+    words = "BranchAndBound around AD3, case by case."
+    return [*steps, Step(BranchAndBound(gap_tolerance=tolerance), words)]

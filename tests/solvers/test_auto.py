@@ -1,0 +1,99 @@
+"""Auto: what it chooses, that it says so, and that answers mean the same whatever it chooses."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import assent as at
+from tests.oracles.sweep import sweep_seeds
+from tests.strategies import optimum, random_graph
+
+
+def grid(rng, side, strength=1.0, states=None):
+    """A grid of binary variables or labels whose neighbours attract or repel each other."""
+    g = at.FactorGraph()
+    if states is None:
+        x = g.binary((side, side), scores=rng.normal(size=(side, side)), name="x")
+        kind, shape = at.Pair, ()
+    else:
+        x = g.categorical((side, side), states=states, scores=rng.normal(size=(side, side, states)))
+        kind, shape = at.Potts, (1,)
+    for a, b in ((x[1:], x[:-1]), (x[:, 1:], x[:, :-1])):
+        g.add(kind(a, b, scores=strength * rng.normal(size=(*a.shape, *shape))))
+    return g
+
+
+@sweep_seeds(0.5)
+def test_exact_answers_equal_enumeration(seeds):
+    for seed in seeds:
+        g = random_graph(np.random.default_rng(seed), factors=8, forbid=0.1 * (seed % 2))
+        best = optimum(g)
+        for exact in (False, True):
+            result = at.decode(g, at.Auto(exact=exact))
+            assert result.certificate.verify()
+            assert not result.value > best + 1e-9 * (1.0 + abs(best))
+            if result.status is at.Status.OPTIMAL:
+                assert result.value == pytest.approx(best, rel=1e-6, abs=1e-9)
+            elif exact:
+                assert best == -np.inf
+                assert result.status is at.Status.INFEASIBLE
+
+
+@pytest.mark.parametrize(
+    ("make", "exact", "words"),
+    [
+        (lambda rng: grid(rng, 4), False, "Elimination, as the graph is narrow: at most"),
+        (lambda rng: grid(rng, 40), False, "RoofDuality, as all factors are over two binary"),
+        (lambda rng: grid(rng, 40, 0.01), True, "RoofDuality, .* one flow to begin with.$"),
+        (lambda rng: grid(rng, 16, 1.0, 4), False, "AD3: no shortcut applies.$"),
+        (lambda rng: grid(rng, 16, 0.3, 4), True, "Tightened, as pairs and tables may pull"),
+    ],
+)
+def test_the_plan_says_what_was_chosen(make, exact, words):
+    result = at.decode(make(np.random.default_rng(0)), at.Auto(exact=exact), time_limit=30.0)
+    assert re.match(words, result.plan)
+    assert result.certificate.verify()
+
+
+def test_other_solvers_need_no_plan():
+    g = grid(np.random.default_rng(0), 3)
+    assert at.decode(g, at.AD3()).plan == "The solver that was asked for."
+
+
+def test_a_callback_ends_all_steps():
+    g = grid(np.random.default_rng(0), 30, 3.0)
+    result = at.decode(g, at.Auto(exact=True), callback=lambda step: True)
+    assert result.status is at.Status.STOPPED
+    assert result.message.startswith("Stopped by the callback")
+    assert "Then" not in result.plan
+
+
+def test_time_limits_hold_over_all_steps():
+    g = grid(np.random.default_rng(0), 30, 3.0, states=5)
+    result = at.decode(g, at.Auto(exact=True), time_limit=1.0)
+    assert result.seconds < 10.0
+    assert result.feasible
+    assert result.certificate.verify()
+
+
+def test_new_scores_use_the_same_order():
+    rng = np.random.default_rng(0)
+    g = grid(rng, 4)
+    for _ in range(3):
+        scores = rng.normal(size=(4, 4))
+        result = at.decode(g, at.Auto(), scores={g["x"]: scores})
+        assert result.status is at.Status.OPTIMAL
+        assert result.value == pytest.approx(
+            at.decode(g, at.IntegerProgram(), scores={g["x"]: scores}).value
+        )
+
+
+def test_a_later_step_keeps_the_better_bound():
+    g = grid(np.random.default_rng(3), 12, 2.0, states=3)
+    seen = []
+    result = at.decode(g, at.Auto(exact=True), time_limit=2.0, callback=lambda s: seen.append(s))
+    assert result.bound <= min(step.best_bound for step in seen) + 1e-9
+    assert result.certificate.verify()
