@@ -110,9 +110,13 @@ def exactly(solver: Any) -> Any:
     """The solver that proves optimality: a search around the one given, unless it searches."""
     if getattr(solver, "searches", False):
         return solver
+    if solver is None:
+        from assent.solvers.auto import Auto
+
+        return Auto(exact=True)
     from assent.solvers.branch_and_bound import BranchAndBound
 
-    return BranchAndBound() if solver is None else BranchAndBound(solver)
+    return BranchAndBound(solver)
 
 
 def compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:

@@ -11,6 +11,7 @@ from assent.text_table import format_table
 # The name of each solver on the command line, and in the library.
 SOLVERS = {
     "ad3": "AD3",
+    "auto": "Auto",
     "lp": "LinearProgram",
     "ip": "IntegerProgram",
     "branch-and-bound": "BranchAndBound",
