@@ -111,9 +111,11 @@ def cold_start_command() -> None:
 @data_option
 @click.option("--sides", default="", help="Sides of the tori, separated by commas.")
 def per_iteration_command(quick: bool, only: str, data: Path | None, sides: str) -> None:
-    """Nanoseconds per pair factor and per logic link of one iteration."""
+    """Nanoseconds per pair factor and per link of one iteration, AD3's and other decoders'."""
     chosen = _chosen(data, quick, only)
-    per_iteration.run(new_console(), _numbers(sides) or SIDES[quick], chosen)
+    tori = _numbers(sides) or SIDES[quick]
+    per_iteration.run(new_console(), tori, chosen)
+    per_iteration.compare(new_console(), min(100, max(tori)))
 
 
 @main.command("structures")

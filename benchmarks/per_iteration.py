@@ -1,10 +1,11 @@
-"""Suite ``per-iteration``: what one AD3 iteration costs per pair factor and per logic link."""
+"""Suite ``per-iteration``: what one iteration costs per link, of AD3 and beside it of others."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -22,6 +23,16 @@ LINK_BAR = 12.0  # ns per logic link and iteration
 ITERATIONS = 10
 SECONDS = 1.5  # spent on each figure; the quickest call counts
 WARMING = 50  # iterations first, so that thresholds and branches have settled as in a decode
+DECODER_BAR = 2.0  # times AD3's time per link
+DECODERS = {
+    "Subgradient": at.Subgradient(lazy=False),
+    "MPLP": at.MPLP(),
+    "TRWS": at.TRWS(),
+    "StarDiffusion": at.StarDiffusion(),
+    "MaxProduct": at.MaxProduct(),
+    "Accelerated": at.Accelerated(),
+}
+BARRED = ("Subgradient", "MPLP", "TRWS")  # the others have exponentials or no short way
 
 
 @dataclass(frozen=True)
@@ -60,6 +71,54 @@ def run(console: Console, sides: Sequence[int], instances: Sequence[Instance]) -
     return [*pairs, *links]
 
 
+def compare(console: Console, side: int) -> dict[str, dict[str, float]]:
+    """Nanoseconds per link and iteration of all decoders, grid by grid; print them beside AD3's."""
+    found = {}
+    for name, graph in grids(side).items():
+        problem, scores = flat(graph)
+        with console.status(name):
+            own = {"AD3": iteration_seconds(problem, scores)}
+            for decoder, solver in DECODERS.items():
+                own[decoder] = iteration_seconds(problem, scores, solver)
+        found[name] = {decoder: 1e9 * s / problem.n_links for decoder, s in own.items()}
+    tables.show(
+        console,
+        "nanoseconds per link and iteration (times AD3's)",
+        ("decoder", *found, "bar"),
+        [_beside(decoder, list(found.values())) for decoder in ("AD3", *DECODERS)],
+        caption="TRWS and StarDiffusion see every pair from both ends in an iteration",
+    )
+    return found
+
+
+def grids(side: int) -> dict[str, at.FactorGraph]:
+    """Pairs, Potts factors and tables on grids."""
+    small = max(2, side // 5)
+    return {
+        f"pairs {side}²": torus(side),
+        f"Potts {small}² × 8": labels(small, 8, at.Potts),
+        f"tables {small}² × 3": labels(small, 3, at.Dense),
+    }
+
+
+def labels(side: int, states: int, kind: Any) -> at.FactorGraph:
+    """A grid of labels with random factors of one kind."""
+    rng = np.random.default_rng(0)
+    graph = at.FactorGraph()
+    x = graph.categorical((side, side), states, scores=rng.normal(size=(side, side, states)))
+    shape = (states,) if kind is at.Potts else (states, states)
+    for a, b in ((x[:-1], x[1:]), (x[:, :-1], x[:, 1:])):
+        graph.add(kind(a, b, scores=rng.normal(size=(*a.shape, *shape))))
+    return graph
+
+
+def _beside(decoder: str, columns: Sequence[dict[str, float]]) -> tuple[str, ...]:
+    worst = max(own[decoder] / own["AD3"] for own in columns)
+    cells = (f"{own[decoder]:.1f} ({own[decoder] / own['AD3']:.2f})" for own in columns)
+    bar = DECODER_BAR if decoder in BARRED else None
+    return (decoder, *cells, tables.against(worst, bar, at_least=False))
+
+
 def torus_cost(side: int) -> Cost:
     """Cost per pair factor on a toroidal grid."""
     problem, scores = flat(torus(side))
@@ -95,9 +154,12 @@ def without_pairs(problem: Problem, scores: Scores) -> tuple[Problem, Scores]:
     return logic_only, replace(scores, pair=np.zeros(0))
 
 
-def iteration_seconds(problem: Problem, scores: Scores) -> float:
+# Every factor in every iteration.
+EVERYBODY = at.AD3(cache_idle=False)
+
+
+def iteration_seconds(problem: Problem, scores: Scores, solver: Any = EVERYBODY) -> float:
     """Seconds of one iteration in the quickest of many calls."""
-    solver = at.AD3(cache_idle=False)  # every factor in every iteration
     workspace = solver.init(problem, scores, None)
     solver.advance(problem, scores, workspace, WARMING)
     quickest, spent, calls = np.inf, 0.0, 0

@@ -89,6 +89,6 @@ def decoders(found: Mapping[str, Mapping[str, Sequence[Run]]], folder: Path) -> 
         panels[0, column].set_title(family, fontsize="small")
         panels[1, column].set_xlabel("iterations")
     panels[0, 0].set_ylabel("bound above the LP optimum")
-    panels[1, 0].set_ylabel("answer below the LP's")
+    panels[1, 0].set_ylabel("answer below the best")
     panels[0, 0].legend(fontsize="x-small")
     return save(figure, folder, "decoders.png")

@@ -43,16 +43,17 @@ def medians(runs: Sequence[Run], column: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def certificates(found: Mapping[str, np.ndarray], limits: Sequence[int], folder: Path) -> Path:
-    """Share of sentences proven, and of heads that are right."""
-    figure = new_figure(9.0, 3.8)
-    panels = figure.subplots(1, 2)
+    """Share of sentences proven, of those settled, and of heads that are right."""
+    figure = new_figure(12.0, 3.8)
+    panels = figure.subplots(1, 3)
     for name, shares in found.items():
         style = "--" if "all parts" in name else "-"
         for panel, share in zip(panels, shares, strict=True):
             panel.semilogx(limits, 100.0 * share, style, marker=".", label=name)
-    panels[0].set(xlabel="iterations", ylabel="sentences proven (%)")
-    panels[1].set(xlabel="iterations", ylabel="heads as planted (%)")
-    panels[1].legend(fontsize="x-small")
+    titles = ("sentences proven (%)", "sentences settled (%)", "heads as planted (%)")
+    for panel, title in zip(panels, titles, strict=True):
+        panel.set(xlabel="iterations", ylabel=title)
+    panels[2].legend(fontsize="x-small")
     return save(figure, folder, "parsing_certificates.png")
 
 

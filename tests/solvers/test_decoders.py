@@ -223,6 +223,26 @@ def test_ties_constants_and_limits(name):
 
 
 @pytest.mark.parametrize("name", QUICK)
+def test_an_interrupt_keeps_the_best_so_far(name):
+    rng = np.random.default_rng(7)
+    g = at.FactorGraph()
+    x = g.categorical((6, 6), 3, scores=rng.normal(size=(6, 6, 3)))
+    g.add(at.Dense(x[:-1], x[1:], scores=3.0 * rng.normal(size=(5, 6, 3, 3))))
+    g.add(at.Potts(x[:, :-1], x[:, 1:], scores=3.0 * rng.normal(size=(6, 5, 3))))
+    reports = []
+
+    def interrupt(step):
+        reports.append(step)
+        if len(reports) == 2:
+            raise KeyboardInterrupt
+
+    result = at.decode(g, QUICK[name], callback=interrupt)
+    assert result.status is at.Status.STOPPED and result.message.startswith("Interrupted")
+    assert result.feasible and result.bound <= reports[0].best_bound
+    assert result.certificate.verify()
+
+
+@pytest.mark.parametrize("name", QUICK)
 def test_infeasible_models_get_no_answer(name):
     g = at.FactorGraph()
     x = g.binary(3, scores=[1.0, 2.0, 3.0])

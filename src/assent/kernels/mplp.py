@@ -38,7 +38,7 @@ from assent.kernels.jit import jit
 from assent.kernels.propagate import lean
 from assent.kernels.questions import gather, max_marginals_factor, settle
 from assent.kernels.tables import helper, two_largest
-from assent.problem import CAP, POTTS, SUM
+from assent.problem import CAP, DENSE, POTTS, SUM
 
 
 @lean
@@ -183,8 +183,8 @@ def by_slot(row, flat, inner, f, s, r, work):
 
 
 @helper
-def give_potts(lits, first, best, second, a, m, s, r):
-    """One side of a Potts: half of what its labels are worth above the reference stays behind."""
+def give_half(lits, first, best, second, a, m, s, r):
+    """One of two sides: half of what its states are worth above the reference stays behind."""
     reference = decided(best, second)
     for k in range(len(a)):
         rest = 0.5 * (m[k] - reference)
@@ -225,9 +225,70 @@ def sweep_potts(row, flat, inner, s, r, work):
         top1, rival1 = two_largest(left, 0, count)
         top2, rival2 = two_largest(right, 0, count)
         best, second = potts_side(left, right, top2, rival2, diagonal, m1)
-        give_potts(flat.lits, first, best, second, left, m1, s, r)
+        give_half(flat.lits, first, best, second, left, m1, s, r)
         best, second = potts_side(right, left, top1, rival1, diagonal, m2)
-        give_potts(flat.lits, first + count, best, second, right, m2, s, r)
+        give_half(flat.lits, first + count, best, second, right, m2, s, r)
+
+
+@helper
+def dense_sides(left, right, table, m1, m2):
+    """Max-marginals of a table of two slots, of both sides."""
+    others = len(right)
+    m2[:] = -np.inf
+    for i in range(len(left)):
+        row = table[i * others : (i + 1) * others]
+        best = -np.inf
+        for j in range(others):
+            value = left[i] + (row[j] + right[j])
+            best = max(best, value)
+            m2[j] = max(m2[j], value)
+        m1[i] = best
+
+
+@helper
+def two_best(m):
+    """The largest number and the one after it."""
+    best = -np.inf
+    second = -np.inf
+    for k in range(len(m)):
+        second = max(second, min(best, m[k]))
+        best = max(best, m[k])
+    return best, second
+
+
+@lean
+def sweep_dense(row, flat, inner, s, r, work):
+    """All tables of a group over two slots, every joint state possible, in turn."""
+    size = flat.whole[row[START] + 1]
+    others = row[SIZE] - size
+    left, right = work.a[:size], work.a[size : size + others]
+    m1, m2 = work.out[:size], work.out[size : size + others]
+    for f in range(row[COUNT]):
+        first = row[LINK] + f * row[ALONG]
+        for k in range(size):
+            left[k] = s[first + k] + r[np.uint32(flat.lits[first + k])]
+        for k in range(others):
+            right[k] = s[first + size + k] + r[np.uint32(flat.lits[first + size + k])]
+        entry = row[ENTRY] + f * row[ENTRIES]
+        dense_sides(left, right, inner[entry : entry + row[ENTRIES]], m1, m2)
+        best, second = two_best(m1)
+        give_half(flat.lits, first, best, second, left, m1, s, r)
+        best, second = two_best(m2)
+        give_half(flat.lits, first + size, best, second, right, m2, s, r)
+
+
+@lean
+def is_plain_dense(row, flat, inner):
+    """Whether a group is tables of two slots of two or more states, all of them possible."""
+    if row[CODE] != TABLE + DENSE or row[AS_PLACES] != 1 or row[SLOTS] != 2:
+        return False
+    size = flat.whole[row[START] + 1]
+    if size < 2 or row[SIZE] - size < 2:
+        return False
+    for entry in range(row[ENTRY], row[ENTRY] + row[COUNT] * row[ENTRIES]):
+        if inner[entry] == -np.inf:
+            return False
+    return True
 
 
 @jit
@@ -241,6 +302,9 @@ def sweep(flat, inner, iterations, s, r, work):
                 continue
             if row[CODE] == TABLE + POTTS and row[AS_PLACES] == 1 and row[ENTRIES] > 1:
                 sweep_potts(row, flat, inner, s, r, work)
+                continue
+            if is_plain_dense(row, flat, inner):
+                sweep_dense(row, flat, inner, s, r, work)
                 continue
             for f in range(row[COUNT]):
                 if row[CODE] >= TABLE:

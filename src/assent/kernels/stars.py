@@ -21,11 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.flat import CODE, ENTRY, PAIR, PLACE
+from assent.kernels.flat import CODE, ENTRIES, ENTRY, PAIR, PLACE, SIZE, TABLE
 from assent.kernels.jit import jit
 from assent.kernels.propagate import lean
 from assent.kernels.questions import gather, max_marginals_factor
 from assent.kernels.tables import helper, two_largest
+from assent.problem import POTTS
 
 # Columns of ``Stars.rays``, one row per factor (or slot of it) at a unit.
 GROUP = 0
@@ -39,6 +40,7 @@ RANK = 7  # which coordinate of the unit that link is
 RAY_COLUMNS = 8
 
 POTTS_ONLY = -2
+TABLES_ONLY = -3
 
 
 class Stars(NamedTuple):
@@ -57,7 +59,8 @@ class Stars(NamedTuple):
     start: np.ndarray  # int64[S + 1]
     rays: np.ndarray  # int64[R, RAY_COLUMNS]
     alone: np.ndarray  # int32[S]: its coordinate if that is alone with pairs around it, else -1;
-    # POTTS_ONLY if it is a categorical variable with nothing but Potts factors around it
+    # POTTS_ONLY or TABLES_ONLY if it is a categorical variable with nothing but Potts factors, or
+    # tables of two slots, around it
     links: np.ndarray  # int32[R]: the column OWN_LINK, for that case
 
 
@@ -84,9 +87,58 @@ def pair_star(v, links, weights, inner, s, r, belief):
     belief[v] = total
 
 
+@helper
+def pair_product(v, links, damping, inner, s, r, belief, reports):
+    """The same for max-product: every pair hears all that the others know."""
+    total = r[v]
+    for i in range(len(links)):
+        link = np.uint32(links[i])
+        other = s[link ^ np.uint32(1)]
+        reports[i] = max(0.0, other + inner[link >> np.uint32(1)]) - max(0.0, other)
+        total += s[link] + reports[i]
+    for i in range(len(links)):
+        link = np.uint32(links[i])
+        change = (1.0 - damping) * (total - reports[i] - s[link])
+        s[link] += change
+        r[v] -= change
+    belief[v] = total
+
+
+@helper
+def potts_report(there, diagonal, report):
+    """The best that a Potts factor makes of its other side ``there[K]``, label by label."""
+    top, rival = two_largest(there, 0, len(there))
+    for k in range(len(report)):
+        partner = there[rival] if k == top else there[top]
+        report[k] = max(partner, there[k] + diagonal[k])
+
+
+@helper
+def dense_report(there, table, is_first, report):
+    """The best that a table of two slots makes of its other side, state by state."""
+    size, others = len(report), len(there)
+    if is_first:
+        for k in range(size):
+            row = table[k * others : (k + 1) * others]
+            best = -np.inf
+            for j in range(others):
+                best = max(best, there[j] + row[j])
+            report[k] = best
+        return
+    for k in range(size):
+        report[k] = -np.inf
+    for j in range(others):
+        row = table[j * size : (j + 1) * size]
+        for k in range(size):
+            report[k] = max(report[k], there[j] + row[k])
+
+
 @lean
-def potts_star(stars, flat, inner, star, weights, s, r, belief, total, reports):
-    """A star of Potts factors around a categorical variable, in the manner of ``pair_star``."""
+def table_star(stars, flat, inner, star, weights, s, r, belief, total, reports):
+    """A star of tables around a categorical variable, in the manner of ``pair_star``.
+
+    All joint states are possible.
+    """
     u = stars.unit[star]
     size = stars.first[u + 1] - stars.first[u]
     own = stars.coordinates[stars.first[u] : stars.first[u + 1]]
@@ -97,19 +149,20 @@ def potts_star(stars, flat, inner, star, weights, s, r, belief, total, reports):
     first, last = stars.start[star], stars.start[star + 1]
     for i in range(first, last):
         link = np.int64(stars.links[i])
-        here = s[link : link + size]
-        there = s[link + size : link + 2 * size]
-        if stars.rays[i, POSITION] > 0:
-            there = s[link - size : link]
         row = flat.groups[stars.rays[i, GROUP]]
-        entry = row[ENTRY] + stars.rays[i, MEMBER] * size
-        diagonal = inner[entry : entry + size]
+        is_first = stars.rays[i, POSITION] == 0
+        others = row[SIZE] - size
+        begin = link + size if is_first else link - others
+        there = s[begin : begin + others]
+        entry = row[ENTRY] + stars.rays[i, MEMBER] * row[ENTRIES]
+        entries = inner[entry : entry + row[ENTRIES]]
         report = reports[(i - first) * size : (i - first + 1) * size]
-        top, rival = two_largest(there, 0, size)
+        if row[CODE] == TABLE + POTTS:
+            potts_report(there, entries, report)
+        else:
+            dense_report(there, entries, is_first, report)
         for k in range(size):
-            partner = there[rival] if k == top else there[top]
-            report[k] = max(partner, there[k] + diagonal[k])
-            total[k] += here[k] + report[k]
+            total[k] += s[link + k] + report[k]
     top, rival = two_largest(total, 0, size)
     c = 0.5 * (total[top] + total[rival])
     given = 0.0
@@ -318,13 +371,16 @@ def pass_once(
     count = len(stars.unit)
     for number in range(count):
         star = count - 1 - number if backward else number
-        if stars.alone[star] >= 0 and len(weights):
+        if stars.alone[star] >= 0:
             own = slice(stars.start[star], stars.start[star + 1])
             v = np.uint32(stars.alone[star])
-            pair_star(v, stars.links[own], weights[own], inner, s, r, belief)
+            if len(weights):
+                pair_star(v, stars.links[own], weights[own], inner, s, r, belief)
+            else:
+                pair_product(v, stars.links[own], damping, inner, s, r, belief, reports)
             continue
-        if stars.alone[star] == POTTS_ONLY and len(weights):
-            potts_star(stars, flat, inner, star, weights, s, r, belief, total, reports)
+        if stars.alone[star] <= POTTS_ONLY and len(weights):
+            table_star(stars, flat, inner, star, weights, s, r, belief, total, reports)
             continue
         u = stars.unit[star]
         begin = stars.first[u]

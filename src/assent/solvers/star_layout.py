@@ -10,7 +10,7 @@ from assent.kernels import flat as column
 from assent.kernels import stars as ray
 from assent.kernels.flat import Flat, flat_of, links_of_group
 from assent.kernels.stars import Stars
-from assent.problem import POTTS, SUM, Int64, Problem
+from assent.problem import DENSE, POTTS, SUM, Int64, Problem
 
 _known: WeakKeyDictionary[Problem, Stars] = WeakKeyDictionary()
 
@@ -205,6 +205,10 @@ def _in_order(
     rays, unit, again = rays[by_star], unit[by_star], again[by_star]
     group = flat.groups[rays[:, ray.GROUP]]
     potts = (group[:, column.CODE] == column.TABLE + POTTS) & (rays[:, ray.AT] < 0)
+    tables = potts | (
+        (group[:, column.CODE] == column.TABLE + DENSE) & (rays[:, ray.AT] < 0)
+        & (group[:, column.SLOTS] == 2) & (group[:, column.AS_PLACES] == 1)
+    )  # fmt: skip
     # Every exactly-one factor has a star, with or without rays.
     keys = np.stack([unit, again], axis=1)
     own = np.flatnonzero(total[order] >= 0)
@@ -216,9 +220,10 @@ def _in_order(
     others = np.concatenate([[0], np.cumsum(rays[:, ray.OWN_LINK] >= pair_links)])
     plain = (total[order][found[:, 0]] < 0) & (others[start[1:]] == others[start[:-1]])
     alone = np.where(plain, coordinates[moved[found[:, 0]]], -1).astype(np.int32)
-    odd = np.concatenate([[0], np.cumsum(~potts)])
     wide = (total[order][found[:, 0]] >= 0) & (sizes[found[:, 0]] > 1)
-    alone[wide & (odd[start[1:]] == odd[start[:-1]])] = ray.POTTS_ONLY
+    for of_kind, mark in ((tables, ray.TABLES_ONLY), (potts, ray.POTTS_ONLY)):
+        odd = np.concatenate([[0], np.cumsum(~of_kind)])
+        alone[wide & (odd[start[1:]] == odd[start[:-1]])] = mark
     stars = Stars(
         moved, coordinates.astype(np.int64), total[order].astype(np.int64),
         stride[order].astype(np.int64), np.ascontiguousarray(found[:, 0], np.int64),

@@ -34,6 +34,9 @@ def start(
     """Fresh state, or link scores from an earlier run; shares are still to be set."""
     plain = messages.start(name, problem, scores, warm_start)
     stars = stars_of(problem)
+    if not np.isfinite(plain.inner).all():  # states that a table rules out are handled elsewhere
+        tables = stars.alone == kernel.TABLES_ONLY
+        stars = stars._replace(alone=np.where(tables, -1, stars.alone).astype(np.int32))
     sizes = np.diff(stars.first)[stars.unit]
     room = int((sizes * np.diff(stars.start)).max(initial=1)) + 1
     widest = int(sizes.max(initial=1))
