@@ -118,6 +118,28 @@ def make_tables(
     return tables
 
 
+def joint_places(tables: Tables) -> list[Int64]:
+    """Numbers ``[m, joint states]`` of all joint states of the tables, group after group.
+
+    Structures, whose joint states are not written out, have numbers for their entries.
+
+    Example:
+        >>> two = np.zeros((1, 4), np.int32)
+        >>> [part.tolist() for part in joint_places(make_tables([(POTTS, (2, 2), (0, 0), two)]))]
+        [[[0, 1, 2, 3]]]
+    """
+    out, begin = [], 0
+    for t, kind in enumerate(tables.kind):
+        m = int(tables.factor[t + 1] - tables.factor[t])
+        if kind in (DENSE, POTTS):
+            width = int(np.prod(tables.states[tables.slot[t] : tables.slot[t + 1]], dtype=np.int64))
+        else:
+            width = int(tables.entry[t + 1] - tables.entry[t]) // max(m, 1)
+        out.append(begin + np.arange(m * width).reshape(m, width))
+        begin += m * width
+    return out
+
+
 def _offsets(sizes: list[int]) -> Int64:
     return np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))]).astype(np.int64)
 

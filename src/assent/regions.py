@@ -24,7 +24,7 @@ from assent.compiled import Compiled, GraphScores
 from assent.elimination import Piece, maximum
 from assent.factors.table import Table
 from assent.placement.tables import joint_states
-from assent.problem import POTTS, DualPoint, Float, Int64, Scores
+from assent.problem import DualPoint, Float, Int64, joint_places
 from assent.variables import Categorical
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Regions:
     Attributes:
         start: ``[R + 1]`` the loans of each region begin here.
         place: ``[T]`` what is lent to: coordinate ``v`` of the flat problem, pair ``n + p``, or
-            entry ``n + P + j`` of its tables.
+            joint state ``n + P + j`` of its tables (see `problem.joint_places`).
         amount: ``[T]`` how much.
         dual: link scores of the flat problem.
 
@@ -60,19 +60,6 @@ class Regions:
     place: Int64
     amount: Float
     dual: DualPoint
-
-    def lent(self, scores: Scores) -> Scores:
-        """The flat scores with all loans."""
-        n, pairs = len(scores.theta), len(scores.pair)
-        total = np.bincount(
-            self.place, self.amount, minlength=n + pairs + len(scores.table)
-        ).astype(float)
-        return replace(
-            scores,
-            theta=scores.theta + total[:n],
-            pair=scores.pair + total[n : n + pairs],
-            table=scores.table + total[n + pairs :],
-        )
 
     def bound(self, replay: Replay, known: Known) -> float:
         """The bound, from the graph as written."""
@@ -147,24 +134,20 @@ def _to_pairs(compiled: Compiled, region: Int64, pair: Int64, amount: Float) -> 
     return parts
 
 
-def _to_tables(compiled: Compiled, region: Int64, entry: Int64, amount: Float) -> list[Loans]:
-    tables = compiled.problem.tables
+def _to_tables(compiled: Compiled, region: Int64, number: Int64, amount: Float) -> list[Loans]:
+    """A joint state that evidence left over is one of the written table."""
+    places = joint_places(compiled.problem.tables)
     parts = []
     for placed in compiled.placed_tables:
         factor = compiled.blocks[placed.block].factor
         if not isinstance(factor, Table):
             continue
-        group = placed.group
-        begin, end = int(tables.entry[group]), int(tables.entry[group + 1])
-        width = (end - begin) // int(tables.factor[group + 1] - tables.factor[group])
-        begin += placed.first * width
-        chosen = np.flatnonzero((entry >= begin) & (entry < begin + placed.count * width))
-        number, own = np.divmod(entry[chosen] - begin, width)
-        if tables.kind[group] == POTTS:
-            joint = own * (factor.states[1] + 1)
-        else:
-            joint = joint_states(placed, factor, compiled.fixed)[number, own]
-        row = number if placed.rows is None else placed.rows[number]
+        own = places[placed.group][placed.first : placed.first + placed.count]
+        begin, end, width = own[0, 0], own[-1, -1], own.shape[1]
+        chosen = np.flatnonzero((number >= begin) & (number <= end))
+        row, left = np.divmod(number[chosen] - begin, width)
+        joint = joint_states(placed, factor, compiled.fixed)[row, left]
+        row = row if placed.rows is None else placed.rows[row]
         block = np.full_like(row, placed.block)
         parts.append(Loans(region[chosen], block, row, joint, amount[chosen]))
     return parts

@@ -50,7 +50,7 @@ def network_of(n: int, ends: Int64) -> Network:
 
     Example:
         >>> network_of(3, np.array([[0, 1], [1, 2]])).other.tolist()
-        [1, 0, 2, 1]
+        [1, 2, 0, 1]
     """
     origin = ends.ravel(order="F")
     order = np.argsort(origin, kind="stable")
@@ -178,7 +178,7 @@ def odd_cycles(network, d, sources, once, limit, start, codes):
     """A cheapest odd cycle from every source, where it costs less than ``limit``; how many.
 
     Cycle ``c`` is ``codes[start[c] : start[c + 1]]``, in order: twice the edge, plus 1 for those
-    in F.  Cycles of fewer than three edges are left out.  Ends where ``codes`` is full.
+    in F.  Two edges between the same nodes are a cycle too.  Ends where ``codes`` is full.
     """
     n = len(network.start) - 1
     walk = Walk(
@@ -194,10 +194,9 @@ def odd_cycles(network, d, sources, once, limit, start, codes):
             begin, end = simple_part(walk, source, at, nodes, found)
             if start[count] + end - begin > len(codes):
                 return count
-            if end - begin > 2:
-                codes[start[count] : start[count] + end - begin] = found[begin:end]
-                start[count + 1] = start[count] + end - begin
-                count += 1
+            codes[start[count] : start[count] + end - begin] = found[begin:end]
+            start[count + 1] = start[count] + end - begin
+            count += 1
         for i in range(n_seen):
             walk.dist[walk.seen[i]] = np.inf
             walk.place[walk.seen[i]] = -1

@@ -113,7 +113,7 @@ class Separator:
 
     def _odd(self, d: Float, edges: Int64, once: bool) -> list[Int64]:
         """Cheap odd cycles among some differences; ``once``: with a single one in F."""
-        if len(edges) < 3:
+        if len(edges) < 2:
             return []
         nodes, ends = np.unique(self.given.ends[edges], return_inverse=True)
         ends = ends.reshape(-1, 2)

@@ -1,17 +1,14 @@
 """Tightened: the linear relaxation, with rows added where it contradicts itself.
 
 Round after round (1) HiGHS solves the relaxation from where it was, (2) cycles are sought along
-which the relaxed answer contradicts itself, (3) a row for each is added.  A multiplier ``y`` of a
-row ``a . d <= b`` is a *loan*: ``y (b - a . d)`` is never negative, so adding it to the scores
-leaves an upper bound, and what it changes are scores of coordinates, pairs and table entries.  The
-bound is therefore the ordinary bound of link scores at the scores with all loans, plus ``y b``.
+which the relaxed answer contradicts itself, (3) a row for each is added.  Where no cycle is left,
+tables that merely score common states are written out, which shows more of them.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,52 +16,30 @@ from assent.compiled import Compiled
 from assent.errors import ModelError
 from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.regions import Regions
-from assent.solvers.cycle_cuts import Separator
-from assent.solvers.differences import Differences, differences
-from assent.solvers.dual_bound import bound_at
-from assent.solvers.linear_program import (
-    CompactLP,
-    build_lp,
-    find_ray,
-    highs_status,
-    load_highs,
-    row_scores,
-    run_highs,
-)
+from assent.solvers.growing_program import GrowingProgram, Loans, plain_bound
+from assent.solvers.linear_program import build_lp, find_ray
 from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.written_out import WrittenOut, worth_writing_out, write_out
 
-if TYPE_CHECKING:
-    from scipy import sparse
+NO_CYCLE = "No cycle contradicts itself any more. decode(graph, exact=True) goes on from there."
 
-NO_CYCLE = (
-    "No cycle contradicts itself any more, and a gap remains. decode(graph, Tightened(), "
-    "exact=True) searches on."
-)
+# Variables nearer to 0 or 1 count as decided.
+DECIDED = 1e-6
 
 
 @dataclass
 class Workspace:
-    """A linear program that grows.
+    """The problem with some tables written out, its program, and what proves the best bound."""
 
-    ``signs`` are the rows added so far, over differences; ``best`` what proves the best bound.
-    """
-
-    lp: CompactLP
-    highs: Any
-    given: Differences
-    separator: Separator
-    signs: sparse.csr_matrix
-    upper: Float
-    x: Float
-    columns: Float | None = None
+    outer: WrittenOut
+    program: GrowingProgram
+    best: Regions
+    bound: float
+    deadline: float
     ray: DualPoint | None = None
-    relaxed: float = np.nan
-    bound: float = np.inf
-    best: Regions | None = None
     rounds: int = 0
-    deadline: float = np.inf
-    done: bool = field(default=False)
+    solved: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,7 +47,7 @@ class Tightened:
     """The linear relaxation, tightened by odd cycles until it is exact or none is left.
 
     For graphs with pairs and tables, with any constraints beside them: on grids and the like it
-    often ends with the proven optimum.  Needs the linear program in memory, so tables of
+    often ends with the proven optimum.  Needs the linear program in memory, so tables of many
     millions of entries are too large.
 
     Attributes:
@@ -105,88 +80,43 @@ class Tightened:
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> Workspace:
         """The plain relaxation; structures without rows are refused."""
-        from scipy import sparse
-
-        lp = build_lp(problem, scores)
-        if lp.rows.priced:
-            kind = problem.models[0].structure.kind
-            raise ModelError(
-                f"Tightened has no rows for structures such as {kind}; decode with AD3() or "
-                "LinearProgram()"
-            )
-        given = differences(problem, lp)
-        limit = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
-        return Workspace(
-            lp, load_highs(lp, {}), given, Separator(given),
-            sparse.csr_matrix((0, len(given.ends))), np.zeros(0), np.full(problem.n, 0.5),
-            deadline=limit,
-        )  # fmt: skip
+        deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
+        outer = write_out(problem, scores, np.zeros(int(problem.tables.factor[-1]), bool))
+        program = _program(outer)
+        none = split_links(problem, np.zeros(problem.n_links))
+        first = plain_bound(problem, scores, none if warm_start is None else warm_start.dual)
+        return Workspace(outer, program, _proof(problem, outer, first), first.bound, deadline)
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
     ) -> Info:
         """One round: add the rows that the last answer violates, and solve."""
         w = workspace
-        if w.columns is not None and not self._add_rows(w):
-            w.done = True
-            return Info(w.rounds, 0.0, 0.0, finished=True)
-        status = self._solve(w)
+        if w.solved and not w.program.tighten() and not self._write_out(problem, scores, w):
+            return Info(w.rounds, 0.0, 0.0, finished=True, reason=NO_CYCLE)
+        status = w.program.solve(w.deadline)
         w.rounds += 1
         if status == "interrupted":
             raise KeyboardInterrupt
         if status == "infeasible":
-            w.ray = find_ray(problem, w.lp)
-            return Info(w.rounds, np.inf, np.inf, finished=True, reason=NO_CYCLE)
-        self._read(problem, scores, w)
-        over = status != "optimal"
+            w.ray = find_ray(problem, build_lp(problem, scores))
+        loans = w.program.loans()
+        if loans is not None and loans.bound < w.bound:
+            w.best, w.bound = _proof(problem, w.outer, loans), loans.bound
+        w.solved = status == "optimal"
         return Info(
-            w.rounds, np.inf, np.inf, finished=over,
-            reason=f"HiGHS stopped before the relaxation was solved: {status}." if over else "",
+            w.rounds, np.inf, np.inf, finished=not w.solved,
+            reason="" if w.solved else f"HiGHS stopped before the relaxation was solved: {status}.",
         )  # fmt: skip
 
-    def _add_rows(self, w: Workspace) -> bool:
-        from scipy import sparse
-
-        assert w.columns is not None
-        cuts = w.separator.find(w.columns)
-        if not len(cuts):
+    def _write_out(self, problem: Problem, scores: Scores, w: Workspace) -> bool:
+        """Start again with tables of undecided variables written out, if there are any left."""
+        chosen = worth_writing_out(problem, w.program.x, DECIDED) | w.outer.chosen
+        if (chosen == w.outer.chosen).all():
             return False
-        rows = (cuts.signs @ w.given.columns).tocsr()
-        upper = cuts.upper - cuts.signs @ w.given.offset
-        w.highs.addRows(
-            len(cuts), np.full(len(cuts), -np.inf), upper, rows.nnz,
-            rows.indptr[:-1].astype(np.int32), rows.indices.astype(np.int32), rows.data,
-        )  # fmt: skip
-        w.signs = sparse.vstack([w.signs, cuts.signs]).tocsr()
-        w.upper = np.concatenate([w.upper, cuts.upper - cuts.signs @ w.given.constant])
+        w.outer = write_out(problem, scores, chosen)
+        w.program = _program(w.outer)
         return True
-
-    def _solve(self, w: Workspace) -> str:
-        if np.isfinite(w.deadline):
-            # HiGHS counts the time of all its runs together.
-            left = max(w.deadline - time.perf_counter(), 1e-3)
-            w.highs.setOptionValue("time_limit", w.highs.getRunTime() + left)
-        run_highs(w.highs)
-        return highs_status(w.highs)
-
-    def _read(self, problem: Problem, scores: Scores, w: Workspace) -> None:
-        """The relaxed answer, and the bound that the multipliers prove."""
-        solution = w.highs.getSolution()
-        if solution.value_valid:
-            w.columns = np.array(solution.col_value)
-            w.x = np.clip(w.columns[: problem.n], 0.0, 1.0)
-            w.relaxed = float(w.lp.offset - w.lp.scale * (w.lp.cost @ w.columns))
-        if not solution.dual_valid:
-            return
-        dual = -w.lp.scale * np.array(solution.row_dual)
-        free = np.isneginf(w.lp.row_lower)
-        base = dual[: len(free)]
-        base = np.where(free, np.maximum(base, 0.0), base)
-        loan = np.maximum(dual[len(free) :], 0.0)
-        proof = make_regions(problem, w, base, loan)
-        bound = bound_at(problem, proof.lent(scores), proof.dual) + float(loan @ w.upper)
-        if bound < w.bound:
-            w.bound, w.best = bound, proof
 
     def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """The best bound so far."""
@@ -199,12 +129,10 @@ class Tightened:
         workspace: Workspace,
         out: DualPoint | None = None,
     ) -> DualPoint:
-        """Link scores of the best bound, which belong to scores with loans; zero before."""
-        if workspace.best is None:
-            return split_links(problem, np.zeros(problem.n_links))
+        """Link scores of the best bound; they belong to the scores with loans."""
         return workspace.best.dual
 
-    def proof(self, compiled: Compiled, workspace: Workspace) -> Regions | None:
+    def proof(self, compiled: Compiled, workspace: Workspace) -> Regions:
         """What proves the best bound."""
         return workspace.best
 
@@ -214,30 +142,31 @@ class Tightened:
 
     def marginals(self, workspace: Workspace) -> Float:
         """The relaxed answer ``[n]``."""
-        return workspace.x
+        return workspace.program.x
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """Objective of the tightened relaxation at its answer."""
-        return workspace.relaxed
+        return workspace.program.value
 
 
-def make_regions(problem: Problem, w: Workspace, base: Float, loan: Float) -> Regions:
-    """The proof that multipliers stand for: ``base`` of the program's rows, ``loan`` of cuts."""
-    from scipy import sparse
+def _program(outer: WrittenOut) -> GrowingProgram:
+    lp = build_lp(outer.problem, outer.scores)
+    if lp.rows.priced:
+        kind = outer.problem.models[0].structure.kind
+        raise ModelError(
+            f"Tightened has no rows for structures such as {kind}; decode with AD3() or "
+            "LinearProgram()"
+        )
+    return GrowingProgram(outer.problem, outer.scores, lp)
 
-    taken = np.flatnonzero(loan > 0.0)
-    amounts = (sparse.diags(-loan[taken]) @ w.signs[taken] @ w.given.places).tocsr()
-    amounts.eliminate_zeros()
-    products = w.lp.rows.products
-    links = row_scores(problem, w.lp.rows, base)
-    np.subtract.at(links, w.lp.rows.earned_link, w.lp.rows.earned)
-    # A product that gains earns its score by one of its literals, whose link gives it back.
-    total = np.bincount(amounts.indices, amounts.data, minlength=amounts.shape[1])
-    gains = np.flatnonzero(products.gains)
-    lent = total[problem.n + products.place[gains]]
-    given_back = np.where(products.opposite[gains, 0], -lent, lent)
-    np.subtract.at(links, products.links[gains, 0], given_back)
+
+def _proof(problem: Problem, outer: WrittenOut, loans: Loans) -> Regions:
+    """Loans in the terms of the original problem."""
+    links = np.zeros(problem.n_links)
+    links[outer.link] = loans.links
     return Regions(
-        amounts.indptr.astype(np.int64), amounts.indices.astype(np.int64), amounts.data,
+        loans.amounts.indptr.astype(np.int64),
+        outer.place[loans.amounts.indices],
+        loans.amounts.data,
         split_links(problem, links),
-    )  # fmt: skip
+    )
