@@ -25,6 +25,7 @@ from benchmarks import (
     structures,
     tail,
     threads,
+    tighten,
     to_bound,
 )
 from benchmarks.collection import Instance, has_instances, instances, uai_instances
@@ -72,6 +73,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(structures_command)
         context.invoke(own_structures_command)
         context.invoke(projections_command, quick=quick)
+        context.invoke(tighten_command, data=data, only="*", uai="")
         context.invoke(sentences_command)
         context.invoke(threads_command, quick=quick, sides="", count=2)
         context.invoke(decompositions_command, quick=quick)
@@ -129,6 +131,16 @@ def structures_command() -> None:
 def projections_command(quick: bool) -> None:
     """Nearest matchings and cuts, against a quadratic programming solver."""
     projections.run(new_console(), quick)
+
+
+@main.command("tighten")
+@data_option
+@only_option
+@click.option("--uai", default="", help="Stored UAI models whose name matches this glob as well.")
+def tighten_command(data: Path | None, only: str, uai: str) -> None:
+    """Grids and labels proven optimal by cutting off frustrated cycles."""
+    chosen = [i for i in instances(data, only=only) if tighten.bar_of(i.name) is not None]
+    tighten.run(new_console(), [*chosen, *(uai_instances(data, only=uai) if uai else ())])
 
 
 @main.command("own-structures")

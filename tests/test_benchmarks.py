@@ -76,6 +76,11 @@ def test_per_iteration(quick_figures):
     assert "failed" not in output
 
 
+def test_tighten():
+    output = run("tighten", "--only", "ising_n30_rho1.0_made_up")
+    assert "ising_n30_rho1.0_made_up" in output and "pass" in output
+
+
 def test_structures(monkeypatch):
     monkeypatch.setattr(structures, "SECONDS", 0.0)
     monkeypatch.setattr(structures, "SEARCHES", [lambda: structures.chain(3, bar=1.0)])

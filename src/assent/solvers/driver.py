@@ -34,6 +34,9 @@ LARGE = 1_000_000
 ROUNDING_ITERATIONS = 10
 THOROUGH_ROUNDING = 5.0
 
+# Seconds of an iteration beside which a rounding costs little, for solvers that take few.
+LONG_ITERATION = 0.05
+
 # Why a run stopped without a proof.
 ITERATION_LIMIT = f"Iteration limit. {Status.STOPPED.value}"
 TIME_LIMIT = f"Time limit. {Status.STOPPED.value}"
@@ -198,7 +201,12 @@ class Run:
             self.best.bound = bound
 
     def _rounding_due(self, iterations: int, bound_before: float) -> bool:
-        """By schedule, and sooner where the bound has come to rest: only an answer is missing."""
+        """By schedule, and sooner where the bound has come to rest: only an answer is missing.
+
+        Beside long iterations a rounding costs little.
+        """
+        if getattr(self.solver, "long_iterations", False) and self.pace > LONG_ITERATION:
+            return True
         change = bound_before - self.best.bound
         if schedule.is_resting(change, self._tolerance(), iterations, self.rounded_at):
             self.rounding.due(iterations)

@@ -70,6 +70,7 @@ class Tightened:
     residual_tolerance: float = 1e-6
     max_iterations: int = 1000
     time_limit: float | None = None
+    long_iterations = True
 
     def __post_init__(self) -> None:
         check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
