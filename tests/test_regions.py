@@ -13,7 +13,8 @@ from assent.compiled import graph_scores
 from assent.elimination import Piece, maximum
 from assent.problem import split_links
 from assent.proof import Replay
-from assent.regions import Regions
+from assent.regions import Regions, region_maxima, restate
+from assent.solvers.dual_bound import bound_at
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 
@@ -46,6 +47,26 @@ def test_any_loans_bound(seeds):
         bound = Replay(compiled, scores).bound(proof)
         assert not np.isnan(bound)
         assert optimum(graph) <= bound + 1e-9 * (1.0 + abs(bound))
+
+
+def test_the_flat_problem_with_loans():
+    """It proves what the graph's proof proves, but for what the regions are worth."""
+    rng = np.random.default_rng(3)
+    unequal = 0
+    for _ in range(5):
+        g = at.FactorGraph()
+        x = g.categorical(6, states=4, scores=rng.normal(size=(6, 4)))
+        i, j = np.triu_indices(6, 1)
+        g.add(at.Potts(x[i], x[j], scores=9.0 * rng.normal(size=(15, 4))))
+        claim = at.decode(g, at.Tightened()).certificate
+        compiled, proof = claim.compiled, claim.proof
+        problem, scores, dual = proof.lent(compiled.problem, compiled.flat_scores(claim.scores))
+        unequal += len(scores.table) > 15 * 4
+        loans = restate(compiled, proof)
+        worth = sum(region_maxima(compiled, loans, len(proof.start) - 1, compiled.fixed))
+        shown = Replay(compiled, claim.scores).bound(proof)
+        assert bound_at(problem, scores, dual) + worth == pytest.approx(shown)
+    assert unequal
 
 
 def test_a_known_value_is_known_to_regions():

@@ -24,8 +24,9 @@ from assent.compiled import Compiled, GraphScores
 from assent.elimination import Piece, maximum
 from assent.factors.table import Table
 from assent.placement.tables import joint_states
-from assent.problem import DualPoint, Float, Int64, joint_places
+from assent.problem import DualPoint, Float, Int64, Problem, Scores, joint_places, split_links
 from assent.variables import Categorical
+from assent.written_out import write_out
 
 if TYPE_CHECKING:
     from assent.proof import Known, Replay
@@ -60,6 +61,34 @@ class Regions:
     place: Int64
     amount: Float
     dual: DualPoint
+
+    def lent(self, problem: Problem, scores: Scores) -> tuple[Problem, Scores, DualPoint]:
+        """The flat problem with all loans, and its link scores.
+
+        The coordinates are the same; tables of common states that were lent to at others are
+        written out.
+        """
+        first = problem.n + problem.n_pairs
+        plain = write_out(problem, scores, np.zeros(int(problem.tables.factor[-1]), bool))
+        unequal = np.setdiff1d(self.place, plain.place) - first
+        starts = [part[:, 0] for part in joint_places(problem.tables) if part.size]
+        chosen = np.zeros(len(plain.chosen), bool)
+        if len(unequal):
+            chosen[np.searchsorted(np.concatenate(starts), unequal, side="right") - 1] = True
+        outer = write_out(problem, scores, chosen)
+        own = np.zeros(1 + int(outer.place.max(initial=-1)), np.int64)
+        own[outer.place] = np.arange(len(outer.place))
+        total = np.zeros(len(outer.place))
+        np.add.at(total, own[self.place], self.amount)
+        theta, pair, table = np.split(total, [problem.n, first])
+        changed = replace(
+            outer.scores,
+            theta=scores.theta + theta,
+            pair=scores.pair + pair,
+            table=outer.scores.table + table,
+        )
+        links = self.dual.joined()[outer.link]
+        return outer.problem, changed, split_links(outer.problem, links)
 
     def bound(self, replay: Replay, known: Known) -> float:
         """The bound, from the graph as written."""

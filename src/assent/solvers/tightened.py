@@ -20,7 +20,7 @@ from assent.solvers.growing_program import GrowingProgram, Loans, plain_bound
 from assent.solvers.linear_program import build_lp, find_ray
 from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
-from assent.solvers.written_out import WrittenOut, worth_writing_out, write_out
+from assent.written_out import WrittenOut, worth_writing_out, write_out
 
 NO_CYCLE = "No cycle contradicts itself any more. decode(graph, exact=True) goes on from there."
 
