@@ -13,6 +13,7 @@ from benchmarks import (
     consensus,
     decoders,
     decompositions,
+    exact,
     grounding,
     learning,
     lp_optima,
@@ -209,6 +210,22 @@ def soft_logic_command(quick: bool, rules: str) -> None:
 def batch_command(quick: bool, count: int | None, threads: int) -> None:
     """Many small problems at once, against a loop over scipy's milp."""
     batch.run(new_console(), count or BATCH[quick], threads)
+
+
+@main.command("exact")
+@quick_option
+@data_option
+@only_option
+@click.option("--kind", type=click.Choice(["all", "uai-small", "stored", "constrained"]),
+              default="all", show_default=True, help="Which models.")
+@click.option("--limit", type=float, default=20.0, show_default=True, help="Seconds for each.")
+@click.option("--solvers", default=",".join(exact.SOLVERS), show_default=True)
+def exact_command(
+    quick: bool, data: Path | None, only: str, kind: str, limit: float, solvers: str
+) -> None:
+    """Time to a proof of optimality: ours, HiGHS, CP-SAT and toulbar2."""
+    sizes = exact.SIZES[:2] if quick else exact.SIZES
+    exact.run(new_console(), data, kind, only, limit, solvers.split(","), sizes)
 
 
 @main.command("learning")

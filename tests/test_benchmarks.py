@@ -16,6 +16,7 @@ from benchmarks import (
     consensus,
     decoders,
     decompositions,
+    exact,
     learning,
     methods,
     own_structures,
@@ -375,3 +376,18 @@ def test_learning_growth(tmp_path):
     output = run("learning-growth", "--edges", "400", "--plots", str(tmp_path))
     assert "400" in output and "MB" in output
     assert (tmp_path / "learning_growth.png").stat().st_size > 0
+
+
+def test_exact_solvers_run_side_by_side():
+    solvers = ("assent", "HiGHS")
+    found = exact.run(new_console(), None, "constrained", "*_50_s0", 20.0, solvers, (50,))
+    assert set(map(exact.family_of, found)) == {"assignment", "labelling", "budget"}
+    for outcomes in found.values():
+        assert all(outcome.proven for outcome in outcomes.values())
+        assert outcomes["assent"].value == pytest.approx(outcomes["HiGHS"].value, abs=1e-4)
+        assert not list(exact.disagreements(outcomes))
+
+
+def test_claims_that_exclude_each_other_are_named():
+    found = {"a": exact.Outcome(1.0, 1.0, True), "b": exact.Outcome(2.0, 2.0, True)}
+    assert list(exact.disagreements(found)) == ["b found 2, above the bound 1 of a"]

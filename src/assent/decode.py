@@ -116,7 +116,7 @@ def exactly(solver: Any) -> Any:
         return Auto(exact=True)
     from assent.solvers.branch_and_bound import BranchAndBound
 
-    return BranchAndBound(solver)
+    return BranchAndBound(solver, second=None)
 
 
 def compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:

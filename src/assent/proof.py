@@ -60,6 +60,22 @@ class Ray:
         return replay.bound_of_ray(self.dual, self.known, known)
 
 
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A leaf: any other leaf, about the graph compiled with the values ``known[N]``.
+
+    They must be known where the leaf stands as well.
+    """
+
+    known: Known
+    proof: Any
+
+    def bound(self, replay: Replay, known: Known) -> float:
+        if not _agree(self.known, known):
+            return np.inf
+        return float(self.proof.bound(replay.under(self.known), known))
+
+
 @dataclass(frozen=True)
 class Refuted:
     """A leaf that claims that propagation finds a conflict: replaying never gets here then."""
@@ -228,6 +244,10 @@ class Replay:
             self.compiled, self.scores, graph_dual, known
         )
         return -np.inf if shown else np.inf
+
+    def under(self, known: Known) -> Replay:
+        """The same for the graph compiled with more values known."""
+        return Replay(self.closure.compile(known), self.scores, self.listed)
 
     def _graph_dual(
         self, dual: DualPoint, given: Known | None, scores: GraphScores

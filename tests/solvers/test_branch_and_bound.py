@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import assent as at
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import add_random_factor, optimum, random_graph
+
+# By dual points of AD3 alone, and with tightened relaxations; neither proof trusts anybody.
+PLAIN = at.BranchAndBound(second=None, core=0)
+TIGHTENED = at.BranchAndBound(core=0)
 
 
 def tangled(rng) -> at.FactorGraph:
@@ -35,7 +41,7 @@ def is_exact(g: at.FactorGraph, result: at.Result) -> None:
 def test_small_graphs_are_solved_and_proven(seeds):
     for seed in seeds:
         g = tangled(np.random.default_rng(seed))
-        result = at.decode(g, at.BranchAndBound(core=0))
+        result = at.decode(g, (PLAIN, TIGHTENED)[seed % 2])
         is_exact(g, result)
         assert not result.certificate.trusted
 
@@ -61,7 +67,8 @@ def test_loose_relaxations_are_searched(seeds):
     nodes = 0
     for seed in seeds:
         g = frustrated(np.random.default_rng(seed))
-        result = at.decode(g, at.BranchAndBound(core=0))
+        is_exact(g, at.decode(g, TIGHTENED))
+        result = at.decode(g, PLAIN)
         is_exact(g, result)
         nodes += result.iterations
     assert nodes > len(seeds)
@@ -104,7 +111,7 @@ def test_settings_are_checked():
 
 
 def spin_glass(n: int = 30) -> at.FactorGraph:
-    """Far too hard to finish."""
+    """Far too hard for branching alone."""
     rng = np.random.default_rng(0)
     g = at.FactorGraph()
     x = g.binary(scores=rng.normal(size=n), name="x")
@@ -115,9 +122,9 @@ def spin_glass(n: int = 30) -> at.FactorGraph:
 
 def test_limits_end_with_the_best_so_far():
     g = spin_glass()
-    few = at.decode(g, at.BranchAndBound(max_nodes=5, core=0))
-    short = at.decode(g, at.BranchAndBound(core=0), time_limit=0.01)
-    asked = at.decode(g, at.BranchAndBound(core=0), callback=lambda step: step.iteration >= 7)
+    few = at.decode(g, replace(PLAIN, max_nodes=5))
+    short = at.decode(g, PLAIN, time_limit=0.01)
+    asked = at.decode(g, PLAIN, callback=lambda step: step.iteration >= 7)
     for result, word in ((few, "Node limit"), (short, "Time limit"), (asked, "callback")):
         assert result.status is at.Status.STOPPED and word in result.message
         assert result.feasible and result.value < result.bound
@@ -135,17 +142,31 @@ def test_an_interrupt_keeps_what_is_proven():
         if step.iteration == 20:
             raise KeyboardInterrupt
 
-    result = at.decode(g, at.BranchAndBound(core=0), callback=interrupt)
+    result = at.decode(g, PLAIN, callback=interrupt)
     assert result.status is at.Status.STOPPED and "Interrupted" in result.message
     assert result.certificate.verify() and result.feasible
-    further = at.decode(g, at.BranchAndBound(max_nodes=30, core=0), warm_start=result)
+    further = at.decode(g, replace(PLAIN, max_nodes=30), warm_start=result)
     assert further.value >= result.value and further.certificate.verify()
 
 
 def test_a_relaxed_gap_stops_early():
     g = spin_glass(14)
-    exact = at.decode(g, at.BranchAndBound(core=0))
-    loose = at.decode(g, at.BranchAndBound(core=0, gap_tolerance=0.2))
+    exact = at.decode(g, PLAIN)
+    loose = at.decode(g, replace(PLAIN, gap_tolerance=0.2))
     assert exact.status is loose.status is at.Status.OPTIMAL
     assert loose.iterations <= exact.iterations
     assert loose.certificate.relative_gap <= 0.2 and loose.certificate.verify()
+
+
+def test_tightening_proves_what_branching_does_not():
+    g = spin_glass()
+    result = at.decode(g, TIGHTENED)
+    assert result.status is at.Status.OPTIMAL and result.iterations < 20
+    assert result.certificate.verify() and not result.certificate.trusted
+
+
+@pytest.mark.parametrize("limit", [0.01, 0.1])
+def test_short_limits_hold_with_tightening(limit):
+    result = at.decode(spin_glass(60), at.BranchAndBound(), time_limit=limit)
+    assert result.feasible and result.certificate.verify()
+    assert result.seconds < 5.0  # generous: the machine may be busy

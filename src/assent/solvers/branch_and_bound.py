@@ -23,6 +23,7 @@ from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, refuted
 from assent.solvers.protocol import Solver, WarmStart
 from assent.solvers.search import Search
 from assent.solvers.search_case import Start
+from assent.solvers.tightened import Tightened
 from assent.trace import Progress
 
 if TYPE_CHECKING:
@@ -44,10 +45,12 @@ class BranchAndBound:
 
     Attributes:
         solver: bounds the cases.
+        second: bounds the whole again if it is left open, and then the cases too if its bound is
+            clearly better; None for no other.
         gap_tolerance: relative gap at which an answer counts as optimal.
         max_nodes: stop after so many cases.
-        core: cases of at most so many links may be given to HiGHS if they do not yield; the proof
-            then trusts it, and ``certificate.trusted`` says so.  0 for never.
+        core: what is left undecided after some cases may be given to HiGHS if it has at most so
+            many links; the proof then trusts it, and ``certificate.trusted`` says so.  0 for never.
 
     Example:
         >>> import assent as at
@@ -60,9 +63,10 @@ class BranchAndBound:
     """
 
     solver: Solver = field(default_factory=AD3)
+    second: Solver | None = field(default_factory=Tightened)
     gap_tolerance: float = 1e-6
     max_nodes: int = 1_000_000
-    core: int = 4000
+    core: int = 50_000
     searches = True
 
     def __post_init__(self) -> None:
@@ -74,8 +78,9 @@ class BranchAndBound:
                 raise TypeError(f"{name} is a whole number, got {value!r}")
             if value < least:
                 raise ValueError(f"{name} is at least {least}, got {value}")
-        if isinstance(self.solver, (str, type)) or not hasattr(self.solver, "dual_point"):
-            raise TypeError(f"solver is a decoder with bounds such as AD3(), got {self.solver!r}")
+        for solver in (self.solver, *([] if self.second is None else [self.second])):
+            if isinstance(solver, (str, type)) or not hasattr(solver, "dual_point"):
+                raise TypeError(f"solver is a decoder with bounds such as AD3(), got {solver!r}")
 
     def drive(
         self,

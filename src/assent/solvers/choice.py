@@ -82,15 +82,16 @@ def _decoder(tolerance: float) -> Step:
 
 
 def _search(problem: Problem, tolerance: float) -> list[Step]:
-    """Tighten where there are pairs or tables to be tightened, then distinguish cases."""
+    """Distinguish cases; tighten where there are pairs or tables to be tightened."""
     from assent.solvers.branch_and_bound import BranchAndBound
-    from assent.solvers.tightened import Tightened
 
-    steps = []
     entries = problem.n_links + int(problem.tables.entry[-1])
     loose = problem.n_pairs or len(problem.written.kind)
     if loose and not problem.models and entries <= MOST_TIGHTENED:
-        words = "Tightened, as pairs and tables may pull against each other around cycles."
-        steps.append(Step(Tightened(gap_tolerance=tolerance), words))
+        words = (
+            "Tightened, as pairs and tables may pull against each other around cycles, with "
+            "BranchAndBound for what is left."
+        )
+        return [Step(BranchAndBound(gap_tolerance=tolerance), words)]
     words = "BranchAndBound around AD3, case by case."
-    return [*steps, Step(BranchAndBound(gap_tolerance=tolerance), words)]
+    return [Step(BranchAndBound(gap_tolerance=tolerance, second=None), words)]

@@ -41,7 +41,7 @@ class Cell:
     def proof(self, coordinates: Int64) -> Any:
         """The bound of what is left of the cell."""
         if self.answer is None:
-            return self.fallback if self.search is None else self.search.tree.proof()
+            return self.fallback if self.search is None else self.search.proof()
         proof: Any = Listed(coordinates, self.answer)
         for literal, cell in reversed(self.branches):
             other = Refuted() if cell is None else cell.proof(coordinates)
@@ -116,7 +116,7 @@ class Partition:
         assert cell.search is not None and cell.search.incumbent.assignment is not None
         answer = cell.search.incumbent.assignment
         losses = self._losses(cell.search)
-        whole, known = cell.search.tree.proof(), cell.known
+        whole, known = cell.search.proof(), cell.known
         root = cell.search.root
         assert root is not None
         for place in self._order(answer, losses):

@@ -10,8 +10,9 @@ import numpy as np
 
 from assent.closure import Closure
 from assent.compiled import Compiled, GraphScores
+from assent.errors import ModelError
 from assent.problem import Float
-from assent.proof import Known, Refuted, Trusted
+from assent.proof import Fixed, Known, Refuted, Trusted
 from assent.solvers.core import search_core
 from assent.solvers.incumbent import Incumbent
 from assent.solvers.search_case import Case, Start, bound_case
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 
 # Values fixed by a dual point are worth compiling anew from this share of the coordinates on.
 WORTH_COMPILING = 0.2
-# The undecided core is given to another solver after so many nodes, and again after twice as many.
+# Problems of more links are not bounded by the second solver, which writes out rows.
+SECOND_LINKS = 60_000
+# The second solver has all cases if it leaves no more than this share of the first one's gap.
+BETTER = 0.7
+# What is undecided is given to another solver after so many nodes, and again after twice as many.
 CORE_AFTER = 20
 # Marginals this close to a whole number are no less disputed than that.
 DECIDED = 0.02
@@ -57,7 +62,10 @@ class Search:
         self.nodes = 0
         self.iterations = 0
         self.root: Case | None = None
+        self.solver = settings.solver
         self.core_at = CORE_AFTER
+        self.core_bound = np.inf  # what another solver says of all that is left
+        self.core_proof: Any = None
         self.called_off = False
 
     # ------------------------------------------------------------ where it stands
@@ -65,8 +73,11 @@ class Search:
     @property
     def bound(self) -> float:
         """No assignment is worth more."""
-        open_or_closed = max(self.tree.open_bound, self.tree.closed_bound)
-        return max(open_or_closed, self.incumbent.value)
+        return max(min(self._tree_bound, self.core_bound), self.incumbent.value)
+
+    @property
+    def _tree_bound(self) -> float:
+        return max(self.tree.open_bound, self.tree.closed_bound)
 
     @property
     def tolerance(self) -> float:
@@ -81,11 +92,11 @@ class Search:
 
     def proof(self) -> Any:
         """The proof of the bound."""
-        return self.tree.proof()
+        return self.core_proof if self.core_bound < self._tree_bound else self.tree.proof()
 
     def finished(self) -> bool:
         """Whether no open case can hold a better answer."""
-        return self.tree.open_bound <= self.cutoff
+        return min(self.tree.open_bound, self.core_bound) <= self.cutoff
 
     # ------------------------------------------------------------ the loop
 
@@ -97,6 +108,8 @@ class Search:
                 node = self.tree.take()
                 while node is not None and not self._over():
                     node = self._look_into(node)
+                    if self.nodes >= self.core_at and self._core_decides():
+                        break
                 if node is not None:
                     self.tree.add(node)
                     node = None
@@ -119,12 +132,12 @@ class Search:
         start = node.start
         while known is not None:
             case = Case(self.closure.compile(known), self.scores)
-            bound_case(case, self.settings.solver, start, self.cutoff, self.deadline, self._look_at)
-            if self.root is None:
-                self.root = case
+            bound_case(case, self.solver, start, self.cutoff, self.deadline, self._look_at)
             self._round(case, node)
+            if self.root is None:
+                self.root = self._bound_again(case)
             self._show(case)
-            if self._is_closed(node, case) or self._solved_by_core(node, case):
+            if self._is_closed(node, case):
                 return None
             losses = case.losses()
             more = self._fix(node, case, losses)
@@ -133,6 +146,23 @@ class Search:
             known, start = more, case.start()
         self.tree.close(node, Refuted(), -np.inf)
         return None
+
+    def _bound_again(self, case: Case) -> Case:
+        """Let the second solver bound the root; if it is clearly better, it has the cases too."""
+        second, first = self.settings.second, case.bound
+        if second is None or case.impossible or first <= self.cutoff or self._over():
+            return case
+        if case.problem.n_links > SECOND_LINKS:
+            return case
+        halfway = 0.5 * (self.deadline + time.perf_counter())
+        try:
+            bound_case(case, second, None, self.cutoff, halfway, self._look_at)
+        except ModelError:  # it has no way to state the model
+            return case
+        if case.bound <= self.cutoff or case.bound - self.cutoff < BETTER * (first - self.cutoff):
+            self.solver = second
+        self._round(case, self.tree.root)
+        return case
 
     def _few(self, known: Known, more: Known, case: Case) -> bool:
         """Whether too few values were fixed to look at the case again."""
@@ -178,41 +208,57 @@ class Search:
         self.tree.close(node, case.leaf(), -np.inf)
         return True
 
-    def _solved_by_core(self, node: Node, case: Case) -> bool:
-        """Whether another solver closes a case that is small but does not yield."""
-        if case.problem.n_links > self.settings.core or self.nodes < self.core_at:
+    def _core_decides(self) -> bool:
+        """Ask another solver about all that is left at the root; whether that ends the search.
+
+        It may take as long as everything so far, and is asked again after twice as many nodes.
+        """
+        self.core_at = 2 * self.nodes
+        root = self.root
+        if root is None or root.impossible or root.problem.n_links > self.settings.core:
             return False
+        literals, worst = self._literals(root, root.losses())
+        known = self.closure.extend(root.known, literals)
+        if known is None:
+            return False
+        case = Case(self.closure.compile(known), self.scores)
         now = time.perf_counter()
         limit = min(self.deadline - now, max(1.0, now - self.started))
         found = search_core(case.problem, case.scores, limit, 0.5 * self.settings.gap_tolerance)
-        if found is None or not found.finished:
-            self.core_at = 2 * self.nodes
         if found is None:
+            self.core_at = self.settings.max_nodes
             return False
         if found.assignment is not None:
             self.incumbent.offer(case, found.assignment)
-        if not found.finished and found.bound > self.cutoff:
-            return False
-        self.tree.close(node, Trusted("HiGHS", found.bound), found.bound)
-        return True
+        bound = max(found.bound, worst)
+        if bound < self.core_bound:
+            word = Trusted("HiGHS", found.bound)
+            self.core_proof = Fixed(root.leaf(), literals, word) if literals else word
+            self.core_bound = bound
+        return self.finished()
 
     # ------------------------------------------------------------ cases of a case
 
     def _fix(self, node: Node, case: Case, losses: Float | None) -> Known | None:
         """What is known once all values are fixed whose opposite is no better than the answer."""
         node.fallback, node.bound = case.leaf(), min(node.bound, case.bound)
-        if losses is None or self.incumbent.value == -np.inf:
+        literals, worst = self._literals(case, losses)
+        if not literals:
             return case.known
+        node.fixed.append((node.fallback, literals))
+        self.tree.closed_bound = max(self.tree.closed_bound, worst)
+        return self.closure.extend(case.known, literals)
+
+    def _literals(self, case: Case, losses: Float | None) -> tuple[tuple[int, ...], float]:
+        """Literals whose opposite is no better than the answer, and the largest such bound."""
+        if losses is None or self.incumbent.value == -np.inf:
+            return (), -np.inf
         rest = case.bound - losses
         no = rest <= self.cutoff
         column, value = np.nonzero(no)
-        if not len(column):
-            return case.known
         coordinate = case.compiled.free[column]
         literals = np.where(value == 0, coordinate, ~coordinate)
-        node.fixed.append((node.fallback, tuple(literals.tolist())))
-        self.tree.closed_bound = max(self.tree.closed_bound, float(rest[no].max()))
-        return self.closure.extend(case.known, literals.tolist())
+        return tuple(literals.tolist()), float(rest[no].max(initial=-np.inf))
 
     def _branch(self, node: Node, case: Case, losses: Float | None, known: Known) -> Node:
         """Two cases by the value of one coordinate; the likelier one is next."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from assent.compiled import Compiled, GraphScores
 from assent.problem import DualPoint, Float, Problem, Scores
-from assent.proof import Known, LinkScores, Ray
+from assent.proof import Given, Known, LinkScores, Ray
+from assent.regions import Regions
 from assent.solvers import infeasible
 from assent.solvers.losses import losses_of
 from assent.solvers.protocol import Solver, WarmStart
@@ -50,6 +51,7 @@ class Case:
     marginals: Float | None = None
     penalty: float = float("nan")
     impossible: bool = False  # the dual point is a ray that shows it
+    proof: Any = None  # of the bound, from solvers whose link scores alone do not show it
 
     def __post_init__(self) -> None:
         self.scores = self.compiled.flat_scores(self.graph_scores)
@@ -69,9 +71,11 @@ class Case:
         self.dual = DualPoint(np.zeros((0, 2)), np.zeros(0))
         self.marginals = (theta > 0.0).astype(np.float64)
 
-    def leaf(self) -> LinkScores | Ray:
+    def leaf(self) -> LinkScores | Ray | Given:
         """The proof of the bound."""
         assert self.dual is not None
+        if self.proof is not None:
+            return Given(self.known, self.proof)
         return (Ray if self.impossible else LinkScores)(self.dual, self.known)
 
     def start(self) -> Start:
@@ -93,7 +97,19 @@ class Case:
     def losses(self) -> Float | None:
         """What the bound loses with each coordinate 0 or 1, ``[n, 2]``."""
         assert self.dual is not None
-        return losses_of(self.problem, self.scores, self.dual)
+        if self.proof is None:
+            return losses_of(self.problem, self.scores, self.dual)
+        if isinstance(self.proof, Regions):  # link scores belong to the problem with loans
+            return losses_of(*self.proof.lent(self.problem, self.scores))
+        return None
+
+    def read(self, solver: Any, workspace: Any, bound: float) -> None:
+        """Keep a bound that is better, with what shows it."""
+        if self.dual is None or bound < self.bound:
+            show = getattr(solver, "proof", None)
+            self.proof = None if show is None else show(self.compiled, workspace)
+            self.dual = solver.dual_point(self.problem, self.scores, workspace)
+            self.bound = bound
 
 
 def bound_case(
@@ -114,15 +130,14 @@ def bound_case(
         return
     problem, scores = case.problem, case.scores
     warm = None if start is None else case.warm(start)
+    solver = in_time(solver, deadline)
     workspace = solver.init(problem, scores, warm)
     looks, before, ray_from = 0, np.inf, None
     while True:
         info = solver.advance(problem, scores, workspace, STEP)
         looks += 1
         bound = solver.bound(problem, scores, workspace)
-        if case.dual is None or bound < case.bound:
-            case.dual = solver.dual_point(problem, scores, workspace)
-            case.bound = bound
+        case.read(solver, workspace, bound)
         case.marginals, case.penalty = solver.marginals(workspace), info.penalty
         cutoff = look(case)
         residual = max(info.primal_residual, info.dual_residual)
@@ -143,6 +158,13 @@ def bound_case(
         before = case.bound
 
 
+def in_time(solver: Any, deadline: float) -> Any:
+    """The solver, told how long it may take if it takes long steps."""
+    if np.isinf(deadline) or getattr(solver, "time_limit", 0.0) is not None:
+        return solver
+    return replace(solver, time_limit=max(deadline - time.perf_counter(), 1e-3))
+
+
 def _seek_ray(case: Case, solver: Any, workspace: Any, before: DualPoint | None) -> DualPoint:
     """Whether the drift of multipliers shows that nothing is possible; returns where they are."""
     problem, table = case.problem, case.scores.table
@@ -150,5 +172,5 @@ def _seek_ray(case: Case, solver: Any, workspace: Any, before: DualPoint | None)
     if before is not None:
         ray = DualPoint(now.pair - before.pair, now.logic - before.logic, now.table - before.table)
         if infeasible.proves(problem, ray, table):
-            case.dual, case.bound, case.impossible = ray, -np.inf, True
+            case.dual, case.bound, case.impossible, case.proof = ray, -np.inf, True, None
     return now
