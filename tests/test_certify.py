@@ -52,7 +52,7 @@ models = pytest.mark.parametrize("make", [frustrated, choice])
 @models
 def test_a_certificate_states_and_proves_its_claims(make):
     g = make()
-    certificate = at.decode(g).certificate
+    certificate = at.decode(g, at.AD3()).certificate
     best = optimum(g)
     assert certificate.verify()
     assert certificate.feasible
@@ -94,7 +94,7 @@ def nudged(array, amount=0.5):
     ],
 )
 def test_a_tampered_certificate_fails(make, tamper):
-    certificate = at.decode(make()).certificate
+    certificate = at.decode(make(), at.AD3()).certificate
     assert not tamper(certificate).verify()
 
 

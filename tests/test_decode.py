@@ -160,12 +160,12 @@ def test_lifting_a_written_prohibition():
 
 def test_a_warm_start_goes_on_where_it_stopped():
     g = grid()
-    cold = at.decode(g)
+    cold = at.decode(g, at.AD3())
     half = at.decode(g, at.AD3(max_iterations=cold.iterations // 2))
-    rest = at.decode(g, warm_start=half)
+    rest = at.decode(g, at.AD3(), warm_start=half)
     assert rest.certificate.verify()
     assert rest.bound == pytest.approx(cold.bound, rel=1e-5)
-    again = at.decode(g, warm_start=cold)
+    again = at.decode(g, at.AD3(), warm_start=cold)
     assert again.bound == pytest.approx(cold.bound, rel=1e-5)
     assert again.iterations <= cold.iterations
 
@@ -249,7 +249,7 @@ def test_a_relaxed_answer_is_feasible_and_bounded():
     x = g.binary(3)
     g.add(at.Pair(x, ~x[[1, 2, 0]], scores=1.0))
     g.add(at.Pair(~x, x[[1, 2, 0]], scores=1.0))
-    result = at.decode(g)
+    result = at.decode(g, at.AD3())
     assert result.status is at.Status.RELAXED
     assert result.value == 2.0
     assert result.bound == pytest.approx(3.0, abs=1e-4)

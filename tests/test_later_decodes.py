@@ -27,8 +27,8 @@ def test_variables_in_no_factor_follow_their_new_scores():
     g.add(at.AtMostOne([x[0], x[1]]))
     g.add(at.AtMostOne([x[1], x[2]]))
     g.add(at.AtMostOne([x[0], x[2]]))  # an odd cycle: the relaxation has a gap
-    first = at.decode(g)
-    again = at.decode(g, scores={y: [-5.0, 5.0]}, warm_start=first)
+    first = at.decode(g, at.AD3())
+    again = at.decode(g, at.AD3(), scores={y: [-5.0, 5.0]}, warm_start=first)
     assert again.status is first.status is at.Status.RELAXED
     assert again.marginals[y].tolist() == [0.0, 1.0]
     assert again.certificate.relaxation.value == pytest.approx(6.5, abs=1e-4)

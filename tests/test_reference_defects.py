@@ -156,10 +156,10 @@ def test_11_ties_are_broken_the_same_way_whatever_the_noise():
     g = at.FactorGraph()
     x = g.binary(9, scores=1.0, name="x")
     ring = g.add(at.Pair(x, x[np.roll(np.arange(9), -1)], scores=-2.0))
-    first = at.decode(g)
+    first = at.decode(g, at.AD3())
     assert np.abs(first.consensus - 0.5).max() < 0.01
     for seed in range(5):
         noise = 1e-12 * np.random.default_rng(seed).normal(size=(2, 9))
-        again = at.decode(g, scores={x: 1.0 + noise[0], ring: -2.0 + noise[1]})
+        again = at.decode(g, at.AD3(), scores={x: 1.0 + noise[0], ring: -2.0 + noise[1]})
         assert again[x].tolist() == first[x].tolist()
         assert again.value == pytest.approx(4.0)

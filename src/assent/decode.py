@@ -35,8 +35,9 @@ def decode(
 
     Args:
         graph: what to decode; compiled once, however often it is decoded.
-        solver: settings such as ``AD3(gap_tolerance=1e-4)`` or ``LinearProgram()``.
-        exact: search until the answer is proven optimal, around the solver if one is given.
+        solver: settings such as ``AD3(gap_tolerance=1e-4)`` or ``LinearProgram()``; by default
+            `Auto`, which looks at the graph and chooses (``result.plan`` says what).
+        exact: go on until the answer is proven optimal, around the solver if one is given.
         scores: new scores for variables or handles of pairs and tables, in place of those written.
         warm_start: an earlier result on the same graph to start from.
         time_limit: seconds after which the best answer so far is returned.
@@ -59,7 +60,7 @@ def decode(
     check_settings(time_limit, callback, scores)
     from assent.solvers.driver import drive
 
-    solver = choose_solver(exactly(solver) if exact else solver, time_limit)
+    solver = choose_solver(_asked_for(solver, exact), time_limit)
     own = graph_scores(graph, scores)
     compiled = compiled_for(graph, own)
     display, report = _reporting(progress, callback)
@@ -106,14 +107,16 @@ def choose_solver(solver: Any, time_limit: float | None) -> Solver:
     return solver
 
 
-def exactly(solver: Any) -> Any:
-    """The solver that proves optimality: a search around the one given, unless it searches."""
-    if getattr(solver, "searches", False):
-        return solver
+def _asked_for(solver: Any, exact: bool) -> Any:
+    """Auto unless a solver is given; to be exact a search around that one, unless it searches."""
     if solver is None:
         from assent.solvers.auto import Auto
 
-        return Auto(exact=True)
+        return Auto(exact=exact)
+    if not exact or getattr(solver, "searches", False):
+        return solver
+    if hasattr(solver, "exact"):  # Auto itself
+        return replace(solver, exact=True)
     from assent.solvers.branch_and_bound import BranchAndBound
 
     return BranchAndBound(solver, second=None)

@@ -277,3 +277,20 @@ def test_a_search_from_the_command_line(chain):
     done = run("decode", chain, "--solver", "branch-and-bound", "--max-iterations", 50, "--json")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["status"] == "OPTIMAL"
+
+
+@pytest.mark.parametrize("solver", ["auto", "ad3"])
+def test_exact_answers_from_the_command_line(chain, solver):
+    done = run("decode", chain, "--solver", solver, "--exact", "--json")
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "OPTIMAL"
+    assert answer["plan"].startswith("Elimination" if solver == "auto" else "The solver")
+
+
+def test_several_graphs_are_not_decoded_exactly(chain, tmp_path):
+    path = tmp_path / "two.fg"
+    path.write_text("1\n0\n0.5\n\n1\n0\n-0.5\n")
+    done = run("decode", path, "--exact")
+    assert done.exit_code == 2
+    assert "--exact takes a single graph" in done.output

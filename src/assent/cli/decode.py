@@ -34,8 +34,9 @@ _positive = click.FloatRange(min=0, min_open=True)
 @click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
 @click.option("--data", type=EXISTING_FOLDER,
               help="Folder of a rule file's data; by default the one it is in.")
-@click.option("--solver", type=click.Choice(list(SOLVERS)), default="ad3", show_default=True,
+@click.option("--solver", type=click.Choice(list(SOLVERS)), default="auto", show_default=True,
               help="Which decoder; `assent solvers` lists them.")
+@click.option("--exact", is_flag=True, help="Go on until the answer is proven optimal.")
 @click.option("--tolerance", type=click.FloatRange(min=0), default=1e-6, show_default=True,
               help="Proven optimal means: bound - value <= tolerance * (1 + |bound|).")
 @click.option("--max-iterations", type=click.IntRange(min=1), help="Stop after this many.")
@@ -50,8 +51,8 @@ _positive = click.FloatRange(min=0, min_open=True)
 @click.option("--plot", type=WritableFile(), help="Draw the run of a single graph.")
 @click.option("--quiet", is_flag=True, help="No progress, no summary.")
 def decode(
-    file: Path, evidence: Path | None, data: Path | None, solver: str, tolerance: float,
-    max_iterations: int | None, time_limit: float | None, threads: int, seed: int,
+    file: Path, evidence: Path | None, data: Path | None, solver: str, exact: bool,
+    tolerance: float, max_iterations: int | None, time_limit: float | None, threads: int, seed: int,
     output: Path | None, as_json: bool, plot: Path | None, quiet: bool,
 ) -> None:
     """Find the best assignment of FILE (.uai, .LG, .fg, .wcsp or .rules, also .gz or .xz).
@@ -64,16 +65,19 @@ def decode(
         from assent.io import load_models
 
         models = load_models(file, evidence, data)
+    if exact and len(models) > 1:
+        raise click.UsageError(f"--exact takes a single graph, and {file} holds {len(models)}")
     if plot is not None and len(models) > 1:
         raise click.UsageError(f"--plot draws a single run, and {file} holds {len(models)} graphs")
     import assent
 
     try:
-        settings = _solver(solver, tolerance, max_iterations, threads)
+        settings = _solver(_chosen(solver, models, max_iterations, threads, exact), tolerance,
+                           max_iterations, threads)
         shared: dict[str, Any] = {"time_limit": time_limit, "seed": seed, "progress": not quiet}
         results: Sequence[Result]
         if len(models) == 1:
-            results = [assent.decode(models[0].graph, settings, **shared)]
+            results = [assent.decode(models[0].graph, settings, exact=exact, **shared)]
         else:
             graphs = [model.graph for model in models]
             results = assent.decode_many(graphs, solver=settings, threads=threads, **shared)
@@ -125,6 +129,7 @@ def describe(model: FileModel, result: Result) -> dict[str, Any]:
         "gap": _finite(result.gap),
         "relative_gap": _finite(result.certificate.relative_gap),
         "feasible": result.feasible,
+        "plan": result.plan,
         "iterations": result.iterations,
         "seconds": result.seconds,
         "assignment": values if result.feasible else None,
@@ -132,6 +137,14 @@ def describe(model: FileModel, result: Result) -> dict[str, Any]:
         "violated": list(result.violated),
         "conflict": list(result.certificate.conflict),
     }
+
+
+def _chosen(
+    name: str, models: list[FileModel], max_iterations: int | None, threads: int, exact: bool
+) -> str:
+    """Auto has no iterations and one thread, and AD3 decodes many graphs together."""
+    counted = max_iterations is not None or threads > 1 or len(models) > 1
+    return "ad3" if name == "auto" and counted and not exact else name
 
 
 def _solver(name: str, tolerance: float, max_iterations: int | None, threads: int) -> Any:

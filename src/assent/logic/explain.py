@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,7 +18,8 @@ from assent.text_table import format_table
 
 if TYPE_CHECKING:
     from assent.logic.rules import Ground, Rule
-    from assent.result import Result
+    from assent.problem import Float
+    from assent.result import Certificate, Result
 
 SHOWN = 20  # findings of each sort that a printed explanation lists
 
@@ -130,6 +132,20 @@ def explain(
     return Explanation(*(_sorted(found, most) for found in (violated, paid, tight)))
 
 
+def _multipliers(certificate: Certificate) -> tuple[Float, ...]:
+    """Link scores that prove a bound: the certificate's, or those of the relaxation."""
+    if certificate.proof is None:
+        return certificate.dual_point
+    from assent.solvers.ad3 import AD3
+    from assent.solvers.driver import drive
+
+    relaxed = drive(
+        certificate.compiled, certificate.scores, AD3(), warm_start=None, time_limit=None,
+        report=lambda step: None, started=time.perf_counter(),
+    )  # fmt: skip
+    return relaxed.certificate.dual_point
+
+
 def _tight(
     rules: Sequence[Rule], result: Result, tolerance: float, most: int
 ) -> list[Finding]:
@@ -137,7 +153,7 @@ def _tight(
     certificate = result.certificate
     if certificate.flat_dual is None:
         return []
-    links = dict(zip(certificate.compiled.blocks, certificate.dual_point, strict=True))
+    links = dict(zip(certificate.compiled.blocks, _multipliers(certificate), strict=True))
     found: list[Finding] = []
     for rule, ground in _grounds(rules):
         if ground.batch.role != SCORE:

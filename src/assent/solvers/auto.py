@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 
 from assent.compiled import Compiled, GraphScores
 from assent.result import Result, Status
+from assent.solvers.ad3 import AD3
 from assent.solvers.choice import Step, steps_for
 from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive
 from assent.solvers.protocol import WarmStart
 from assent.trace import Progress, Trace
+
+# Constraints that contradict each other are looked for so long, in iterations and seconds.
+RAY_ITERATIONS, CONFLICT_SECONDS = 2000, 2.0
 
 # A step that may not finish leaves so much of the time to the next one.
 SHARE_OF_TIME = 0.6
@@ -90,11 +94,36 @@ class Auto:
                 if found.message == INTERRUPTED:
                     break
                 known = result.certificate.assignment if result.feasible else known
+            if result is not None and result.status is Status.INFEASIBLE:
+                result = _named(result, compiled, graph_scores, deadline, started)
         assert result is not None, "there is always a step"
         if self.exact and result.status is Status.RELAXED:  # there was more to be done
             message = CALLED_OFF if told.is_over else TIME_LIMIT
             result = replace(result, status=Status.STOPPED, message=message)
         return replace(result, plan=" Then ".join(step.words for step in done))
+
+
+def _named(
+    result: Result, compiled: Compiled, scores: GraphScores, deadline: float, started: float
+) -> Result:
+    """An infeasible result that names constraints: by multipliers, or by leaving out others."""
+    if result.certificate.conflict:
+        return result
+    from assent.conflict import small_conflict
+
+    left = min(deadline - time.perf_counter(), CONFLICT_SECONDS)
+    if left <= 0.0:
+        return result
+    solver = AD3(max_iterations=RAY_ITERATIONS)
+    limit = time.perf_counter() - started + left
+    shown = drive(
+        compiled, scores, solver, warm_start=None, time_limit=limit, report=lambda step: None,
+        started=started,
+    )  # fmt: skip
+    if shown.status is Status.INFEASIBLE:
+        return shown
+    claim = replace(result.certificate, conflict=small_conflict(compiled, left))
+    return replace(result, certificate=claim)
 
 
 class _Report:
