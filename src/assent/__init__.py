@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from assent.solvers.box_mplp import BoxMPLP
     from assent.solvers.box_subgradient import BoxSubgradient
     from assent.solvers.branch_and_bound import BranchAndBound
+    from assent.solvers.branch_and_cut import BranchAndCut
     from assent.solvers.elimination import Elimination
     from assent.solvers.integer_program import IntegerProgram
     from assent.solvers.linear_program import LinearProgram
@@ -76,6 +77,7 @@ _LAZY = {
     "BoxMPLP": "assent.solvers.box_mplp",
     "BoxSubgradient": "assent.solvers.box_subgradient",
     "BranchAndBound": "assent.solvers.branch_and_bound",
+    "BranchAndCut": "assent.solvers.branch_and_cut",
     "Elimination": "assent.solvers.elimination",
     "IntegerProgram": "assent.solvers.integer_program",
     "LinearProgram": "assent.solvers.linear_program",
@@ -103,6 +105,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "BoxMPLP",
     "BoxSubgradient",
     "BranchAndBound",
+    "BranchAndCut",
     "Cardinality",
     "Categorical",
     "Certificate",

@@ -42,6 +42,8 @@ class Regions:
             joint state ``n + P + j`` of its tables (see `problem.joint_places`).
         amount: ``[T]`` how much.
         dual: link scores of the flat problem.
+        is_ray: the loans and link scores belong to the all-zero objective, which they bound below
+            zero: nothing is possible.
 
     Example:
         >>> import assent as at
@@ -61,6 +63,7 @@ class Regions:
     place: Int64
     amount: Float
     dual: DualPoint
+    is_ray: bool = False
 
     def lent(self, problem: Problem, scores: Scores) -> tuple[Problem, Scores, DualPoint]:
         """The flat problem with all loans, and its link scores.
@@ -92,7 +95,13 @@ class Regions:
 
     def bound(self, replay: Replay, known: Known) -> float:
         """The bound, from the graph as written."""
-        compiled, scores = replay.compiled, replay.scores
+        if not self.is_ray:
+            return self._bound(replay.compiled, replay.scores, known)
+        size = float(np.abs(self.dual.joined()).sum() + np.abs(self.amount).sum())
+        shown = self._bound(replay.compiled, replay.scores.zeroed(), known)
+        return -np.inf if shown < -certify.RAY_MARGIN * size else np.inf
+
+    def _bound(self, compiled: Compiled, scores: GraphScores, known: Known) -> float:
         loans = restate(compiled, self)
         lent = lend(compiled, scores, loans)
         dual = compiled.graph_dual(self.dual, lent)

@@ -16,6 +16,7 @@ SOLVERS = {
     "ip": "IntegerProgram",
     "branch-and-bound": "BranchAndBound",
     "tightened": "Tightened",
+    "branch-and-cut": "BranchAndCut",
     "roof-duality": "RoofDuality",
     "elimination": "Elimination",
     "subgradient": "Subgradient",

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from assent.problem import DualPoint, Float, Problem, Scores, split_links
+from assent.problem import DualPoint, Float, Int64, Problem, Scores, split_links
 from assent.solvers.cycle_cuts import Separator
 from assent.solvers.differences import differences
 from assent.solvers.dual_bound import bound_at
@@ -28,6 +29,9 @@ from assent.solvers.linear_program import (
 
 if TYPE_CHECKING:
     from scipy import sparse
+
+# A proof that nothing is possible must be clear of rounding, as it is rechecked with less room.
+CLEAR = 1e-8
 
 
 @dataclass(frozen=True)
@@ -115,14 +119,39 @@ class GrowingProgram:
             self.columns = np.array(solution.col_value)
         return highs_status(self.highs)
 
-    def loans(self) -> Loans | None:
-        """What the multipliers of the last solve prove, if it has any."""
-        from scipy import sparse
+    def fix(self, coordinates: Int64, values: NDArray[np.int8]) -> None:
+        """Fix coordinates to 0 or 1, or free them (-1)."""
+        lower, upper = np.where(values == 1, 1.0, 0.0), np.where(values == 0, 0.0, 1.0)
+        columns = coordinates.astype(np.int32)
+        self.highs.changeColsBounds(len(columns), columns, lower, upper)
 
+    def loans(self, fixed: NDArray[np.int8] | None = None) -> Loans | None:
+        """What the multipliers of the last solve prove, if it has any.
+
+        ``fixed[n]`` are coordinates that were fixed, -1 for free.
+        """
         solution = self.highs.getSolution()
         if not solution.dual_valid:
             return None
-        dual = -self.lp.scale * np.array(solution.row_dual)
+        return self._prove(-self.lp.scale * np.array(solution.row_dual), fixed)
+
+    def refutation(self, fixed: NDArray[np.int8]) -> Loans | None:
+        """A ray of multipliers that shows that a program without an answer has none, if found."""
+        _, found, ray = self.highs.getDualRay()
+        if not found:
+            return None
+        # HiGHS does not promise the ray's sign.
+        tries = [self._prove(sign * np.array(ray), fixed, ray=True) for sign in (1.0, -1.0)]
+        best = min(tries, key=lambda loans: loans.bound)
+        size = float(np.abs(best.links).sum() + np.abs(best.amounts.data).sum())
+        return best if best.bound < -CLEAR * size else None
+
+    def _prove(
+        self, dual: Float, fixed: NDArray[np.int8] | None, ray: bool = False
+    ) -> Loans:
+        """What multipliers prove of the scores, or (a ``ray``) of the all-zero objective."""
+        from scipy import sparse
+
         free = np.isneginf(self.lp.row_lower)
         own, lent = np.split(dual, [len(free)])
         own = np.where(free, np.maximum(own, 0.0), own)
@@ -131,30 +160,51 @@ class GrowingProgram:
         amounts = (sparse.diags(-lent[taken]) @ self.signs[taken] @ self.given.places).tocsr()
         amounts.eliminate_zeros()
         total = np.asarray(amounts.sum(axis=0)).ravel()
-        links = self._links(own, total)
-        scores, dual_point = self._lent(total), split_links(self.problem, links)
-        return Loans(amounts, links, bound_at(self.problem, scores, dual_point) + owed)
+        links = self._links(own, total, ray)
+        scores = self._lent(total, zeroed(self.scores) if ray else self.scores)
+        bound = bound_at(self.problem, scores, split_links(self.problem, links)) + owed
+        if fixed is not None:
+            bound += self._fixed_change(scores.theta, links, fixed)
+        return Loans(amounts, links, bound)
 
-    def _lent(self, total: Float) -> Scores:
-        """The scores with all loans."""
+    def _fixed_change(self, theta: Float, links: Float, fixed: NDArray[np.int8]) -> float:
+        """What fixed coordinates take off the bound: they no longer choose for themselves."""
+        lits = self.problem.all_lits
+        coordinate, charge = np.where(lits < 0, ~lits, lits), np.where(lits < 0, -links, links)
+        left = theta - np.bincount(coordinate, charge, minlength=len(theta))
+        known = fixed >= 0
+        return float(left[fixed == 1].sum() - np.maximum(left[known], 0.0).sum())
+
+    def _lent(self, total: Float, own: Scores) -> Scores:
+        """Scores with all loans."""
         ends = np.cumsum([self.problem.n, self.problem.n_pairs])
         theta, pair, table = np.split(total, ends)
-        own = self.scores
         return replace(own, theta=own.theta + theta, pair=own.pair + pair, table=own.table + table)
 
-    def _links(self, own: Float, total: Float) -> Float:
+    def _links(self, own: Float, total: Float, ray: bool) -> Float:
         """Link scores of the program's own rows.
 
         A product that gains earns its score by one of its literals, whose link gives it back.
         """
         rows = self.lp.rows
         links = row_scores(self.problem, rows, own)
-        np.subtract.at(links, rows.earned_link, rows.earned)
+        if not ray:
+            np.subtract.at(links, rows.earned_link, rows.earned)
         gains = np.flatnonzero(rows.products.gains)
         lent = total[self.problem.n + rows.products.place[gains]]
         given_back = np.where(rows.products.opposite[gains, 0], -lent, lent)
         np.subtract.at(links, rows.products.links[gains, 0], given_back)
         return links
+
+
+def zeroed(scores: Scores) -> Scores:
+    """All scores zero, but what is forbidden stays so."""
+    return Scores(
+        np.zeros_like(scores.theta),
+        np.zeros_like(scores.pair),
+        0.0,
+        np.where(np.isneginf(scores.table), -np.inf, 0.0),
+    )
 
 
 def plain_bound(problem: Problem, scores: Scores, dual: DualPoint) -> Loans:

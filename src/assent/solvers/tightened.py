@@ -86,7 +86,7 @@ class Tightened:
         program = _program(outer)
         none = split_links(problem, np.zeros(problem.n_links))
         first = plain_bound(problem, scores, none if warm_start is None else warm_start.dual)
-        return Workspace(outer, program, _proof(problem, outer, first), first.bound, deadline)
+        return Workspace(outer, program, restate(problem, outer, first), first.bound, deadline)
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
@@ -103,7 +103,7 @@ class Tightened:
             w.ray = find_ray(problem, build_lp(problem, scores))
         loans = w.program.loans()
         if loans is not None and loans.bound < w.bound:
-            w.best, w.bound = _proof(problem, w.outer, loans), loans.bound
+            w.best, w.bound = restate(problem, w.outer, loans), loans.bound
         w.solved = status == "optimal"
         return Info(
             w.rounds, np.inf, np.inf, finished=not w.solved,
@@ -161,7 +161,7 @@ def _program(outer: WrittenOut) -> GrowingProgram:
     return GrowingProgram(outer.problem, outer.scores, lp)
 
 
-def _proof(problem: Problem, outer: WrittenOut, loans: Loans) -> Regions:
+def restate(problem: Problem, outer: WrittenOut, loans: Loans) -> Regions:
     """Loans in the terms of the original problem."""
     links = np.zeros(problem.n_links)
     links[outer.link] = loans.links

@@ -1,0 +1,188 @@
+"""BranchAndCut: a tightened relaxation, then cases of it, until the optimum is proven."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compiled import Compiled
+from assent.kernels import evaluate, rounding, schedule
+from assent.problem import DualPoint, Float, Problem, Scores
+from assent.solvers import tightened
+from assent.solvers.cut_tree import CutTree, Node
+from assent.solvers.messages import check_settings
+from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.tightened import Tightened, restate
+
+# Seconds of one call: interrupts and reports come in between.
+CALL = 0.2
+# In cases, an answer is sought by rounding once in so many.
+ROUND_EVERY = 10
+
+NODE_LIMIT = "Node limit: the answer is the best so far."
+
+
+@dataclass
+class Answers:
+    """The best assignment found, by rounding relaxed answers."""
+
+    problem: Problem
+    scores: Scores
+    value: float = -np.inf
+    x: NDArray[np.int8] | None = None
+    asked: int = 0
+    tables: Any = field(default=None, repr=False)
+    tied: Any = field(default=None, repr=False)
+
+    def offer(self, marginals: Float) -> float:
+        """Look near a relaxed answer, thoroughly the first time; the best value so far."""
+        whole = np.abs(marginals - np.round(marginals)).max(initial=0.0) < schedule.UNDECIDED
+        if whole:
+            self._take(np.round(marginals).astype(np.int8))
+        elif self.asked % ROUND_EVERY == 0:
+            if self.tables is None:
+                self.tables = rounding.build_tables(self.problem)
+                self.tied = rounding.tied_scores(self.scores)
+            x, _, _ = rounding.round_marginals(
+                self.problem, self.tied, marginals, self.tables, thorough=self.asked == 0
+            )
+            self._take(x)
+        self.asked += 1
+        return self.value
+
+    def _take(self, x: NDArray[np.int8]) -> None:
+        if evaluate.count_violated(self.problem, self.scores, x):
+            return
+        value = evaluate.value(self.problem, self.scores, x)
+        if value > self.value:
+            self.value, self.x = value, x
+
+
+@dataclass
+class Workspace:
+    """The relaxation, and the cases once it no longer yields."""
+
+    root: tightened.Workspace
+    answers: Answers
+    tree: CutTree | None = None
+    begun: float = 0.0
+
+
+@dataclass(frozen=True)
+class BranchAndCut:
+    """The optimum with a proof: `Tightened`, then case by case on the same linear program.
+
+    Cases fix a coordinate each; rows found in one hold in all.  The proof is a tree of loans and
+    link scores that ``certificate.verify()`` replays.
+
+    Attributes:
+        gap_tolerance: relative gap at which an answer counts as optimal.
+        residual_tolerance: not used: a relaxation is solved or not.
+        max_iterations: stop after so many rounds and cases.
+        time_limit: seconds after which the search ends, or None.
+
+    Example:
+        >>> import numpy as np
+        >>> import assent as at
+        >>> rng = np.random.default_rng(0)
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(12, scores=rng.normal(size=12))
+        >>> rule = g.add(at.Knapsack(x, weights=rng.random(12), capacity=2.0))
+        >>> result = at.decode(g, at.BranchAndCut())
+        >>> result.status.name, result.certificate.verify()
+        ('OPTIMAL', True)
+    """
+
+    gap_tolerance: float = 1e-6
+    residual_tolerance: float = 1e-6
+    max_iterations: int = 1_000_000
+    time_limit: float | None = None
+    long_iterations = True
+    searches = True
+
+    def __post_init__(self) -> None:
+        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        self._rounds()
+
+    def _rounds(self) -> Tightened:
+        return Tightened(self.gap_tolerance, time_limit=self.time_limit)
+
+    def init(
+        self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
+    ) -> Workspace:
+        """The plain relaxation; structures without rows are refused."""
+        root = self._rounds().init(problem, scores, warm_start)
+        return Workspace(root, Answers(problem, scores))
+
+    def advance(
+        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+    ) -> Info:
+        """A round of the relaxation, or some cases."""
+        w = workspace
+        if w.tree is None:
+            info = self._rounds().advance(problem, scores, w.root)
+            if not info.finished or not w.root.solved:
+                return info
+            w.tree = self._plant(problem, w)
+        begun = time.perf_counter()
+        for _ in range(iterations):
+            if w.tree.done:
+                return Info(self._count(w), 0.0, 0.0, finished=True, reason=NODE_LIMIT)
+            status = w.tree.step(w.root.deadline)
+            if status == "interrupted":
+                raise KeyboardInterrupt
+            if status != "optimal":
+                reason = f"HiGHS stopped: {status}."
+                return Info(self._count(w), np.inf, np.inf, finished=True, reason=reason)
+            if time.perf_counter() - begun > CALL:
+                break
+        return Info(self._count(w), np.inf, np.inf)
+
+    def _count(self, w: Workspace) -> int:
+        return w.root.rounds + (0 if w.tree is None else w.tree.nodes)
+
+    def _plant(self, problem: Problem, w: Workspace) -> CutTree:
+        root = Node((), w.root.bound, w.root.best)
+        tree = CutTree(
+            w.root.program, root, lambda loans: restate(problem, w.root.outer, loans),
+            w.answers.offer, 0.5 * self.gap_tolerance,
+        )  # fmt: skip
+        tree.value = w.answers.offer(w.root.program.x)
+        return tree
+
+    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """The largest bound of a case."""
+        return workspace.root.bound if workspace.tree is None else workspace.tree.bound
+
+    def dual_point(
+        self,
+        problem: Problem,
+        scores: Scores,
+        workspace: Workspace,
+        out: DualPoint | None = None,
+    ) -> DualPoint:
+        """Link scores of the relaxation's bound; they belong to the scores with loans."""
+        return workspace.root.best.dual
+
+    def proof(self, compiled: Compiled, workspace: Workspace) -> Any:
+        """What proves the bound: loans, or a tree of cases."""
+        tree = workspace.tree
+        return workspace.root.best if tree is None else tree.proof(compiled)
+
+    def ray(self, workspace: Workspace) -> DualPoint | None:
+        """Link scores that prove infeasibility, if HiGHS found such a proof."""
+        return workspace.root.ray
+
+    def marginals(self, workspace: Workspace) -> Float:
+        """The best answer found in cases, or the relaxed one."""
+        if workspace.tree is None or workspace.answers.x is None:
+            return workspace.root.program.x
+        return workspace.answers.x.astype(np.float64)
+
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """Objective of the tightened relaxation at its answer; unknown among cases."""
+        return workspace.root.program.value if workspace.tree is None else np.nan
