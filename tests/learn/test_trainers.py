@@ -404,3 +404,33 @@ def test_questions_that_are_missing_are_named():
         train(FAMILIES["graph"](np.random.default_rng(0)), QuadraticProgram(C=1.0))
     with pytest.raises(ValueError, match="either C or weights_in"):
         QuadraticProgram()
+
+
+@pytest.mark.parametrize(
+    "trainer",
+    [DualExtragradient(L2Ball(1.0)), DualExtragradient(L2Ball(1.0), Entropic()),
+     Extragradient(L2Ball(1.0)), ProjectedGradient(L2Ball(1.0)), LogLikelihood(),
+     AveragedPerceptron(batch=True)],
+    ids=lambda trainer: type(trainer).__name__,
+)  # fmt: skip
+def test_threads_change_no_bit(trainer, monkeypatch):
+    from assent.learn import Examples, examples
+
+    monkeypatch.setattr(examples, "PER_THREAD", 2)  # several stretches for each thread
+    data = FAMILIES["tree"](np.random.default_rng(9), 13)
+    found = []
+    for n_jobs, keep in ((1, True), (3, True), (2, False)):
+        own = Examples(data.model, data.inputs, data.outputs, keep=keep, n_jobs=n_jobs)
+        result = train(own, replace(trainer, max_iterations=4))
+        found.append((result.weights.tolist(), result.trace.hinge.tolist(), result.state.calls))
+    assert found[0] == found[1] == found[2]
+
+
+def test_numbers_of_threads_are_checked():
+    data = FAMILIES["tree"](np.random.default_rng(9), 2)
+    from assent.learn import Examples
+
+    assert Examples(data.model, data.inputs, data.outputs, n_jobs=-1).n_jobs >= 1
+    for wrong in (0, -2, 1.5, True):
+        with pytest.raises(ValueError, match="n_jobs is a number of threads, or -1"):
+            Examples(data.model, data.inputs, data.outputs, n_jobs=wrong)

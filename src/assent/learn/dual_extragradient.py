@@ -8,6 +8,7 @@ the set of weights or of the space of an output.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
 from assent.learn.protocol import Measure, closed
 from assent.learn.sets import FREE
 from assent.learn.steps import StepSearch, check_set, check_steps, find_balance, find_step
+from assent.models.example import Example
 from assent.problem import Float
 
 
@@ -93,15 +95,21 @@ class DualExtragradient:
         v_place = sets.move(sets.start(examples.size), eta_w * state.slope, examples.squared)
         v_w = sets.point(v_place)
         r_w = np.zeros(examples.size)
-        for example in examples:
-            gold, costs, own = example.gold, example.costs, example.columns
+
+        def ask(example: Example) -> tuple[Any, Float, Float, float]:
+            gold, costs = example.gold, example.costs
             direction = eta * t * (example.scores(state.mean) + costs)
             place = z.move(example, z.start(example), direction)
-            r_w[own] += example.features(gold - z.point(example, place))
+            here = example.features(gold - z.point(example, place))
             place = z.move(example, place, eta * (example.scores(v_w) + costs))
             u = z.point(example, place)
-            state.slope[own] += example.features(gold - u)
-            state.loss += float(costs @ u) + example.constant
+            loss = float(costs @ u) + example.constant
+            return example.columns, here, example.features(gold - u), loss
+
+        for own, here, there, loss in examples.each(ask):
+            r_w[own] += here
+            state.slope[own] += there
+            state.loss += loss
         u_w = sets.point(sets.move(v_place, eta_w * r_w, examples.squared))
         state.mean = (t * state.mean + u_w) / (t + 1)
         state.calls += 2 * len(examples)

@@ -34,7 +34,9 @@ class StructuredPredictor:
         keep: hold all examples in memory (see `Examples`).
         measure_every: passes between measurements.
         patience: measurements without a better validation score after which to end.
-        n_jobs: threads over examples, for measuring and predicting.
+        n_jobs: threads over examples, -1 for one per processor: for passes that treat all alike
+            (saddle methods, likelihood, batches), for measuring and predicting.  Trainers that
+            go one example at a time cannot use more than one.
 
     After ``fit``: ``model_`` (with its shape), ``weights_``, ``training_`` (trace, reason).
 

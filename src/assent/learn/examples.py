@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from assent.errors import ModelError
-from assent.models.base import Model, in_order
+from assent.models.base import Model, count_threads, in_order
 from assent.models.example import Example
 from assent.models.losses import Hamming, Loss
 from assent.problem import Float
@@ -17,8 +17,9 @@ from assent.problem import Float
 # The power iteration stops when the norm of F moves by less, relatively.
 NORM_TOLERANCE = 1e-9
 NORM_STEPS = 10_000
-# Examples whose answers are held at a time.
-CHUNK = 64
+# Examples that each thread is given at a time: enough to be worth a thread, and no more than that
+# many answers are held in memory.
+PER_THREAD = 32
 
 
 class Total(NamedTuple):
@@ -39,7 +40,8 @@ class Examples(Sequence[Example]):
         outside: allow gold outputs that the model cannot produce; `outside` counts them.
         keep: hold the examples in memory.  If not, each is made when it is asked for, and
             ``inputs`` and ``outputs`` may be sequences that read from files.
-        n_jobs: threads for sums over all examples; results do not depend on it.
+        n_jobs: threads for passes that treat all examples alike, -1 for one per processor; results
+            do not depend on it, not in the last bit.
 
     Example:
         >>> import numpy as np
@@ -68,7 +70,7 @@ class Examples(Sequence[Example]):
         self.model, self.inputs, self.outputs = model, inputs, outputs
         self.loss = Hamming() if loss is None else loss
         self._outside = outside
-        self.n_jobs = n_jobs
+        self.n_jobs = count_threads(n_jobs)
         self.size = model.size
         self._kept: list[Example] | None = None
         if keep:
@@ -146,13 +148,35 @@ class Examples(Sequence[Example]):
             z, own = ask(example)
             return example.columns, own, example.features(z - example.gold)
 
-        # A chunk at a time, so that data larger than memory can pass; added up in order.
-        for begin in range(0, len(self), CHUNK):
-            chunk = (self[i] for i in range(begin, min(begin + CHUNK, len(self))))
-            for columns, own, features in in_order(answer, chunk, self.n_jobs):
-                value += own
-                gradient[columns] += features
+        for columns, own, features in self.each(answer):
+            value += own
+            gradient[columns] += features
         return Total(value, gradient)
+
+    def each(self, ask: Callable[..., Any], *beside: Sequence[Any]) -> Iterator[Any]:
+        """The answers ``ask(example)`` in order, ``n_jobs`` at a time, few of them in memory.
+
+        ``beside`` are sequences as long as this one, whose items ``ask`` gets as well.  What a
+        pass adds up it should add up here, in order, so that threads change no bit of it.
+
+        Example:
+            >>> import numpy as np
+            >>> from assent.models import ChainModel
+            >>> model = ChainModel(labels=(0, 1), features=1)
+            >>> data = Examples(model, [np.ones((2, 1)), np.ones((3, 1))], [[1, 0], [0, 0, 1]])
+            >>> list(data.each(lambda example, more: len(example.states) + more, [10, 20]))
+            [12, 23]
+        """
+
+        def answer(i: int) -> Any:
+            return ask(self[i], *(items[i] for items in beside))
+
+        if self.n_jobs == 1:
+            yield from map(answer, range(len(self)))
+            return
+        length = PER_THREAD * self.n_jobs
+        for begin in range(0, len(self), length):
+            yield from in_order(answer, range(begin, min(begin + length, len(self))), self.n_jobs)
 
     def squared(self, weights: Float) -> float:
         """The squared length of weights, in the geometry of the model."""
@@ -168,8 +192,8 @@ class Examples(Sequence[Example]):
         for _ in range(NORM_STEPS):
             w /= np.sqrt(self.squared(w))
             image = np.zeros(self.size)
-            for example in self:
-                image[example.columns] += example.features(example.scores(w))
+            for columns, own in self.each(lambda e, w=w: (e.columns, e.features(e.scores(w)))):
+                image[columns] += own
             if not image.any():
                 return 0.0
             before, value = value, self.squared(image) ** 0.25

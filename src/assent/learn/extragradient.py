@@ -13,6 +13,7 @@ from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
 from assent.learn.protocol import Measure, closed
 from assent.learn.sets import FREE
 from assent.learn.steps import StepSearch, check_set, check_steps, find_balance, find_step
+from assent.models.example import Example
 from assent.problem import Float
 
 
@@ -79,22 +80,30 @@ class Extragradient:
         w = sets.point(state.place)
         here, there = np.zeros(examples.size), np.zeros(examples.size)
         # The weights ahead need all outputs here; the outputs ahead need the weights here only.
-        for example, place in zip(examples, state.places, strict=True):
-            here[example.columns] += example.features(example.gold - z.point(example, place))
+        for own, features in examples.each(self._here, state.places):
+            here[own] += features
         ahead = sets.point(sets.move(state.place, eta_w * here, examples.squared))
-        for i, example in enumerate(examples):
-            own = example.columns
-            looked = z.move(example, state.places[i], eta * (example.scores(w) + example.costs))
+
+        def ask(example: Example, place: Float) -> tuple[Any, Float, Float, float]:
+            looked = z.move(example, place, eta * (example.scores(w) + example.costs))
             u = z.point(example, looked)
-            there[own] += example.features(example.gold - u)
-            state.loss += float(example.costs @ u) + example.constant
-            direction = eta * (example.scores(ahead) + example.costs)
-            state.places[i] = z.move(example, state.places[i], direction)
+            moved = z.move(example, place, eta * (example.scores(ahead) + example.costs))
+            loss = float(example.costs @ u) + example.constant
+            return example.columns, example.features(example.gold - u), moved, loss
+
+        for i, (own, features, moved, loss) in enumerate(examples.each(ask, state.places)):
+            there[own] += features
+            state.places[i] = moved
+            state.loss += loss
         state.place = sets.move(state.place, eta_w * there, examples.squared)
         state.total += ahead
         state.slope += there
         state.calls += 2 * len(examples)
         state.iteration += 1
+
+    def _here(self, example: Example, place: Float) -> tuple[Any, Float]:
+        """Features of the gold output less those of a place."""
+        return example.columns, example.features(example.gold - self.outputs.point(example, place))
 
     def weights(self, state: ExtragradientState) -> Float:
         """The mean of the weights, or the last."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
 from assent.learn.protocol import Measure, closed
 from assent.learn.sets import FREE
 from assent.learn.steps import StepSearch, check_steps
+from assent.models.example import Example
 from assent.problem import Float
 
 
@@ -61,12 +63,17 @@ class ProjectedGradient:
         eta_w, eta = state.step * state.balance, state.step / state.balance
         w = sets.point(state.place)
         here = np.zeros(examples.size)
-        for i, example in enumerate(examples):
-            u = z.point(example, state.places[i])
-            here[example.columns] += example.features(example.gold - u)
-            state.loss += float(example.costs @ u) + example.constant
-            direction = eta * (example.scores(w) + example.costs)
-            state.places[i] = z.move(example, state.places[i], direction)
+
+        def ask(example: Example, place: Float) -> tuple[Any, Float, Float, float]:
+            u = z.point(example, place)
+            moved = z.move(example, place, eta * (example.scores(w) + example.costs))
+            loss = float(example.costs @ u) + example.constant
+            return example.columns, example.features(example.gold - u), moved, loss
+
+        for i, (own, features, moved, loss) in enumerate(examples.each(ask, state.places)):
+            here[own] += features
+            state.places[i] = moved
+            state.loss += loss
         state.place = sets.move(state.place, eta_w * here, examples.squared)
         state.total += w
         state.slope += here

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from numbers import Integral
 from typing import Any
 
 from assent.models.example import Example
@@ -11,19 +14,36 @@ from assent.models.losses import Loss
 from assent.problem import Float
 
 
-def in_order(ask: Callable[[Any], Any], items: Iterable[Any], n_jobs: int) -> list[Any]:
+def count_threads(n_jobs: int) -> int:
+    """How many threads ``n_jobs`` stands for: itself, or with -1 one per processor.
+
+    Example:
+        >>> count_threads(2)
+        2
+    """
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0 or n_jobs < -1:
+        raise ValueError(f"n_jobs is a number of threads, or -1 for all processors, got {n_jobs!r}")
+    return (os.cpu_count() or 1) if n_jobs == -1 else int(n_jobs)
+
+
+def in_order(ask: Callable[[Any], Any], items: Sequence[Any], n_jobs: int) -> list[Any]:
     """``[ask(item) for item in items]``, in ``n_jobs`` threads: kernels run side by side.
 
     Example:
-        >>> in_order(abs, [-1, 2], n_jobs=2)
-        [1, 2]
+        >>> in_order(abs, [-1, 2, -3], n_jobs=2)
+        [1, 2, 3]
     """
-    if n_jobs == 1:
+    threads = min(count_threads(n_jobs), len(items))
+    if threads <= 1:
         return [ask(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(n_jobs) as pool:
-        return list(pool.map(ask, items))
+    # A stretch for each: a task per item would cost more than many an answer.
+    ends = [len(items) * i // threads for i in range(threads + 1)]
+    stretches = [items[begin:end] for begin, end in pairwise(ends)]
+    with ThreadPoolExecutor(threads) as pool:
+        answers = pool.map(lambda own: [ask(item) for item in own], stretches)
+        return [answer for own in answers for answer in own]
 
 
 class Model(ABC):
