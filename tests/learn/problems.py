@@ -82,6 +82,22 @@ def random_graphs(rng: np.random.Generator, n: int = 3, loss=None) -> Examples:
     return Examples(model, inputs, outputs, loss or random_loss(rng, 2))
 
 
+def build_ring(x: np.ndarray) -> GraphInput:
+    """Two labels for each row of features, and tables around a ring."""
+    g = at.FactorGraph()
+    label = g.categorical(len(x), states=2, name="label")
+    after = np.roll(np.arange(len(x)), -1)
+    table = g.add(at.Dense(label, label[after], scores=np.zeros((2, 2))))
+    return GraphInput(g, [Part(label, x, "node"), Part(table, None, "edge")])
+
+
+def random_rings(rng: np.random.Generator, n: int = 3) -> Examples:
+    """Rings of three, in which neighbours that should differ cannot all do so."""
+    inputs = [rng.normal(size=(3, 1)) for _ in range(n)]
+    outputs = [rng.permutation([0, 0, 1]) for _ in range(n)]
+    return Examples(GraphModel(build_ring).shaped(inputs, outputs), inputs, outputs)
+
+
 def random_cuts(rng: np.random.Generator, n: int = 3, loss=None) -> Examples:
     """Small networks with features on nodes and edges."""
     features, edge = int(rng.integers(1, 3)), int(rng.integers(1, 3))

@@ -10,21 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent import certify
-from assent.binarize import Binarized, binarize
 from assent.compiled import graph_scores
-from assent.decode import decode
 from assent.errors import ModelError
-from assent.factors.pair import Pair
-from assent.factors.table import Table
 from assent.graph import FactorGraph, Handle
 from assent.models.base import Model
 from assent.models.example import Example, require_inside
+from assent.models.graph_space import GraphSpace, entry_shape
 from assent.models.losses import Loss, one_hot
-from assent.models.space import Space
 from assent.problem import Float
-from assent.project import project
-from assent.result import Result, Status, label_array
-from assent.variables import Categorical, Literals
+from assent.result import label_array
+from assent.variables import Categorical
 
 
 class Part(NamedTuple):
@@ -48,72 +43,6 @@ class GraphInput(NamedTuple):
 
     graph: FactorGraph
     parts: Sequence[Part]
-
-
-class GraphSpace(Space):
-    """A graph as a space over the entries of some variables and factors.
-
-    ``maximize`` decodes.  Where the answer is not proven optimal the relaxed one is returned,
-    which has at least its score: a fractional output, as training on a relaxation wants it
-    (Taskar et al. 2006, section 3).  ``project`` goes onto the local polytope.
-    """
-
-    def __init__(self, graph: FactorGraph, targets: Sequence[Any], solver: Any) -> None:
-        self.graph, self.targets, self.solver = graph, list(targets), solver
-        self.shapes = [(*t.shape, *entry_shape(t)) for t in self.targets]
-        sizes = [int(np.prod(shape, dtype=np.int64)) for shape in self.shapes]
-        self.ends = np.cumsum(sizes)
-        self.size = int(self.ends[-1]) if sizes else 0
-        # What is forbidden where the graph was written stays so.
-        self._forbidden = np.concatenate([_own_scores(t).ravel() for t in self.targets])
-        self._forbidden = np.where(np.isneginf(self._forbidden), -np.inf, 0.0)
-
-    def split(self, values: Float) -> list[Float]:
-        """Values ``[size]`` as one array per target."""
-        parts = np.split(values, self.ends[:-1])
-        return [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
-
-    def decode(self, scores: Float) -> Result:
-        """The result of decoding with these scores."""
-        parts = self.split(scores + self._forbidden)
-        from assent.solvers.ad3 import AD3
-
-        solver = self.solver or AD3()  # learning wants the relaxed answer
-        return decode(self.graph, solver, scores=dict(zip(self.targets, parts, strict=True)))
-
-    def maximize(self, scores: Float) -> Float:
-        result = self.decode(scores)
-        if result.status is Status.OPTIMAL:
-            return self.indicators(result.certificate.assignment)
-        if result.status is Status.INFEASIBLE:
-            raise ModelError(f"a graph has no output at all: {result.message}")
-        return np.concatenate([np.ravel(result.marginals[t]) for t in self.targets])
-
-    def project(self, point: Float) -> Float:
-        keys = [self._shared(t) for t in self.targets]
-        near = project(self._binarized.graph, {
-            key: part.reshape(key.shape)
-            for key, part in zip(keys, self.split(point), strict=True)
-        })  # fmt: skip
-        return np.concatenate([near[key].ravel() for key in keys])
-
-    def indicators(self, assignment: Any) -> Float:
-        """The entries of all targets that an assignment ``[N]`` of the graph uses."""
-        return np.concatenate([_entries(t, assignment).ravel() for t in self.targets])
-
-    def _shared(self, target: Any) -> Literals:
-        """The literals of the binarized graph that a target's entries are."""
-        if isinstance(target, Handle):
-            if target not in self._binarized.joint or target.factor.kind != "Dense":
-                raise TypeError(
-                    f"{target!r}: GraphSpace projects onto variables and Dense tables only"
-                )
-            return self._binarized.joint[target]
-        return Literals(self._binarized.graph, target.codes)
-
-    @cached_property
-    def _binarized(self) -> Binarized:
-        return binarize(self.graph)
 
 
 class GraphExample(Example):
@@ -274,45 +203,6 @@ class GraphModel(Model):
             if owner.graph is not made.graph:
                 raise ModelError(f"part {part.name!r} belongs to another graph")
         return made
-
-
-def entry_shape(target: Any) -> tuple[int, ...]:
-    """The shape of what one element of a target takes in weights per feature."""
-    if isinstance(target, Handle):
-        if isinstance(target.factor, Table):
-            return target.factor.entry_shape()
-        if isinstance(target.factor, Pair):
-            return ()
-        raise TypeError(
-            f"{target!r}: features score variables, tables and pairs; write other structures "
-            "with variables and tables, or as a model of their own"
-        )
-    return (len(target.states),) if isinstance(target, Categorical) else ()
-
-
-def _own_scores(target: Any) -> Float:
-    if isinstance(target, Handle):
-        return target.factor.scores  # type: ignore[attr-defined]
-    owner = target.graph
-    theta = np.concatenate([v.scores for v in owner.variables])
-    return theta[np.where(target.codes < 0, ~target.codes, target.codes)]
-
-
-def _entries(target: Any, assignment: Any) -> Float:
-    """Indicators of a target's entries."""
-    codes = target.factor.codes if isinstance(target, Handle) else target.codes
-    truth = certify.literal_truth(codes, assignment)
-    if not isinstance(target, Handle):
-        return np.asarray(truth, np.float64)
-    factor = target.factor
-    if not isinstance(factor, Table):
-        return np.asarray(truth.all(axis=1), np.float64)
-    # One entry is scored 1 at a time: what the joint state is then worth says whether it is in use.
-    count = int(np.prod(factor.entry_shape()))
-    out = np.zeros((len(truth), count))
-    for entry, scores in enumerate(np.eye(count)):
-        out[:, entry] = factor.value_at(truth, np.broadcast_to(scores, (len(truth), count)))
-    return out
 
 
 def _part_features(part: Part) -> Float:
