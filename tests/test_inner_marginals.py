@@ -37,6 +37,18 @@ def test_the_weights_of_a_solved_model_are_those_of_its_answer(evidence):
 
 
 def test_a_solver_without_inner_parts_says_so():
-    g, *_, triple = tagger()
+    g = at.FactorGraph()
+    x = g.binary(3, scores=1.0)
+    table = g.add(at.Dense(x, x[[1, 2, 0]], scores=[[0.0, 0.0], [0.0, -2.0]]))
+    result = at.decode(g, at.LinearProgram())
+    assert result.marginals[x].tolist() == [0.5, 0.5, 0.5]
     with pytest.raises(TypeError, match="keeps no inner parts of tables; decode with AD3"):
-        at.decode(g, at.LinearProgram()).marginals[triple]
+        result.marginals[table]
+
+
+@pytest.mark.parametrize("solver", [at.Elimination(), at.LinearProgram()])
+def test_a_whole_answer_has_whole_inner_parts(solver):
+    g, *_, triple = tagger()
+    kept, read = at.decode(g, at.AD3()), at.decode(g, solver)
+    assert (read.consensus == kept.certificate.assignment).all()
+    assert np.allclose(read.marginals[triple], kept.marginals[triple], atol=1e-5)

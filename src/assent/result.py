@@ -19,6 +19,7 @@ from assent.factors.pair import Pair, inner_part
 from assent.factors.scored import Scored
 from assent.factors.soft_forms import SOFT
 from assent.factors.structure import Structure
+from assent.factors.table import Table
 from assent.graph import Handle
 from assent.placement.tables import restore_marginals
 from assent.problem import DualPoint, Float
@@ -317,9 +318,16 @@ class Result:
         compiled = self.certificate.compiled
         if key not in compiled.blocks:
             raise ModelError(f"{key!r} belongs to another graph than this result")
-        if self.inner is None:
-            raise TypeError("this solver keeps no inner parts of tables; decode with AD3")
         assert isinstance(key.factor, Scored)
+        out = self._whole_parts(key.factor) if self.inner is None else self._kept_parts(key)
+        if np.isnan(out).any():
+            raise TypeError(f"{key!r} cannot list its inner parts; give it parts=")
+        return out
+
+    def _kept_parts(self, key: Handle) -> Float:
+        """Inner parts that the solver kept."""
+        compiled = self.certificate.compiled
+        assert isinstance(key.factor, Scored) and self.inner is not None
         out = np.zeros(key.factor.scores.shape)
         restore_marginals(
             compiled.blocks.index(key),
@@ -333,9 +341,19 @@ class Result:
         for done in compiled.settled:
             if compiled.blocks[done.block] is key and isinstance(key.factor, Structure):
                 out[done.rows] = key.factor.parts_at(done.truth)[0]
-        if np.isnan(out).any():
-            raise TypeError(f"{key!r} cannot list its inner parts; give it parts=")
         return out
+
+    def _whole_parts(self, factor: Scored) -> Float:
+        """Inner parts ``[m, entries]`` of an answer that is whole: each is used or not."""
+        whole = (self.consensus == self.certificate.assignment).all()
+        if not whole or not isinstance(factor, (Table, Structure)):
+            raise TypeError("this solver keeps no inner parts of tables; decode with AD3")
+        truth = certify.literal_truth(factor.codes, self.certificate.assignment)
+        if isinstance(factor, Structure):
+            return factor.parts_at(truth)[0]
+        count = factor.scores.shape[1]
+        numbers = np.broadcast_to(np.arange(1.0, count + 1.0), (len(truth), count))
+        return (factor.value_at(truth, numbers)[:, None] == numbers).astype(float)
 
     def _codes(self, key: Any) -> NDArray[np.int32]:
         graph = self.certificate.compiled.graph

@@ -58,6 +58,24 @@ def test_the_plan_says_what_was_chosen(make, exact, words):
     assert result.certificate.verify()
 
 
+def test_structures_that_share_nothing_are_maximised():
+    rng = np.random.default_rng(0)
+    g = at.FactorGraph()
+    tag = g.categorical((3, 9), states=4, scores=rng.normal(size=(3, 9, 4)), name="tag")
+    chains = g.add(at.Chain(tag, transitions=rng.normal(size=(4, 4))))
+    pairs = g.binary((4, 4), scores=rng.normal(size=(4, 4)), name="pairs")
+    g.add(at.Matching(pairs))
+    result = at.decode(g)
+    assert result.plan.startswith("Every structure by itself")
+    assert result.status is at.Status.OPTIMAL
+    assert result.certificate.verify()
+    slow = at.decode(g, at.AD3(gap_tolerance=1e-9))
+    assert result.value == pytest.approx(slow.value)
+    assert np.allclose(result.marginals[chains], slow.marginals[chains], atol=1e-4)
+    g.add(at.AtMostOne([tag[0, 0] == 0, pairs[0, 0]]))
+    assert at.decode(g).plan.startswith("AD3")
+
+
 def test_other_solvers_need_no_plan():
     g = grid(np.random.default_rng(0), 3)
     assert at.decode(g, at.AD3()).plan == "The solver that was asked for."

@@ -32,19 +32,33 @@ class Step:
     words: str
 
 
+_unshared: WeakKeyDictionary[Problem, bool] = WeakKeyDictionary()
 _larger: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
 
 
 def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> list[Step]:
     """What to try, one after the other, until the answer is there."""
     problem = compiled.problem
-    shortcut = _elimination(problem, exact, tolerance)
+    shortcut = _alone(problem, tolerance) or _elimination(problem, exact, tolerance)
     if shortcut is not None:
         return [shortcut]
     flow = [_roof(tolerance, exact)] if _takes_flow(problem) else []
     if exact:
         return [*flow, *_search(problem, tolerance)]
     return flow or [_decoder(tolerance)]
+
+
+def _alone(problem: Problem, tolerance: float) -> Step | None:
+    if not len(problem.tables.kind) or problem.n_pairs:
+        return None
+    from assent.solvers.unshared import Unshared, shares_nothing
+
+    if problem not in _unshared:
+        _unshared[problem] = shares_nothing(problem)
+    if not _unshared[problem]:
+        return None
+    words = "Every structure by itself, as no two share a variable: the best of each."
+    return Step(Unshared(gap_tolerance=tolerance), words)
 
 
 def _elimination(problem: Problem, exact: bool, tolerance: float) -> Step | None:
