@@ -20,8 +20,8 @@ from benchmarks.exact_worker import OURS
 from benchmarks.tables import DASH, circumstances, show
 
 SOLVERS = (OURS, *PEERS)
-# Seconds a process may take beyond its limit: loading, building, ending.
-GRACE = 60.0
+# Seconds a process may take beyond its limit: loading or compiling code, building, ending.
+GRACE = 300.0
 # Claims are compared up to this, relative to 1 + |value|: peers round scores.
 AGREE = 1e-4
 # Stored models of more variables are left out unless asked for by name.

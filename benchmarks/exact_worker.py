@@ -19,8 +19,8 @@ from benchmarks.constrained import constrained
 from benchmarks.exact_peers import LOAD, PEERS, Answer, Refused, value_of
 
 OURS = "assent"
-# Loading code is no part of solving: the model is decoded for a moment first.
-WARM_UP = 0.02
+# Loading code is no part of solving: the model is decoded for a while first.
+WARM_UP = 2.0
 
 
 def build(name: str, data: str) -> at.FactorGraph:

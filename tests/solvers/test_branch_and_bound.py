@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 import assent as at
-from tests.oracles.sweep import sweep_seeds
-from tests.strategies import add_random_factor, optimum, random_graph
+from assent.certify import check_assignment
+from assent.compiled import graph_scores
+from assent.solvers import search_tree
+from assent.variables import Literals
+from tests.oracles.sweep import sweep_seeds, sweep_size
+from tests.strategies import add_random_factor, optimum, pick_literals, random_graph
+from tests.structures import STRUCTURES
 
 # By dual points of AD3 alone, and with tightened relaxations; neither proof trusts anybody.
 PLAIN = at.BranchAndBound(second=None, core=0)
@@ -149,6 +154,23 @@ def test_an_interrupt_keeps_what_is_proven():
     assert further.value >= result.value and further.certificate.verify()
 
 
+def test_running_out_of_memory_keeps_what_is_proven():
+    def demand(step):
+        if step.iteration == 20:
+            raise MemoryError
+
+    result = at.decode(spin_glass(), PLAIN, callback=demand)
+    assert result.status is at.Status.STOPPED and "Out of memory" in result.message
+    assert result.feasible and result.certificate.verify()
+
+
+def test_a_log_that_grows_too_large_says_so(monkeypatch):
+    monkeypatch.setattr(search_tree, "MOST_BYTES", 1_000)
+    result = at.decode(spin_glass(14), PLAIN)
+    assert result.status is at.Status.OPTIMAL and result.certificate.verify()
+    assert result.certificate.trusted == (search_tree.NOT_KEPT,)
+
+
 def test_a_relaxed_gap_stops_early():
     g = spin_glass(14)
     exact = at.decode(g, PLAIN)
@@ -170,3 +192,42 @@ def test_short_limits_hold_with_tightening(limit):
     result = at.decode(spin_glass(60), at.BranchAndBound(), time_limit=limit)
     assert result.feasible and result.certificate.verify()
     assert result.seconds < 5.0  # generous: the machine may be busy
+
+
+def over_structure(rng, make) -> at.FactorGraph:
+    """A structure beside pairs and rules over the same variables, small enough to enumerate."""
+    while True:
+        g = at.FactorGraph()
+        g.add(make(rng, g))
+        if 2 <= g.size <= 12:
+            break
+    first, second = np.triu_indices(g.size, 1)
+    chosen = rng.random(len(first)) < 0.4
+    ends = [Literals(g, part[chosen].astype(np.int32)) for part in (first, second)]
+    if chosen.any():
+        g.add(at.Pair(*ends, scores=rng.normal(size=int(chosen.sum()))))
+    size = min(4, g.size)
+    g.add(at.AtMost(size - 1, pick_literals(rng, g, size)))
+    return g
+
+
+def best_by_checking(g: at.FactorGraph) -> float:
+    """The best value of all assignments, each checked as a certificate would."""
+    compiled, scores = g.compile(), graph_scores(g)
+    points = ((np.arange(2**g.size)[:, None] >> np.arange(g.size)) & 1).astype(np.int8)
+    checks = (check_assignment(compiled, scores, point) for point in points)
+    return max((check.value for check in checks if check.feasible), default=-np.inf)
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_structures_are_searched(name):
+    for seed in range(sweep_size() // 50):
+        g = over_structure(np.random.default_rng(seed), STRUCTURES[name])
+        result = at.decode(g, (PLAIN, TIGHTENED)[seed % 2])
+        best = best_by_checking(g)
+        if best == -np.inf:
+            assert result.status is at.Status.INFEASIBLE
+        else:
+            assert result.status is at.Status.OPTIMAL
+            assert result.value == pytest.approx(best, rel=1e-6, abs=1e-6)
+        assert result.certificate.verify()

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # How long to look for few constraints that cannot hold together.
 CONFLICT_SECONDS = 2.0
 
+OUT_OF_MEMORY = f"Out of memory. {Status.STOPPED.value}"
 NODE_LIMIT = f"Node limit. {Status.STOPPED.value}"
 
 
@@ -110,13 +111,15 @@ class BranchAndBound:
         )
         if known is not None:
             search.incumbent.offer_whole(known)
-        interrupted = False
+        reason = None
         try:
             with display or nullcontext():
                 search.run()
         except KeyboardInterrupt:
-            interrupted = True
-        return conclude(search, INTERRUPTED if interrupted else None)
+            reason = INTERRUPTED
+        except MemoryError:
+            reason = OUT_OF_MEMORY
+        return conclude(search, reason)
 
 
 def _start(compiled: Compiled, scores: GraphScores, warm: WarmStart) -> Start:

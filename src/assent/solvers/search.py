@@ -132,7 +132,8 @@ class Search:
         start = node.start
         while known is not None:
             case = Case(self.closure.compile(known), self.scores)
-            bound_case(case, self.solver, start, self.cutoff, self.deadline, self._look_at)
+            first = self.root is None
+            bound_case(case, self.solver, start, self.cutoff, self.deadline, self._look_at, first)
             self._round(case, node)
             if self.root is None:
                 self.root = self._bound_again(case)
@@ -156,7 +157,7 @@ class Search:
             return case
         halfway = 0.5 * (self.deadline + time.perf_counter())
         try:
-            bound_case(case, second, None, self.cutoff, halfway, self._look_at)
+            bound_case(case, second, None, self.cutoff, halfway, self._look_at, True)
         except ModelError:  # it has no way to state the model
             return case
         if case.bound <= self.cutoff or case.bound - self.cutoff < BETTER * (first - self.cutoff):

@@ -119,10 +119,12 @@ def bound_case(
     cutoff: float,
     deadline: float,
     look: Callable[[Case], float],
+    thorough: bool,
 ) -> None:
     """Lower the bound of a case until it is closed or no longer falls quickly.
 
-    ``look`` is shown the case after every few iterations and returns the new cutoff.
+    ``look`` is shown the case after every few iterations and returns the new cutoff; a
+    ``thorough`` bound is worth more iterations.
     """
     if not case.problem.n_links:
         case.settle()
@@ -149,13 +151,18 @@ def bound_case(
             ray_from = _seek_ray(case, solver, workspace, ray_from)
             if case.impossible:
                 return
-        limit = ROOT_LOOKS if start is None else BLIND_LOOKS
-        if cutoff == -np.inf or start is None:
-            if looks >= limit and (start is not None or before - case.bound <= WORTH * abs(bound)):
-                return
-        elif looks > 1 and before - case.bound <= WORTH * (case.bound - cutoff):
+        if looks >= ROOT_LOOKS and before - case.bound <= WORTH * abs(bound):
+            return
+        if not thorough and _is_slow(looks, before - case.bound, case.bound - cutoff):
             return
         before = case.bound
+
+
+def _is_slow(looks: int, fall: float, missing: float) -> bool:
+    """Whether branching is worth more than going on; without an answer a bound only guides."""
+    if np.isinf(missing):
+        return looks >= BLIND_LOOKS
+    return looks > 1 and fall <= WORTH * missing
 
 
 def in_time(solver: Any, deadline: float) -> Any:

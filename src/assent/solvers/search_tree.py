@@ -9,8 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from assent.proof import Fixed, Known, Refuted, Split
+from assent.problem import DualPoint
+from assent.proof import Fixed, Known, Refuted, Split, Trusted
 from assent.solvers.search_case import Start
+
+# The log of a search is kept up to this size; what comes later is taken at its word.
+MOST_BYTES = 1 << 30
+NOT_KEPT = "a search whose log outgrew memory"
 
 
 @dataclass(eq=False)
@@ -46,6 +51,7 @@ class Tree:
     def __init__(self, root: Node) -> None:
         self.root = root
         self.closed_bound = -np.inf  # the largest bound of a closed leaf
+        self.bytes = 0  # of the proofs of closed leaves
         self._open: list[tuple[float, int, Node]] = []
         self._count = itertools.count()
         self.add(root)
@@ -67,8 +73,9 @@ class Tree:
         return -self._open[0][0] if self._open else -np.inf
 
     def close(self, node: Node, proof: Any, bound: float) -> None:
-        """A leaf with its proof."""
-        node.close(proof)
+        """A leaf with its proof, or with our word for it where the log is full."""
+        self.bytes += size_of(proof)
+        node.close(Trusted(NOT_KEPT, bound) if self.bytes > MOST_BYTES else proof)
         self.closed_bound = max(self.closed_bound, bound)
 
     def proof(self) -> Any:
@@ -94,3 +101,14 @@ class Tree:
         for why, literals in reversed(node.fixed):
             proof = Fixed(why, literals, proof)
         return Refuted() if proof is None else proof
+
+
+def size_of(proof: Any) -> int:
+    """Bytes of the arrays that a leaf holds."""
+    total = 0
+    for value in vars(proof).values():
+        if isinstance(value, np.ndarray):
+            total += value.nbytes
+        elif isinstance(value, DualPoint) or hasattr(value, "bound"):
+            total += size_of(value)
+    return total
