@@ -33,7 +33,7 @@ def dual_with(literal: int) -> DualPoint:
 
 def claim_and_leaves():
     g = frustrated()
-    claim = at.decode(g).certificate
+    claim = at.decode(g, at.AD3()).certificate
     return g, claim, LinkScores(dual_with(0)), LinkScores(dual_with(~0))
 
 
@@ -68,7 +68,7 @@ def test_states_of_a_variable_are_cases():
     g = at.FactorGraph()
     t = g.categorical(2, states="abc", scores=[[3.0, 1.0, 2.0], [0.0, 0.0, 0.0]], name="t")
     g.add(at.Potts(t[0], t[1], scores=-1.0))
-    claim = at.decode(g).certificate
+    claim = at.decode(g, at.AD3()).certificate
     leaf = LinkScores(claim.flat_dual)
     replay = Replay(claim.compiled, claim.scores)
 
@@ -97,7 +97,7 @@ def test_parts_add_up_unless_something_ties_them():
     g = at.FactorGraph()
     x = g.binary(4, scores=[1.0, -2.0, 0.5, 3.0])
     g.add(at.Pair(x[[0, 2]], x[[1, 3]], scores=[0.5, -4.0]))
-    claim = at.decode(g).certificate
+    claim = at.decode(g, at.AD3()).certificate
     leaf = LinkScores(claim.flat_dual)
     replay = Replay(claim.compiled, claim.scores)
 
@@ -116,7 +116,7 @@ def test_parts_add_up_unless_something_ties_them():
 def test_an_assignment_that_breaks_a_rule_takes_nothing_apart():
     g = at.FactorGraph()
     g.add(at.AtMostOne(g.binary((2, 2)), axis=1))
-    claim = at.decode(g).certificate
+    claim = at.decode(g, at.AD3()).certificate
     leaf = LinkScores(claim.flat_dual)
     parts = ((np.array([0, 1]), leaf), (np.array([2, 3]), leaf))
     replay = Replay(claim.compiled, claim.scores)
@@ -155,7 +155,7 @@ def test_a_word_that_is_trusted_is_told():
 def test_deep_proofs_do_not_overflow():
     g = at.FactorGraph()
     g.binary(1, scores=1.0)
-    claim = at.decode(g).certificate
+    claim = at.decode(g, at.AD3()).certificate
     proof = LinkScores(claim.flat_dual)
     for _ in range(5000):
         proof = Split(((0,), (~0,)), (proof, LinkScores(claim.flat_dual)))

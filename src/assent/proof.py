@@ -162,7 +162,7 @@ class Replay:
         >>> g = at.FactorGraph()
         >>> x = g.binary(2, scores=[1.0, 2.0])
         >>> rule = g.add(at.AtMostOne(x))
-        >>> claim = at.decode(g).certificate
+        >>> claim = at.decode(g, at.AD3()).certificate
         >>> leaf = LinkScores(claim.flat_dual)
         >>> Replay(claim.compiled, claim.scores).bound(Split(((0,), (~0,)), (leaf, leaf)))
         2.0
