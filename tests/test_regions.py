@@ -63,7 +63,7 @@ def test_the_flat_problem_with_loans():
         problem, scores, dual = proof.lent(compiled.problem, compiled.flat_scores(claim.scores))
         unequal += len(scores.table) > 15 * 4
         loans = restate(compiled, proof)
-        worth = sum(region_maxima(compiled, loans, len(proof.start) - 1, compiled.fixed))
+        worth = sum(region_maxima(compiled, loans, len(proof.start) - 1, compiled.fixed, {}))
         shown = Replay(compiled, claim.scores).bound(proof)
         assert bound_at(problem, scores, dual) + worth == pytest.approx(shown)
     assert unequal

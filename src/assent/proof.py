@@ -172,6 +172,7 @@ class Replay:
         self, compiled: Compiled, scores: GraphScores, listed: Others | None = None
     ) -> None:
         self.compiled, self.scores, self.listed = compiled, scores, listed
+        self.memory: dict[Any, float] = {}  # what many leaves would compute again
         self._latest: tuple[DualPoint, tuple[Float, ...] | None] | None = None
 
     def is_listed(self, leaf: Listed) -> bool:

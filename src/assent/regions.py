@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,9 @@ from assent.written_out import write_out
 
 if TYPE_CHECKING:
     from assent.proof import Known, Replay
+
+# Digits to which loans of size one are told apart.
+ALIKE = 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,18 +99,20 @@ class Regions:
     def bound(self, replay: Replay, known: Known) -> float:
         """The bound, from the graph as written."""
         if not self.is_ray:
-            return self._bound(replay.compiled, replay.scores, known)
+            return self._bound(replay, replay.scores, known)
         size = float(np.abs(self.dual.joined()).sum() + np.abs(self.amount).sum())
-        shown = self._bound(replay.compiled, replay.scores.zeroed(), known)
+        shown = self._bound(replay, replay.scores.zeroed(), known)
         return -np.inf if shown < -certify.RAY_MARGIN * size else np.inf
 
-    def _bound(self, compiled: Compiled, scores: GraphScores, known: Known) -> float:
+    def _bound(self, replay: Replay, scores: GraphScores, known: Known) -> float:
+        compiled = replay.compiled
         loans = restate(compiled, self)
         lent = lend(compiled, scores, loans)
         dual = compiled.graph_dual(self.dual, lent)
         total = certify.upper_bound(compiled, lent, dual, known)
         total += _table_changes(compiled, lent, dual, loans, known)
-        return total + sum(region_maxima(compiled, loans, len(self.start) - 1, known))
+        maxima = region_maxima(compiled, loans, len(self.start) - 1, known, replay.memory)
+        return total + sum(maxima)
 
 
 class Loans(NamedTuple):
@@ -236,9 +241,17 @@ def _table_changes(
 
 
 def region_maxima(
-    compiled: Compiled, loans: Loans, count: int, known: NDArray[np.int8]
+    compiled: Compiled,
+    loans: Loans,
+    count: int,
+    known: NDArray[np.int8],
+    memory: dict[Any, float],
 ) -> list[float]:
-    """The most that every region can be worth after its loans, ``max(-f)``."""
+    """The most that every region can be worth after its loans, ``max(-f)``.
+
+    A cycle is lent more in one case and less in another: ``memory`` holds the maxima of loans of
+    size one.
+    """
     owner, size = _owners(compiled)
     literals = _literals(compiled, loans)
     order = np.argsort(loans.region, kind="stable")
@@ -246,9 +259,15 @@ def region_maxima(
     maxima = []
     for begin, end in pairwise(ends):
         own = order[begin:end]
-        maxima.append(
-            _region_maximum([literals[t] for t in own], -loans.amount[own], owner, size, known)
-        )
+        terms, amounts = tuple(literals[t] for t in own), -loans.amount[own]
+        largest = float(np.abs(amounts).max(initial=0.0)) or 1.0
+        unit = np.round(amounts / largest, ALIKE)
+        names = {int(owner[max(code, ~code)]) for term in terms for code in term}
+        values = tuple(known[name : name + size[name]].tobytes() for name in sorted(names))
+        key = (id(compiled), terms, unit.tobytes(), values)
+        if key not in memory:
+            memory[key] = _region_maximum(terms, amounts / largest, owner, size, known)
+        maxima.append(memory[key] * largest)
     return maxima
 
 
@@ -295,7 +314,7 @@ def _state_codes(factor: Table, codes: NDArray[np.int32], joint: Int64) -> NDArr
 
 
 def _region_maximum(
-    terms: list[tuple[int, ...]],
+    terms: tuple[tuple[int, ...], ...],
     amounts: Float,
     owner: Int64,
     size: Int64,
@@ -336,5 +355,5 @@ def _possible(
     values = known[spoken]
     if (values == 1).any():
         return np.append(values == 1, False)
-    others = np.setdiff1d(np.arange(first, first + size), spoken)
-    return np.append(values != 0, size == 1 or (known[others] != 0).any())
+    others = set(range(first, first + size)) - set(spoken)
+    return np.append(values != 0, size == 1 or any(known[other] != 0 for other in others))

@@ -31,9 +31,14 @@ WHOLE = 1e-6
 
 
 class Cuts(NamedTuple):
-    """Rows over differences: ``signs[R, E]``, +1 for those in F and -1 for the others."""
+    """Rows over differences: ``signs[R, E]``, +1 for those in F and -1 for the others.
+
+    ``product[R]`` is the difference of two literals for rows that their factor obeys by itself,
+    -1 for cycles.
+    """
 
     signs: sparse.csr_matrix
+    product: Int64
 
     @property
     def upper(self) -> Float:
@@ -67,8 +72,10 @@ class Separator:
     def find(self, columns: Float) -> Cuts:
         """Rows that a point of the program violates, new ones only."""
         d = self.given.at(columns)
-        found = [*self._by_themselves(d), *self._cycles(np.clip(d, 0.0, 1.0))]
-        return self._rows([codes for codes in found if self._is_new(codes)])
+        alone = [codes for codes in self._by_themselves(d) if self._is_new(codes)]
+        cycles = [codes for codes in self._cycles(np.clip(d, 0.0, 1.0)) if self._is_new(codes)]
+        product = np.array([codes[0] >> 1 for codes in alone] + [-1] * len(cycles), np.int64)
+        return Cuts(self._rows([*alone, *cycles]), product)
 
     def _is_new(self, codes: Int64) -> bool:
         key = np.sort(codes).tobytes()
@@ -77,20 +84,20 @@ class Separator:
         self.seen.add(key)
         return True
 
-    def _rows(self, found: list[Int64]) -> Cuts:
+    def _rows(self, found: list[Int64]) -> sparse.csr_matrix:
         from scipy import sparse
 
         start = np.cumsum([0, *(len(codes) for codes in found)])
         codes = np.concatenate([np.zeros(0, np.int64), *found])
         values = np.where(codes & 1, 1.0, -1.0)
         shape = (len(found), len(self.given.ends))
-        return Cuts(sparse.csr_matrix((values, codes >> 1, start), shape))
+        return sparse.csr_matrix((values, codes >> 1, start), shape)
 
     # ------------------------------------------------------------ what differences must obey
 
     def _by_themselves(self, d: Float) -> list[Int64]:
         """Of two literals and their difference an even number are true; states are `within`."""
-        two = np.arange(self.n, self.n + self.given.n_two)
+        two = self.n + np.flatnonzero(self.given.links[self.n :, 0] >= 0)
         u, v = self.given.ends[two].T
         triples = np.stack([two, u, v], axis=1)
         found = []

@@ -37,6 +37,7 @@ class Differences(NamedTuple):
         ends: ``[E, 2]`` coordinates: twice the same, two, or the first states of two variables.
         places: ``[E, places]`` over places, ``columns``: ``[E, C]`` over columns of the program.
         constant: ``[E]`` what ``places`` leave out, ``offset``: what ``columns`` leave out.
+        links: ``[E, 2]`` for the literals of a product, their links in its factor, or -1.
         within: ``[E]`` for two states of two variables, the difference of the variables, or -1.
         n_single: how many of the first kind, ``n_two`` of the second.
     """
@@ -46,6 +47,7 @@ class Differences(NamedTuple):
     columns: sparse.csr_matrix
     constant: Float
     offset: Float
+    links: Int64
     within: Int64
     n_single: int
     n_two: int
@@ -74,9 +76,9 @@ def differences(problem: Problem, lp: CompactLP) -> Differences:
     first_entry = problem.n + problem.n_pairs
     pairs = np.flatnonzero(known[problem.n : first_entry])
     u, v = problem.pair_var[pairs].T
-    builder.add_two(u, v, (problem.n + pairs)[:, None])
+    builder.add_two(u, v, (problem.n + pairs)[:, None], np.stack([2 * pairs, 2 * pairs + 1], 1))
     whole = _Whole(builder)
-    tables = problem.written
+    tables, first_link = problem.written, 2 * problem.n_pairs + len(problem.lits)
     for t, kind in enumerate(tables.kind):
         slots = slice(tables.slot[t], tables.slot[t + 1])
         shape, first = tables.states[slots].tolist(), tables.first[slots].tolist()
@@ -90,9 +92,11 @@ def differences(problem: Problem, lp: CompactLP) -> Differences:
             within = np.full(m, -1)
             within[all_known] = rows
             told = np.nonzero(known[entry])
+            link = first_link + np.arange(tables.link[t], tables.link[t + 1]).reshape(m, 2, k)
             builder.add_two(
-                lits[:, :k][told], lits[:, k:][told], entry[told][:, None], within[told[0]]
-            )
+                lits[:, :k][told], lits[:, k:][told], entry[told][:, None],
+                np.stack([link[:, 0][told], link[:, 1][told]], axis=1), within[told[0]],
+            )  # fmt: skip
         elif len(shape) > 1:
             _add_table(builder, whole, lits, shape, first, entry.reshape(m, *shape))
     return builder.finish(problem.n, whole, worth, rest)
@@ -159,7 +163,8 @@ def _add_table(
         both, within = (a[:, first[i] :, first[j] :] for a in (both, within))
         u = np.repeat(columns[i], columns[j].shape[1], axis=1)
         v = np.tile(columns[j], columns[i].shape[1])
-        builder.add_two(u.ravel(), v.ravel(), both.reshape(u.size, -1), within.ravel())
+        links = np.full((u.size, 2), -1)  # what its states must obey, a table's rows say
+        builder.add_two(u.ravel(), v.ravel(), both.reshape(u.size, -1), links, within.ravel())
 
 
 class _Builder:
@@ -169,6 +174,7 @@ class _Builder:
         self.count = 0
         self.ends: list[Int64] = []
         self.constant: list[Float] = []
+        self.links: list[Int64] = []
         self.within: list[Int64] = []
         self.row: list[Int64] = []
         self.place: list[Int64] = []
@@ -177,18 +183,19 @@ class _Builder:
     def add_singles(self, n: int) -> None:
         """Every coordinate's difference from false."""
         every = np.arange(n)
-        self._rows(every, every, np.zeros(n), np.full(n, -1))
+        self._rows(every, every, np.zeros(n))
         self._terms(every, every, np.ones(n))
 
-    def add_two(self, u: Int32, v: Int32, entries: Int64, within: Int64 | None = None) -> None:
+    def add_two(
+        self, u: Int32, v: Int32, entries: Int64, links: Int64, within: Int64 | None = None
+    ) -> None:
         """Two literals ``u[E]``, ``v[E]`` whose product is the sum of ``entries[E, any]``."""
-        within = np.full(len(u), -1) if within is None else within
         negated, coordinates = (u < 0, v < 0), (np.where(u < 0, ~u, u), np.where(v < 0, ~v, v))
         flip = negated[0] ^ negated[1]
         sign = np.where(flip, -1.0, 1.0)
         rows = self.count + np.arange(len(u))
         constant = flip + sign * (negated[0].astype(float) + negated[1])
-        self._rows(*coordinates, constant, within)
+        self._rows(*coordinates, constant, links, within)
         for coordinate, opposite in zip(coordinates, negated, strict=True):
             self._terms(rows, coordinate, np.where(opposite, -sign, sign))
         each = np.broadcast_to(rows[:, None], entries.shape)
@@ -197,14 +204,22 @@ class _Builder:
     def add_variables(self, u: Int64, v: Int64, entries: Int64) -> None:
         """Variables by their first states, compared by ``entries[E, K]``."""
         rows = self.count + np.arange(len(u))
-        self._rows(u, v, np.ones(len(u)), np.full(len(u), -1))
+        self._rows(u, v, np.ones(len(u)))
         each = np.broadcast_to(rows[:, None], entries.shape)
         self._terms(each.ravel(), entries.ravel(), np.full(entries.size, -1.0))
 
-    def _rows(self, u: Int64, v: Int64, constant: Float, within: Int64) -> None:
+    def _rows(
+        self,
+        u: Int64,
+        v: Int64,
+        constant: Float,
+        links: Int64 | None = None,
+        within: Int64 | None = None,
+    ) -> None:
         self.ends.append(np.stack([u, v], axis=1).astype(np.int64))
         self.constant.append(constant)
-        self.within.append(within)
+        self.links.append(np.full((len(u), 2), -1) if links is None else links)
+        self.within.append(np.full(len(u), -1) if within is None else within)
         self.count += len(u)
 
     def _terms(self, rows: Int64, places: Int64, values: Float) -> None:
@@ -227,8 +242,9 @@ class _Builder:
         offset = constant + places @ rest
         columns = (places @ worth).tocsr()
         return Differences(
-            np.concatenate(self.ends), places, columns, constant, offset, within, n, n_two
-        )
+            np.concatenate(self.ends), places, columns, constant, offset,
+            np.concatenate(self.links), within, n, n_two,
+        )  # fmt: skip
 
 
 class _Whole:

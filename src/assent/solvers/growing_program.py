@@ -73,6 +73,7 @@ class GrowingProgram:
         self.separator = Separator(self.given)
         self.signs = sparse.csr_matrix((0, len(self.given.ends)))
         self.upper = np.zeros(0)
+        self.product = np.zeros(0, np.int64)
         self.columns: Float | None = None
 
     @property
@@ -105,6 +106,7 @@ class GrowingProgram:
         )  # fmt: skip
         self.signs = sparse.vstack([self.signs, cuts.signs]).tocsr()
         self.upper = np.append(self.upper, cuts.upper - cuts.signs @ self.given.constant)
+        self.product = np.append(self.product, cuts.product)
         return len(cuts)
 
     def solve(self, deadline: float = np.inf) -> str:
@@ -150,22 +152,42 @@ class GrowingProgram:
         self, dual: Float, fixed: NDArray[np.int8] | None, ray: bool = False
     ) -> Loans:
         """What multipliers prove of the scores, or (a ``ray``) of the all-zero objective."""
-        from scipy import sparse
-
         free = np.isneginf(self.lp.row_lower)
         own, lent = np.split(dual, [len(free)])
         own = np.where(free, np.maximum(own, 0.0), own)
         taken = np.flatnonzero(lent > 0.0)
-        owed = float(lent[taken] @ self.upper[taken])
-        amounts = (sparse.diags(-lent[taken]) @ self.signs[taken] @ self.given.places).tocsr()
-        amounts.eliminate_zeros()
-        total = np.asarray(amounts.sum(axis=0)).ravel()
-        links = self._links(own, total, ray)
+        cycles, alone = taken[self.product[taken] < 0], taken[self.product[taken] >= 0]
+        amounts, within = self._amounts(lent, cycles), self._amounts(lent, alone)
+        total, own_total = (np.asarray(a.sum(axis=0)).ravel() for a in (amounts, within))
+        links = self._links(own, total + own_total, ray)
+        self._keep_within(within.tocoo(), self.product[alone], links)
         scores = self._lent(total, zeroed(self.scores) if ray else self.scores)
+        owed = float(lent[cycles] @ self.upper[cycles])
         bound = bound_at(self.problem, scores, split_links(self.problem, links)) + owed
         if fixed is not None:
             bound += self._fixed_change(scores.theta, links, fixed)
         return Loans(amounts, links, bound)
+
+    def _amounts(self, lent: Float, rows: Int64) -> sparse.csr_matrix:
+        """What rows lend, ``[rows, places]``."""
+        from scipy import sparse
+
+        amounts = (sparse.diags(-lent[rows]) @ self.signs[rows] @ self.given.places).tocsr()
+        amounts.eliminate_zeros()
+        return amounts
+
+    def _keep_within(self, amounts: sparse.coo_matrix, product: Int64, links: Float) -> None:
+        """Loans within one factor are none: what its literals would get, their links give it.
+
+        The factor has the same score then as with the loan, and no region is needed to say so.
+        """
+        to_literal = amounts.col < self.problem.n
+        coordinate, amount = amounts.col[to_literal], amounts.data[to_literal]
+        which = product[amounts.row[to_literal]]
+        second = coordinate != self.given.ends[which, 0]
+        link = self.given.links[which, second.astype(np.int64)]
+        negated = self.problem.all_lits[link] < 0
+        np.subtract.at(links, link, np.where(negated, -amount, amount))
 
     def _fixed_change(self, theta: Float, links: Float, fixed: NDArray[np.int8]) -> float:
         """What fixed coordinates take off the bound: they no longer choose for themselves."""
