@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatch
 from pathlib import Path
 
 import click
 
 from benchmarks import (
+    auto,
     batch,
     certify,
     cold_start,
@@ -30,6 +32,7 @@ from benchmarks import (
     to_bound,
 )
 from benchmarks.collection import Instance, has_instances, instances, uai_instances
+from benchmarks.constrained import constrained
 from benchmarks.papers import suite as papers
 from benchmarks.tables import new_console
 
@@ -75,6 +78,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(own_structures_command)
         context.invoke(projections_command, quick=quick)
         context.invoke(tighten_command, data=data, only="*", uai="")
+        context.invoke(auto_command, data=data, only="*", quick=quick)
         context.invoke(sentences_command)
         context.invoke(threads_command, quick=quick, sides="", count=2)
         context.invoke(decompositions_command, quick=quick)
@@ -142,6 +146,18 @@ def tighten_command(data: Path | None, only: str, uai: str) -> None:
     """Grids and labels proven optimal by cutting off frustrated cycles."""
     chosen = [i for i in instances(data, only=only) if tighten.bar_of(i.name) is not None]
     tighten.run(new_console(), [*chosen, *(uai_instances(data, only=uai) if uai else ())])
+
+
+@main.command("auto")
+@data_option
+@only_option
+@quick_option
+def auto_command(data: Path | None, only: str, quick: bool) -> None:
+    """Auto against every single solver, on instances, models and constrained problems."""
+    chosen = [*instances(data, only=only, quick=quick), *uai_instances(data, only=only)]
+    sizes = (50, 200) if quick else (50, 200, 1000)
+    chosen += [Instance(name, build) for name, build in constrained(sizes) if fnmatch(name, only)]
+    auto.run(new_console(), chosen, TIME_LIMIT[True])
 
 
 @main.command("own-structures")

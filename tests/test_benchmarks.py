@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import assent as at
 from assent.solvers.linear_program import build_lp
 from benchmarks import (
+    auto,
     batch,
     certify,
     consensus,
@@ -391,3 +392,10 @@ def test_exact_solvers_run_side_by_side():
 def test_claims_that_exclude_each_other_are_named():
     found = {"a": exact.Outcome(1.0, 1.0, True), "b": exact.Outcome(2.0, 2.0, True)}
     assert list(exact.disagreements(found)) == ["b found 2, above the bound 1 of a"]
+
+
+def test_auto_beside_single_solvers():
+    found = auto.run(new_console(), instances(None, only="made_up_*_6"), 20.0)
+    assert [o.plan for o in found] == ["RoofDuality", "AD3"]
+    assert all(np.isfinite(o.seconds["Auto"]) and o.gap["Auto"] < 1.0 for o in found)
+    assert found[1].seconds["RoofDuality"] == np.inf  # refused

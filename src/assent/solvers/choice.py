@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from assent.compiled import Compiled
-from assent.problem import Problem
+from assent.problem import KNAPSACK, Problem
 from assent.solvers.repulsions import what_is_larger
 
 # Where an answer is wanted soon, elimination may look at so many entries at most, plus some for
@@ -19,9 +19,6 @@ SOON_EFFORT = 100
 
 # Beyond so many links a flow takes longer and more memory than a decoder's first bounds.
 MOST_FLOW_LINKS = 4_000_000
-
-# A linear program that is tightened has to fit: so many links and entries of tables.
-MOST_TIGHTENED = 300_000
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> list[Step]:
         return [shortcut]
     flow = [_roof(tolerance, exact)] if _takes_flow(problem) else []
     if exact:
-        return [*flow, *_search(problem, tolerance)]
+        return [*flow, _search(problem, tolerance)]
     return flow or [_decoder(tolerance)]
 
 
@@ -95,17 +92,14 @@ def _decoder(tolerance: float) -> Step:
     return Step(AD3(gap_tolerance=tolerance), "AD3: no shortcut applies.")
 
 
-def _search(problem: Problem, tolerance: float) -> list[Step]:
-    """Distinguish cases; tighten where there are pairs or tables to be tightened."""
+def _search(problem: Problem, tolerance: float) -> Step:
+    """Case by case: on a linear program where knapsacks are loose, else around a decoder."""
+    if KNAPSACK in problem.group_kind and not problem.models:
+        from assent.solvers.branch_and_cut import BranchAndCut
+
+        words = "BranchAndCut, as the relaxation of a knapsack is loose: case by case."
+        return Step(BranchAndCut(gap_tolerance=tolerance), words)
     from assent.solvers.branch_and_bound import BranchAndBound
 
-    entries = problem.n_links + int(problem.tables.entry[-1])
-    loose = problem.n_pairs or len(problem.written.kind)
-    if loose and not problem.models and entries <= MOST_TIGHTENED:
-        words = (
-            "Tightened, as pairs and tables may pull against each other around cycles, with "
-            "BranchAndBound for what is left."
-        )
-        return [Step(BranchAndBound(gap_tolerance=tolerance), words)]
-    words = "BranchAndBound around AD3, case by case."
-    return [Step(BranchAndBound(gap_tolerance=tolerance, second=None), words)]
+    words = "BranchAndBound: decoders bound the whole, then case by case."
+    return Step(BranchAndBound(gap_tolerance=tolerance), words)
