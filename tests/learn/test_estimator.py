@@ -162,3 +162,28 @@ def test_threads_change_nothing():
     for one, other in zip(found[1][:2], found[3][:2], strict=True):
         np.testing.assert_array_equal(one, other)
     assert [p.tolist() for p in found[1][2]] == [p.tolist() for p in found[3][2]]
+
+
+@pytest.mark.parametrize(
+    ("model", "trainer", "X", "y", "error", "words"),
+    [
+        ("chain", FrankWolfe(), [1], [1], TypeError, r"model is a settings object such as Chain"),
+        (ChainModel(), FrankWolfe, [1], [1], TypeError, r"trainer is a settings object such as Fr"),
+        (ChainModel(), FrankWolfe(), [], [], ModelError, "nothing to learn from: X has no ex"),
+        (ChainModel(), FrankWolfe(), [1], None, TypeError, "y is a sequence with an item per exam"),
+        (ChainModel(), FrankWolfe(), [1, 2], [1], ModelError, "2 inputs but 1 outputs"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_fitted_is_named(model, trainer, X, y, error, words):
+    with pytest.raises(error, match=words):
+        StructuredPredictor(model, trainer).fit(X, y)
+
+
+def test_what_cannot_be_predicted_is_named():
+    X, y = [np.ones((2, 1)), -np.ones((3, 1))], [[1, 1], [0, 0, 0]]
+    predictor = StructuredPredictor(ChainModel(), FrankWolfe(max_iterations=1)).fit(X, y)
+    with pytest.raises(ModelError, match=r"input 1 has features of shape \(2, 5\)"):
+        predictor.predict([X[0], np.ones((2, 5))])
+    with pytest.raises(ModelError, match="a score needs examples: 0 inputs and 0 outputs"):
+        predictor.score([], [])
+    assert "1 pass," in repr(predictor.training_)

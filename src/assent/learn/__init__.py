@@ -15,6 +15,7 @@ from assent.learn.plot import plot_path
 from assent.learn.projected_gradient import ProjectedGradient
 from assent.learn.protocol import Measure, Trainer
 from assent.learn.quadratic_program import QuadraticProgram, regularization_path
+from assent.learn.saddle import SaddleSettings
 from assent.learn.sets import EntropicL1Ball, L1Ball, L2Ball
 from assent.learn.steps import StepSearch
 from assent.learn.subgradient import Subgradient
@@ -41,6 +42,7 @@ __all__ = [
     "Measure",
     "ProjectedGradient",
     "QuadraticProgram",
+    "SaddleSettings",
     "Step",
     "StepSearch",
     "StructuredPredictor",

@@ -41,7 +41,7 @@ class Training:
     def __repr__(self) -> str:
         last = self.trace.steps[-1] if len(self.trace) else None
         what = f", hinge {last.hinge:.6g}, gap {last.gap:.3g}" if last else ""
-        passes = f"{self.state.iteration} passes"
+        passes = f"{self.state.iteration} pass{'es' * (self.state.iteration != 1)}"
         missed = f", {self.outside} gold outputs outside" if self.outside else ""
         return f"Training: {passes}{what}{missed}; {self.reason}"
 

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from assent.learn.checks import positive, require
+from assent.learn.checks import require
 from assent.learn.examples import Examples
-from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
-from assent.learn.protocol import Measure, closed
-from assent.learn.sets import FREE
-from assent.learn.steps import StepSearch, check_set, check_steps, find_balance, find_step
+from assent.learn.protocol import Measure
+from assent.learn.saddle import SaddleSettings
+from assent.learn.steps import check_set, find_balance, find_step
 from assent.models.example import Example
 from assent.problem import Float
 
@@ -36,7 +35,7 @@ class DualExtragradientState:
 
 
 @dataclass(frozen=True)
-class DualExtragradient:
+class DualExtragradient(SaddleSettings):
     """Max-margin learning as a saddle-point problem, in memory of the size of the weights.
 
     The memory-efficient form (Figure 6): of the outputs' side nothing is kept between passes,
@@ -44,18 +43,7 @@ class DualExtragradient:
     ``(D_w / balance + balance · D_z) / (step (t + 1))`` (19), D being the largest divergences from
     the centre.
 
-    Args:
-        weights_in: the set of allowed weights.  In a ball of finite radius there is a gap to watch;
-            ``L2Ball()`` follows the unregularised path, to be ended by validation.
-        outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
-        step: η; left out, 0.95 over the Lipschitz constant, which takes a few passes to find; or
-            a `StepSearch`.
-        balance: steps of weights are that much longer, those of outputs that much shorter.  Left
-            out, what makes the bound smallest where the set of weights is bounded, else 1, which
-            is the paper's: with many examples the outputs have the longer way, and with 1 the gap
-            takes several times as many passes.
-        max_iterations: passes over the examples, with two questions each.
-        gap_tolerance: of the saddle gap, relative to 1 + |objective|.
+    Settings are those of `SaddleSettings`.
 
     Example:
         >>> import numpy as np
@@ -66,17 +54,6 @@ class DualExtragradient:
         >>> result.reason
         'the saddle gap is within tolerance'
     """
-
-    weights_in: WeightSet = FREE
-    outputs: Euclidean | Entropic = EUCLIDEAN
-    step: float | StepSearch | None = None
-    balance: float | None = None
-    max_iterations: int = 200
-    gap_tolerance: float = 1e-3
-
-    def __post_init__(self) -> None:
-        positive(self, "max_iterations", "gap_tolerance")
-        check_steps(self)
 
     def init(self, examples: Examples) -> DualExtragradientState:
         """The centre: no weights, outputs at their start."""
@@ -127,7 +104,3 @@ class DualExtragradient:
         # s_w is minus the sum of the gradients in w.
         lowest = self.weights_in.lowest(-state.slope / state.iteration, examples.squared)
         return Measure(hinge, hinge, hinge - (state.loss / state.iteration + lowest))
-
-    def stop(self, measure: Measure) -> str | None:
-        """When the saddle gap is closed."""
-        return closed(measure, self.gap_tolerance, "saddle gap")

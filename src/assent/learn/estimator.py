@@ -98,6 +98,7 @@ class StructuredPredictor:
             test: inputs and outputs whose score is only reported, for `plot_path`.
             progress, callback, checkpoint, resume, time_limit: see `train`.
         """
+        self._check(X, y)
         model = self.model.shaped(X, y)
         examples = self._examples(model, X, y)
         self.training_ = train(
@@ -127,6 +128,7 @@ class StructuredPredictor:
                 f"{type(self.trainer).__name__} learns from all examples together; fit it, or use "
                 "AveragedPerceptron or MIRA to go on with new ones"
             )
+        self._check(X, y)
         if not hasattr(self, "model_"):
             self.model_ = self.model.shaped(X, y)
         examples = self._examples(self.model_, X, y)
@@ -150,6 +152,22 @@ class StructuredPredictor:
         return Examples(
             model, X, y, self.loss, outside=self.outside, keep=self.keep, n_jobs=self.n_jobs
         )
+
+    def _check(self, X: Any, y: Any) -> None:
+        """Raise where there is nothing to learn with or from."""
+        for name, value, wanted in (
+            ("model", self.model, "shaped"), ("trainer", self.trainer, "advance")
+        ):  # fmt: skip
+            if not hasattr(value, wanted) or isinstance(value, type):
+                example = "ChainModel()" if name == "model" else "FrankWolfe(C=0.1)"
+                raise TypeError(f"{name} is a settings object such as {example}, got {value!r}")
+        for name, values in (("X", X), ("y", y)):
+            if not hasattr(values, "__len__") or not hasattr(values, "__getitem__"):
+                raise TypeError(f"{name} is a sequence with an item per example, got {values!r}")
+            if not len(values):
+                raise ModelError(f"there is nothing to learn from: {name} has no examples")
+        if len(X) != len(y):
+            raise ModelError(f"{len(X)} inputs but {len(y)} outputs")
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "weights_"):
@@ -218,6 +236,8 @@ def accuracy(
     model: Model, weights: Float, X: Sequence[Any], y: Sequence[Any], n_jobs: int = 1
 ) -> float:
     """The part of all variables that weights predict correctly."""
+    if not len(X) or len(X) != len(y):
+        raise ModelError(f"a score needs examples: {len(X)} inputs and {len(y)} outputs")
     right = count = 0
     for gold, predicted in zip(y, model.predict_many(X, weights, n_jobs), strict=True):
         equal, all_of_them = model.agreement(gold, predicted)

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from assent.learn.checks import positive, require
+from assent.learn.checks import require
 from assent.learn.examples import Examples
-from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
-from assent.learn.protocol import Measure, closed
-from assent.learn.sets import FREE
-from assent.learn.steps import StepSearch, check_set, check_steps, find_balance, find_step
+from assent.learn.protocol import Measure
+from assent.learn.saddle import SaddleSettings
+from assent.learn.steps import check_set, find_balance, find_step
 from assent.models.example import Example
 from assent.problem import Float
 
@@ -33,20 +32,16 @@ class ExtragradientState:
 
 
 @dataclass(frozen=True)
-class Extragradient:
+class Extragradient(SaddleSettings):
     """Korpelevich's method: look ahead, then step from where you stood with what you saw.
 
     Keeps an output per example.  The mean of the points looked ahead to has a gap that falls as
     1/t; the last point converges as well, often sooner.
 
+    Settings are those of `SaddleSettings`, and
+
     Args:
-        weights_in: the set of allowed weights.
-        outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
-        step: η; left out, 0.95 over the Lipschitz constant; or a `StepSearch`.
-        balance: of the steps of weights and outputs; see `DualExtragradient`.
         averaged: return the mean, whose gap is known, or the last weights.
-        max_iterations: passes over the examples, with two questions each.
-        gap_tolerance: of the saddle gap, relative to 1 + |objective|.
 
     Example:
         >>> import numpy as np
@@ -57,17 +52,7 @@ class Extragradient:
         'the saddle gap is within tolerance'
     """
 
-    weights_in: WeightSet = FREE
-    outputs: Euclidean | Entropic = EUCLIDEAN
-    step: float | StepSearch | None = None
-    balance: float | None = None
     averaged: bool = True
-    max_iterations: int = 200
-    gap_tolerance: float = 1e-3
-
-    def __post_init__(self) -> None:
-        positive(self, "max_iterations", "gap_tolerance")
-        check_steps(self)
 
     def init(self, examples: Examples) -> ExtragradientState:
         """No weights, outputs at their start."""
@@ -125,10 +110,6 @@ class Extragradient:
             loss += float(example.costs @ z) + example.constant
         lowest = self.weights_in.lowest(gradient, examples.squared)
         return Measure(hinge, hinge, hinge - (loss + lowest))
-
-    def stop(self, measure: Measure) -> str | None:
-        """When the saddle gap is closed."""
-        return closed(measure, self.gap_tolerance, "saddle gap")
 
 
 def start_both(trainer: Any, examples: Examples) -> ExtragradientState:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from assent.learn.averaging import add_averaged, average
+from assent.learn.averaging import AveragedState, add_averaged, measure_hinge, order_of_pass
 from assent.learn.checks import positive
 from assent.learn.examples import Examples
-from assent.learn.perceptron import PerceptronState
 from assent.learn.protocol import Measure
 from assent.problem import Float
 
@@ -44,16 +41,15 @@ class MIRA:
     def __post_init__(self) -> None:
         positive(self, "C", "max_iterations")
 
-    def init(self, examples: Examples) -> PerceptronState:
+    def init(self, examples: Examples) -> AveragedState:
         """No weights."""
-        zero = np.zeros(examples.size)
-        return PerceptronState(zero, zero.copy(), np.random.default_rng(self.seed))
+        return AveragedState.start(examples, self.seed)
 
-    def advance(self, examples: Examples, state: PerceptronState) -> None:
+    def advance(self, examples: Examples, state: AveragedState) -> None:
         """One pass."""
         n = len(examples)
-        for i in np.arange(n) if self.seed is None else state.rng.permutation(n):
-            example = examples[int(i)]
+        for i in order_of_pass(self.seed, state.rng, n):
+            example = examples[i]
             z, hinge = example.violator(state.w)
             change = example.features(example.gold - z)
             length = example.squared(change)
@@ -64,14 +60,13 @@ class MIRA:
         state.calls += n
         state.iteration += 1
 
-    def weights(self, state: PerceptronState) -> Float:
+    def weights(self, state: AveragedState) -> Float:
         """The average."""
-        return average(state.w, state.late, state.steps)
+        return state.average
 
-    def measure(self, examples: Examples, state: PerceptronState) -> Measure:
+    def measure(self, examples: Examples, state: AveragedState) -> Measure:
         """The hinge loss."""
-        hinge = examples.violators(self.weights(state)).value
-        return Measure(hinge, hinge)
+        return measure_hinge(examples, state.average)
 
     def stop(self, measure: Measure) -> str | None:
         """When every margin is met."""

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from assent.learn.averaging import add_averaged, average
+from assent.learn.averaging import AveragedState, add_averaged, measure_hinge, order_of_pass
 from assent.learn.checks import positive
 from assent.learn.examples import Examples
 from assent.learn.protocol import Measure
 from assent.problem import Float
-
-
-@dataclass
-class PerceptronState:
-    """Weights, and what their average needs."""
-
-    w: Float
-    late: Float
-    rng: np.random.Generator
-    steps: int = 0
-    iteration: int = 0
-    calls: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,12 +41,11 @@ class AveragedPerceptron:
     def __post_init__(self) -> None:
         positive(self, "max_iterations", "rate")
 
-    def init(self, examples: Examples) -> PerceptronState:
+    def init(self, examples: Examples) -> AveragedState:
         """No weights."""
-        zero = np.zeros(examples.size)
-        return PerceptronState(zero, zero.copy(), np.random.default_rng(self.seed))
+        return AveragedState.start(examples, self.seed)
 
-    def advance(self, examples: Examples, state: PerceptronState) -> None:
+    def advance(self, examples: Examples, state: AveragedState) -> None:
         """One pass."""
         n = len(examples)
         if self.batch:
@@ -68,13 +53,12 @@ class AveragedPerceptron:
             add_averaged(state.w, state.late, state.steps, slice(None), -self.rate * gradient)
             state.steps += 1
         else:
-            order = np.arange(n) if self.seed is None else state.rng.permutation(n)
-            for i in order:
-                self._visit(examples, state, int(i))
+            for i in order_of_pass(self.seed, state.rng, n):
+                self._visit(examples, state, i)
         state.calls += n
         state.iteration += 1
 
-    def _visit(self, examples: Examples, state: PerceptronState, i: int) -> None:
+    def _visit(self, examples: Examples, state: AveragedState, i: int) -> None:
         example = examples[i]
         wrong = example.gold - example.space.maximize(example.scores(state.w))
         if wrong.any():
@@ -82,14 +66,13 @@ class AveragedPerceptron:
             add_averaged(state.w, state.late, state.steps, example.columns, change)
         state.steps += 1
 
-    def weights(self, state: PerceptronState) -> Float:
+    def weights(self, state: AveragedState) -> Float:
         """The average."""
-        return average(state.w, state.late, state.steps)
+        return state.average
 
-    def measure(self, examples: Examples, state: PerceptronState) -> Measure:
+    def measure(self, examples: Examples, state: AveragedState) -> Measure:
         """The hinge loss, to compare with others; the perceptron itself knows no costs."""
-        hinge = examples.violators(self.weights(state)).value
-        return Measure(hinge, hinge)
+        return measure_hinge(examples, state.average)
 
     def stop(self, measure: Measure) -> str | None:
         """Never: the average still moves when no mistake is made any more."""

@@ -7,30 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from assent.learn.checks import positive
 from assent.learn.examples import Examples
 from assent.learn.extragradient import ExtragradientState, measure_mean, start_both
-from assent.learn.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
-from assent.learn.protocol import Measure, closed
-from assent.learn.sets import FREE
-from assent.learn.steps import StepSearch, check_steps
+from assent.learn.protocol import Measure
+from assent.learn.saddle import SaddleSettings
 from assent.models.example import Example
 from assent.problem import Float
 
 
 @dataclass(frozen=True)
-class ProjectedGradient:
+class ProjectedGradient(SaddleSettings):
     """Weights and outputs each follow their gradient (16); the mean over time is returned.
 
     Without looking ahead the points themselves may circle for ever.
 
-    Args:
-        weights_in: the set of allowed weights.
-        outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
-        step: η; left out, 0.95 over the Lipschitz constant; or a `StepSearch`.
-        balance: of the steps of weights and outputs; see `DualExtragradient`.
-        max_iterations: passes over the examples.
-        gap_tolerance: of the saddle gap, relative to 1 + |objective|.
+    Settings are those of `SaddleSettings`.
 
     Example:
         >>> import numpy as np
@@ -41,17 +32,6 @@ class ProjectedGradient:
         >>> bool(result.trace.gap[-1] < 0.1)
         True
     """
-
-    weights_in: WeightSet = FREE
-    outputs: Euclidean | Entropic = EUCLIDEAN
-    step: float | StepSearch | None = None
-    balance: float | None = None
-    max_iterations: int = 200
-    gap_tolerance: float = 1e-3
-
-    def __post_init__(self) -> None:
-        positive(self, "max_iterations", "gap_tolerance")
-        check_steps(self)
 
     def init(self, examples: Examples) -> ExtragradientState:
         """No weights, outputs at their start."""
@@ -87,7 +67,3 @@ class ProjectedGradient:
     def measure(self, examples: Examples, state: ExtragradientState) -> Measure:
         """The hinge loss, less the best that any weights get at the mean outputs."""
         return measure_mean(self, examples, state)
-
-    def stop(self, measure: Measure) -> str | None:
-        """When the saddle gap is closed."""
-        return closed(measure, self.gap_tolerance, "saddle gap")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assent.learn.averaging import add_averaged, average
+from assent.learn.averaging import add_averaged, average, order_of_pass
 from assent.learn.checks import positive
 from assent.learn.examples import Examples
 from assent.learn.protocol import Measure, closed
@@ -67,8 +67,8 @@ class Subgradient:
     def advance(self, examples: Examples, state: SubgradientState) -> None:
         """One pass."""
         n = len(examples)
-        for i in np.arange(n) if self.seed is None else state.rng.permutation(n):
-            example = examples[int(i)]
+        for i in order_of_pass(self.seed, state.rng, n):
+            example = examples[i]
             scale = self.C * n / max(1, state.steps)
             scores = scale * example.scores(state.total)
             z = example.space.maximize(scores + example.costs)

@@ -200,7 +200,7 @@ class ChainModel(Model):
         """All in one compiled loop, whatever ``n_jobs`` is."""
         if not len(inputs):
             return []
-        nodes = [_nodes(self.layout, x) for x in inputs]
+        nodes = [_nodes(self.layout, x, f"input {i}") for i, x in enumerate(inputs)]
         batch = ChainBatch(stack(nodes), [x.shape[0] for x in nodes], self.layout.states)
         labels = label_values(self.labels or ())[batch.maximize(*batch.scores(weights))]
         return np.split(labels, batch.ends[1:-1])
@@ -346,12 +346,12 @@ def _shape_of(model: Any) -> tuple[tuple[Any, ...], int]:
     return model.labels, model.features
 
 
-def _nodes(layout: Layout, x: Any) -> Any:
+def _nodes(layout: Layout, x: Any, name: str = "an input") -> Any:
     """Node features, checked against the layout."""
-    nodes = clean_features(x, "an input")
+    nodes = clean_features(x, name)
     if nodes.shape[1] != layout.features or not nodes.shape[0]:
         raise ModelError(
-            f"an input has features of shape {nodes.shape}, expected (positions, "
+            f"{name} has features of shape {nodes.shape}, expected (positions, "
             f"{layout.features}) with at least one position"
         )
     return nodes
