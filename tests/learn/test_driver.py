@@ -71,8 +71,13 @@ def test_training_resumes_bit_for_bit(trainer, tmp_path):
     rest = train(data(), trainer, resume=path)
     assert same_state(whole.state, rest.state)
     np.testing.assert_array_equal(whole.weights, rest.weights)
-    again = train(data(), trainer, resume=half)
-    np.testing.assert_array_equal(whole.weights, again.weights)
+    for _ in range(2):  # going on from a training leaves it as it was
+        again = train(data(), trainer, resume=half)
+        np.testing.assert_array_equal(whole.weights, again.weights)
+    for resumed in (rest, again):
+        assert resumed.trace.iteration.tolist() == whole.trace.iteration.tolist()
+        np.testing.assert_array_equal(resumed.trace.hinge, whole.trace.hinge)
+        assert (np.diff(resumed.trace.seconds) >= 0.0).all()
 
 
 @pytest.mark.parametrize("trainer", TRAINERS, ids=lambda t: type(t).__name__)
@@ -138,6 +143,24 @@ def test_the_best_weights_on_validation_data_are_kept():
     assert len(seen) == 7
     np.testing.assert_array_equal(result.weights, seen[2])
     assert result.trace.validation.tolist() == [-2, -1, 0, -1, -2, -3, -4]
+
+
+def test_the_best_weights_and_the_patience_survive_a_break(tmp_path):
+    def score(weights):
+        return -abs(float(np.abs(weights).sum()) - 1.5)
+
+    settings = {"validation": score, "patience": 5}
+    trainer, path = MIRA(C=0.1, max_iterations=40), tmp_path / "half.npz"
+    whole = train(data(), trainer, **settings)
+    best = int(whole.trace.validation.argmax())
+    assert 0 < best < len(whole.trace) - 1
+    half = train(
+        data(), trainer, checkpoint=path, callback=lambda s: s.iteration == best + 3, **settings
+    )
+    for resume in (path, half):
+        rest = train(data(), trainer, resume=resume, **settings)
+        np.testing.assert_array_equal(rest.weights, whole.weights)
+        assert (rest.reason, len(rest.trace)) == (whole.reason, len(whole.trace))
 
 
 def test_examples_need_not_be_kept():

@@ -1,22 +1,28 @@
-"""Checkpoints: a trainer's state as arrays and JSON in one file; nothing is pickled."""
+"""Checkpoints: a trainer's state, and what was measured, as arrays and JSON in one file.
+
+Nothing is pickled.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from assent.errors import ModelError
+from assent.learn.trace import LearningTrace, Record, Step
 from assent.problem import Float
 
-VERSION = 1
+VERSION = 2
+# Names of what belongs to the record; no state has fields that begin so.
+TRACE, BEST = "record_trace", "record_best"
 
 
-def write_checkpoint(path: str | Path, trainer: Any, state: Any) -> None:
-    """Write a state so that :func:`read_checkpoint` gives it back exactly.
+def write_checkpoint(path: str | Path, trainer: Any, state: Any, record: Record) -> None:
+    """Write a state and a record so that :func:`read_checkpoint` gives them back exactly.
 
     The file is replaced in one step: a crash while writing leaves the one before.
     """
@@ -24,7 +30,11 @@ def write_checkpoint(path: str | Path, trainer: Any, state: Any) -> None:
     plain: dict[str, Any] = {}
     for field in fields(state):
         _put(field.name, getattr(state, field.name), arrays, plain)
-    about = {"version": VERSION, "trainer": repr(trainer), "state": plain}
+    about = {"version": VERSION, "trainer": repr(trainer), "state": plain,
+             "score": record.score, "waited": record.waited}  # fmt: skip
+    arrays[TRACE] = np.array([astuple(step) for step in record.trace.steps], np.float64)
+    if record.best is not None:
+        arrays[BEST] = record.best
     target = Path(path)
     draft = target.with_name(target.name + ".part")
     with open(draft, "wb") as file:
@@ -46,8 +56,8 @@ def _put(name: str, value: Any, arrays: dict[str, Any], plain: dict[str, Any]) -
         plain[name] = value
 
 
-def read_checkpoint(path: str | Path, trainer: Any, fresh: Any) -> Any:
-    """The state in a file; ``fresh`` is the trainer's state at the start, of the same shape."""
+def read_checkpoint(path: str | Path, trainer: Any, fresh: Any) -> tuple[Any, Record]:
+    """State and record in a file; ``fresh`` is the state at the start, of the same shape."""
     with np.load(path, allow_pickle=False) as file:
         if "about" not in file:
             raise ModelError(f"{path} is no checkpoint")
@@ -62,6 +72,7 @@ def read_checkpoint(path: str | Path, trainer: Any, fresh: Any) -> Any:
             field.name: _take(field.name, getattr(fresh, field.name), file, about["state"])
             for field in fields(fresh)
         }
+        record = _take_record(file, about)
     state = replace(fresh, **changes)
     for field in fields(fresh):
         before, now = getattr(fresh, field.name), getattr(state, field.name)
@@ -69,7 +80,18 @@ def read_checkpoint(path: str | Path, trainer: Any, fresh: Any) -> Any:
             np.shape(before) == np.shape(now))  # fmt: skip
         if not same:
             raise ModelError(f"{path} belongs to other data: {field.name} has another shape")
-    return state
+    return state, record
+
+
+def _take_record(file: Any, about: dict[str, Any]) -> Record:
+    names = [field.name for field in fields(Step)]
+    steps = []
+    for row in file[TRACE].tolist():
+        numbers: dict[str, Any] = dict(zip(names, row, strict=True))
+        counts = {name: int(numbers[name]) for name in ("iteration", "calls")}
+        steps.append(Step(**(numbers | counts)))
+    best = file.get(BEST)
+    return Record(LearningTrace(steps), best, about["score"], about["waited"])
 
 
 def _take(name: str, fresh: Any, file: Any, plain: dict[str, Any]) -> Any:

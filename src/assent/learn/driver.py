@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from assent.learn.checkpoint import read_checkpoint, write_checkpoint
 from assent.learn.examples import Examples
 from assent.learn.protocol import Trainer
-from assent.learn.trace import LearningTrace, Step
+from assent.learn.trace import LearningTrace, Record, Step
 from assent.problem import Float
 
 
@@ -27,16 +28,21 @@ class Training:
     Attributes:
         weights: the weights learnt; with validation data, the best on these.
         reason: why it ended, a sentence.
-        trace: one row per measurement.
+        record: what was measured on the way; `trace` is its table, one row per measurement.
         state: where the trainer stands, to go on from (``train(..., resume=training)``).
         outside: gold outputs that the model cannot produce.
     """
 
     weights: Float
     reason: str
-    trace: LearningTrace
+    record: Record
     state: Any
     outside: int = 0
+
+    @property
+    def trace(self) -> LearningTrace:
+        """One row per measurement, those before a break included."""
+        return self.record.trace
 
     def __repr__(self) -> str:
         last = self.trace.steps[-1] if len(self.trace) else None
@@ -74,7 +80,8 @@ def train(
         callback: called with every `Step`; returning ``True`` ends the training.
         checkpoint: a file (``.npz``) written at every measurement.
         resume: a checkpoint or an earlier training to go on from; the same trainer and data
-            then give the same weights, bit for bit, as without the break.
+            then give the same weights, bit for bit, as without the break.  The trace, the best
+            weights on validation data and the patience go on as well.
 
     Example:
         >>> import numpy as np
@@ -84,9 +91,9 @@ def train(
         >>> train(data, FrankWolfe(C=1.0), measure_every=2).trace.iteration[0]
         np.int64(2)
     """
-    run = _Run(examples, trainer, validation, test, patience)
-    state = _start(examples, trainer, resume)
-    started = time.perf_counter()
+    state, record = _start(examples, trainer, resume)
+    run = _Run(examples, trainer, validation, test, patience, record)
+    started, before = time.perf_counter(), record.seconds
     reason = ""
     with _display(progress) as display, _patient_interrupts() as asked:
         while not reason:
@@ -99,16 +106,16 @@ def train(
             last = state.iteration >= trainer.max_iterations
             if state.iteration % measure_every and not (late or last or asked):
                 continue
-            step, reason = run.measure(state, seconds)
+            step, reason = run.measure(state, before + seconds)
             display.show(step)
             if checkpoint is not None:
-                write_checkpoint(checkpoint, trainer, state)
+                write_checkpoint(checkpoint, trainer, state, record)
             if callback is not None and callback(step) is True:
                 reason = reason or "the callback ended it"
             if not reason and (asked or late):
                 reason = f"{'an interrupt' if asked else 'the time limit'} ended it"
-    weights = trainer.weights(state) if run.best is None else run.best
-    return Training(weights.copy(), reason, run.trace, state, examples.outside)
+    weights = trainer.weights(state) if record.best is None else record.best
+    return Training(weights.copy(), reason, record, state, examples.outside)
 
 
 @contextmanager
@@ -144,12 +151,11 @@ class _Run:
         validation: Callable[[Float], float] | None,
         test: Callable[[Float], float] | None,
         patience: int | None,
+        record: Record,
     ) -> None:
         self.examples, self.trainer = examples, trainer
         self.validation, self.test, self.patience = validation, test, patience
-        self.trace = LearningTrace()
-        self.best: Float | None = None
-        self._best_score, self._waited = -np.inf, 0
+        self.record = record
 
     def measure(self, state: Any, seconds: float) -> tuple[Step, str]:
         """The latest report, and why to end, if so."""
@@ -163,26 +169,25 @@ class _Run:
             state.iteration, seconds, measured.hinge, measured.objective, measured.gap,
             self.examples.squared(weights) ** 0.5, state.calls, score, seen,
         )  # fmt: skip
-        self.trace.steps.append(step)
+        self.record.trace.steps.append(step)
         reason = self.trainer.stop(measured) or ""
         if self.validation is not None:
             reason = reason or self._judge(weights, score)
         return step, reason
 
     def _judge(self, weights: Float, score: float) -> str:
-        self._waited += 1
-        if score > self._best_score:
-            self._best_score, self._waited, self.best = score, 0, weights.copy()
-        if self.patience is not None and self._waited >= self.patience:
+        self.record.judge(weights, score)
+        if self.patience is not None and self.record.waited >= self.patience:
             return f"no better validation score for {self.patience} measurements"
         return ""
 
 
-def _start(examples: Examples, trainer: Trainer, resume: Any) -> Any:
+def _start(examples: Examples, trainer: Trainer, resume: Any) -> tuple[Any, Record]:
+    """Where to begin; an earlier training is left as it is."""
     if resume is None:
-        return trainer.init(examples)
+        return trainer.init(examples), Record()
     if isinstance(resume, Training):
-        return resume.state
+        return deepcopy(resume.state), deepcopy(resume.record)
     return read_checkpoint(resume, trainer, trainer.init(examples))
 
 

@@ -56,6 +56,34 @@ class LearningTrace:
         return "\n".join(lines + ["…" if s is None else _line(s) for s in shown])
 
 
+@dataclass
+class Record:
+    """What the measurements of a training have said so far; checkpoints keep it with the state.
+
+    Attributes:
+        trace: all reports.
+        best: the weights with the best validation score, None without validation.
+        score: that score.
+        waited: measurements since then.
+    """
+
+    trace: LearningTrace = field(default_factory=LearningTrace)
+    best: Float | None = None
+    score: float = float("-inf")
+    waited: int = 0
+
+    def judge(self, weights: Float, score: float) -> None:
+        """Take note of a validation score."""
+        self.waited += 1
+        if score > self.score:
+            self.score, self.waited, self.best = score, 0, weights.copy()
+
+    @property
+    def seconds(self) -> float:
+        """How long the training had taken at the last report."""
+        return self.trace.steps[-1].seconds if len(self.trace) else 0.0
+
+
 def _line(s: Step) -> str:
     return (
         f"{s.iteration:4d}  {s.seconds:8.2f}  {s.hinge:12.6g}  {s.objective:12.6g}  "
