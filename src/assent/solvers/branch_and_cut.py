@@ -42,7 +42,7 @@ class Answers:
         """Look near a relaxed answer, thoroughly the first time; the best value so far."""
         whole = np.abs(marginals - np.round(marginals)).max(initial=0.0) < schedule.UNDECIDED
         if whole:
-            self._take(np.round(marginals).astype(np.int8))
+            self.take(np.round(marginals).astype(np.int8))
         elif self.asked % ROUND_EVERY == 0:
             if self.tables is None:
                 self.tables = rounding.build_tables(self.problem)
@@ -50,11 +50,12 @@ class Answers:
             x, _, _ = rounding.round_marginals(
                 self.problem, self.tied, marginals, self.tables, thorough=self.asked == 0
             )
-            self._take(x)
+            self.take(x)
         self.asked += 1
         return self.value
 
-    def _take(self, x: NDArray[np.int8]) -> None:
+    def take(self, x: NDArray[np.int8]) -> None:
+        """Keep an assignment ``x[n]`` that is feasible and better."""
         if evaluate.count_violated(self.problem, self.scores, x):
             return
         value = evaluate.value(self.problem, self.scores, x)
@@ -117,6 +118,10 @@ class BranchAndCut:
         """The plain relaxation; structures without rows are refused."""
         root = self._rounds().init(problem, scores, warm_start)
         return Workspace(root, Answers(problem, scores))
+
+    def take_answer(self, workspace: Workspace, x: NDArray[np.int8]) -> None:
+        """An answer from elsewhere, to compare cases with."""
+        workspace.answers.take(x)
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1

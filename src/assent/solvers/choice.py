@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from assent.compiled import Compiled
-from assent.problem import KNAPSACK, Problem
+from assent.problem import Problem
 from assent.solvers.repulsions import what_is_larger
 
 # Where an answer is wanted soon, elimination may look at so many entries at most, plus some for
@@ -19,6 +19,12 @@ SOON_EFFORT = 100
 
 # Beyond so many links a flow takes longer and more memory than a decoder's first bounds.
 MOST_FLOW_LINKS = 4_000_000
+
+# Iterations of AD3 after which a relaxation that is tight has shown it, as a rule.
+FIRST_LOOK = 200
+
+# A linear program has to fit: so many links and entries of tables.
+MOST_PROGRAM = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> list[Step]:
         return [shortcut]
     flow = [_roof(tolerance, exact)] if _takes_flow(problem) else []
     if exact:
-        return [*flow, _search(problem, tolerance)]
+        return [*flow, *_search(problem, tolerance)]
     return flow or [_decoder(tolerance)]
 
 
@@ -92,14 +98,27 @@ def _decoder(tolerance: float) -> Step:
     return Step(AD3(gap_tolerance=tolerance), "AD3: no shortcut applies.")
 
 
-def _search(problem: Problem, tolerance: float) -> Step:
-    """Case by case: on a linear program where knapsacks are loose, else around a decoder."""
-    if KNAPSACK in problem.group_kind and not problem.models:
-        from assent.solvers.branch_and_cut import BranchAndCut
-
-        words = "BranchAndCut, as the relaxation of a knapsack is loose: case by case."
-        return Step(BranchAndCut(gap_tolerance=tolerance), words)
+def _search(problem: Problem, tolerance: float) -> list[Step]:
+    """Case by case: on a linear program where it fits, else around a decoder."""
+    from assent.solvers.ad3 import AD3
     from assent.solvers.branch_and_bound import BranchAndBound
+    from assent.solvers.branch_and_cut import BranchAndCut
 
-    words = "BranchAndBound: decoders bound the whole, then case by case."
-    return Step(BranchAndBound(gap_tolerance=tolerance), words)
+    if not problem.n_links or not fits_a_program(problem):
+        words = "BranchAndBound: decoders bound the whole, then case by case."
+        return [Step(BranchAndBound(gap_tolerance=tolerance), words)]
+    look = AD3(gap_tolerance=tolerance, max_iterations=FIRST_LOOK)
+    words = "BranchAndCut, as the linear program fits: cycles are cut off, then case by case."
+    return [
+        Step(look, "AD3 for a moment, as many relaxations are tight."),
+        Step(BranchAndCut(gap_tolerance=tolerance), words),
+    ]
+
+
+def fits_a_program(problem: Problem) -> bool:
+    """Whether a linear program of the problem fits, and all of its factors have rows."""
+    from assent.solvers.structure_rows import formulation
+
+    entries = problem.n_links + int(problem.tables.entry[-1])
+    structures = (model.structure for model in problem.models)
+    return entries <= MOST_PROGRAM and all(formulation(s, integer=False) for s in structures)

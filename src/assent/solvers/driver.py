@@ -370,6 +370,8 @@ def drive(
     if known is not None:
         run.offer_known(known[compiled.free])
     workspace = solver.init(run.problem, run.scores, warm_start)
+    if known is not None and hasattr(solver, "take_answer"):
+        solver.take_answer(workspace, known[compiled.free])
     try:
         with display or nullcontext():
             status, message, info = run.loop(workspace)

@@ -42,7 +42,8 @@ class Solver(Protocol):
 
     Three abilities are optional: ``ray(workspace)``, link scores that prove infeasibility (or
     None), ``table_marginals(problem, workspace)``, weights of table entries, and
-    ``proof(compiled, workspace)``, what shows a bound that link scores do not (or None).  With
+    ``proof(compiled, workspace)``, what shows a bound that link scores do not (or None).  Through
+    ``take_answer(workspace, x)`` an answer is handed over that was known before; with
     ``long_iterations`` answers are sought at every report, where these are far apart.
     """
 
