@@ -39,6 +39,30 @@ def test_interrupting_a_process(side, threads):
     assert out == f"STOPPED Interrupted True True ({side}, {side})"
 
 
+SEARCH = """
+import numpy as np
+import assent as at
+
+rng = np.random.default_rng(0)
+g = at.FactorGraph()
+x = g.binary(40, scores=rng.normal(size=40), name="x")
+i, j = np.triu_indices(40, 1)
+g.add(at.Pair(x[i], x[j], scores=rng.normal(size=len(i))))
+
+def report(step):
+    if step.iteration == 3:
+        print("running", flush=True)
+
+result = at.decode(g, at.BranchAndBound(second=None, core=0), callback=report)
+print(result.status.name, result.message.split(".")[0], result.certificate.verify(),
+      result.value <= result.bound, result[x].shape)
+"""
+
+
+def test_interrupting_a_search():
+    assert interrupted(SEARCH) == "STOPPED Interrupted True True (40,)"
+
+
 def grid():
     rng = np.random.default_rng(0)
     g = at.FactorGraph()
