@@ -75,6 +75,21 @@ def read_side(flat, submodels, boxes, inner, box, side, r, s, first, cache, vali
 
 
 @lean
+def is_known(submodels, boxes, box, valid, keys):
+    """Whether both sides' max-marginals are at hand, so that a block costs no question."""
+    for side in range(2):
+        for t in range(boxes.first[box], boxes.first[box + 1]):
+            term = boxes.term[t] + side
+            lit = boxes.lits[term]
+            owner = submodels.owner[~lit if lit < 0 else lit]
+            if boxes.known[term] != 0 or owner < 0:
+                continue
+            if valid[owner] != ALL and valid[owner] != keys[box, side]:
+                return False
+    return True
+
+
+@lean
 def middle(low, high):
     """A number between two, whatever is infinite or rounded."""
     if low == -np.inf and high == np.inf:
@@ -202,6 +217,7 @@ def sweep(
 ):  # fmt: skip
     """Every set of ``order`` in turn, ``passes`` times each; returns blocks moved, submodels asked.
 
+    From the second pass on blocks that would have to ask a submodel again wait for the next sweep.
     ``order[sets + 1, ...]`` holds blocks set by set: ``order[0]`` their numbers, ``order[1]`` where
     sets begin.  ``keys[B, 2]`` tells the variables of a submodel apart.
     """
@@ -212,10 +228,12 @@ def sweep(
         most = max(most, boxes.first[box + 1] - boxes.first[box])
     both, new = np.empty((2, most)), np.empty(most)
     for group in range(len(starts) - 1):
-        for _ in range(passes):
+        for number in range(passes):
             before = moved
             for place in range(starts[group], starts[group + 1]):
                 box = blocks[place]
+                if number > 0 and not is_known(submodels, boxes, box, valid, keys):
+                    continue
                 begin, end = boxes.first[box], boxes.first[box + 1]
                 k, size = boxes.states[box], end - begin
                 for side in range(2):

@@ -44,8 +44,8 @@ STATES = 14
 # POLYAK aims below the best value by a margin that halves when a round brings too little, so
 # that it needs no knowledge of the optimum (Bertsekas 1999, section 6.3.1).  Small margins make
 # small steps: the next round is longer, or the way that is left would never be gone.
-POLYAK_ROUND = 20
-LONGER = 1.4
+POLYAK_ROUND = 8
+LONGER = 1.5
 
 
 @lean
