@@ -62,7 +62,7 @@ class Ray:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """A leaf: any other leaf, about the graph compiled with the values ``known[N]``.
+    """A leaf: any other proof, about the graph compiled with the values ``known[N]``.
 
     They must be known where the leaf stands as well.
     """
@@ -73,7 +73,7 @@ class Given:
     def bound(self, replay: Replay, known: Known) -> float:
         if not _agree(self.known, known):
             return np.inf
-        return float(self.proof.bound(replay.under(self.known), known))
+        return replay.under(self.known).bound(self.proof, known)
 
 
 @dataclass(frozen=True)
@@ -354,6 +354,8 @@ def nodes(proof: Any) -> Iterator[Any]:
             waiting += [node.why, node.rest]
         elif isinstance(node, Apart):
             waiting += [part for _, part in node.parts]
+        elif isinstance(node, Given):
+            waiting.append(node.proof)
 
 
 def trusted(proof: Any) -> tuple[str, ...]:

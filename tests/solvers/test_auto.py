@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import assent as at
+from assent.proof import Given, Trusted
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 
@@ -74,6 +76,40 @@ def test_structures_that_share_nothing_are_maximised():
     assert np.allclose(result.marginals[chains], slow.marginals[chains], atol=1e-4)
     g.add(at.AtMostOne([tag[0, 0] == 0, pairs[0, 0]]))
     assert at.decode(g).plan.startswith("AD3")
+
+
+def crowds(rng, count, size=22):
+    """Groups of variables that pull at each other, within the group alone."""
+    g, best = at.FactorGraph(), 0.0
+    i, j = np.triu_indices(size, 1)
+    for number in range(count):
+        alone = at.FactorGraph()
+        scores, pairs = 0.3 * rng.normal(size=size), rng.normal(size=len(i))
+        for graph in (g, alone):
+            x = graph.binary(size, scores=scores, name=f"x{number}")
+            graph.add(at.Pair(x[i], x[j], scores=pairs))
+            graph.add(at.AtMost(7, x))
+        best += at.decode(alone, at.IntegerProgram()).value
+    return g, best
+
+
+def test_parts_are_solved_apart():
+    g, best = crowds(np.random.default_rng(0), 2)
+    y = g.binary(6, scores=1.0, name="y")
+    g.add(at.Pair(y[[0, 1, 2]], y[[1, 2, 0]], scores=-2.0))
+    result = at.decode(g, exact=True)
+    assert result.plan == "Part by part, as 3 parts share no factor: each exactly."
+    assert result.status is at.Status.OPTIMAL
+    assert result.value == pytest.approx(best + 4.0)
+    claim = result.certificate
+    assert claim.verify()
+    low = replace(claim, bound=claim.bound - 0.1, value=claim.value - 0.1)
+    assert not low.verify()
+    word = Given(claim.proof.parts[0][1].known, Trusted("somebody", claim.bound))
+    told = replace(claim.proof, parts=((claim.proof.parts[0][0], word), *claim.proof.parts[1:]))
+    assert replace(claim, proof=told).trusted == ("somebody",)
+    fewer = replace(claim.proof, parts=claim.proof.parts[1:])
+    assert not replace(claim, proof=fewer).verify()
 
 
 def test_other_solvers_need_no_plan():

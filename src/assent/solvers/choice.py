@@ -36,6 +36,7 @@ class Step:
 
 
 _unshared: WeakKeyDictionary[Problem, bool] = WeakKeyDictionary()
+_parts: WeakKeyDictionary[Problem, int] = WeakKeyDictionary()
 _larger: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
 
 
@@ -47,7 +48,7 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> list[Step]:
         return [shortcut]
     flow = [_roof(tolerance, exact)] if _takes_flow(problem) else []
     if exact:
-        return [*flow, *_search(problem, tolerance)]
+        return [*flow, *(_by_parts(problem, tolerance) or _search(problem, tolerance))]
     return flow or [_decoder(tolerance)]
 
 
@@ -96,6 +97,16 @@ def _decoder(tolerance: float) -> Step:
     from assent.solvers.ad3 import AD3
 
     return Step(AD3(gap_tolerance=tolerance), "AD3: no shortcut applies.")
+
+
+def _by_parts(problem: Problem, tolerance: float) -> list[Step]:
+    from assent.solvers.by_parts import ByParts, parts_of
+
+    if problem not in _parts:
+        _parts[problem] = len(parts_of(problem))
+    count = _parts[problem]
+    words = f"Part by part, as {count} parts share no factor: each exactly."
+    return [Step(ByParts(gap_tolerance=tolerance), words)] if count > 1 else []
 
 
 def _search(problem: Problem, tolerance: float) -> list[Step]:

@@ -1,0 +1,139 @@
+"""Parts of a graph that share no factor, each solved by itself: cases do not multiply."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent import certify
+from assent.compiled import Compiled, GraphScores, compile_case, logic_rows
+from assent.components import components
+from assent.problem import Int64, Problem
+from assent.proof import Apart, Given, LinkScores
+from assent.result import Certificate, Result, Status
+from assent.solvers.ad3 import AD3
+from assent.solvers.driver import INTERRUPTED, TIME_LIMIT, drive
+from assent.solvers.protocol import WarmStart
+from assent.trace import Progress
+
+# Parts of fewer coordinates are taken together: one that is narrow stays narrow with others.
+SMALL = 20
+
+
+def parts_of(problem: Problem) -> list[Int64]:
+    """Coordinates of the parts, small ones first and as one; a single part if nothing is apart."""
+    labels = components(problem)
+    sizes = np.bincount(labels)
+    rest = np.flatnonzero(sizes[labels] < SMALL)
+    large = sorted(np.flatnonzero(sizes >= SMALL), key=sizes.__getitem__)
+    return [rest] * bool(len(rest)) + [np.flatnonzero(labels == part) for part in large]
+
+
+@dataclass(frozen=True)
+class ByParts:
+    """Solve a graph part by part, each exactly, beginning with an answer to the whole.
+
+    Attributes:
+        gap_tolerance: relative gap at which an answer counts as optimal.
+    """
+
+    gap_tolerance: float = 1e-6
+
+    def drive(
+        self,
+        compiled: Compiled,
+        graph_scores: GraphScores,
+        *,
+        warm_start: WarmStart | None,
+        time_limit: float | None,
+        report: Callable[[Progress], Any],
+        display: Any,
+        seed: int,
+        started: float,
+        known: NDArray[np.int8] | None,
+    ) -> Result:
+        """An answer to the whole, then every part with the others as they are in it."""
+        deadline = np.inf if time_limit is None else started + time_limit
+        shared: dict[str, Any] = {"report": report, "seed": seed, "started": started}
+        with display or nullcontext():
+            whole = drive(
+                compiled, graph_scores, AD3(gap_tolerance=self.gap_tolerance), known=known,
+                warm_start=warm_start, time_limit=time_limit, **shared,
+            )  # fmt: skip
+            closed = whole.status in (Status.OPTIMAL, Status.INFEASIBLE)
+            if closed or not whole.feasible or whole.message == INTERRUPTED:
+                return whole
+            return self._apart(compiled, graph_scores, whole, deadline, shared)
+
+    def _apart(
+        self,
+        compiled: Compiled,
+        scores: GraphScores,
+        whole: Result,
+        deadline: float,
+        shared: dict[str, Any],
+    ) -> Result:
+        from assent.solvers.auto import Auto
+
+        each: Any = Auto(exact=True, gap_tolerance=self.gap_tolerance)
+        parts = [compiled.free[part] for part in parts_of(compiled.problem)]
+        rows, begin = logic_rows(compiled), whole.certificate.assignment
+        best, found = begin.copy(), []
+        bound = whole.value
+        for number, part in enumerate(parts):
+            given = begin.copy()
+            given[part] = -1
+            limit = None
+            if np.isfinite(deadline):
+                now = time.perf_counter()
+                share = max(deadline - now, 1e-3) / (len(parts) - number)
+                limit = now - shared["started"] + share
+            result = drive(
+                compile_case(compiled, given, rows), scores, each,
+                warm_start=None, time_limit=limit, known=begin, **shared,
+            )  # fmt: skip
+            claim = result.certificate
+            best[part] = claim.assignment[part]
+            bound += claim.bound - whole.value
+            found.append((part, Given(given, _proof_of(claim))))
+        return self._joined(whole, best, bound, Apart(begin, tuple(found)), shared["started"])
+
+    def _joined(
+        self, whole: Result, best: NDArray[np.int8], bound: float, proof: Apart, started: float
+    ) -> Result:
+        """The parts' answers and bounds as one."""
+        claim = whole.certificate
+        check = certify.check_assignment(claim.compiled, claim.scores, best)
+        if bound >= claim.bound:
+            bound, shown = claim.bound, claim.proof
+        else:
+            shown = proof
+        certificate = replace(
+            claim,
+            value=check.value,
+            bound=max(bound, check.value),
+            assignment=best,
+            proof=shown,
+        )
+        closed = certificate.relative_gap <= self.gap_tolerance
+        return replace(
+            whole,
+            certificate=certificate,
+            status=Status.OPTIMAL if closed else Status.STOPPED,
+            message=Status.OPTIMAL.value if closed else TIME_LIMIT,
+            seconds=time.perf_counter() - started,
+        )
+
+
+def _proof_of(claim: Certificate) -> Any:
+    """What shows the bound of a part."""
+    if claim.proof is not None:
+        return claim.proof
+    assert claim.flat_dual is not None, "a feasible graph is bounded by link scores at least"
+    return LinkScores(claim.flat_dual)
