@@ -231,3 +231,16 @@ def test_matching_model_errors():
     assert MatchingModel().shaped([x], [None]).size == 1
     twice = MatchingModel(1, rows=2, columns=2)
     assert twice.example(x, np.ones((2, 2)), Hamming()).inside
+
+
+@pytest.mark.parametrize("space", [MatchingSpace(4, 5), CutSpace(4, [[0, 1], [1, 2], [2, 3]])],
+                         ids=["matching", "cut"])  # fmt: skip
+def test_projections_go_on_from_earlier_ones(space):
+    rng = np.random.default_rng(2)
+    memory, point = np.zeros(space.memory), rng.normal(size=space.size)
+    for _ in range(10):
+        point = point + 0.2 * rng.normal(size=space.size)
+        np.testing.assert_allclose(
+            space.project_again(point, memory), space.project(point), atol=1e-9
+        )
+    assert memory.any()

@@ -18,9 +18,8 @@ def project_structure(
     structure: Any, points: np.ndarray, scores: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Nearest points ``[m, links]`` with inner scores ``[m, parts]``, and the inner values."""
-    own = structure.kernels().project
-    if own is not None:
-        return _project_itself(structure, own, points, scores)
+    if structure.kernels().project is not None:
+        return _project_itself(structure, points, scores)
     slots = make_structure_slots(structure)
     support = active_set.make_support(slots, len(points))
     work = active_set.make_work(slots, support.weight.shape[1])
@@ -41,21 +40,30 @@ def project_structure(
     return out, inner
 
 
-def _project_itself(
-    structure: Any, project: Any, points: Float, scores: Float
-) -> tuple[Float, Float]:
+def _project_itself(structure: Any, points: Float, scores: Float) -> tuple[Float, Float]:
     """As :func:`project_structure`, by the structure's own function."""
-    linked, base = structure.linked, _no_evidence(structure)
-    places = structure.place_scores(points)
     out, inner = np.empty(points.shape), np.empty(len(points))
-    q = np.empty(len(base))
-    for row, point in enumerate(places):
-        own = np.ascontiguousarray(scores[row])
-        own.flags.writeable = False
+    for row, point in enumerate(points):
         memory = np.zeros(structure.memory())
-        inner[row] = project(structure.start, structure.data, base, point, own, 1.0, memory, q)
-        out[row] = q[linked]
+        out[row], inner[row] = project_from(structure, point, scores[row], memory)
     return out, inner
+
+
+def project_from(
+    structure: Any, point: Float, scores: Float, memory: Float
+) -> tuple[Float, float]:
+    """Nearest point ``[links]`` and inner value, by the structure's own function.
+
+    It begins with what it left in ``memory`` the last time (zeros: nothing), and changes it.
+    """
+    base = _no_evidence(structure)
+    place = structure.place_scores(point[None])[0]
+    own = np.ascontiguousarray(scores).view()
+    own.flags.writeable = False
+    q = np.empty(len(base))
+    project = structure.kernels().project
+    value = project(structure.start, structure.data, base, place, own, 1.0, memory, q)
+    return q[structure.linked], float(value)
 
 
 def _no_evidence(structure: Any) -> Float:

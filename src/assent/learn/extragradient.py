@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +64,7 @@ class Extragradient(SaddleSettings):
         sets, z = self.weights_in, self.outputs
         eta_w, eta = state.step * state.balance, state.step / state.balance
         w = sets.point(state.place)
-        here, there = np.zeros(examples.size), np.zeros(examples.size)
+        here = np.zeros(examples.size)
         # The weights ahead need all outputs here; the outputs ahead need the weights here only.
         for own, features in examples.each(self._here, state.places):
             here[own] += features
@@ -76,10 +77,7 @@ class Extragradient(SaddleSettings):
             loss = float(example.costs @ u) + example.constant
             return example.columns, example.features(example.gold - u), moved, loss
 
-        for i, (own, features, moved, loss) in enumerate(examples.each(ask, state.places)):
-            there[own] += features
-            state.places[i] = moved
-            state.loss += loss
+        there = move_outputs(examples, state, ask)
         state.place = sets.move(state.place, eta_w * there, examples.squared)
         state.total += ahead
         state.slope += there
@@ -122,6 +120,21 @@ def start_both(trainer: Any, examples: Examples) -> ExtragradientState:
     zero = np.zeros(examples.size)
     places = [trainer.outputs.start(example) for example in examples]
     return ExtragradientState(start, places, zero, zero.copy(), step, balance, calls=calls)
+
+
+def move_outputs(
+    examples: Examples, state: ExtragradientState, ask: Callable[[Example, Float], Any]
+) -> Float:
+    """Let ``ask(example, place)`` move all outputs; returns the features of gold less theirs.
+
+    It answers with the weights it touches, these features, the new place, and the output's loss.
+    """
+    total = np.zeros(examples.size)
+    for i, (own, features, moved, loss) in enumerate(examples.each(ask, state.places)):
+        total[own] += features
+        state.places[i] = moved
+        state.loss += loss
+    return total
 
 
 def measure_mean(trainer: Any, examples: Examples, state: ExtragradientState) -> Measure:

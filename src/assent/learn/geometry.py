@@ -20,7 +20,10 @@ WeightSet = L2Ball | L1Ball | EntropicL1Ball
 
 @dataclass(frozen=True)
 class Euclidean:
-    """Steps followed by a projection; asks spaces for ``project``.  Starts at the gold output."""
+    """Steps followed by a projection; asks spaces for ``project``.  Starts at the gold output.
+
+    A place is the output, and behind it what the projection left for the next one from there.
+    """
 
     needs = "project"
     way_out = "Euclidean steps need; try Entropic(), or FrankWolfe, which needs maximize alone"
@@ -31,11 +34,16 @@ class Euclidean:
 
     def move(self, example: Example, place: Float, direction: Float) -> Float:
         """The point nearest to where the step leads."""
-        return example.space.project(place + direction)
+        space = example.space
+        target, left = place[: space.size] + direction, place[space.size :]
+        if not space.memory:
+            return space.project(target)
+        memory = left.copy() if len(left) else np.zeros(space.memory)
+        return np.concatenate([space.project_again(target, memory), memory])
 
     def point(self, example: Example, place: Float) -> Float:
-        """The output of a place: the same."""
-        return place
+        """The output of a place."""
+        return place[: example.space.size]
 
     def spread(self, example: Example) -> float:
         """The largest divergence from the start: half a squared distance."""

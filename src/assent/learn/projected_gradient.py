@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from assent.learn.examples import Examples
-from assent.learn.extragradient import ExtragradientState, measure_mean, start_both
+from assent.learn.extragradient import ExtragradientState, measure_mean, move_outputs, start_both
 from assent.learn.protocol import Measure
 from assent.learn.saddle import SaddleSettings
 from assent.models.example import Example
@@ -42,7 +40,6 @@ class ProjectedGradient(SaddleSettings):
         sets, z = self.weights_in, self.outputs
         eta_w, eta = state.step * state.balance, state.step / state.balance
         w = sets.point(state.place)
-        here = np.zeros(examples.size)
 
         def ask(example: Example, place: Float) -> tuple[Any, Float, Float, float]:
             u = z.point(example, place)
@@ -50,10 +47,7 @@ class ProjectedGradient(SaddleSettings):
             loss = float(example.costs @ u) + example.constant
             return example.columns, example.features(example.gold - u), moved, loss
 
-        for i, (own, features, moved, loss) in enumerate(examples.each(ask, state.places)):
-            here[own] += features
-            state.places[i] = moved
-            state.loss += loss
+        here = move_outputs(examples, state, ask)
         state.place = sets.move(state.place, eta_w * here, examples.squared)
         state.total += w
         state.slope += here

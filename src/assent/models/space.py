@@ -29,10 +29,13 @@ class Space(ABC):
     """The outputs of one example as a polytope over ``size`` coordinates in [0, 1].
 
     A subclass answers ``maximize``; ``project`` then comes from the active set method.  It lists
-    in ``abilities`` what else it answers: ``marginals`` and ``rows`` are optional.
+    in ``abilities`` what else it answers: ``marginals`` and ``rows`` are optional.  A space whose
+    projections gain from earlier ones says how many numbers they leave for the next, ``memory``,
+    and has `project_again`.
     """
 
     abilities: ClassVar[tuple[str, ...]] = ("maximize", "project")
+    memory: int = 0
     size: int
 
     @abstractmethod
@@ -42,6 +45,10 @@ class Space(ABC):
     def project(self, point: Float) -> Float:
         """The point of the polytope nearest to ``point[size]``, in every coordinate."""
         return nearest_in_hull(self.maximize, np.asarray(point, np.float64))
+
+    def project_again(self, point: Float, memory: Float) -> Float:
+        """As `project`; begins from ``memory[self.memory]``, zeros at first, and changes it."""
+        return self.project(point)
 
     def marginals(self, scores: Float) -> tuple[float, Float]:
         """Log-partition and probabilities ``[size]`` under ``exp(scores)``."""

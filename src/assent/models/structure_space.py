@@ -39,6 +39,8 @@ class StructureSpace(Space):
         self.links = structure.size
         self.parts = structure.scores.shape[1] if parts else 0
         self.size = self.links + self.parts
+        if not parts and structure.kernels().project is not None:
+            self.memory = structure.memory()
         self._forbidden = np.where(np.isneginf(structure.scores), -np.inf, 0.0)
         self.abilities = tuple(  # type: ignore[misc]
             question for question in ("maximize", "project", "marginals")
@@ -56,6 +58,13 @@ class StructureSpace(Space):
         if self.parts:
             return super().project(point)
         return self.structure.project(point[None], self._forbidden)[0][0]
+
+    def project_again(self, point: Float, memory: Float) -> Float:
+        if not self.memory:
+            return self.project(point)
+        from assent.kernels.structure_questions import project_from
+
+        return project_from(self.structure, point, self._forbidden[0], memory)[0]
 
     def marginals(self, scores: Float) -> tuple[float, Float]:
         if "marginals" not in self.abilities:
