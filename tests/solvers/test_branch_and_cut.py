@@ -10,6 +10,8 @@ import pytest
 import assent as at
 from assent.proof import Split, nodes
 from assent.regions import Regions
+from assent.solvers import branch_and_cut
+from assent.solvers.cut_tree import CutTree
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 
@@ -72,6 +74,34 @@ def test_limits_end_with_an_answer_and_an_honest_gap():
     ):
         assert limited.feasible and limited.certificate.verify()
         assert limited.value <= whole.value + 1e-9 <= limited.bound + 1e-6
+
+
+def test_a_proof_that_grows_too_large_ends_the_search(monkeypatch):
+    monkeypatch.setattr(branch_and_cut, "MOST_KEPT", 100.0)
+    result = at.decode(knapsacks(np.random.default_rng(0), 40, 5), at.BranchAndCut())
+    assert result.status is at.Status.STOPPED and "too large" in result.message
+    assert result.certificate.verify()
+
+
+def test_an_interrupt_keeps_what_was_found(monkeypatch):
+    steps = iter(range(100))
+
+    def interrupted(tree, deadline, own=CutTree.step):
+        if next(steps) == 20:
+            raise KeyboardInterrupt
+        return own(tree, deadline)
+
+    monkeypatch.setattr(CutTree, "step", interrupted)
+    result = at.decode(knapsacks(np.random.default_rng(0), 40, 5), at.BranchAndCut())
+    assert result.message.startswith("Interrupted") and result.feasible
+    assert result.certificate.verify()
+
+
+def test_an_answer_that_is_known_closes_cases():
+    graph = knapsacks(np.random.default_rng(2), 30, 3)
+    first = at.decode(graph, at.BranchAndCut())
+    again = at.decode(graph, at.BranchAndCut(), warm_start=first)
+    assert again.status is at.Status.OPTIMAL and again.iterations <= first.iterations
 
 
 def test_nothing_is_possible():

@@ -23,7 +23,11 @@ CALL = 0.2
 # In cases, an answer is sought by rounding once in so many.
 ROUND_EVERY = 10
 
-NODE_LIMIT = "Node limit: the answer is the best so far."
+# Cases, times links: every other case keeps a dual point, two gigabytes in all.
+MOST_KEPT = 5e8
+
+ALL_CASES = "All cases are closed, up to rounding."
+TOO_LARGE = "The proof has grown too large: the answer is the best so far."
 
 
 @dataclass
@@ -70,7 +74,6 @@ class Workspace:
     root: tightened.Workspace
     answers: Answers
     tree: CutTree | None = None
-    begun: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,9 @@ class BranchAndCut:
         begun = time.perf_counter()
         for _ in range(iterations):
             if w.tree.done:
-                return Info(self._count(w), 0.0, 0.0, finished=True, reason=NODE_LIMIT)
+                return Info(self._count(w), 0.0, 0.0, finished=True, reason=ALL_CASES)
+            if w.tree.nodes * problem.n_links > MOST_KEPT:
+                return Info(self._count(w), np.inf, np.inf, finished=True, reason=TOO_LARGE)
             status = w.tree.step(w.root.deadline)
             if status == "interrupted":
                 raise KeyboardInterrupt

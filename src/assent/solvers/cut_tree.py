@@ -195,6 +195,7 @@ class CutTree:
             Node((*node.literals, literal), node.bound, node.leaf, node.bound, moved)
             for literal, moved in ((~v, float(x[v])), (v, float(1.0 - x[v])))
         )
+        node.leaf = None  # its cases have it until they know better
         nearer = int(x[v] >= 0.5)
         self.current = node.children[nearer]
         other = node.children[1 - nearer]
