@@ -28,8 +28,10 @@ WORTH_COMPILING = 0.2
 SECOND_LINKS = 60_000
 # The second solver has all cases if it leaves no more than this share of the first one's gap.
 BETTER = 0.7
-# What is undecided is given to another solver after so many nodes, and again after twice as many.
+# What is undecided is given to another solver after so many nodes and seconds, and again after
+# twice as many nodes: a proof of our own can be rechecked, and is often quick.
 CORE_AFTER = 20
+CORE_SECONDS = 1.0
 # Marginals this close to a whole number are no less disputed than that.
 DECIDED = 0.02
 # Roundings after the first nodes are tried at every so many.
@@ -108,7 +110,7 @@ class Search:
                 node = self.tree.take()
                 while node is not None and not self._over():
                     node = self._look_into(node)
-                    if self.nodes >= self.core_at and self._core_decides():
+                    if self._core_is_due() and self._core_decides():
                         break
                 if node is not None:
                     self.tree.add(node)
@@ -208,6 +210,9 @@ class Search:
         # All is decided, and it was no answer: some structure cannot be.
         self.tree.close(node, case.leaf(), -np.inf)
         return True
+
+    def _core_is_due(self) -> bool:
+        return self.nodes >= self.core_at and time.perf_counter() - self.started >= CORE_SECONDS
 
     def _core_decides(self) -> bool:
         """Ask another solver about all that is left at the root; whether that ends the search.
