@@ -96,6 +96,11 @@ def test_a_changed_loan_fails():
     assert not replace(claim, proof=replace(claim.proof, dual=links)).verify()
 
 
+def test_elimination_refuses_what_is_too_large():
+    tables = [Piece((i, j), np.zeros((30, 30))) for i in range(8) for j in range(i + 1, 8)]
+    assert maximum(tables) == np.inf
+
+
 def test_elimination_against_all_states():
     rng = np.random.default_rng(1)
     for _ in range(30):

@@ -8,6 +8,9 @@ import numpy as np
 
 from assent.problem import Float
 
+# Entries of the largest table that is written down.
+LARGEST = 2**24
+
 
 class Piece(NamedTuple):
     """A table over some variables, by their numbers in increasing order, an axis for each."""
@@ -20,7 +23,7 @@ def maximum(pieces: list[Piece]) -> float:
     """The largest sum of all tables over all states of all variables.
 
     The variable that makes the smallest table is eliminated first.  Cycles and other graphs that
-    are nearly trees are quick; others may need much memory.
+    are nearly trees are quick; where a table would be too large the answer is ``inf``.
 
     Example:
         >>> differ = np.array([[0.0, 1.0], [1.0, 0.0]])
@@ -39,6 +42,8 @@ def maximum(pieces: list[Piece]) -> float:
         variable = _cheapest(left, sizes)
         own = [piece for piece in left if variable in piece.scope]
         left = [piece for piece in left if variable not in piece.scope]
+        if _entries({v for piece in own for v in piece.scope}, sizes) > LARGEST:
+            return np.inf
         joint = _sum(own, sizes)
         rest = tuple(v for v in joint.scope if v != variable)
         left.append(Piece(rest, joint.table.max(axis=joint.scope.index(variable))))
@@ -50,7 +55,12 @@ def _cheapest(pieces: list[Piece], sizes: dict[int, int]) -> int:
     for piece in pieces:
         for v in piece.scope:
             beside.setdefault(v, set()).update(piece.scope)
-    return min(beside, key=lambda v: (np.prod([float(sizes[u]) for u in beside[v]]), v))
+    return min(beside, key=lambda v: (_entries(beside[v], sizes), v))
+
+
+def _entries(variables: set[int], sizes: dict[int, int]) -> float:
+    """Joint states of some variables."""
+    return float(np.prod([float(sizes[v]) for v in variables]))
 
 
 def _sum(pieces: list[Piece], sizes: dict[int, int]) -> Piece:
