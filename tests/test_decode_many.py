@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -347,6 +348,62 @@ def test_warm_starts_reach_the_same_answers_in_fewer_iterations():
             assert other.value == pytest.approx(one.value, rel=1e-5)
         assert_same(other, at.decode(graph, LIMIT, scores=change, warm_start=earlier))
     assert warm.iterations.sum() < 0.7 * cold.iterations.sum()
+
+
+def test_it_does_not_matter_how_earlier_results_are_handed_over():
+    """As a whole, one by one, as part of another batch, or to other solvers."""
+    rng = np.random.default_rng(2)
+    graphs = [*small_instances(6, seed=5), contradictory()]
+    before = at.decode_many(graphs, solver=LIMIT)
+    changes = [changed_scores(graph, 0.01, rng) for graph in graphs]
+    as_results = at.decode_many(graphs, changes, LIMIT, warm_start=list(before))
+    whole = at.decode_many(graphs, changes, LIMIT, warm_start=before)
+    few = at.decode_many(graphs[:6], solver=LIMIT)
+    same = at.decode_many(graphs[:6], changes[:6], LIMIT, warm_start=few)
+    relaxed = at.AD3(max_iterations=3000, over_relaxation=1.2)
+    other = at.decode_many(graphs[:6], changes[:6], relaxed, warm_start=few)
+    for i, alone in enumerate(as_results):
+        assert_same(whole[i], alone)
+        if i < 6:
+            assert_same(same[i], alone)
+            assert other[i].certificate.verify()
+            assert_same(
+                other[i],
+                at.decode(graphs[i], relaxed, scores=changes[i], warm_start=before[i]),
+            )
+    exact = at.decode_many(graphs[:6], changes[:6], at.MPLP(max_iterations=3), warm_start=few)
+    assert all(result.certificate.verify() for result in exact)
+
+
+def test_an_answer_that_is_still_the_best_needs_no_iteration():
+    rng = np.random.default_rng(4)
+    graphs = small_instances(12, seed=8)
+    before = at.decode_many(graphs, solver=LIMIT)
+    changes = [changed_scores(graph, 1e-4, rng) for graph in graphs]
+    warm = at.decode_many(graphs, changes, LIMIT, warm_start=before)
+    at_once = np.flatnonzero(warm.iterations == 0)
+    assert len(at_once) >= 6
+    for i in at_once:
+        result = warm[int(i)]
+        alone = at.decode(graphs[i], LIMIT, scores=changes[i], warm_start=before[int(i)])
+        assert_same(result, alone)
+        assert result.status is at.Status.OPTIMAL and result.certificate.verify()
+        assert result.certificate.relaxation.solved
+        assert np.array_equal(result.consensus, result.certificate.assignment)
+        for handle in graphs[i].handles:
+            if isinstance(handle.factor, at.Dense):
+                assert result.marginals[handle].sum(axis=(1, 2)) == pytest.approx(1.0)
+
+
+def test_results_of_results_are_not_all_kept():
+    graphs = small_instances(4, seed=6)
+    results = at.decode_many(graphs)
+    first = weakref.ref(results.starts.place(0, graphs[0].compile()).slab)
+    for _ in range(2):
+        results = at.decode_many(graphs, warm_start=results)
+    gc.collect()
+    assert first() is None
+    assert results[0].certificate.verify()
 
 
 def test_one_result_starts_them_all():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -169,7 +170,7 @@ class Compiled:
             and np.array_equal(self.evidence, other.evidence)
         )
 
-    @property
+    @cached_property
     def free(self) -> Int64:
         """``[n]`` the coordinate of each column of the problem."""
         return np.flatnonzero(self.fixed == FREE)
@@ -223,33 +224,68 @@ class Compiled:
         return out
 
 
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A graph's own scores, read once and kept until the graph changes."""
+
+    theta: Float
+    pairs: tuple[Float, ...]
+    tables: tuple[Float, ...]
+    spans: dict[int, tuple[slice, tuple[int, ...]]]  # by identity of a variable: where, and shape
+
+
+def written_scores(graph: FactorGraph) -> Written:
+    """The graph's own scores, end to end."""
+    if graph._written is None:
+        only = len(graph.variables) == 1
+        parts = [variable.scores for variable in graph.variables]
+        spans = {
+            id(variable.symbol): (
+                slice(variable.start, variable.start + variable.scores.size),
+                variable.symbol.codes.shape,
+            )
+            for variable in graph.variables
+        }
+        factors = [h.factor for h in graph.handles if isinstance(h.factor, (Pair, Scored))]
+        graph._written = Written(
+            parts[0] if only else np.concatenate([np.zeros(0), *parts]),
+            tuple(f.scores for f in factors if isinstance(f, Pair)),
+            tuple(f.scores for f in factors if isinstance(f, Scored)),
+            spans,
+        )
+    return graph._written
+
+
 def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -> GraphScores:
     """The graph's scores, with ``changes`` (variables or handles to new scores) put in place."""
-    only = len(graph.variables) == 1 and not changes
-    theta = (
-        graph.variables[0].scores
-        if only
-        else np.concatenate([np.zeros(0), *(v.scores for v in graph.variables)])
-    )
-    scored: dict[Handle, Float] = {
-        h: h.factor.scores for h in graph.handles if isinstance(h.factor, (Pair, Scored))
-    }
+    written = written_scores(graph)
+    theta, pairs, tables = written.theta, written.pairs, written.tables
+    if changes:
+        theta = theta.copy()
+    scored: dict[Handle, Float] = {}
     for key, value in (changes or {}).items():
         if isinstance(key, (Literals, Categorical)):
-            _change_unary(graph, theta, key, value)
+            span = written.spans.get(id(key))
+            if span is None:
+                _change_unary(graph, theta, key, value)
+            else:
+                theta[span[0]] = fit_scores(clean_scores(value, key), span[1], key)
         elif isinstance(key, Handle):
+            scored = scored or _written_by_handle(graph)
             if key not in scored:
                 raise ModelError(f"{key!r} has no scores in this graph to change")
             assert isinstance(key.factor, (Pair, Scored))
             scored[key] = key.factor.fit(value)
         else:
             raise TypeError(f"scores are given for variables or handles, not {key!r}")
-    return GraphScores(
-        theta,
-        tuple(value for h, value in scored.items() if isinstance(h.factor, Pair)),
-        tuple(value for h, value in scored.items() if isinstance(h.factor, Scored)),
-        graph.constant,
-    )
+    if scored:
+        pairs = tuple(value for h, value in scored.items() if isinstance(h.factor, Pair))
+        tables = tuple(value for h, value in scored.items() if isinstance(h.factor, Scored))
+    return GraphScores(theta, pairs, tables, graph.constant)
+
+
+def _written_by_handle(graph: FactorGraph) -> dict[Handle, Float]:
+    return {h: h.factor.scores for h in graph.handles if isinstance(h.factor, (Pair, Scored))}
 
 
 def check_unary_key(graph: FactorGraph, key: Any) -> None:

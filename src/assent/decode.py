@@ -9,7 +9,9 @@ from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores
+import numpy as np
+
+from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores, written_scores
 from assent.errors import ModelError, RecompileWarning
 from assent.graph import FactorGraph
 from assent.result import Beginning, Result
@@ -124,8 +126,11 @@ def _asked_for(solver: Any, exact: bool) -> Any:
 
 def compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
     """The graph's compiled form, made anew if other values are forbidden than before."""
+    own = graph.compile()
+    if _forbids_as_written(own, scores):
+        return own
     forbids = scores.forbids()
-    for compiled in (graph.compile(), graph._masked):
+    for compiled in (own, graph._masked):
         if compiled is not None and compiled.forbids.same_as(forbids):
             return compiled
     warnings.warn(
@@ -135,6 +140,17 @@ def compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
     )
     graph._masked = compile_graph(graph, scores)
     return graph._masked
+
+
+def _forbids_as_written(compiled: Compiled, scores: GraphScores) -> bool:
+    """A quick look: variables forbid nothing, pairs and tables are scored as written."""
+    written = written_scores(compiled.graph)
+    return (
+        scores.pairs is written.pairs
+        and scores.tables is written.tables
+        and not len(compiled.forbids.theta)
+        and bool(np.vdot(scores.theta, scores.theta) < np.inf)
+    )
 
 
 def check_result(result: Any) -> Result:

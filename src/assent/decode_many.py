@@ -23,7 +23,7 @@ from assent.decode import (
 from assent.errors import ModelError, RecompileWarning
 from assent.graph import FactorGraph
 from assent.problem import Scores
-from assent.result import Beginning, Result
+from assent.result import Beginning, Result, Status
 from assent.results import Results
 from assent.score_rows import flat_row, flat_rows, score_rows
 
@@ -100,6 +100,7 @@ class Task:
     flat: Scores | None = None  # where it was cheaper to make them for all rows at once
     warm: WarmStart | None = None
     known: NDArray[np.int8] | None = None  # an assignment [N]
+    earlier: Any = None  # in place of the last two: where an earlier run has left them
 
 
 # ---------------------------------------------------------------- what to decode
@@ -182,20 +183,33 @@ def _start_from(tasks: list[Task], before: Any) -> None:
     """Give every problem the earlier result it starts from."""
     if before is None:
         return
+    if isinstance(before, Results):
+        _check_count(len(before), len(tasks))
+        for number, task in enumerate(tasks):
+            task.earlier = before.starts.place(number, task.compiled)
+            if task.earlier is None:
+                _start_at(task, before.starts.beginning(number))
+        return
     if isinstance(before, Result):
         beginnings: list[Beginning | None] = [before.beginning()] * len(tasks)
-    elif isinstance(before, Results):
-        beginnings = [before.beginning(i) for i in range(len(before))]
     elif isinstance(before, Sequence) and not isinstance(before, str):
         beginnings = [None if r is None else check_result(r).beginning() for r in before]
     else:
         raise TypeError(f"warm_start is earlier results, or a single one for all, got {before!r}")
-    if len(beginnings) != len(tasks):
-        raise ModelError(f"warm_start has {len(beginnings)} results for {len(tasks)} problems")
+    _check_count(len(beginnings), len(tasks))
     for task, beginning in zip(tasks, beginnings, strict=True):
         if beginning is not None:
-            task.warm = warm_start_of(beginning, task.compiled)
-            task.known = beginning.assignment
+            _start_at(task, beginning)
+
+
+def _check_count(results: int, problems: int) -> None:
+    if results != problems:
+        raise ModelError(f"warm_start has {results} results for {problems} problems")
+
+
+def _start_at(task: Task, beginning: Beginning) -> None:
+    task.warm = warm_start_of(beginning, task.compiled)
+    task.known = beginning.assignment
 
 
 # ---------------------------------------------------------------- the run
@@ -240,18 +254,23 @@ class _Run:
                 interrupted = interrupted or result.message == INTERRUPTED
                 self.finished[number] = result
                 report(len(self.places) + len(self.finished))
+        for task in self.tasks:  # results of results of … would otherwise all be kept
+            task.warm = task.known = task.earlier = None
         self.seconds = time.perf_counter() - self.started
 
     def _job(self, task: Task) -> tuple[Any, ...]:
         compiled = task.compiled
         flat = task.flat if task.flat is not None else flat_row(compiled, task.own)
         known = None if task.known is None else task.known[compiled.free]
-        return compiled.problem, flat, task.warm, known
+        return compiled.problem, flat, task.warm, known, task.earlier
 
     def _drive(self, task: Task, interrupted: bool) -> Result:
         """Decode one problem by itself; after an interrupt only its first report is waited for."""
         from assent.solvers.driver import CALLED_OFF, INTERRUPTED, drive
+        from assent.solvers.restate import beginning
 
+        if task.earlier is not None:
+            _start_at(task, beginning(task.compiled, task.earlier, Status.STOPPED))
         begun = time.perf_counter()
         left = None if self.deadline == np.inf else max(LEAST_TIME, self.deadline - begun)
         result = drive(
@@ -271,7 +290,7 @@ class _Run:
 
     def results(self, graph: FactorGraph | None) -> Results:
         """What came out, arrays first; a `Result` is made when somebody asks for it."""
-        from assent.solvers.restate import beginning, figures, restate
+        from assent.solvers.restate import figures, restate
 
         count = len(self.tasks)
         values, bounds = np.empty(count), np.empty(count)
@@ -294,13 +313,33 @@ class _Run:
             stated = values[number], bounds[number], statuses[number]
             return restate(task.compiled, task.own, self.solver, place, *stated)
 
-        def begin(number: int) -> Beginning:
-            if number in self.finished:
-                return self.finished[number].beginning()
-            place = self.places[number]
-            return beginning(self.tasks[number].compiled, place, statuses[number])
+        return Results(
+            graph, values, bounds, statuses, iterations, self.seconds, make, _Ends(self, statuses)
+        )
 
-        return Results(graph, values, bounds, statuses, iterations, self.seconds, make, begin)
+
+class _Ends:
+    """Where the problems of a batch ended: what later runs start from; see `results.Starts`."""
+
+    def __init__(self, run: _Run, statuses: list[Status]) -> None:
+        self.run, self.statuses = run, statuses
+
+    def beginning(self, number: int) -> Beginning:
+        """Point and assignment at the end of a problem's run."""
+        from assent.solvers.restate import beginning
+
+        if number in self.run.finished:
+            return self.run.finished[number].beginning()
+        compiled, place = self.run.tasks[number].compiled, self.run.places[number]
+        return beginning(compiled, place, self.statuses[number])
+
+    def place(self, number: int, compiled: Compiled) -> Any:
+        """Where they stand in the arrays of the batch, if the problem is this one; else None."""
+        if compiled is not self.run.tasks[number].compiled:
+            return None
+        if self.statuses[number] is Status.INFEASIBLE:
+            return None  # what is left there proves that, and is no point to start from
+        return self.run.places.get(number)
 
 
 def _display(progress: bool, count: int) -> Any:

@@ -16,7 +16,7 @@ from assent.scores import clean_scores, fit_scores
 from assent.variables import Categorical, Literals, as_literals
 
 if TYPE_CHECKING:
-    from assent.compiled import Compiled
+    from assent.compiled import Compiled, Written
     from assent.inline import Inclusion
 
 SHOWN_ITEMS = 6  # how many literals or lines a repr lists before it abridges
@@ -95,6 +95,7 @@ class FactorGraph:
         self._evidence: list[Int32] = []  # literal codes that must be true
         self._compiled: Compiled | None = None
         self._masked: Compiled | None = None  # the last one made for other forbidden values
+        self._written: Written | None = None
 
     # ------------------------------------------------------------------ declaring
 
@@ -393,7 +394,7 @@ class FactorGraph:
 
     def _forget(self) -> None:
         """The graph has changed: what was compiled is out of date."""
-        self._compiled = self._masked = None
+        self._compiled = self._masked = self._written = None
 
 
 def _clean_shape(shape: Any, name: str) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -211,7 +212,7 @@ class Problem:
     def n_logic(self) -> int:
         return len(self.k)
 
-    @property
+    @cached_property
     def n_links(self) -> int:
         """All links: two per pair, one per literal of a logic factor or coordinate of a table."""
         return 2 * len(self.pair_var) + len(self.lits) + len(self.tables.lits)

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, overload
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.compiled import Compiled
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.graph import FactorGraph
 from assent.problem import Float
 from assent.result import Beginning, Lookup, Result, Status
 
 SHOWN_MISSING = 5  # numbers of problems named in a message
+
+
+class Starts(Protocol):
+    """What later runs of the problems can start from."""
+
+    def beginning(self, number: int) -> Beginning:
+        """Point and assignment at the end of a problem's run."""
+
+    def place(self, number: int, compiled: Compiled) -> Any:
+        """Where they stand in the arrays of a batch, if the problem is this one; else None."""
 
 
 class Results(Sequence[Result]):
@@ -47,7 +58,7 @@ class Results(Sequence[Result]):
         iterations: NDArray[np.int64],
         seconds: float,
         make: Callable[[int], Result],
-        begin: Callable[[int], Beginning],
+        starts: Starts,
     ) -> None:
         self._graph = graph
         self.values = values
@@ -56,7 +67,7 @@ class Results(Sequence[Result]):
         self.iterations = iterations
         self.seconds = seconds
         self._make = make
-        self.beginning = begin  # what a later run of a problem can start from
+        self.starts = starts
         self._made: dict[int, Result] = {}
         for array in (self.values, self.bounds, self.iterations):
             array.flags.writeable = False

@@ -124,7 +124,8 @@ def flat_rows(compiled: Compiled, rows: list[GraphScores]) -> list[Scores]:
     own = theta[:, base.free]
     if base.adds:
         own += base.scores.theta
-    constants = (base.scores.constant + theta[:, base.true].sum(axis=1)).tolist()
+    constant = first.constant + base.scores.constant
+    constants = (constant + theta[:, base.true].sum(axis=1)).tolist()
     return [
         Scores(row, base.scores.pair, constant, base.scores.table)
         for row, constant in zip(own, constants, strict=True)
@@ -139,10 +140,10 @@ def flat_row(compiled: Compiled, row: GraphScores) -> Scores:
         _bases[compiled.problem] = written
     if not written.same_as(row):
         return compiled.flat_scores(row)
-    theta = row.theta[written.free]
-    constant = written.scores.constant
+    theta = row.theta if len(written.free) == len(row.theta) else row.theta[written.free]
+    constant = row.constant + written.scores.constant
     if written.adds:
-        theta += written.scores.theta
+        theta = theta + written.scores.theta
     if len(written.true):
         constant += float(row.theta[written.true].sum())
     return Scores(theta, written.scores.pair, constant, written.scores.table)
@@ -150,7 +151,7 @@ def flat_row(compiled: Compiled, row: GraphScores) -> Scores:
 
 @dataclass(frozen=True, eq=False)
 class _Base:
-    """The flat scores of a graph whose variables score nothing themselves."""
+    """The flat scores of a graph whose variables score nothing themselves, nor its constant."""
 
     scores: Scores
     pairs: tuple[Float, ...]  # as they were
@@ -161,12 +162,14 @@ class _Base:
 
     def same_as(self, row: GraphScores) -> bool:
         """Whether pairs and tables are scored as they were."""
+        if self.pairs is row.pairs and self.tables is row.tables:
+            return True
         mine, its = (*self.pairs, *self.tables), (*row.pairs, *row.tables)
         return all(a is b for a, b in zip(mine, its, strict=True))
 
 
 def _base_of(compiled: Compiled, row: GraphScores) -> _Base:
-    scores = compiled.flat_scores(replace(row, theta=np.zeros_like(row.theta)))
+    scores = compiled.flat_scores(replace(row, theta=np.zeros_like(row.theta), constant=0.0))
     return _Base(
         scores,
         row.pairs,

@@ -78,6 +78,6 @@ def test_loose_problems_take_a_fraction_of_the_iterations(number):
 
 def test_large_problems_and_late_iterations_are_left_alone():
     assert schedule.is_guessing(schedule.FIRST_GUESS, schedule.GUESSED_LINKS, False)
-    assert schedule.is_guessing(0, 10, True) and not schedule.is_guessing(0, 10, False)
+    assert schedule.is_guessing(1, 10, True) and not schedule.is_guessing(1, 10, False)
     assert not schedule.is_guessing(100, schedule.GUESSED_LINKS + 1, True)
     assert not schedule.is_guessing(schedule.LAST_GUESS, 10, True)

@@ -14,7 +14,6 @@ import numpy as np
 from assent.kernels.instance import Instance, Links, solve
 from assent.kernels.jit import jit
 from assent.kernels.propagate import inner
-from assent.kernels.rounding import on_grid, score_step
 from assent.kernels.structures import Layout
 from assent.problem import Tables
 
@@ -112,14 +111,12 @@ def view_instance(batch, b):
     l0, l1 = begin[LINKS], end[LINKS]
     theta, pair = batch.theta[n0:n1], batch.pair[p0:p1]
     table = batch.table[begin[ENTRIES] : end[ENTRIES]]
-    step = score_step(theta, pair, table)
     return Instance(
         batch.pair_var[p0:p1], batch.kind[g0:g1], batch.size[g0:g1], batch.members[g0:g1],
         batch.link[g0:g1], batch.factor[g0:g1], batch.lits[l0:l1],
         batch.k[begin[FACTORS] : end[FACTORS]], batch.weights[begin[WEIGHTS] : end[WEIGHTS]],
         batch.capacity[begin[CAPACITIES] : end[CAPACITIES]], batch.weight[g0:g1],
         batch.of_link[l0:l1], batch.mass[n0:n1], batch.degree[n0:n1], theta, pair, table,
-        on_grid(theta, step), on_grid(pair, step), on_grid(table, step),
         numbers[CONSTANT], numbers[TOTAL_WEIGHT], numbers[ALPHA],
     )  # fmt: skip
 

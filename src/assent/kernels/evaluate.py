@@ -76,7 +76,7 @@ def table_entries(problem: Any, scores: Any, x: np.ndarray) -> np.ndarray:
     entries = np.empty(int(tables.factor[-1]))
     x = np.ascontiguousarray(x, np.int8)
     if len(entries):
-        _pick_entries(*tables, scores.table, x, entries)
+        _pick_entries(tables, scores.table, x, entries)
     if problem.models:
         from assent.kernels.structure_steps import searcher_of
 
@@ -129,10 +129,7 @@ def assess(
     entries = np.zeros(0)
     if tables is not None:
         entries = np.empty(tables.factor[-1])
-        _pick_entries(
-            tables.kind, tables.slot, tables.states, tables.first, tables.link, tables.entry,
-            tables.factor, tables.lits, table, x, entries,
-        )  # fmt: skip
+        _pick_entries(tables, table, x, entries)
     forbidden = 0
     for entry in entries:
         forbidden += entry == -np.inf
@@ -182,13 +179,36 @@ def _mark_overloaded(size, count, first_link, lits, weights, capacity, x, broken
 
 
 @jit
-def _pick_entries(kind, slot, states, first, link, entry, factor, lits, table, x, out):
+def _pick_entries(tables, table, x, out):
     """The entry of each table at an assignment."""
+    places = np.empty(out.size, np.int64)
+    _pick_places(tables, x, places)
+    for f in range(out.size):
+        out[f] = table[places[f]] if places[f] >= 0 else 0.0
+
+
+@jit
+def weigh_entries(tables, x, out):
+    """Weights of all entries where tables are at an assignment: 1 for the one taken in each."""
+    places = np.empty(tables.factor[-1], np.int64)
+    _pick_places(tables, x, places)
+    out[:] = 0.0
+    for place in places:
+        if place >= 0:
+            out[place] = 1.0
+
+
+@jit
+def _pick_places(tables, x, out):
+    """Where the entry of each table at an assignment stands; -1 for unequal labels of a Potts."""
+    kind, states, first, lits = tables.kind, tables.states, tables.first, tables.lits
     for t in range(kind.size):
-        place, members = link[t], factor[t + 1] - factor[t]
+        place, begin = tables.link[t], tables.factor[t]
+        members = tables.factor[t + 1] - begin
+        entries = (tables.entry[t + 1] - tables.entry[t]) // max(members, 1)
         for row in range(members):
             at, unequal, before = 0, False, 0
-            for s in range(slot[t], slot[t + 1]):
+            for s in range(tables.slot[t], tables.slot[t + 1]):
                 state = 0
                 if first[s] == 1:
                     literal = lits[place]
@@ -198,14 +218,14 @@ def _pick_entries(kind, slot, states, first, link, entry, factor, lits, table, x
                         state += 1
                     state = state if state < states[s] else 0
                 at = at * states[s] + state
-                unequal |= s > slot[t] and state != before
+                unequal |= s > tables.slot[t] and state != before
                 before = state
                 place += states[s] - first[s]
-            here = entry[t] + row * ((entry[t + 1] - entry[t]) // members)
+            here = tables.entry[t] + row * entries
             if kind[t] == POTTS:
-                out[factor[t] + row] = 0.0 if unequal else table[here + before]
+                out[begin + row] = -1 if unequal else here + before
             else:
-                out[factor[t] + row] = table[here + at]
+                out[begin + row] = here + at
 
 
 @jit

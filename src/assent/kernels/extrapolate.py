@@ -44,6 +44,7 @@ class History(NamedTuple):
     moves: np.ndarray  # [MEMORY, S] differences of successive moves
     ends: np.ndarray  # [MEMORY, S] differences of successive ends
     products: np.ndarray  # [MEMORY, MEMORY] inner products of ``moves``
+    onto: np.ndarray  # [MEMORY] inner products of ``moves`` with ``f``
     factor: np.ndarray  # [MEMORY, MEMORY] scratch
     weights: np.ndarray  # [MEMORY]
     counts: np.ndarray  # int64[4]
@@ -55,8 +56,8 @@ def make_history(size):
     """Room for states of ``size`` numbers; nothing is known yet."""
     return History(
         np.zeros(size), np.zeros(size), np.zeros(size), np.empty((MEMORY, size)),
-        np.empty((MEMORY, size)), np.empty((MEMORY, MEMORY)), np.empty((MEMORY, MEMORY)),
-        np.empty(MEMORY), np.zeros(4, np.int64), np.zeros(1),
+        np.empty((MEMORY, size)), np.empty((MEMORY, MEMORY)), np.zeros(MEMORY),
+        np.empty((MEMORY, MEMORY)), np.empty(MEMORY), np.zeros(4, np.int64), np.zeros(1),
     )  # fmt: skip
 
 
@@ -120,6 +121,8 @@ def note_move(history):
         product = inner_product(moves, history.moves[j])
         history.products[new, j] = product
         history.products[j, new] = product
+        history.onto[j] += product  # f has grown by this difference
+    history.onto[new] = inner_product(moves, f)
 
 
 @jit
@@ -148,7 +151,7 @@ def find_weights(history):
     if kept < 2 or not factorise(history.products, kept, factor):
         return False
     for i in range(kept):
-        total = inner_product(history.moves[i], history.f)
+        total = history.onto[i]
         for k in range(i):
             total -= factor[i, k] * weights[k]
         weights[i] = total / factor[i, i]

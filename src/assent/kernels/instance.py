@@ -17,13 +17,20 @@ from assent.kernels import schedule, structures
 from assent.kernels.active_set import EXACT, Support, Work
 from assent.kernels.ad3 import ROUND, SUMS, advance, fold, pull, rescale
 from assent.kernels.bound import link_scores, scaled_bound
-from assent.kernels.evaluate import assess
+from assent.kernels.evaluate import assess, weigh_entries
 from assent.kernels.extrapolate import extrapolate, forget, make_history
 from assent.kernels.jit import jit
 from assent.kernels.point import index_pairs
 from assent.kernels.projections import LANE_ROWS, LANES
 from assent.kernels.propagate import index_logic, inner, lean
-from assent.kernels.rounding import MAX_SWEEPS, round_point, shake, tidy
+from assent.kernels.rounding import (
+    MAX_SWEEPS,
+    on_grid,
+    round_point,
+    score_step,
+    shake,
+    tidy,
+)
 from assent.kernels.shares import PAIR_BLOCK, Division, whole_division
 from assent.kernels.singles import ROWS, bound_singles, step_singles
 from assent.kernels.start import (
@@ -55,6 +62,8 @@ look_due = lean(schedule.look_due)
 penalty_factor = lean(schedule.penalty_factor)
 vertices = lean(schedule.vertices)
 is_guessing = lean(schedule.is_guessing)
+perturbed_tries = lean(schedule.perturbed_tries)
+looks_first = lean(schedule.looks_first)
 empty_supports = inner(structures.make_supports)
 empty_work = inner(structures.make_flat_work)
 
@@ -79,9 +88,6 @@ class Instance(NamedTuple):
     theta: np.ndarray
     pair: np.ndarray
     table: np.ndarray
-    tied_theta: np.ndarray  # scores on a grid, by which roundings choose
-    tied_pair: np.ndarray
-    tied_table: np.ndarray
     constant: float
     total_weight: float  # of all links
     alpha: float  # over-relaxation
@@ -241,7 +247,7 @@ def iterate(
     Each begins where the last ones lead if ``guessing``; then nobody sleeps.
     """
     alpha, idling = own.alpha, cache and not guessing
-    at_once = iterations if tables is None and not guessing else 1
+    at_once = max(1, iterations) if tables is None and not guessing else 1
     primal, dual, balance = inf, inf, 0.0
     for t in range(done, done + iterations, at_once):
         if guessing:
@@ -457,19 +463,19 @@ def make_aside(own, tables, layout, common):
 
 
 @glue
-def round_once(own, tables, fields, logic, pairs, p, thorough, value, violations, best):
-    """Offer the rounding of marginals."""
+def round_once(
+    own, tables, fields, logic, pairs, theta, pair, p, thorough, value, violations, best
+):  # fmt: skip
+    """Offer the rounding of marginals, by the scores ``theta`` and ``pair``."""
     tidied, nobody = np.empty(p.size), np.zeros(0, np.int8)
     tidy(p, tidied)
-    x = round_point(
-        logic, pairs, fields, own.tied_theta, own.tied_pair, tidied, nobody, MAX_SWEEPS, thorough
-    )
+    x = round_point(logic, pairs, fields, theta, pair, tidied, nobody, MAX_SWEEPS, thorough)
     return offer(own, tables, x, value, violations, best)
 
 
 @glue
 def round_all(
-    own, tables, p, thorough, tolerance, bound, chance, value, violations, best
+    own, tables, p, thorough, is_warm, tolerance, bound, chance, value, violations, best
 ):  # fmt: skip
     """Offer rounded answers; if ``thorough``, perturbed ones as well while a gap remains."""
     logic = index_logic(
@@ -477,16 +483,18 @@ def round_all(
         own.capacity, p.size,
     )  # fmt: skip
     pairs = index_pairs(own.pair_var, p.size)
-    fields = fields_of(tables, own.tied_table, p.size)
+    step = score_step(own.theta, own.pair, own.table)  # near-ties are ties
+    theta, pair = on_grid(own.theta, step), on_grid(own.pair, step)
+    fields = fields_of(tables, on_grid(own.table, step), p.size)
     value, violations = round_once(
-        own, tables, fields, logic, pairs, p, thorough, value, violations, best
+        own, tables, fields, logic, pairs, theta, pair, p, thorough, value, violations, best
     )
-    for _ in range(schedule.PERTURBED_TRIES if thorough else 0):
+    for _ in range(perturbed_tries(thorough, is_warm, violations)):
         if bound - value <= tolerance:
             break
         shaken, chance = shake(p, chance)
         value, violations = round_once(
-            own, tables, fields, logic, pairs, shaken, False, value, violations, best
+            own, tables, fields, logic, pairs, theta, pair, shaken, False, value, violations, best
         )
     return value, violations, chance
 
@@ -541,6 +549,7 @@ def solve(
     history = make_history(0)  # until guessing begins, which most problems do not live to see
     links = own.pair_var.size + own.lits.size + table_lits.size
     plain = np.empty(p.size, np.int8)
+    look = looks_first(True, is_warm, violations)
     while True:
         # 2. Iterate until the next report.
         if settings.adapt and look_due(iterations, looked_at):
@@ -554,8 +563,11 @@ def solve(
         if guessing and history.z.size == 0:
             history = make_history(links + p.size)
             prefer_mean = False
-        more = stretch(iterations, True, is_warm)
-        more = max(1, min(more, settings.max_iterations - iterations))
+        more = 0
+        if not look:
+            more = stretch(iterations, True, is_warm)
+            more = max(1, min(more, settings.max_iterations - iterations))
+        look = False
         primal, moved, tilt, idle = iterate(
             own, tables, layout, aside, state, common, penalty, settings.cache_idle, history,
             guessing, iterations, more, idle,
@@ -590,17 +602,20 @@ def solve(
             plain[v] = p[v] > 0.5 + schedule.UNDECIDED
         value, violations = offer(own, tables, plain, value, violations, x)
         tolerance = settings.gap_tolerance * (1.0 + abs(bound))
-        settled = max(primal, moved) <= settings.residual_tolerance
+        solved = max(primal, moved) <= settings.residual_tolerance
+        if solved:
+            relaxed = relaxed_value(own, tables, layout, aside, p)
+            solved = abs(bound - relaxed) <= tolerance
         asked = stop[0]
-        over = settled or asked != RUNNING or iterations >= settings.max_iterations
+        over = solved or asked != RUNNING or iterations >= settings.max_iterations
         due = iterations >= next_rounding
         if over or due or is_resting(change, tolerance, iterations, rounded_at):
             if due:
                 next_rounding = following(iterations, schedule.ROUNDING_GROWTH)
             rounded_at = iterations
             value, violations, chance = round_all(
-                own, tables, p, over and asked == RUNNING, tolerance, bound, chance, value,
-                violations, x,
+                own, tables, p, over and asked == RUNNING, is_warm, tolerance, bound, chance,
+                value, violations, x,
             )  # fmt: skip
         # 5. Stop, with a proof or for want of time.
         if isfinite(bound) and bound - value <= tolerance:
@@ -622,10 +637,8 @@ def solve(
                 ending, bound = INFEASIBLE, -inf
             before = now
             rays += 1
-        if ending == RUNNING and settled:
-            relaxed = relaxed_value(own, tables, layout, aside, p)
-            if abs(bound - relaxed) <= tolerance:
-                ending = RELAXED
+        if ending == RUNNING and solved:
+            ending = RELAXED
         if ending == RUNNING and iterations >= settings.max_iterations:
             ending = TOO_MANY_ITERATIONS
         if ending == RUNNING:
@@ -633,9 +646,15 @@ def solve(
         if ending != RUNNING:
             break
     # 6. State the outcome.
-    relaxed = relaxed_value(own, tables, layout, aside, p)
-    if tables is not None:
-        structures.inner_marginals(tables, layout, aside.supports, weights)
+    if iterations == 0 and ending == OPTIMAL:  # the answer is all that is known, and exact
+        primal, moved, relaxed = 0.0, 0.0, value
+        write(x, p)
+        if tables is not None:
+            weigh_entries(tables, x, weights)
+    else:
+        relaxed = relaxed_value(own, tables, layout, aside, p)
+        if tables is not None:
+            structures.inner_marginals(tables, layout, aside.supports, weights)
     for v in range(p.size):
         p[v] = min(max(p[v], 0.0), 1.0)
     return Outcome(ending, value, bound, violations, iterations, primal, moved, penalty, relaxed)

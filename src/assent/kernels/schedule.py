@@ -46,7 +46,7 @@ LARGEST_CHANGE = 4.0
 # counts of iterations: before, the factors are still finding their faces, and most problems with a
 # tight relaxation are solved; after, the plain method goes on, whose convergence is proven.
 FIRST_GUESS = 30
-FIRST_WARM_GUESS = 0
+FIRST_WARM_GUESS = 1
 LAST_GUESS = 1000
 # Guessing takes iterations off problems of up to so many links, and adds some to larger ones.
 GUESSED_LINKS = 2_000
@@ -82,6 +82,11 @@ def stretch(iterations, small, warm):
     return max(FIRST_SMALL_REPORT if small else FIRST_REPORT, int(REPORT_GROWTH * iterations))
 
 
+def looks_first(small, warm, violations):
+    """Whether a bound is taken before any iteration: the earlier answer may still be the best."""
+    return small and warm and violations == 0
+
+
 def following(iterations, growth):
     """When something is due again that has just been done."""
     return int(iterations * growth) + 1
@@ -90,6 +95,11 @@ def following(iterations, growth):
 def is_resting(change, tolerance, iterations, rounded_at):
     """Whether the bound rests, and long enough has passed since the last rounding."""
     return abs(change) <= tolerance and iterations >= RESTING_GROWTH * rounded_at
+
+
+def perturbed_tries(thorough, warm, violations):
+    """How many shaken marginals are rounded; the run before has tried, if it left an answer."""
+    return PERTURBED_TRIES if thorough and not (warm and violations == 0) else 0
 
 
 def is_better(value, than):

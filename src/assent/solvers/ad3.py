@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels import ad3 as kernel
-from assent.kernels import extrapolate, schedule, start
+from assent.kernels import evaluate, extrapolate, schedule, start
 from assent.kernels.projections import LANE_ROWS, LANES
 from assent.kernels.shares import PAIR_BLOCK, Division
 from assent.problem import DualPoint, Float, Int32, Int64, Problem, Scores
@@ -88,6 +88,7 @@ class Workspace:
     smooth: tuple[Float, Float, Float, Float] | None = None  # the averages, averaged again
     prefer: int = MEAN  # the dual point that gave the best bound when all were tried
     warm: bool = False  # begun at the end of an earlier run
+    answer: NDArray[np.int8] | None = None  # what was proven before any iteration
     history: extrapolate.History | None = None  # of the iterations from which others are guessed
 
     def allocate(self, problem: Problem, threads: int) -> None:
@@ -392,6 +393,14 @@ class AD3:
             np.multiply(w.penalty, state.table + literals, out=out.table)
         return out
 
+    def rest_at(
+        self, problem: Problem, workspace: Workspace, answer: NDArray[np.int8]
+    ) -> Info:
+        """No iteration is needed: ``answer[n]`` is the relaxed one too, and all agree on it."""
+        workspace.answer = answer
+        workspace.p[:] = answer
+        return Info(0, 0.0, 0.0, workspace.penalty)
+
     def marginals(self, workspace: Workspace) -> Float:
         """The consensus ``[n]``."""
         return workspace.p
@@ -402,6 +411,8 @@ class AD3:
         A table's inner parts are those of its own copy, which agrees with the consensus up to
         the primal residual.
         """
+        if workspace.answer is not None:
+            return evaluate.value(problem, scores, workspace.answer)
         total = scores.constant + start.relaxed_score(
             scores.theta, problem.pair_var, scores.pair, workspace.p
         )
@@ -411,6 +422,10 @@ class AD3:
         """Weights of the tables' entries, laid out as ``Scores.table``, in their own copies."""
         if workspace.aside is None:
             return np.zeros(0)
+        if workspace.answer is not None:
+            weights = np.empty(problem.tables.entry[-1])
+            evaluate.weigh_entries(problem.tables, workspace.answer, weights)
+            return weights
         return workspace.aside.inner_marginals(problem)
 
 

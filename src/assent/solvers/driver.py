@@ -128,22 +128,27 @@ class Run:
         """Advance until a reason to stop; returns status, message and the last info."""
         info = Info(0, np.inf, np.inf)
         most = max(1, int(LINKS_PER_CALL // max(1, self.problem.n_links)))
+        look = self._looks_first()
         while True:
             left = self.solver.max_iterations - info.iterations
             step = schedule.stretch(info.iterations, self.small, self.warm)
-            info = self._advance(workspace, min(step, most, left, self._in_time()))
+            if not look:
+                info = self._advance(workspace, min(step, most, left, self._in_time()))
             before = self.best.bound
             self.iterations = info.iterations
             self._take_bound(workspace)
             if self.small or info.finished:
                 self._offer_as_they_are(self.solver.marginals(workspace))
-            ending = self._ending(info)
+            ending = self._ending(info, workspace)
             if info.finished and self._closed():
                 pass  # the relaxed answer is whole and best: nothing to round
             elif ending or self._rounding_due(info.iterations, before):
                 self._round(workspace, thorough=ending and self._time_to_be_thorough())
             stop = self.report(self._record(info)) is True
             status = self._status(info, workspace)
+            if look and status is Status.OPTIMAL:
+                rest_at: Any = getattr(self.solver, "rest_at")  # noqa: B009 - an optional ability
+                info = rest_at(self.problem, workspace, self.best.assignment)
             if status is not None:
                 return status, status.value, info
             if info.finished and info.reason:
@@ -156,6 +161,15 @@ class Run:
                 return Status.STOPPED, ITERATION_LIMIT, info
             if self._out_of_time():
                 return Status.STOPPED, TIME_LIMIT, info
+            look = False
+
+    def _looks_first(self) -> bool:
+        """Whether the earlier answer may be proven best without any iteration."""
+        able = hasattr(self.solver, "rest_at") and not self.problem.models
+        return able and schedule.looks_first(self.small, self.warm, self._violations())
+
+    def _violations(self) -> int:
+        return 0 if self.best.assignment is not None else self.best.fewest_violations
 
     def _advance(self, workspace: Any, iterations: int) -> Info:
         begun = time.perf_counter()
@@ -222,13 +236,15 @@ class Run:
     def _tolerance(self) -> float:
         return self.solver.gap_tolerance * (1.0 + abs(self.best.bound))
 
-    def _ending(self, info: Info) -> bool:
+    def _ending(self, info: Info, workspace: Any) -> bool:
         over = info.iterations >= self.solver.max_iterations or self._out_of_time()
-        return over or self._settled(info)
+        return over or info.finished or self._solved(info, workspace)
 
-    def _settled(self, info: Info) -> bool:
+    def _solved(self, info: Info, workspace: Any) -> bool:
+        """Whether the relaxation is: everybody agrees, and nothing is better."""
         residual = max(info.primal_residual, info.dual_residual)
-        return info.finished or residual <= self.solver.residual_tolerance
+        settled = info.finished or residual <= self.solver.residual_tolerance
+        return settled and self.relaxation(info, workspace).delta <= self._tolerance()
 
     def _round(self, workspace: Any, *, thorough: bool) -> None:
         """Offer a rounded answer; at the end, while a gap remains, perturbed ones as well."""
@@ -239,7 +255,7 @@ class Run:
         if not self.large and not self.small:
             self._offer_as_they_are(marginals)
         self._offer_rounded(marginals, thorough)
-        for _ in range(schedule.PERTURBED_TRIES if thorough else 0):
+        for _ in range(schedule.perturbed_tries(thorough, self.warm, self._violations())):
             if self.best.bound - self.best.value <= self._tolerance() or self._out_of_time():
                 break
             shaken, self.chance = rounding.shake(marginals, self.chance)
@@ -292,7 +308,7 @@ class Run:
             return Status.OPTIMAL
         if self._infeasible(info, workspace):
             return Status.INFEASIBLE
-        if self._settled(info) and self.relaxation(info, workspace).delta <= tolerance:
+        if self._solved(info, workspace):
             return Status.RELAXED
         return None
 

@@ -40,10 +40,11 @@ class WarmStart:
 class Solver(Protocol):
     """A frozen settings object; all state lives in the workspace it makes.
 
-    Three abilities are optional: ``ray(workspace)``, link scores that prove infeasibility (or
-    None), ``table_marginals(problem, workspace)``, weights of table entries, and
-    ``proof(compiled, workspace)``, what shows a bound that link scores do not (or None).  Through
-    ``take_answer(workspace, x)`` an answer is handed over that was known before; with
+    Four abilities are optional: ``ray(workspace)``, link scores that prove infeasibility (or
+    None), ``table_marginals(problem, workspace)``, weights of table entries,
+    ``proof(compiled, workspace)``, what shows a bound that link scores do not (or None), and
+    ``rest_at(problem, workspace, answer)`` of solvers with a bound before the first iteration.
+    Through ``take_answer(workspace, x)`` an answer is handed over that was known before; with
     ``long_iterations`` answers are sought at every report, where these are far apart.
     """
 

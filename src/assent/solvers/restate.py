@@ -109,9 +109,8 @@ def beginning(compiled: Compiled, place: Place, status: Status) -> Beginning:
     """What a later run can start from, without the result itself."""
     slab, b = place
     dual = None if status is Status.INFEASIBLE else slab.dual(b)
-    penalty = float(slab.outcomes[b, instance.Outcome._fields.index("penalty")])
     assignment = compiled.full(slab.assignment(b))
-    return Beginning(compiled, slab.consensus(b), dual, penalty, assignment)
+    return Beginning(compiled, slab.consensus(b), dual, float(slab.penalties[b]), assignment)
 
 
 def _message(status: Status, ending: int) -> str:

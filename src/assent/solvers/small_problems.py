@@ -31,19 +31,34 @@ from assent.solvers.starting_point import default_relaxation, first_consensus, l
 SLAB_LINKS = 4_000_000
 
 # Links solved in one compiled call, a few milliseconds: threads then end at about the same time.
-CALL_LINKS = 4_000
+CALL_LINKS = 8_000
+
+# Where the penalty stands in an outcome.
+PENALTY = instance.Outcome._fields.index("penalty")
 
 # How often the waiting thread looks at the clock, in seconds.
 TICK = 0.05
 
 
 class Job(NamedTuple):
-    """A problem to solve: scores, perhaps a point to start from and an assignment ``[n]``."""
+    """A problem to solve: scores, perhaps a point to start from and an assignment ``[n]``.
+
+    Both may stand in the arrays of an earlier run.
+    """
 
     problem: Problem
     scores: Scores
     warm: WarmStart | None = None
     known: NDArray[np.int8] | None = None
+    earlier: Place | None = None
+
+    def with_start(self) -> Job:
+        """The same with the point and the assignment of the earlier run."""
+        if self.earlier is None:
+            return self
+        slab, b = self.earlier
+        warm = WarmStart(slab.consensus(b), slab.dual(b), float(slab.penalties[b]))
+        return Job(self.problem, self.scores, warm, slab.assignment(b))
 
 
 def is_small(problem: Problem) -> bool:
@@ -63,6 +78,7 @@ class Prepared:
     consensus: Float
     total_weight: float
     alpha: float
+    plain: bool  # whether the blockwise kernels take everything
 
 
 _prepared: WeakKeyDictionary[Problem, Prepared] = WeakKeyDictionary()
@@ -92,7 +108,7 @@ def _prepare(problem: Problem) -> Prepared:
     )  # fmt: skip
     return Prepared(
         arrays, (group, link, mass), tables, make_layout(tables), sizes,
-        first_consensus(problem, nothing), total, default_relaxation(problem),
+        first_consensus(problem, nothing), total, default_relaxation(problem), all_common(problem),
     )  # fmt: skip
 
 
@@ -101,6 +117,9 @@ class Slab:
     """Problems that stand end to end, and what came out."""
 
     batch: kernel.Batch
+    tables: Tables | None  # of all problems, if the blockwise kernels do not take everything
+    layout: Layout | None
+    over_relaxation: float | None  # that of the solver
     outcomes: Float  # [B, fields of instance.Outcome]
     seconds: Float  # [B] of a processor, the average of the problems in one call
 
@@ -110,6 +129,11 @@ class Slab:
     def outcome(self, b: int) -> instance.Outcome:
         """How problem ``b`` ended."""
         return instance.Outcome(*self.outcomes[b].tolist())
+
+    @property
+    def penalties(self) -> Float:
+        """The last ones ``[B]``."""
+        return self.outcomes[:, PENALTY]
 
     def _part(self, values: NDArray[Any], column: int, b: int) -> NDArray[Any]:
         begin, end = self.batch.ends[b : b + 2, column]
@@ -181,7 +205,7 @@ def solve_jobs(
 
 def _slabs(jobs: Sequence[Job]) -> Iterator[list[int]]:
     """Jobs that go together: with or without factors outside the fused loop, not too many."""
-    plain = [all_common(job.problem) for job in jobs]
+    plain = [prepare(job.problem).plain for job in jobs]
     for kind in (True, False):
         numbers: list[int] = []
         links = 0
@@ -203,21 +227,16 @@ class _Work:
     def __init__(
         self, jobs: list[Job], solver: AD3, settings: instance.Settings, stop: Int64
     ) -> None:
-        prepared = [prepare(job.problem) for job in jobs]
-        batch = _assemble(jobs, prepared, solver)
-        outcomes = np.zeros((len(jobs), len(instance.Outcome._fields)))
-        self.slab = Slab(batch, outcomes, np.zeros(len(jobs)))
+        before = _slab_of(jobs)
+        if before is None or before.over_relaxation != solver.over_relaxation:
+            self.slab = _lay_out([job.with_start() for job in jobs], solver)
+        else:
+            self.slab = _continue(before, jobs, solver)
         self.settings, self.stop = settings, stop
-        self.tables: Tables | None = None
-        self.layout: Layout | None = None
-        self.table_lits = np.zeros(0, np.int32)
-        self.table_lits.flags.writeable = False
-        if not all_common(jobs[0].problem):
-            self.tables = Tables(*map(_joined, _columns(q.tables for q in prepared)))
-            *columns, no_base, no_scratch = _columns(q.layout for q in prepared)
-            self.layout = _layout(columns, no_base[0], no_scratch[0])
-            self.table_lits = self.tables.lits
-        self.calls = _calls(batch.ends)
+        self.table_lits = _joined([np.zeros(0, np.int32)])
+        if self.slab.tables is not None:
+            self.table_lits = self.slab.tables.lits
+        self.calls = _calls(self.slab.batch.ends)
         self.number = itertools.count()  # next() is one step, whoever takes it
         self.solved: list[int] = []  # problems of the calls that are over
         self.failures: list[BaseException] = []
@@ -242,7 +261,7 @@ class _Work:
     def _solve(self, first: int, last: int) -> None:
         begun = time.thread_time()
         kernel.solve_range(
-            self.slab.batch, self.tables, self.layout, self.table_lits, self.settings,
+            self.slab.batch, self.slab.tables, self.slab.layout, self.table_lits, self.settings,
             first, last, self.stop, self.slab.outcomes,
         )  # fmt: skip
         self.slab.seconds[first:last] = (time.thread_time() - begun) / (last - first)
@@ -300,6 +319,65 @@ def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return out
 
 
+def _lay_out(jobs: list[Job], solver: AD3) -> Slab:
+    """A slab of problems that are yet to be solved."""
+    prepared = [prepare(job.problem) for job in jobs]
+    tables, layout = None, None
+    if not prepared[0].plain:
+        tables = Tables(*map(_joined, _columns(q.tables for q in prepared)))
+        *columns, no_base, no_scratch = _columns(q.layout for q in prepared)
+        layout = _layout(columns, no_base[0], no_scratch[0])
+    return _unsolved(_assemble(jobs, prepared, solver), tables, layout, solver)
+
+
+def _unsolved(
+    batch: kernel.Batch, tables: Tables | None, layout: Layout | None, solver: AD3
+) -> Slab:
+    count = len(batch.numbers)
+    outcomes = np.zeros((count, len(instance.Outcome._fields)))
+    return Slab(batch, tables, layout, solver.over_relaxation, outcomes, np.zeros(count))
+
+
+def _slab_of(jobs: Sequence[Job]) -> Slab | None:
+    """The slab of an earlier run whose problems these are, one after the other."""
+    first = jobs[0].earlier
+    if first is None or len(first.slab) != len(jobs):
+        return None
+    for b, job in enumerate(jobs):
+        if job.earlier is None or job.earlier.number != b or job.earlier.slab is not first.slab:
+            return None
+    return first.slab
+
+
+def _continue(before: Slab, jobs: list[Job], solver: AD3) -> Slab:
+    """The same problems with new scores: what does not depend on them stays where it is."""
+    batch = before.batch
+    scores = _columns((job.scores.theta, job.scores.pair, job.scores.table) for job in jobs)
+    theta, pair, table = map(np.concatenate, scores)
+    table.flags.writeable = False
+    numbers = batch.numbers.copy()
+    numbers[:, kernel.CONSTANT] = [job.scores.constant for job in jobs]
+    known = np.isfinite(before.penalties) & (before.penalties > 0.0)
+    numbers[:, kernel.PENALTY] = solver.penalty or np.where(known, before.penalties, np.nan)
+    after = _Links(len(batch.dual_pair), len(batch.dual_logic), len(batch.dual_table))
+    everyone = np.ones(len(jobs), np.bool_)
+    following = batch._replace(
+        numbers=numbers, theta=theta, pair=pair, table=table, warm=everyone, known=everyone,
+        warm_pair=batch.dual_pair, warm_logic=batch.dual_logic, warm_table=batch.dual_table,
+        p=_decided(batch.p.copy(), batch.degree, theta), x=batch.x.copy(), dual_pair=after.pair,
+        dual_logic=after.logic, dual_table=after.table,
+        entry_weight=np.zeros_like(batch.entry_weight),
+    )  # fmt: skip
+    return _unsolved(following, before.tables, before.layout, solver)
+
+
+def _decided(p: Float, degree: NDArray[Any], theta: Float) -> Float:
+    """Coordinates without links at their best value: nothing ever moves them."""
+    alone = degree == 0
+    p[alone] = theta[alone] > 0.0
+    return p
+
+
 def _assemble(jobs: list[Job], prepared: list[Prepared], solver: AD3) -> kernel.Batch:
     """All problems end to end."""
     ends = np.zeros((len(jobs) + 1, kernel.COLUMNS), np.int64)
@@ -317,8 +395,7 @@ def _assemble(jobs: list[Job], prepared: list[Prepared], solver: AD3) -> kernel.
             for job, q in zip(jobs, prepared, strict=True)
         ]
     )
-    alone = degree == 0  # nothing ever moves them: they decide by their scores
-    p[alone] = theta[alone] > 0.0
+    p = _decided(p, degree, theta)
     total = ends[-1]
     x = np.zeros(total[kernel.COORDINATES], np.int8)
     if known.any():
