@@ -122,6 +122,7 @@ def per_iteration_command(quick: bool, only: str, data: Path | None, sides: str)
     chosen = _chosen(data, quick, only)
     tori = _numbers(sides) or SIDES[quick]
     per_iteration.run(new_console(), tori, chosen)
+    per_iteration.run_tables(new_console(), min(20, max(tori)))
     per_iteration.compare(new_console(), min(100, max(tori)))
 
 

@@ -19,6 +19,10 @@ from benchmarks.synthetic import torus
 
 PAIR_BAR = 10.0  # ns per pair factor and iteration
 LINK_BAR = 12.0  # ns per logic link and iteration
+POTTS_BAR = 0.6  # ms per iteration, on a torus of 20 × 20 variables with 8 labels
+DENSE_BAR = 0.8  # µs per table of 8 × 8 and iteration
+LABELS = 8
+COUPLING = 10.0  # scores of tables and Potts factors are up to so large, those of labels up to 1
 # Iterations per call: ten as in a decode.  Residuals are computed in every iteration.
 ITERATIONS = 10
 SECONDS = 1.5  # spent on each figure; the quickest call counts
@@ -69,6 +73,61 @@ def run(console: Console, sides: Sequence[int], instances: Sequence[Instance]) -
             notes=[(cost.name, cost.note) for cost in links],
         )
     return [*pairs, *links]
+
+
+def run_tables(console: Console, side: int) -> list[Cost]:
+    """Measure tori of labels, with Potts factors and with tables; print both."""
+    costs = []
+    for kind in (at.Potts, at.Dense):
+        name = f"{kind.__name__} {side}² × {LABELS}"
+        with console.status(name):
+            costs.append(_recorded(name, lambda n=name, k=kind: table_cost(n, k, side)))
+    tables.show(
+        console,
+        f"AD3: iterations on tori of variables with {LABELS} labels",
+        ("problem", "factors", "ms per iteration", "bar", "µs per factor", "bar"),
+        [_table_row(cost, barred=side == 20) for cost in costs],
+        caption="as the iterations of a decode: all factors, supports remembered",
+        notes=[(cost.name, cost.note) for cost in costs],
+    )
+    return costs
+
+
+def table_cost(name: str, kind: Any, side: int) -> Cost:
+    """Cost per factor on a torus of labels."""
+    problem, scores = flat(torus_of_labels(side, kind))
+    factors = int(problem.tables.factor[-1])
+    return Cost(name, factors, 1e9 * iteration_seconds(problem, scores) / factors)
+
+
+def torus_of_labels(side: int, kind: Any) -> at.FactorGraph:
+    """Random scores of labels, and of factors of one kind between neighbours."""
+    rng = np.random.default_rng(0)
+    graph = at.FactorGraph()
+    shape = (side, side, LABELS)
+    x = graph.categorical((side, side), LABELS, scores=rng.uniform(-1.0, 1.0, shape))
+    entries = (LABELS,) if kind is at.Potts else (LABELS, LABELS)
+    number = np.arange(side)
+    for other in (x[np.roll(number, -1)], x[:, np.roll(number, -1)]):
+        scores = rng.uniform(-COUPLING, COUPLING, (side, side, *entries))
+        graph.add(kind(x, other, scores=scores))
+    return graph
+
+
+def _table_row(cost: Cost, barred: bool) -> tuple[str, ...]:
+    if cost.note:
+        return (cost.name, tables.FAILED, "", "", "", "")
+    whole, each = 1e-6 * cost.units * cost.nanoseconds, 1e-3 * cost.nanoseconds
+    is_potts = cost.name.startswith("Potts")
+    bars = (POTTS_BAR, None) if is_potts else (None, DENSE_BAR)
+    return (
+        cost.name,
+        f"{cost.units:,}",
+        f"{whole:.2f}",
+        tables.against(whole, bars[0] if barred else None, at_least=False),
+        f"{each:.2f}",
+        tables.against(each, bars[1] if barred else None, at_least=False),
+    )
 
 
 def compare(console: Console, side: int) -> dict[str, dict[str, float]]:
@@ -154,8 +213,8 @@ def without_pairs(problem: Problem, scores: Scores) -> tuple[Problem, Scores]:
     return logic_only, replace(scores, pair=np.zeros(0))
 
 
-# Every factor in every iteration.
-EVERYBODY = at.AD3(cache_idle=False)
+# Every factor in every iteration, and nothing but iterations.
+EVERYBODY = at.AD3(cache_idle=False, extrapolate=False)
 
 
 def iteration_seconds(problem: Problem, scores: Scores, solver: Any = EVERYBODY) -> float:

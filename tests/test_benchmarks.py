@@ -75,6 +75,7 @@ def test_to_bound(tmp_path, quick_figures):
 def test_per_iteration(quick_figures):
     output = run("per-iteration", "--sides", "6", "--only", "made_up_assignment_6")
     assert "torus 6²" in output and "made_up_assignment_6 logic" in output
+    assert "Potts 6² × 8" in output and "Dense 6² × 8" in output
     assert "failed" not in output
 
 
