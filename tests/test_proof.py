@@ -8,8 +8,23 @@ import numpy as np
 import pytest
 
 import assent as at
+from assent.compiled import graph_scores
+from assent.eliminated import Eliminated
 from assent.problem import DualPoint
-from assent.proof import Apart, Fixed, LinkScores, Ray, Refuted, Replay, Split, Trusted, nodes
+from assent.proof import (
+    Apart,
+    Fixed,
+    Given,
+    LinkScores,
+    Listed,
+    Others,
+    Ray,
+    Refuted,
+    Replay,
+    Split,
+    Trusted,
+    nodes,
+)
 from tests.strategies import optimum
 
 NONE = np.zeros(0)
@@ -150,6 +165,45 @@ def test_a_word_that_is_trusted_is_told():
     assert trusting.trusted == ("HiGHS",)
     assert trusting.verify() and "HiGHS" in repr(trusting)
     assert len(list(nodes(proof))) == 3
+    given = Given(claim.compiled.fixed, Trusted("a friend", 1.0))
+    assert replace(claim, proof=given, bound=10.0).trusted == ("a friend",)
+    nothing = replace(claim, proof=given, bound=-np.inf, value=-np.inf, feasible=False)
+    assert "a friend" in repr(nothing)
+
+
+def test_what_is_no_number_shows_nothing():
+    """Neither link scores, nor a word, nor an elimination of what it cannot write out."""
+    _, claim, true, _ = claim_and_leaves()
+    replay = Replay(claim.compiled, claim.scores)
+    unreal = LinkScores(DualPoint(np.nan * true.dual.pair, NONE))
+    for leaf in (unreal, Trusted("nobody", np.nan)):
+        assert replay.bound(leaf) == np.inf
+        assert replay.bound(Split(((0,), (~0,)), (leaf, true))) == np.inf
+        assert not replace(claim, proof=leaf, bound=claim.value).verify()
+    g = at.FactorGraph()
+    x = g.binary(3, scores=1.0)
+    g.add(at.AtMostOne(x[:2]))
+    g.add(at.Soft(at.AtMostOne(x), penalty=0.1))
+    claim = at.decode(g, at.AD3()).certificate
+    order = Eliminated(tuple(np.array([v]) for v in range(3)))
+    assert Replay(claim.compiled, claim.scores).bound(order) == np.inf
+
+
+def test_no_part_alone_is_an_answer_given_before():
+    """Second best is to change one of two variables, not both."""
+    g = at.FactorGraph()
+    g.binary(2, scores=[1.0, 2.0])
+    compiled, scores = g.compile(), graph_scores(g)
+    leaf = LinkScores(DualPoint(np.zeros((0, 2)), NONE))
+    first, both = np.ones(2, np.int8), np.arange(2)
+    replay = Replay(compiled, scores, Others(both, first[None]))
+
+    def other_than(v):
+        return np.array([v]), Split(((v,), (~v,)), (Listed(both, first), leaf))
+
+    assert replay.bound(Apart(first, (other_than(0), other_than(1)))) == np.inf
+    nested = Split(((1,), (~1,)), (Listed(both, first), leaf))
+    assert replay.bound(Split(((0,), (~0,)), (nested, leaf))) == 2.0
 
 
 def test_deep_proofs_do_not_overflow():

@@ -67,6 +67,8 @@ class Eliminated:
         for block, own in zip(
             replay.compiled.blocks, by_block(replay.compiled, scores), strict=True
         ):
+            if not view.writes_out(block.factor):
+                return np.inf
             value, tables = view.tables_of(block.factor, own)
             total += value
             joints += tables
@@ -127,6 +129,12 @@ class _View:
             for v, states in enumerate(self.variables)
         ]
 
+    def writes_out(self, factor: Factor) -> bool:
+        """Whether a factor has tables: a structure has none, unless all of it is known."""
+        if not isinstance(factor, Scored) or isinstance(factor, Table):
+            return True
+        return not (self.known[np.where(factor.codes < 0, ~factor.codes, factor.codes)] == -1).any()
+
     def tables_of(self, factor: Factor, scores: Float) -> tuple[float, list[Joint]]:
         """What the factors without free variables are worth, and the tables of all others."""
         codes = factor.codes
@@ -161,10 +169,9 @@ class _View:
             value = factor.value_at(
                 truth, np.broadcast_to(scores[row], (len(truth), scores.shape[1]))
             )
-        elif form is not None:
-            value = np.where(row_holds(form, row, truth), 0.0, -np.inf)
         else:
-            value = np.full(len(truth), np.inf)  # a structure is not written out: no bound
+            assert form is not None
+            value = np.where(row_holds(form, row, truth), 0.0, -np.inf)
         return scope, value.reshape(shape)
 
     def _truth(

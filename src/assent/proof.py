@@ -206,9 +206,9 @@ class Replay:
                     self._visit(waiting, node.why, known, (~literal,))
                 self._visit(waiting, node.rest, known, node.literals)
             elif isinstance(node, Apart):
-                worst = max(worst, self._bound_apart(node, known))
+                worst = max(worst, _honest(self._bound_apart(node, known)))
             else:
-                worst = max(worst, node.bound(self, known))
+                worst = max(worst, _honest(node.bound(self, known)))
         return float(worst)
 
     def _visit(
@@ -299,11 +299,13 @@ class Replay:
         agrees = ((known == -1) | (known == node.assignment)).all()
         if not check.feasible or not agrees or not self._are_apart(node.parts, known):
             return np.inf
+        # An answer given before is one of the whole: no part alone is.
+        alone = self if self.listed is None else Replay(self.compiled, self.scores)
         total = check.value
         for coordinates, proof in node.parts:
             outside = node.assignment.copy()
             outside[coordinates] = known[coordinates]
-            total += self.bound(proof, outside) - check.value
+            total += alone.bound(proof, outside) - check.value
         return total
 
     def _are_apart(self, parts: tuple[tuple[Int64, Any], ...], known: Known) -> bool:
@@ -323,6 +325,11 @@ class Replay:
             if own.size and (low[own].min(axis=1) < high[own].max(axis=1)).any():
                 return False
         return True
+
+
+def _honest(bound: float) -> float:
+    """A bound that is a number; what is none shows nothing."""
+    return np.inf if np.isnan(bound) else bound
 
 
 def _agree(given: Known | None, known: Known) -> bool:

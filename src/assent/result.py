@@ -106,7 +106,9 @@ class Certificate:
     @property
     def trusted(self) -> tuple[str, ...]:
         """Whose word parts of the bound rest on: what `verify` cannot recheck."""
-        return proofs.trusted(self.proof) if self.proof is not None else ()
+        if self.proof is not None:
+            return proofs.trusted(self.proof)
+        return ("HiGHS",) if self.searched and not self.is_ray else ()
 
     @property
     def gap(self) -> float:
@@ -172,16 +174,18 @@ class Certificate:
         return certify.proves_infeasible(self.compiled, self.scores, self.dual_point)
 
     def __repr__(self) -> str:
+        trusting = tuple(f"trusting {name}" for name in self.trusted)
         if self.bound == -np.inf:
             first, last = self.conflict[:3], self.conflict[3:][-1:]
             more = ("…",) if len(self.conflict) > 4 else ()
-            return "Certificate: infeasible; involved: " + "; ".join((*first, *more, *last))
+            words = ("involved: " + "; ".join((*first, *more, *last)),) if first else ()
+            return "; ".join(("Certificate: infeasible", *words, *trusting))
         value = f"{self.value:.6g}" if self.feasible else "none found"
-        return (
+        claim = (
             f"Certificate: value {value} ≤ optimum ≤ bound {self.bound:.6g} "
             f"(gap {self.gap:.3g}, relative {self.relative_gap:.1e})"
-            + "".join(f"; trusting {name}" for name in self.trusted)
         )
+        return "; ".join((claim, *trusting))
 
 
 class Paid(NamedTuple):

@@ -61,7 +61,7 @@ class IntegerProgram(SolvedRelaxation):
         >>> g = at.FactorGraph()
         >>> x = g.binary(3, scores=1.0)
         >>> rule = g.add(at.Pair(x[[0, 1, 2]], x[[1, 2, 0]], scores=-2.0))
-        >>> at.decode(g).status.name, at.decode(g, at.IntegerProgram()).status.name
+        >>> at.decode(g, at.AD3()).status.name, at.decode(g, at.IntegerProgram()).status.name
         ('RELAXED', 'OPTIMAL')
     """
 
