@@ -28,6 +28,8 @@ SOLVERS: dict[str, Any] = {
 SAME_GAP = 1e-4  # relative: gaps that differ by less are the same
 WORST_BAR, MEAN_BAR = 1.5, 1.1
 REPEATS = 5
+LONG = 0.3  # seconds: a run this long is not repeated
+HOPELESS = 10.0  # nor one that took so many times as long as Auto
 
 
 @dataclass
@@ -53,27 +55,40 @@ class Outcome:
 
 
 def measure(instance: Instance, limit: float) -> Outcome:
-    """Run all solvers on one graph; the quickest of a few runs counts, the first one not."""
+    """Run all solvers on one graph."""
     graph = instance.build()
     graph.compile()
     outcome = Outcome(instance.name)
     for name, solver in {"Auto": at.Auto(), **SOLVERS}.items():
-        seconds, gap = np.inf, np.inf
-        for run in range(REPEATS + 1):
-            begun = time.process_time()
-            try:
-                result = at.decode(graph, solver, time_limit=limit)
-            except at.ModelError:
-                break
-            took = time.process_time() - begun
-            gap = result.certificate.relative_gap
-            seconds = min(seconds, took) if run else np.inf
-            if run and took > 0.5:
-                break
-            if name == "Auto":
-                outcome.plan = result.plan.split(",")[0].split(":")[0]
-        outcome.seconds[name], outcome.gap[name] = seconds, gap
+        hopeless = HOPELESS * outcome.seconds.get("Auto", np.inf)
+        seconds, result = clock(graph, solver, limit, hopeless)
+        outcome.seconds[name] = seconds
+        outcome.gap[name] = np.inf if result is None else result.certificate.relative_gap
+        if name == "Auto" and result is not None:
+            outcome.plan = result.plan.split(",")[0].split(":")[0]
     return outcome
+
+
+def clock(
+    graph: at.FactorGraph, solver: Any, limit: float, hopeless: float
+) -> tuple[float, at.Result | None]:
+    """Processor seconds of the quickest run after the first one, and a result.
+
+    The first run counts where it took so long that another would not help.
+    """
+    best, result = np.inf, None
+    for run in range(REPEATS + 1):
+        begun = time.process_time()
+        try:
+            result = at.decode(graph, solver, time_limit=limit)
+        except at.ModelError:
+            return np.inf, None
+        took = time.process_time() - begun
+        if run or took > hopeless:
+            best = min(best, took)
+        if took > hopeless or (run and took > LONG):
+            break
+    return best, result
 
 
 def run(console: Console, chosen: Sequence[Instance], limit: float) -> list[Outcome]:

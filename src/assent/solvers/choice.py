@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from assent.compiled import Compiled
-from assent.problem import Problem
+from assent.problem import KNAPSACK, Problem
 from assent.solvers.repulsions import what_is_larger
 
 # Where an answer is wanted soon, elimination may look at so many entries at most, plus some for
@@ -15,7 +17,16 @@ from assent.solvers.repulsions import what_is_larger
 SOON, SOON_PER_LINK = 1 << 20, 500
 
 # Pairs of variables looked at per variable and link while an order of elimination is sought.
-SOON_EFFORT = 100
+SOON_EFFORT = 400
+
+# Elimination that looks at this many entries per link at most is quicker than any decoder.
+AT_ONCE_PER_LINK = 50
+
+# Sweeps in which TRWS closes the gap of most pairwise models whose relaxation is tight.
+FIRST_SWEEPS = 100
+
+# A relaxation with knapsacks is solved as a linear program up to so many links.
+MOST_KNAPSACK_LINKS = 20_000
 
 # Beyond so many links a flow takes longer and more memory than a decoder's first bounds.
 MOST_FLOW_LINKS = 4_000_000
@@ -37,6 +48,7 @@ class Step:
 
 _unshared: WeakKeyDictionary[Problem, bool] = WeakKeyDictionary()
 _parts: WeakKeyDictionary[Problem, int] = WeakKeyDictionary()
+_pairwise: WeakKeyDictionary[Problem, bool] = WeakKeyDictionary()
 _larger: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
 
 
@@ -45,11 +57,11 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> list[Step]:
     problem = compiled.problem
     shortcut = _alone(problem, tolerance) or _elimination(problem, exact, tolerance)
     if shortcut is not None:
-        return [shortcut]
+        return [*_before(problem, shortcut, tolerance), shortcut]
     flow = [_roof(tolerance, exact)] if _takes_flow(problem) else []
     if exact:
         return [*flow, *(_by_parts(problem, tolerance) or _search(problem, tolerance))]
-    return flow or [_decoder(tolerance)]
+    return flow or _decoders(problem, tolerance)
 
 
 def _alone(problem: Problem, tolerance: float) -> Step | None:
@@ -93,10 +105,55 @@ def _roof(tolerance: float, exact: bool) -> Step:
     return Step(RoofDuality(gap_tolerance=tolerance), words + more)
 
 
-def _decoder(tolerance: float) -> Step:
+def _decoders(problem: Problem, tolerance: float) -> list[Step]:
     from assent.solvers.ad3 import AD3
 
-    return Step(AD3(gap_tolerance=tolerance), "AD3: no shortcut applies.")
+    loose = KNAPSACK in problem.group_kind and not problem.models
+    if loose and problem.n_links <= MOST_KNAPSACK_LINKS:
+        from assent.solvers.linear_program import LinearProgram
+
+        words = "LinearProgram, as a knapsack is one row there."
+        return [Step(LinearProgram(gap_tolerance=tolerance), words)]
+    if is_pairwise(problem):
+        return [_sweeps(tolerance), Step(AD3(gap_tolerance=tolerance), "AD3, as a gap remained.")]
+    return [Step(AD3(gap_tolerance=tolerance), "AD3: no shortcut applies.")]
+
+
+def _sweeps(tolerance: float) -> Step:
+    from assent.solvers.trws import TRWS
+
+    words = "TRWS for some sweeps, as all factors are over two variables."
+    return Step(TRWS(gap_tolerance=tolerance, max_iterations=FIRST_SWEEPS), words)
+
+
+def _before(problem: Problem, shortcut: Step, tolerance: float) -> list[Step]:
+    """A flow or sweeps first, where they are likely to be quicker than large joins."""
+    from assent.solvers.elimination import Elimination, Way, way_for
+
+    if not isinstance(shortcut.solver, Elimination):
+        return []
+    way = way_for(problem)
+    if isinstance(way, Way) and way.work <= AT_ONCE_PER_LINK * problem.n_links:
+        return []
+    if _takes_flow(problem):
+        return [_roof(tolerance, True)]
+    return [_sweeps(tolerance)] if is_pairwise(problem) else []
+
+
+def is_pairwise(problem: Problem) -> bool:
+    """Whether all factors are tables over two variables, beside what makes variables whole."""
+    if problem not in _pairwise:
+        _pairwise[problem] = _all_pairwise(problem)
+    return _pairwise[problem]
+
+
+def _all_pairwise(problem: Problem) -> bool:
+    from assent.solvers.tabulated import find_variables
+
+    tables = problem.tables
+    if problem.n_pairs or problem.models or not len(tables.kind):
+        return False
+    return bool((np.diff(tables.slot) == 2).all()) and bool(find_variables(problem).is_block.all())
 
 
 def _by_parts(problem: Problem, tolerance: float) -> list[Step]:

@@ -73,6 +73,8 @@ def find_way(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> W
     tables = tabulation(problem)
     if isinstance(tables, str):
         return tables
+    if tables.entries > most:
+        return "its factors written out would take too much work"
     shape = tables.model(no_scores(problem))
     join = min(LARGEST_JOIN, np.log2(most))
     found = None
