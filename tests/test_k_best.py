@@ -98,6 +98,39 @@ def test_an_interrupt_ends_the_list():
     assert results[0].certificate.verify()
 
 
+def test_an_interrupt_among_later_answers_keeps_those_before():
+    g = frustrated(np.random.default_rng(1))
+    for moment in (2, 3, 5):
+        calls = []
+
+        def interrupt(step, calls=calls, moment=moment):
+            calls.append(step)
+            if len(calls) == moment:
+                raise KeyboardInterrupt
+
+        results = at.k_best(g, 50, solver=PLAIN, callback=interrupt)
+        assert results[-1].status is at.Status.STOPPED and "Interrupted" in results[-1].message
+        assert all(r.status is at.Status.OPTIMAL for r in results[:-1])
+        assert all(r.certificate.verify() for r in results)
+        assert len({r.certificate.assignment.tobytes() for r in results}) == len(results)
+
+
+def test_a_limit_is_one_for_all_answers():
+    """Each of them is found at once, and there are a million."""
+    g = at.FactorGraph()
+    g.binary(20, scores=np.linspace(1.0, 2.0, 20))
+    results = at.k_best(g, 10**6, time_limit=0.2)
+    assert len(results) < 10**5 and results[-1].status is at.Status.STOPPED
+    assert results[-1].feasible and results[-1].certificate.verify()
+
+
+def test_a_cell_whose_search_stops_early_rests_on_the_one_above():
+    g = frustrated(np.random.default_rng(1))
+    for nodes in (1, 2, 3):
+        results = at.k_best(g, 5, solver=at.BranchAndBound(second=None, core=0, max_nodes=nodes))
+        assert all(r.certificate.verify() for r in results)
+
+
 def test_settings_are_checked():
     g = spin_glass(3)
     other = at.FactorGraph().binary(2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +15,14 @@ from assent.errors import ModelError
 from assent.graph import FactorGraph
 from assent.problem import Int64
 from assent.proof import Others
-from assent.result import Result
+from assent.result import Result, Status
 from assent.trace import Progress
 from assent.variables import Categorical, Literals
 
 if TYPE_CHECKING:
     from assent.solvers.branch_and_bound import BranchAndBound
+    from assent.solvers.partition import Partition
+    from assent.solvers.search import Search
 
 
 def k_best(
@@ -102,8 +105,8 @@ def _list(
     callback: Callable[[Progress], Any] | None,
 ) -> list[Result]:
     from assent.closure import Closure
-    from assent.solvers.branch_and_bound import conclude
-    from assent.solvers.driver import INTERRUPTED
+    from assent.solvers.branch_and_bound import OUT_OF_MEMORY
+    from assent.solvers.driver import INTERRUPTED, TIME_LIMIT
     from assent.solvers.partition import Partition
     from assent.solvers.search import Search
 
@@ -118,18 +121,39 @@ def _list(
 
     partition = Partition(closure, coordinates, search)
     results: list[Result] = []
-    while len(results) < k:
-        reason = None
-        try:
-            cell = partition.best()
-        except KeyboardInterrupt:
-            cell, reason = partition.first, INTERRUPTED
-        if cell is None or cell.search is None:
-            break
-        listed = [r.certificate.assignment[coordinates] for r in results]
-        others = Others(coordinates, np.array(listed, np.int8)) if listed else None
-        results.append(conclude(cell.search, reason, partition, others))
-        if reason is not None or not cell.search.finished():
-            break
-        partition.give(cell)
+    try:
+        while (cell := partition.best()) is not None:
+            assert cell.search is not None
+            results.append(_told(results, partition, cell.search, None))
+            if len(results) == k or not cell.search.finished():
+                return results
+            if time.perf_counter() >= deadline:
+                return _ended(results, partition, TIME_LIMIT)
+            partition.give(cell)
+    except (KeyboardInterrupt, MemoryError) as error:
+        if partition.latest is None:
+            raise
+        was_asked = isinstance(error, KeyboardInterrupt)
+        return _ended(results, partition, INTERRUPTED if was_asked else OUT_OF_MEMORY)
     return results
+
+
+def _told(before: list[Result], partition: Partition, search: Search, reason: str | None) -> Result:
+    """The answer of a search as the next one of a list."""
+    from assent.solvers.branch_and_bound import conclude
+
+    coordinates = partition.coordinates
+    listed = [r.certificate.assignment[coordinates] for r in before]
+    others = Others(coordinates, np.array(listed, np.int8)) if listed else None
+    return conclude(search, reason, partition, others)
+
+
+def _ended(results: list[Result], partition: Partition, reason: str) -> list[Result]:
+    """A list that something ended, with what the last search found; its last is STOPPED."""
+    assert partition.latest is not None and partition.latest.search is not None
+    search, coordinates = partition.latest.search, partition.coordinates
+    found = search.incumbent.assignment
+    told = [r.certificate.assignment[coordinates] for r in results]
+    if not told or (found is not None and not any((found[coordinates] == x).all() for x in told)):
+        results = [*results, _told(results, partition, search, reason)]
+    return [*results[:-1], replace(results[-1], status=Status.STOPPED, message=reason)]

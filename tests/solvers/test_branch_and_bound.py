@@ -154,6 +154,35 @@ def test_an_interrupt_keeps_what_is_proven():
     assert further.value >= result.value and further.certificate.verify()
 
 
+def test_an_interrupt_at_the_root_keeps_its_bound(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(at.Tightened, "advance", interrupt)
+    result = at.decode(frustrated(np.random.default_rng(1)), TIGHTENED)
+    assert result.status is at.Status.STOPPED and result.feasible
+    assert np.isfinite(result.bound) and result.certificate.verify()
+
+
+@pytest.mark.parametrize("method", ["branch", "close"])
+def test_an_interrupt_at_any_moment_loses_no_case(monkeypatch, method):
+    g, node = frustrated(np.random.default_rng(1)), search_tree.Node
+    original, best = getattr(node, method), optimum(g)
+    for moment in (1, 2):
+        calls = []
+
+        def interrupted(self, given, calls=calls, moment=moment):
+            original(self, given)
+            calls.append(self)
+            if len(calls) == moment:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(node, method, interrupted)
+        result = at.decode(g, PLAIN)
+        assert len(calls) == moment
+        assert result.bound >= best - 1e-9 and result.certificate.verify()
+
+
 def test_running_out_of_memory_keeps_what_is_proven():
     def demand(step):
         if step.iteration == 20:

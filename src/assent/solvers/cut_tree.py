@@ -131,9 +131,8 @@ class CutTree:
             if status not in ("optimal", "infeasible"):
                 return status
             self.experience.learn(node)
-        self.current = None
         if self._is_closed(node) or (self.fixed >= 0).all():
-            self.closed = max(self.closed, node.bound)
+            self.closed, self.current = max(self.closed, node.bound), None
         else:
             self._split(node)
         return "optimal"
@@ -190,16 +189,18 @@ class CutTree:
         """Two cases; the one nearer to the relaxed answer is next."""
         x = self.program.x
         v = self.experience.choose(x, self.fixed < 0)
-        node.branched = v
-        node.children = tuple(
+        children = tuple(
             Node((*node.literals, literal), node.bound, node.leaf, node.bound, moved)
             for literal, moved in ((~v, float(x[v])), (v, float(1.0 - x[v])))
         )
-        node.leaf = None  # its cases have it until they know better
         nearer = int(x[v] >= 0.5)
-        self.current = node.children[nearer]
-        other = node.children[1 - nearer]
+        other = children[1 - nearer]
+        # In this order, as an interrupt may come in between: no case is ever missing.
         heappush(self.waiting, (-other.bound, self.nodes, other))
+        node.children = children
+        node.branched = v
+        self.current = children[nearer]
+        node.leaf = None  # its cases have it until they know better
 
     def proof(self, compiled: Compiled) -> Any:
         """The tree, in the terms of the graph."""

@@ -41,7 +41,9 @@ class Cell:
     def proof(self, coordinates: Int64) -> Any:
         """The bound of what is left of the cell."""
         if self.answer is None:
-            return self.fallback if self.search is None else self.search.proof()
+            if self.search is None or self.search.bound > self.bound:  # it stopped early
+                return self.fallback
+            return self.search.proof()
         proof: Any = Listed(coordinates, self.answer)
         for literal, cell in reversed(self.branches):
             other = Refuted() if cell is None else cell.proof(coordinates)
@@ -67,6 +69,7 @@ class Partition:
         self.closure, self.coordinates, self.new_search = closure, coordinates, search
         self._count = itertools.count()
         self._waiting: list[tuple[float, int, Cell]] = []
+        self.latest: Cell | None = None  # the one searched last, perhaps not to its end
         known = closure.extend(closure.start, ())
         self.root = None if known is None else Cell(known, np.inf, None)
         if self.root is not None:
@@ -84,11 +87,6 @@ class Partition:
         """The proof of the bound."""
         return Refuted() if self.root is None else self.root.proof(self.coordinates)
 
-    @property
-    def first(self) -> Cell | None:
-        """The cell with the largest bound."""
-        return self._waiting[0][2] if self._waiting else None
-
     def best(self) -> Cell | None:
         """The cell of the next answer, which stays where it is; None if there are no more.
 
@@ -98,7 +96,7 @@ class Partition:
             cell = self._waiting[0][2]
             if cell.search is not None:
                 return cell
-            cell.search = self.new_search(cell.known, cell.start)
+            cell.search, self.latest = self.new_search(cell.known, cell.start), cell
             try:
                 cell.search.run()
             finally:
@@ -116,7 +114,7 @@ class Partition:
         assert cell.search is not None and cell.search.incumbent.assignment is not None
         answer = cell.search.incumbent.assignment
         losses = self._losses(cell.search)
-        whole, known = cell.search.proof(), cell.known
+        whole, known = cell.proof(self.coordinates), cell.known
         root = cell.search.root
         assert root is not None
         for place in self._order(answer, losses):

@@ -116,8 +116,7 @@ class Search:
                     self.tree.add(node)
                     node = None
         except BaseException:
-            if node is not None and node.proof is None and not node.children:
-                self.tree.add(node)
+            self.tree.recount()
             raise
 
     def _over(self) -> bool:
@@ -135,10 +134,10 @@ class Search:
         while known is not None:
             case = Case(self.closure.compile(known), self.scores)
             first = self.root is None
-            bound_case(case, self.solver, start, self.cutoff, self.deadline, self._look_at, first)
-            self._round(case, node)
-            if self.root is None:
-                self.root = self._bound_again(case)
+            try:
+                self._bound(case, node, start, first)
+            finally:  # an interrupt leaves the bound so far
+                self._note(node, case)
             self._show(case)
             if self._is_closed(node, case):
                 return None
@@ -150,22 +149,35 @@ class Search:
         self.tree.close(node, Refuted(), -np.inf)
         return None
 
-    def _bound_again(self, case: Case) -> Case:
+    def _bound(self, case: Case, node: Node, start: Start | None, first: bool) -> None:
+        bound_case(case, self.solver, start, self.cutoff, self.deadline, self._look_at, first)
+        self._round(case, node)
+        if first:
+            self._bound_again(case)
+
+    def _note(self, node: Node, case: Case) -> None:
+        """Keep what is known of a case."""
+        if case.dual is None or case.marginals is None:
+            return
+        self.root = self.root or case
+        if case.bound <= node.bound:
+            node.fallback, node.bound = case.leaf(), case.bound
+
+    def _bound_again(self, case: Case) -> None:
         """Let the second solver bound the root; if it is clearly better, it has the cases too."""
         second, first = self.settings.second, case.bound
         if second is None or case.impossible or first <= self.cutoff or self._over():
-            return case
+            return
         if case.problem.n_links > SECOND_LINKS:
-            return case
+            return
         halfway = 0.5 * (self.deadline + time.perf_counter())
         try:
             bound_case(case, second, None, self.cutoff, halfway, self._look_at, True)
         except ModelError:  # it has no way to state the model
-            return case
+            return
         if case.bound <= self.cutoff or case.bound - self.cutoff < BETTER * (first - self.cutoff):
             self.solver = second
         self._round(case, self.tree.root)
-        return case
 
     def _few(self, known: Known, more: Known, case: Case) -> bool:
         """Whether too few values were fixed to look at the case again."""
@@ -247,12 +259,11 @@ class Search:
 
     def _fix(self, node: Node, case: Case, losses: Float | None) -> Known | None:
         """What is known once all values are fixed whose opposite is no better than the answer."""
-        node.fallback, node.bound = case.leaf(), min(node.bound, case.bound)
         literals, worst = self._literals(case, losses)
         if not literals:
             return case.known
-        node.fixed.append((node.fallback, literals))
         self.tree.closed_bound = max(self.tree.closed_bound, worst)
+        node.fixed.append((case.leaf(), literals))
         return self.closure.extend(case.known, literals)
 
     def _literals(self, case: Case, losses: Float | None) -> tuple[tuple[int, ...], float]:

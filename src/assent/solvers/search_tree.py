@@ -75,8 +75,18 @@ class Tree:
     def close(self, node: Node, proof: Any, bound: float) -> None:
         """A leaf with its proof, or with our word for it where the log is full."""
         self.bytes += size_of(proof)
-        node.close(Trusted(NOT_KEPT, bound) if self.bytes > MOST_BYTES else proof)
         self.closed_bound = max(self.closed_bound, bound)
+        node.close(Trusted(NOT_KEPT, bound) if self.bytes > MOST_BYTES else proof)
+
+    def recount(self) -> None:
+        """Find the open nodes again, after an interrupt that may have come at any moment."""
+        self._open.clear()
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            waiting += node.children
+            if node.proof is None and not node.children:
+                self.add(node)
 
     def proof(self) -> Any:
         """The proof of the whole; open nodes rest on what their parents show."""
