@@ -83,7 +83,7 @@ class CutTree:
     """Cases still open, best bound first, with dives in between.
 
     ``restate(loans)`` turns what the program's multipliers prove into a leaf of the proof, and
-    ``offer(x, thorough)`` looks for answers near ``x[n]`` and returns the best value so far.
+    ``offer(x)`` looks for answers near ``x[n]`` and returns the best value so far.
     """
 
     def __init__(

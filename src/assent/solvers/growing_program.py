@@ -148,9 +148,7 @@ class GrowingProgram:
         size = float(np.abs(best.links).sum() + np.abs(best.amounts.data).sum())
         return best if best.bound < -CLEAR * size else None
 
-    def _prove(
-        self, dual: Float, fixed: NDArray[np.int8] | None, ray: bool = False
-    ) -> Loans:
+    def _prove(self, dual: Float, fixed: NDArray[np.int8] | None, ray: bool = False) -> Loans:
         """What multipliers prove of the scores, or (a ``ray``) of the all-zero objective."""
         free = np.isneginf(self.lp.row_lower)
         own, lent = np.split(dual, [len(free)])
