@@ -271,6 +271,8 @@ def test_the_best_few(chain, contradiction):
     assert values == sorted(values, reverse=True) and len({*map(str, answers)}) == 3
     assert run("k-best", contradiction, 2).exit_code == 3
     assert run("k-best", chain, 0).exit_code == 2
+    done = run("k-best", chain, 2, "--time-limit", "nan")
+    assert done.exit_code == 2 and "positive number of seconds" in done.output
 
 
 def test_a_search_from_the_command_line(chain):
@@ -286,6 +288,17 @@ def test_exact_answers_from_the_command_line(chain, solver):
     answer = json.loads(done.stdout)
     assert answer["status"] == "OPTIMAL"
     assert answer["plan"].startswith("Elimination" if solver == "auto" else "The solver")
+
+
+def test_auto_has_no_iterations_to_count(chain):
+    done = run("decode", chain, "--exact", "--max-iterations", 5)
+    assert done.exit_code == 2 and "solver by name" in done.output
+
+
+def test_whose_word_is_taken_is_told(chain):
+    assert "trusting HiGHS" in run("decode", chain, "--solver", "ip").stdout
+    answer = json.loads(run("decode", chain, "--solver", "ip", "--json").stdout)
+    assert answer["trusted"] == ["HiGHS"]
 
 
 def test_several_graphs_are_not_decoded_exactly(chain, tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 import assent as at
 from assent.proof import Given, Trusted
+from assent.solvers.by_parts import ByParts
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 
@@ -110,6 +111,35 @@ def test_parts_are_solved_apart():
     assert replace(claim, proof=told).trusted == ("somebody",)
     fewer = replace(claim.proof, parts=claim.proof.parts[1:])
     assert not replace(claim, proof=fewer).verify()
+
+
+def test_parts_that_cannot_be_are_refuted():
+    """The relaxation does not show it, so that there is no answer to begin with."""
+    g, _ = crowds(np.random.default_rng(0), 1)
+    y = g.binary(24, name="y")
+    g.add(at.ExactlyOne(y[[[0, 1], [1, 2], [2, 0]]], axis=1))
+    g.add(at.Pair(y[:-1], y[1:], scores=-1.0))
+    result = at.decode(g, ByParts())
+    assert result.status is at.Status.INFEASIBLE and result.certificate.verify()
+
+
+def test_interrupts_end_all_parts():
+    g, _ = crowds(np.random.default_rng(0), 2)
+    seen = []
+
+    def interrupt(step):
+        seen.append(step)
+        if len(seen) > whole:
+            raise KeyboardInterrupt
+
+    whole = len(at.decode(g, at.AD3()).trace)
+    result = at.decode(g, ByParts(), callback=interrupt)
+    assert len(seen) == whole + 1
+    assert result.status is at.Status.STOPPED and "Interrupted" in result.message
+    assert result.feasible and np.isfinite(result.bound) and result.certificate.verify()
+    seen.clear()
+    stopped = at.decode(g, ByParts(), callback=lambda step: seen.append(step) or len(seen) > whole)
+    assert len(seen) <= whole + 2 and "callback" in stopped.message
 
 
 def test_other_solvers_need_no_plan():

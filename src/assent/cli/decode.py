@@ -136,6 +136,7 @@ def describe(model: FileModel, result: Result) -> dict[str, Any]:
         "least_violating": None if result.feasible else values,
         "violated": list(result.violated),
         "conflict": list(result.certificate.conflict),
+        "trusted": list(result.certificate.trusted),
     }
 
 
@@ -152,6 +153,11 @@ def _solver(name: str, tolerance: float, max_iterations: int | None, threads: in
 
     settings: dict[str, Any] = {"gap_tolerance": tolerance}
     if max_iterations is not None:  # of a search they are nodes
+        if name == "auto":
+            raise click.UsageError(
+                "--max-iterations is for a solver by name: with --exact, such as "
+                "--solver branch-and-bound"
+            )
         own = "max_nodes" if name == "branch-and-bound" else "max_iterations"
         settings[own] = max_iterations
     if threads > 1:
@@ -182,6 +188,7 @@ def _summary(model: FileModel, result: Result) -> str:
                      f"gap {result.gap:.3g}")
     elif math.isfinite(result.bound):
         lines.append(f"no feasible assignment found; none scores above {result.bound:.9g}")
+    lines += [f"trusting {name}: not rechecked here" for name in result.certificate.trusted]
     lines += [f"involved: {words}" for words in result.certificate.conflict]
     lines += [f"violated: {words}" for words in result.violated[:10]]
     lines.append(f"{result.iterations} iterations, {result.seconds:.3g} seconds")

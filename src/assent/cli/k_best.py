@@ -37,13 +37,16 @@ def k_best(
     import assent
 
     model = models[0]
-    results = assent.k_best(model.graph, k, time_limit=time_limit)
+    try:
+        results = assent.k_best(model.graph, k, time_limit=time_limit)
+    except ValueError as error:  # what the options' own checks let through, such as nan
+        raise click.UsageError(str(error)) from None
     if as_json:
         answers = [describe(model, result) for result in results]
         click.echo(json.dumps({"answers": answers}, allow_nan=False))
     else:
         for number, result in enumerate(results, start=1):
-            values = " ".join(map(str, model.assignment(result).tolist()))
+            values = model.assignment(result).tolist() if result.feasible else ["no answer"]
             note = "" if result.status.name == "OPTIMAL" else f"  ({result.status.name})"
-            click.echo(f"{number}  {result.value:.9g}  {values}{note}")
+            click.echo(f"{number}  {result.value:.9g}  {' '.join(map(str, values))}{note}")
     raise SystemExit(exit_code(results[0]) if results else EXIT_INFEASIBLE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -95,7 +95,8 @@ class Auto:
                     break
                 known = result.certificate.assignment if result.feasible else known
             if result is not None and result.status is Status.INFEASIBLE:
-                result = _named(result, compiled, graph_scores, deadline, started)
+                with suppress(KeyboardInterrupt):  # it is proven, named or not
+                    result = _named(result, compiled, graph_scores, deadline, started)
         assert result is not None, "there is always a step"
         if self.exact and result.status is Status.RELAXED:  # there was more to be done
             message = CALLED_OFF if told.is_over else TIME_LIMIT
@@ -160,13 +161,13 @@ def _joined(first: Result, second: Result, tolerance: float) -> Result:
     """The later result, with the earlier one's bound and proof where those are better."""
     trace = Trace([*first.trace.reports, *second.trace.reports])
     second = replace(second, trace=trace, iterations=first.iterations + second.iterations)
-    if second.status is Status.INFEASIBLE or second.bound <= first.bound or not second.feasible:
+    if second.status is Status.INFEASIBLE or second.bound <= first.bound:
         return second
     claim = replace(
         first.certificate,
         value=second.value,
         bound=max(first.bound, second.value),
-        feasible=True,
+        feasible=second.feasible,
         assignment=second.certificate.assignment,
     )
     closed = claim.relative_gap <= tolerance

@@ -15,15 +15,19 @@ from assent import certify
 from assent.compiled import Compiled, GraphScores, compile_case, logic_rows
 from assent.components import components
 from assent.problem import Int64, Problem
-from assent.proof import Apart, Given, LinkScores
+from assent.proof import Apart, Given, LinkScores, Refuted
 from assent.result import Certificate, Result, Status
 from assent.solvers.ad3 import AD3
-from assent.solvers.driver import INTERRUPTED, TIME_LIMIT, drive
+from assent.solvers.branch_and_bound import BranchAndBound
+from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive
 from assent.solvers.protocol import WarmStart
 from assent.trace import Progress
 
 # Parts of fewer coordinates are taken together: one that is narrow stays narrow with others.
 SMALL = 20
+
+# What ends the whole run, not just a part of it.
+ENDED = (CALLED_OFF, INTERRUPTED)
 
 
 def parts_of(problem: Problem) -> list[Int64]:
@@ -67,8 +71,14 @@ class ByParts:
                 warm_start=warm_start, time_limit=time_limit, **shared,
             )  # fmt: skip
             closed = whole.status in (Status.OPTIMAL, Status.INFEASIBLE)
-            if closed or not whole.feasible or whole.message == INTERRUPTED:
+            if closed or whole.message in ENDED:
                 return whole
+            if not whole.feasible:  # parts stand on an answer to the others
+                found = drive(
+                    compiled, graph_scores, BranchAndBound(gap_tolerance=self.gap_tolerance),
+                    warm_start=None, time_limit=time_limit, **shared,
+                )  # fmt: skip
+                return found if found.feasible or found.bound <= whole.bound else whole
             return self._apart(compiled, graph_scores, whole, deadline, shared)
 
     def _apart(
@@ -81,36 +91,49 @@ class ByParts:
     ) -> Result:
         from assent.solvers.auto import Auto
 
-        each: Any = Auto(exact=True, gap_tolerance=self.gap_tolerance)
         parts = [compiled.free[part] for part in parts_of(compiled.problem)]
+        each: Any = Auto(exact=True, gap_tolerance=self.gap_tolerance / len(parts))  # gaps add up
         rows, begin = logic_rows(compiled), whole.certificate.assignment
-        best, found = begin.copy(), []
-        bound = whole.value
-        for number, part in enumerate(parts):
-            given = begin.copy()
-            given[part] = -1
-            limit = None
-            if np.isfinite(deadline):
-                now = time.perf_counter()
-                share = max(deadline - now, 1e-3) / (len(parts) - number)
-                limit = now - shared["started"] + share
-            result = drive(
-                compile_case(compiled, given, rows), scores, each,
-                warm_start=None, time_limit=limit, known=begin, **shared,
-            )  # fmt: skip
-            claim = result.certificate
-            best[part] = claim.assignment[part]
-            bound += claim.bound - whole.value
-            found.append((part, Given(given, _proof_of(claim))))
-        return self._joined(whole, best, bound, Apart(begin, tuple(found)), shared["started"])
+        best, found, bound = begin.copy(), [], whole.value
+        reason = TIME_LIMIT
+        try:
+            for number, part in enumerate(parts):
+                given = begin.copy()
+                given[part] = -1
+                limit = None
+                if np.isfinite(deadline):
+                    now = time.perf_counter()
+                    share = max(deadline - now, 1e-3) / (len(parts) - number)
+                    limit = now - shared["started"] + share
+                result = drive(
+                    compile_case(compiled, given, rows), scores, each,
+                    warm_start=None, time_limit=limit, known=begin, **shared,
+                )  # fmt: skip
+                claim = result.certificate
+                best[part] = claim.assignment[part]
+                bound += claim.bound - whole.value
+                if result.message in ENDED:
+                    reason = result.message
+                    break
+                found.append((part, Given(given, _proof_of(claim))))
+        except KeyboardInterrupt:
+            reason = INTERRUPTED
+        proof = Apart(begin, tuple(found)) if len(found) == len(parts) else None
+        return self._joined(whole, best, bound, proof, shared["started"], reason)
 
     def _joined(
-        self, whole: Result, best: NDArray[np.int8], bound: float, proof: Apart, started: float
+        self,
+        whole: Result,
+        best: NDArray[np.int8],
+        bound: float,
+        proof: Apart | None,
+        started: float,
+        reason: str,
     ) -> Result:
-        """The parts' answers and bounds as one."""
+        """The parts' answers and bounds as one; the bound of the whole if some are missing."""
         claim = whole.certificate
         check = certify.check_assignment(claim.compiled, claim.scores, best)
-        if bound >= claim.bound:
+        if proof is None or bound >= claim.bound:
             bound, shown = claim.bound, claim.proof
         else:
             shown = proof
@@ -126,7 +149,7 @@ class ByParts:
             whole,
             certificate=certificate,
             status=Status.OPTIMAL if closed else Status.STOPPED,
-            message=Status.OPTIMAL.value if closed else TIME_LIMIT,
+            message=Status.OPTIMAL.value if closed else reason,
             seconds=time.perf_counter() - started,
         )
 
@@ -135,5 +158,4 @@ def _proof_of(claim: Certificate) -> Any:
     """What shows the bound of a part."""
     if claim.proof is not None:
         return claim.proof
-    assert claim.flat_dual is not None, "a feasible graph is bounded by link scores at least"
-    return LinkScores(claim.flat_dual)
+    return Refuted() if claim.flat_dual is None else LinkScores(claim.flat_dual)  # or nothing
