@@ -24,8 +24,8 @@ class StepSearch:
     A step that is safe for all data is often far too short for yours.  Begins with the safe one
     and takes longer ones while they do better; where the set of weights is unbounded, by the
     hinge loss instead of the gap (He and Liao, 2002, search on this merit function too).
-    What is quickest at first may stall later, as nothing is proven for such steps: on two of
-    twelve small random problems the gap stayed open.  Watch it, or leave the step to the data.
+    What is quickest at first may stall later, as nothing is proven for such steps: on some small
+    random problems the gap stays open.  Watch it, or leave the step to the data.
 
     Args:
         passes: for each length.
