@@ -349,7 +349,7 @@ class Run:
 def drive(
     compiled: Compiled,
     graph_scores: GraphScores,
-    solver: Solver,
+    solver: Any,
     *,
     warm_start: WarmStart | None,
     time_limit: float | None,
@@ -361,6 +361,7 @@ def drive(
 ) -> Result:
     """Solve a compiled graph and state the answer for the graph as written.
 
+    ``solver`` is a :class:`Solver`, or settings with a method ``drive`` of their own.
     ``known`` is an assignment ``[N]`` from an earlier run: an answer to start from.
     """
     if compiled.conflict is not None:
