@@ -45,7 +45,7 @@ def k_best(
         graph: what to decode.
         k: how many.
         over: variables in which answers are to differ; by default all of them.
-        solver: how to search.
+        solver: how to search; answers closer than its ``gap_tolerance`` may change places.
         scores: new scores for variables or handles, in place of those written.
         time_limit: seconds for all of them.
         callback: called with every `Progress`; returning ``True`` stops the run.

@@ -156,13 +156,13 @@ class Certificate:
             if self.others is not None and self._is_one_of(self.others):
                 return False
             most = max(shown, self.value)
-            return most == self.bound or most <= self.bound + _slack(self.bound)
+            return bool(most == self.bound or most <= self.bound + _slack(self.bound))
         if self.bound == -np.inf:
             return self._verify_infeasible()
         bound = certify.upper_bound(self.compiled, self.scores, self.dual_point)
         if self.value > self.bound + _slack(self.bound):
             return False
-        return _close(bound, self.bound) or (self.searched and bound >= self.bound)
+        return bool(_close(bound, self.bound) or (self.searched and bound >= self.bound))
 
     def _is_one_of(self, others: proofs.Others) -> bool:
         """Whether the assignment is among answers given before."""

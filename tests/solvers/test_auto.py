@@ -142,6 +142,18 @@ def test_interrupts_end_all_parts():
     assert len(seen) <= whole + 2 and "callback" in stopped.message
 
 
+@pytest.mark.parametrize("exact", [False, True])
+def test_plans_of_graphs_with_nothing_to_solve(exact):
+    g = at.FactorGraph()
+    x = g.binary(2, scores=[1.0, -1.0])
+    assert at.decode(g, exact=exact).plan == "Every variable by itself, as no factor is left."
+    g.add(at.AtLeastOne(x))
+    g.fix(x[0], 0)
+    g.fix(x[1], 0)
+    result = at.decode(g, exact=exact)
+    assert result.status is at.Status.INFEASIBLE and result.plan.startswith("Propagation")
+
+
 def test_other_solvers_need_no_plan():
     g = grid(np.random.default_rng(0), 3)
     assert at.decode(g, at.AD3()).plan == "The solver that was asked for."

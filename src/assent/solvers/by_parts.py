@@ -74,8 +74,9 @@ class ByParts:
             if closed or whole.message in ENDED:
                 return whole
             if not whole.feasible:  # parts stand on an answer to the others
+                search: Any = BranchAndBound(gap_tolerance=self.gap_tolerance)
                 found = drive(
-                    compiled, graph_scores, BranchAndBound(gap_tolerance=self.gap_tolerance),
+                    compiled, graph_scores, search,
                     warm_start=None, time_limit=time_limit, **shared,
                 )  # fmt: skip
                 return found if found.feasible or found.bound <= whole.bound else whole

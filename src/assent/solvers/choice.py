@@ -55,6 +55,8 @@ _larger: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
 def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> list[Step]:
     """What to try, one after the other, until the answer is there."""
     problem = compiled.problem
+    if not problem.n_links:
+        return [_unlinked(tolerance)]
     shortcut = _alone(problem, tolerance) or _elimination(problem, exact, tolerance)
     if shortcut is not None:
         return [*_before(problem, shortcut, tolerance), shortcut]
@@ -62,6 +64,12 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> list[Step]:
     if exact:
         return [*flow, *(_by_parts(problem, tolerance) or _search(problem, tolerance))]
     return flow or _decoders(problem, tolerance)
+
+
+def _unlinked(tolerance: float) -> Step:
+    from assent.solvers.ad3 import AD3
+
+    return Step(AD3(gap_tolerance=tolerance), "Every variable by itself, as no factor is left.")
 
 
 def _alone(problem: Problem, tolerance: float) -> Step | None:
@@ -78,7 +86,7 @@ def _alone(problem: Problem, tolerance: float) -> Step | None:
 
 
 def _elimination(problem: Problem, exact: bool, tolerance: float) -> Step | None:
-    if not problem.n_links or problem.models:
+    if problem.models:
         return None
     from assent.solvers.elimination import Elimination, way_for
 
@@ -87,14 +95,15 @@ def _elimination(problem: Problem, exact: bool, tolerance: float) -> Step | None
         way = way_for(problem)
     if isinstance(way, str):
         return None
-    words = f"Elimination, as the graph is narrow: at most {way.width} variables beside each."
+    beside = f"{way.width} variable" + "s" * (way.width != 1)
+    words = f"Elimination, as the graph is narrow: at most {beside} beside each."
     return Step(Elimination(gap_tolerance=tolerance), words)
 
 
 def _takes_flow(problem: Problem) -> bool:
     if problem not in _larger:
         _larger[problem] = what_is_larger(problem)
-    return not _larger[problem] and 0 < problem.n_links <= MOST_FLOW_LINKS
+    return not _larger[problem] and problem.n_links <= MOST_FLOW_LINKS
 
 
 def _roof(tolerance: float, exact: bool) -> Step:
@@ -172,7 +181,7 @@ def _search(problem: Problem, tolerance: float) -> list[Step]:
     from assent.solvers.branch_and_bound import BranchAndBound
     from assent.solvers.branch_and_cut import BranchAndCut
 
-    if not problem.n_links or not fits_a_program(problem):
+    if not fits_a_program(problem):
         words = "BranchAndBound: decoders bound the whole, then case by case."
         return [Step(BranchAndBound(gap_tolerance=tolerance), words)]
     look = AD3(gap_tolerance=tolerance, max_iterations=FIRST_LOOK)

@@ -503,6 +503,7 @@ def refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:
         message=Status.INFEASIBLE.value,
         violated=check.violated,
         consensus=assignment.astype(np.float64),
+        plan="Propagation, which shows that nothing is possible.",
     )
 
 
