@@ -105,7 +105,7 @@ def _list(
     callback: Callable[[Progress], Any] | None,
 ) -> list[Result]:
     from assent.closure import Closure
-    from assent.solvers.branch_and_bound import OUT_OF_MEMORY
+    from assent.solvers.branch_and_bound import OUT_OF_MEMORY, why_it_stopped
     from assent.solvers.driver import INTERRUPTED, TIME_LIMIT
     from assent.solvers.partition import Partition
     from assent.solvers.search import Search
@@ -125,8 +125,10 @@ def _list(
         while (cell := partition.best()) is not None:
             assert cell.search is not None
             results.append(_told(results, partition, cell.search, None))
-            if len(results) == k or not cell.search.finished():
+            if len(results) == k:
                 return results
+            if not cell.search.finished():
+                return _ended(results, partition, why_it_stopped(cell.search))
             if time.perf_counter() >= deadline:
                 return _ended(results, partition, TIME_LIMIT)
             partition.give(cell)

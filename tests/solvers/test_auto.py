@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import assent as at
+from assent.components import components
 from assent.proof import Given, Trusted
 from assent.solvers.by_parts import ByParts
 from tests.oracles.sweep import sweep_seeds
@@ -111,6 +112,19 @@ def test_parts_are_solved_apart():
     assert replace(claim, proof=told).trusted == ("somebody",)
     fewer = replace(claim.proof, parts=claim.proof.parts[1:])
     assert not replace(claim, proof=fewer).verify()
+
+
+def test_factors_that_hold_anyway_tie_parts():
+    """They are gone once compiled, but a proof is about the graph as written."""
+    g = at.FactorGraph()
+    x = g.binary(4)
+    g.add(at.Pair(x[[0, 2]], x[[1, 3]], scores=1.0))
+    assert components(g.compile()).tolist() == [0, 0, 1, 1]
+    sure = g.binary(1)
+    g.add(at.AtLeastOne([x[0], x[2], sure[0]]))
+    g.fix(sure[0], 1)
+    compiled = g.compile()
+    assert not compiled.problem.n_logic and components(compiled).tolist() == [0, 0, 0, 0]
 
 
 def test_parts_that_cannot_be_are_refuted():

@@ -128,7 +128,7 @@ def _start(compiled: Compiled, scores: GraphScores, warm: WarmStart) -> Start:
     return Start(links, compiled.full(warm.marginals.astype(np.float32)), warm.penalty)
 
 
-def _reason(search: Search) -> str:
+def why_it_stopped(search: Search) -> str:
     """Why a search stopped that has not finished."""
     if search.called_off:
         return CALLED_OFF
@@ -180,7 +180,7 @@ def conclude(
         trace=search.trace,
         iterations=search.nodes,
         seconds=time.perf_counter() - search.started,
-        message=reason or _reason(search) if status is Status.STOPPED else status.value,
+        message=reason or why_it_stopped(search) if status is Status.STOPPED else status.value,
         violated=check.violated,
         consensus=_consensus(search),
         penalty=np.nan if search.root is None else search.root.penalty,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from assent import certify
 from assent.compiled import Compiled, GraphScores, compile_case, logic_rows
 from assent.components import components
-from assent.problem import Int64, Problem
+from assent.problem import Int64
 from assent.proof import Apart, Given, LinkScores, Refuted
 from assent.result import Certificate, Result, Status
 from assent.solvers.ad3 import AD3
@@ -30,9 +30,9 @@ SMALL = 20
 ENDED = (CALLED_OFF, INTERRUPTED)
 
 
-def parts_of(problem: Problem) -> list[Int64]:
+def parts_of(compiled: Compiled) -> list[Int64]:
     """Coordinates of the parts, small ones first and as one; a single part if nothing is apart."""
-    labels = components(problem)
+    labels = components(compiled)
     sizes = np.bincount(labels)
     rest = np.flatnonzero(sizes[labels] < SMALL)
     large = sorted(np.flatnonzero(sizes >= SMALL), key=sizes.__getitem__)
@@ -92,7 +92,7 @@ class ByParts:
     ) -> Result:
         from assent.solvers.auto import Auto
 
-        parts = [compiled.free[part] for part in parts_of(compiled.problem)]
+        parts = [compiled.free[part] for part in parts_of(compiled)]
         each: Any = Auto(exact=True, gap_tolerance=self.gap_tolerance / len(parts))  # gaps add up
         rows, begin = logic_rows(compiled), whole.certificate.assignment
         best, found, bound = begin.copy(), [], whole.value

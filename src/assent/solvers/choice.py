@@ -62,7 +62,7 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> list[Step]:
         return [*_before(problem, shortcut, tolerance), shortcut]
     flow = [_roof(tolerance, exact)] if _takes_flow(problem) else []
     if exact:
-        return [*flow, *(_by_parts(problem, tolerance) or _search(problem, tolerance))]
+        return [*flow, *(_by_parts(compiled, tolerance) or _search(problem, tolerance))]
     return flow or _decoders(problem, tolerance)
 
 
@@ -165,11 +165,12 @@ def _all_pairwise(problem: Problem) -> bool:
     return bool((np.diff(tables.slot) == 2).all()) and bool(find_variables(problem).is_block.all())
 
 
-def _by_parts(problem: Problem, tolerance: float) -> list[Step]:
+def _by_parts(compiled: Compiled, tolerance: float) -> list[Step]:
     from assent.solvers.by_parts import ByParts, parts_of
 
+    problem = compiled.problem
     if problem not in _parts:
-        _parts[problem] = len(parts_of(problem))
+        _parts[problem] = len(parts_of(compiled))
     count = _parts[problem]
     words = f"Part by part, as {count} parts share no factor: each exactly."
     return [Step(ByParts(gap_tolerance=tolerance), words)] if count > 1 else []
