@@ -6,6 +6,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# Tests run in two processes, each with files of its own: kernels are compiled once per file's needs.
+TWO := --numprocesses 2 --dist loadfile
+
 # Real data sets are optional. Tests that need one skip, saying so, when this is unset.
 DATA := $(abspath ../shared/data)
 ifeq ($(origin ASSENT_DATA),undefined)
@@ -42,10 +45,10 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(TWO)
 
 sweep: $(STAMP)
-	ASSENT_SWEEP=full $(BIN)/python -m pytest
+	ASSENT_SWEEP=full $(BIN)/python -m pytest $(TWO)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks

@@ -1,7 +1,8 @@
 """Auto against every single solver: how much longer than the best of them for the instance.
 
 A solver counts on an instance if its gap is no larger than Auto's.  Limits of Auto were chosen by
-looking at every other instance (those of an even number); the others are the test.
+looking at every other instance (those of an even number); the others are the test, though a few of
+them (budgets, segmentations) led to changes later.
 """
 
 from __future__ import annotations

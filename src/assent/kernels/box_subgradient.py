@@ -15,9 +15,9 @@ from assent.kernels.jit import jit
 from assent.kernels.subgradient import BEST, CALLS, DONE, INCREASES, LAST, STEP, next_step
 
 # Further places in ``state``, behind those of the plain subgradient.
-VALUE = 14  # of the best assignment
-SLACK = 15  # how far the last one is from complementary slackness
-STATES = 16
+VALUE = 15  # of the best assignment
+SLACK = 16  # how far the last one is from complementary slackness
+STATES = 17
 
 
 @jit

@@ -37,13 +37,13 @@ from assent.kernels.cut_task import (
     Task,
     contract,
     empty_network,
-    find,
     pull,
     read_flow,
     start_flow,
 )  # fmt: skip
 from assent.kernels.flow_trees import make_trees
 from assent.kernels.jit import jit
+from assent.kernels.joined_sets import root_of
 from assent.kernels.propagate import lean
 from assent.kernels.total_variation import solve_total_variation
 
@@ -130,14 +130,14 @@ def join_by_force(task, force, held, group, total, block):
         j, k = task.tail[edge], task.tip[edge]
         most = -task.b[edge]
         if abs(force[edge]) < most and not task.known[j] and not task.known[k]:
-            group[find(group, j)] = find(group, k)
+            group[root_of(group, j)] = root_of(group, k)
         task.flow[edge] = min(max(force[edge], -most), most) if most > 0.0 else 0.0
     for node in range(n):
-        own = find(group, node)
+        own = root_of(group, node)
         total[0, own] += held[node]
         total[1, own] += 1.0
     for node in range(n):
-        own = group[node] = find(group, node)
+        own = group[node] = root_of(group, node)
         block[node] = own + 1
         if task.known[node]:
             block[node] = 0

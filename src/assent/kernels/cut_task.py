@@ -8,6 +8,7 @@ import numpy as np
 
 from assent.kernels.cut import Graph
 from assent.kernels.jit import jit
+from assent.kernels.joined_sets import root_of
 from assent.kernels.maxflow import Network
 from assent.kernels.propagate import lean
 
@@ -99,15 +100,6 @@ def read_flow(graph, capacity, network, flow):
 
 
 @lean
-def find(group, node):
-    """The node that stands for a node's group."""
-    while group[node] != node:
-        group[node] = group[group[node]]
-        node = group[node]
-    return node
-
-
-@lean
 def number_groups(task, block, group, number):
     """Join neighbours of one block that total variation can hold together at the same value.
 
@@ -120,14 +112,14 @@ def number_groups(task, block, group, number):
             continue
         j, k = task.tail[edge], task.tip[edge]
         if block[j] == block[k] and block[j] > 0 and task.x[j] == task.x[k]:
-            group[find(group, j)] = find(group, k)
+            group[root_of(group, j)] = root_of(group, k)
     count = 0
     for node in range(len(group)):
         if group[node] == node:
             number[node] = count
             count += 1
     for node in range(len(group)):
-        number[node] = number[find(group, node)]
+        number[node] = number[root_of(group, node)]
     return count
 
 

@@ -9,16 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.kernels.propagate import lean
-
-
-@lean
-def root_of(parent, node):
-    """The representative of a node's set; the way there is halved."""
-    while parent[node] != node:
-        parent[node] = parent[parent[node]]
-        node = parent[node]
-    return node
+from assent.kernels.joined_sets import root_of
 
 
 @jit

@@ -39,13 +39,8 @@ SPREAD = 10  # mean square of z - p
 MOVE = 11  # POLYAK: how far below the best dual value the target lies
 ROUND = 12  # POLYAK: length of a round
 LOOK = 13  # POLYAK: iteration at which the round ends
-STATES = 14
-
-# POLYAK aims below the best value by a margin that halves when a round brings too little, so
-# that it needs no knowledge of the optimum (Bertsekas 1999, section 6.3.1).  Small margins make
-# small steps: the next round is longer, or the way that is left would never be gone.
-POLYAK_ROUND = 8
-LONGER = 1.5
+LONGER = 14  # POLYAK: how many times longer the round after one that brought too little is
+STATES = 15
 
 
 @lean
@@ -132,7 +127,12 @@ def step_others(row, flat, inner, eta, fresh, lazy, s, z, p, total, kept, work):
 
 @lean
 def next_step(rule, in_increases, squares, state):
-    """Step 4."""
+    """Step 4.
+
+    POLYAK aims below the best value by a margin that halves when a round brings too little, so
+    that it needs no knowledge of the optimum (Bertsekas 1999, section 6.3.1).  Small margins make
+    small steps: the next round is longer, or the way that is left would never be gone.
+    """
     t = 1.0 + (state[INCREASES] if in_increases else state[DONE] - 1.0)
     if rule == HARMONIC:
         return state[FIRST_STEP] / t
@@ -143,7 +143,7 @@ def next_step(rule, in_increases, squares, state):
     if state[DONE] >= state[LOOK]:
         if state[TARGET] - state[BEST] < 0.5 * state[MOVE]:
             state[MOVE] *= 0.5
-            state[ROUND] *= LONGER
+            state[ROUND] *= state[LONGER]
         state[TARGET] = state[BEST]
         state[LOOK] += state[ROUND]
     aim = state[BEST] - state[MOVE]

@@ -32,6 +32,11 @@ TRIED_ITERATIONS = 10
 LARGEST_STEP = 4.0
 MOST_HALVINGS = 14
 
+# Rounds of Polyak's steps: the first one's length, and how much longer those after a poor one are.
+# With rounds as short as `BoxSubgradient`'s, bounds of fractional flows end twice as far away.
+FIRST_ROUND = 20
+LONGER = 1.4
+
 AGREED = "All factors agree: the relaxation is solved."
 
 
@@ -167,7 +172,8 @@ class Subgradient(KeepsBest):
             self._run(problem, scores, workspace, 1)
             # What the copies differ by is worth that much.
             size = abs(state[kernel.BEST] - scores.constant)
-            aim_below(state, max(size, initial_penalty(problem, scores)))
+            margin = max(size, initial_penalty(problem, scores))
+            aim_below(state, margin, FIRST_ROUND, LONGER)
         self._run(problem, scores, workspace, iterations)
         spread = float(np.sqrt(state[kernel.SPREAD]))
         agreed = spread == 0.0
@@ -190,7 +196,8 @@ class Subgradient(KeepsBest):
         return float(scores.constant + scores.theta @ workspace.mean_p + inner)
 
 
-def aim_below(state: Float, margin: float) -> None:
-    """Polyak's first target: so much below the dual value."""
+def aim_below(state: Float, margin: float, first_round: int, longer: float) -> None:
+    """Polyak's first target: so much below the dual value, for so many iterations."""
     state[kernel.MOVE], state[kernel.TARGET] = margin, state[kernel.BEST]
-    state[kernel.ROUND] = state[kernel.LOOK] = kernel.POLYAK_ROUND
+    state[kernel.ROUND] = state[kernel.LOOK] = first_round
+    state[kernel.LONGER] = longer
