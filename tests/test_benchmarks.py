@@ -397,6 +397,6 @@ def test_claims_that_exclude_each_other_are_named():
 
 def test_auto_beside_single_solvers():
     found = auto.run(new_console(), instances(None, only="made_up_*_6"), 20.0)
-    assert [o.plan for o in found] == ["Elimination", "Elimination"]
+    assert [o.plan for o in found] == ["RoofDuality", "Elimination"]
     assert all(np.isfinite(o.seconds["Auto"]) and o.gap["Auto"] <= 1e-6 for o in found)
     assert found[1].seconds["RoofDuality"] == np.inf  # refused

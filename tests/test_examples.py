@@ -39,7 +39,7 @@ PROMISES = {
     "21_timetable_in_rules": ["pays 1: hard ones early", "INFEASIBLE", "Ada leaves early"],
     "22_entities_in_rules": ["Charlotte works for Turing Inc", "Byron Ltd    company   (alone"],
     "23_collective_classification": ["26 wrong", "2 wrong", "OPTIMAL", "stays on topic for x="],
-    "24_easy_or_not": ["OPTIMAL, gap 0", "one flow solves", "exactly: OPTIMAL", "has 100%"],
+    "24_easy_or_not": ["OPTIMAL, gap 0", "variables: one flow.", "exactly: OPTIMAL", "has 100%"],
     "25_exact_and_alternatives": ["RELAXED, value -19", "search: True", "-21  Ada", "~first[2])"],
 }
 

@@ -51,7 +51,7 @@ def test_exact_answers_equal_enumeration(seeds):
     [
         (lambda rng: grid(rng, 4), False, "Elimination, as the graph is narrow: at most"),
         (lambda rng: grid(rng, 40), False, "RoofDuality, as all factors are over two binary"),
-        (lambda rng: grid(rng, 40, 0.01), True, "RoofDuality, .* one flow to begin with.$"),
+        (lambda rng: grid(rng, 40, 0.01), True, "RoofDuality, .*: one flow.$"),
         (lambda rng: grid(rng, 16, 1.0, 4), False, "TRWS for some sweeps, .* Then AD3, as a gap"),
         (lambda rng: grid(rng, 16, 0.3, 4), True, "AD3 for a moment, as many relaxations"),
     ],
@@ -100,7 +100,7 @@ def test_parts_are_solved_apart():
     y = g.binary(6, scores=1.0, name="y")
     g.add(at.Pair(y[[0, 1, 2]], y[[1, 2, 0]], scores=-2.0))
     result = at.decode(g, exact=True)
-    assert result.plan == "Part by part, as 3 parts share no factor: each exactly."
+    assert result.plan.endswith("Part by part, as 3 parts share no factor: each exactly.")
     assert result.status is at.Status.OPTIMAL
     assert result.value == pytest.approx(best + 4.0)
     claim = result.certificate

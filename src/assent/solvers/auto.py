@@ -73,15 +73,13 @@ class Auto:
         known: NDArray[np.int8] | None,
     ) -> Result:
         """Solve a compiled graph, step after step until one has the answer."""
-        steps = steps_for(compiled, self.exact, self.gap_tolerance)
         deadline = np.inf if time_limit is None else started + time_limit
         told = _Report(report)
         done: list[Step] = []
         result: Result | None = None
         with display or nullcontext():
-            for step in steps:
-                last = step is steps[-1]
-                left = None if time_limit is None else _share(deadline, started, last)
+            for step in steps_for(compiled, self.exact, self.gap_tolerance):
+                left = None if time_limit is None else _share(deadline, started, step.is_last)
                 found = drive(
                     compiled, graph_scores, _told(step.solver, started, left),
                     warm_start=warm_start, time_limit=left, report=told, seed=seed,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,7 +18,7 @@ from assent.solvers.repulsions import what_is_larger
 SOON, SOON_PER_LINK = 1 << 20, 500
 
 # Pairs of variables looked at per variable and link while an order of elimination is sought.
-SOON_EFFORT = 400
+SOON_EFFORT = 100
 
 # Elimination that looks at this many entries per link at most is quicker than any decoder.
 AT_ONCE_PER_LINK = 50
@@ -31,8 +32,10 @@ MOST_KNAPSACK_LINKS = 20_000
 # Beyond so many links a flow takes longer and more memory than a decoder's first bounds.
 MOST_FLOW_LINKS = 4_000_000
 
-# Iterations of AD3 after which a relaxation that is tight has shown it, as a rule.
+# Iterations of AD3 after which a relaxation that is tight has shown it, as a rule.  Rules take
+# longer than tables to settle, and less time to ask.
 FIRST_LOOK = 200
+FIRST_LOOK_AT_RULES = 1000
 
 # A linear program has to fit: so many links and entries of tables.
 MOST_PROGRAM = 1_000_000
@@ -40,10 +43,11 @@ MOST_PROGRAM = 1_000_000
 
 @dataclass(frozen=True)
 class Step:
-    """A solver, and in words why it was chosen."""
+    """A solver, in words why it was chosen, and whether nothing is tried after it."""
 
     solver: Any
     words: str
+    is_last: bool = True
 
 
 _unshared: WeakKeyDictionary[Problem, bool] = WeakKeyDictionary()
@@ -52,18 +56,44 @@ _pairwise: WeakKeyDictionary[Problem, bool] = WeakKeyDictionary()
 _larger: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
 
 
-def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> list[Step]:
-    """What to try, one after the other, until the answer is there."""
+def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Step]:
+    """What to try, one after the other, until the answer is there.
+
+    What is costly to find out (is there a wide order of elimination?) is left until it matters.
+    """
     problem = compiled.problem
     if not problem.n_links:
-        return [_unlinked(tolerance)]
-    shortcut = _alone(problem, tolerance) or _elimination(problem, exact, tolerance)
+        yield _unlinked(tolerance)
+        return
+    most = SOON + SOON_PER_LINK * problem.n_links
+    shortcut = _alone(problem, tolerance) or _elimination(problem, tolerance, SOON_EFFORT, most)
     if shortcut is not None:
-        return [*_before(problem, shortcut, tolerance), shortcut]
-    flow = [_roof(tolerance, exact)] if _takes_flow(problem) else []
-    if exact:
-        return [*flow, *(_by_parts(compiled, tolerance) or _search(problem, tolerance))]
-    return flow or _decoders(problem, tolerance)
+        yield from _before(problem, shortcut, tolerance)
+        yield shortcut
+    elif exact:
+        yield from _exact_steps(compiled, tolerance)
+    elif _takes_flow(problem):
+        yield _roof(tolerance)
+    else:
+        yield from _decoders(problem, tolerance)
+
+
+def _exact_steps(compiled: Compiled, tolerance: float) -> Iterator[Step]:
+    """A look at the relaxation, then whatever ends with a proof."""
+    from assent.solvers.elimination import EFFORT, MOST_WORK
+
+    problem = compiled.problem
+    yield _first(_roof(tolerance) if _takes_flow(problem) else _look(problem, tolerance))
+    yield (
+        _elimination(problem, tolerance, EFFORT, MOST_WORK)
+        or _by_parts(compiled, tolerance)
+        or _search(problem, tolerance)
+    )
+
+
+def _first(step: Step) -> Step:
+    """The step, with others behind it."""
+    return replace(step, is_last=False)
 
 
 def _unlinked(tolerance: float) -> Step:
@@ -85,14 +115,12 @@ def _alone(problem: Problem, tolerance: float) -> Step | None:
     return Step(Unshared(gap_tolerance=tolerance), words)
 
 
-def _elimination(problem: Problem, exact: bool, tolerance: float) -> Step | None:
+def _elimination(problem: Problem, tolerance: float, effort: int, most: int) -> Step | None:
     if problem.models:
         return None
     from assent.solvers.elimination import Elimination, way_for
 
-    way = way_for(problem, SOON_EFFORT, SOON + SOON_PER_LINK * problem.n_links)
-    if isinstance(way, str) and exact:
-        way = way_for(problem)
+    way = way_for(problem, effort, most)
     if isinstance(way, str):
         return None
     beside = f"{way.width} variable" + "s" * (way.width != 1)
@@ -106,12 +134,19 @@ def _takes_flow(problem: Problem) -> bool:
     return not _larger[problem] and problem.n_links <= MOST_FLOW_LINKS
 
 
-def _roof(tolerance: float, exact: bool) -> Step:
+def _roof(tolerance: float) -> Step:
     from assent.solvers.roof_duality import RoofDuality
 
-    words = "RoofDuality, as all factors are over two binary variables: one flow"
-    more = " to begin with." if exact else " solves the relaxation."
-    return Step(RoofDuality(gap_tolerance=tolerance), words + more)
+    words = "RoofDuality, as all factors are over two binary variables: one flow."
+    return Step(RoofDuality(gap_tolerance=tolerance), words)
+
+
+def _look(problem: Problem, tolerance: float) -> Step:
+    from assent.solvers.ad3 import AD3
+
+    most = FIRST_LOOK if len(problem.tables.kind) else FIRST_LOOK_AT_RULES
+    words = "AD3 for a moment, as many relaxations are tight."
+    return Step(AD3(gap_tolerance=tolerance, max_iterations=most), words)
 
 
 def _decoders(problem: Problem, tolerance: float) -> list[Step]:
@@ -124,7 +159,8 @@ def _decoders(problem: Problem, tolerance: float) -> list[Step]:
         words = "LinearProgram, as a knapsack is one row there."
         return [Step(LinearProgram(gap_tolerance=tolerance), words)]
     if is_pairwise(problem):
-        return [_sweeps(tolerance), Step(AD3(gap_tolerance=tolerance), "AD3, as a gap remained.")]
+        rest = Step(AD3(gap_tolerance=tolerance), "AD3, as a gap remained.")
+        return [_first(_sweeps(tolerance)), rest]
     return [Step(AD3(gap_tolerance=tolerance), "AD3: no shortcut applies.")]
 
 
@@ -145,8 +181,8 @@ def _before(problem: Problem, shortcut: Step, tolerance: float) -> list[Step]:
     if isinstance(way, Way) and way.work <= AT_ONCE_PER_LINK * problem.n_links:
         return []
     if _takes_flow(problem):
-        return [_roof(tolerance, True)]
-    return [_sweeps(tolerance)] if is_pairwise(problem) else []
+        return [_first(_roof(tolerance))]
+    return [_first(_sweeps(tolerance))] if is_pairwise(problem) else []
 
 
 def is_pairwise(problem: Problem) -> bool:
@@ -165,7 +201,7 @@ def _all_pairwise(problem: Problem) -> bool:
     return bool((np.diff(tables.slot) == 2).all()) and bool(find_variables(problem).is_block.all())
 
 
-def _by_parts(compiled: Compiled, tolerance: float) -> list[Step]:
+def _by_parts(compiled: Compiled, tolerance: float) -> Step | None:
     from assent.solvers.by_parts import ByParts, parts_of
 
     problem = compiled.problem
@@ -173,24 +209,19 @@ def _by_parts(compiled: Compiled, tolerance: float) -> list[Step]:
         _parts[problem] = len(parts_of(compiled))
     count = _parts[problem]
     words = f"Part by part, as {count} parts share no factor: each exactly."
-    return [Step(ByParts(gap_tolerance=tolerance), words)] if count > 1 else []
+    return Step(ByParts(gap_tolerance=tolerance), words) if count > 1 else None
 
 
-def _search(problem: Problem, tolerance: float) -> list[Step]:
+def _search(problem: Problem, tolerance: float) -> Step:
     """Case by case: on a linear program where it fits, else around a decoder."""
-    from assent.solvers.ad3 import AD3
     from assent.solvers.branch_and_bound import BranchAndBound
     from assent.solvers.branch_and_cut import BranchAndCut
 
     if not fits_a_program(problem):
         words = "BranchAndBound: decoders bound the whole, then case by case."
-        return [Step(BranchAndBound(gap_tolerance=tolerance), words)]
-    look = AD3(gap_tolerance=tolerance, max_iterations=FIRST_LOOK)
+        return Step(BranchAndBound(gap_tolerance=tolerance), words)
     words = "BranchAndCut, as the linear program fits: cycles are cut off, then case by case."
-    return [
-        Step(look, "AD3 for a moment, as many relaxations are tight."),
-        Step(BranchAndCut(gap_tolerance=tolerance), words),
-    ]
+    return Step(BranchAndCut(gap_tolerance=tolerance), words)
 
 
 def fits_a_program(problem: Problem) -> bool:

@@ -75,7 +75,7 @@ def find_way(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> W
         return tables
     if tables.entries > most:
         return "its factors written out would take too much work"
-    shape = tables.model(no_scores(problem))
+    shape = tables.shape()
     join = min(LARGEST_JOIN, np.log2(most))
     found = None
     for rank in ranks(shape, thorough=effort >= EFFORT):
@@ -129,12 +129,6 @@ def ranks(shape: kernel.Model, thorough: bool) -> Iterator[Int32]:
     rank = np.empty(n, np.int32)
     rank[order] = np.arange(n, dtype=np.int32)
     yield rank
-
-
-def no_scores(problem: Problem) -> Scores:
-    """All zero: what the shape of tables needs."""
-    entries = int(problem.tables.entry[-1])
-    return Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), table=np.zeros(entries))
 
 
 @dataclass

@@ -110,27 +110,32 @@ class Tabulation:
         """Entries of all tables together."""
         return int(sum(batch.size.sum() for batch in self.batches))
 
+    def shape(self) -> Model:
+        """The scopes and sizes of the tables, with no entry written yet."""
+        card = self.variables.card
+        scopes = [np.arange(len(card), dtype=np.int32)]
+        sizes, arities = [card.astype(np.int64)], [np.ones(len(card), np.int32)]
+        for batch in self.batches:
+            sizes.append(batch.size)
+            arities.append(batch.arity)
+            kept = np.arange(batch.scope.shape[1]) < batch.arity[:, None]
+            scopes.append(batch.scope[kept])
+        return Model(
+            card,
+            np.concatenate([[0], np.cumsum(np.concatenate(arities))]).astype(np.int64),
+            np.concatenate(scopes),
+            np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
+            np.zeros(0),
+        )
+
     def model(self, scores: Scores) -> Model:
         """The tables, variables' own scores included."""
         card, variables = self.variables.card, self.variables
         own = np.zeros(int(card.sum()))
         first = np.concatenate([[0], np.cumsum(card)])
         own[first[variables.var_of] + variables.state_of] = scores.theta
-        scopes = [np.arange(len(card), dtype=np.int32)]
-        sizes, arities, tables = [card.astype(np.int64)], [np.ones(len(card), np.int32)], [own]
-        for batch in self.batches:
-            sizes.append(batch.size)
-            arities.append(batch.arity)
-            kept = np.arange(batch.scope.shape[1]) < batch.arity[:, None]
-            scopes.append(batch.scope[kept])
-            tables.append(self._fill(batch, scores))
-        return Model(
-            card,
-            np.concatenate([[0], np.cumsum(np.concatenate(arities))]).astype(np.int64),
-            np.concatenate(scopes),
-            np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
-            np.concatenate(tables),
-        )
+        tables = [self._fill(batch, scores) for batch in self.batches]
+        return self.shape()._replace(table=np.concatenate([own, *tables]))
 
     def _fill(self, batch: Batch, scores: Scores) -> Float:
         problem, v = self.problem, self.variables
