@@ -264,6 +264,15 @@ def test_optimal_means_within_the_gap_tolerance(tolerance):
     assert result.gap <= tolerance * (1 + abs(result.bound))
 
 
+@pytest.mark.parametrize("exact", ["yes", "", 1, None])
+def test_exact_is_true_or_false(exact):
+    g = at.FactorGraph()
+    g.binary(2)
+    for ask in (lambda: at.decode(g, exact=exact), lambda: at.Auto(exact=exact)):
+        with pytest.raises(TypeError, match=f"exact is True or False, got {exact!r}"):
+            ask()
+
+
 def test_solvers_are_settings():
     solver = at.AD3(gap_tolerance=1e-3)
     assert solver == at.AD3(gap_tolerance=1e-3)

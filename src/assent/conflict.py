@@ -17,6 +17,8 @@ from assent.placement.logic import Rows
 MOST_CASES = 2000
 # A person reads the first few.
 SHOWN = 12
+# How long to look for few constraints, where nobody says.
+SECONDS = 2.0
 
 
 class Item(NamedTuple):

@@ -61,24 +61,23 @@ def decode(
         raise TypeError(f"decode takes a FactorGraph, got {type(graph).__name__}")
     check_settings(time_limit, callback, scores)
     from assent.solvers.driver import drive
+    from assent.solvers.protocol import Request
 
     solver = choose_solver(_asked_for(solver, exact), time_limit)
     own = graph_scores(graph, scores)
     compiled = compiled_for(graph, own)
     display, report = _reporting(progress, callback)
     before = None if warm_start is None else check_result(warm_start).beginning()
-    return drive(
-        compiled,
-        own,
-        solver,
-        warm_start=None if before is None else warm_start_of(before, compiled),
+    request = Request(
+        started=started,
         time_limit=time_limit,
         report=report,
-        display=display,
         seed=seed,
-        started=started,
+        warm_start=None if before is None else warm_start_of(before, compiled),
         known=None if before is None else before.assignment,
+        display=display,
     )
+    return drive(compiled, own, solver, request)
 
 
 def check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
@@ -92,6 +91,12 @@ def check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
         raise TypeError(f"callback is a function of a Progress, got {callback!r}")
     if scores is not None and not isinstance(scores, Mapping):
         raise TypeError(f"scores is a dict of variables or handles to new scores, got {scores!r}")
+
+
+def check_exact(exact: Any) -> None:
+    """Raise on what is neither True nor False: "no" would count as true."""
+    if not isinstance(exact, (bool, np.bool_)):
+        raise TypeError(f"exact is True or False, got {exact!r}")
 
 
 def choose_solver(solver: Any, time_limit: float | None) -> Solver:
@@ -111,10 +116,11 @@ def choose_solver(solver: Any, time_limit: float | None) -> Solver:
 
 def _asked_for(solver: Any, exact: bool) -> Any:
     """Auto unless a solver is given; to be exact a search around that one, unless it searches."""
+    check_exact(exact)
     if solver is None:
         from assent.solvers.auto import Auto
 
-        return Auto(exact=exact)
+        return Auto(exact=bool(exact))
     if not exact or getattr(solver, "searches", False):
         return solver
     if hasattr(solver, "exact"):  # Auto itself

@@ -267,23 +267,22 @@ class _Run:
     def _drive(self, task: Task, interrupted: bool) -> Result:
         """Decode one problem by itself; after an interrupt only its first report is waited for."""
         from assent.solvers.driver import CALLED_OFF, INTERRUPTED, drive
+        from assent.solvers.protocol import Request
         from assent.solvers.restate import beginning
 
         if task.earlier is not None:
             _start_at(task, beginning(task.compiled, task.earlier, Status.STOPPED))
         begun = time.perf_counter()
         left = None if self.deadline == np.inf else max(LEAST_TIME, self.deadline - begun)
-        result = drive(
-            task.compiled,
-            task.own,
-            choose_solver(self.solver, left),
-            warm_start=task.warm,
+        request = Request(
+            started=begun,
             time_limit=left,
             report=lambda step: interrupted,
             seed=self.seed,
-            started=begun,
+            warm_start=task.warm,
             known=task.known,
         )
+        result = drive(task.compiled, task.own, choose_solver(self.solver, left), request)
         if interrupted and result.message == CALLED_OFF:
             return replace(result, message=INTERRUPTED)
         return result

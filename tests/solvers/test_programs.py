@@ -123,3 +123,29 @@ def test_files_keep_names_and_refuse_what_they_cannot_say(tmp_path):
     g.add(at.Cardinality(arc.ravel(), scores=np.zeros(5)))
     with pytest.raises(ModelError, match="Cardinality has no rows of its own"):
         at.LinearProgram().write(g, tmp_path / "arcs.lp")
+
+
+def test_what_only_the_search_finds_infeasible_is_said_to_be_trusted():
+    g = at.FactorGraph()
+    x = g.binary(6, scores=np.arange(6.0), name="x")
+    first, second = np.triu_indices(6, 1)
+    for a, b in zip(first, second, strict=True):  # no two fit, and each three quarters
+        g.add(at.Knapsack(x[[a, b]], weights=[2.0, 2.0], capacity=3.0))
+    g.add(at.AtLeast(2, x))
+    result = at.decode(g, at.IntegerProgram(), exact=True)
+    assert result.status is at.Status.INFEASIBLE and result.bound == -np.inf
+    assert result.certificate.trusted == ("HiGHS",)
+    assert result.certificate.verify()
+    assert result.certificate.conflict
+
+
+def test_limits_of_one_step_solvers_are_time_limits():
+    rng = np.random.default_rng(0)
+    g = at.FactorGraph()
+    x = g.binary((20, 20), scores=rng.normal(size=(20, 20)))
+    for a, b in ((x[1:], x[:-1]), (x[:, 1:], x[:, :-1])):
+        g.add(at.Pair(a, b, scores=3.0 * rng.normal(size=a.shape)))
+    for solver in (at.Elimination(), at.LinearProgram(), at.IntegerProgram(), at.Tightened()):
+        result = at.decode(g, solver, time_limit=1e-3)
+        assert result.message.startswith("Time limit."), solver
+        assert result.certificate.verify()

@@ -138,11 +138,10 @@ def _multipliers(certificate: Certificate) -> tuple[Float, ...]:
         return certificate.dual_point
     from assent.solvers.ad3 import AD3
     from assent.solvers.driver import drive
+    from assent.solvers.protocol import Request
 
-    relaxed = drive(
-        certificate.compiled, certificate.scores, AD3(), warm_start=None, time_limit=None,
-        report=lambda step: None, started=time.perf_counter(),
-    )  # fmt: skip
+    request = Request(time.perf_counter())
+    relaxed = drive(certificate.compiled, certificate.scores, AD3(), request)
     return relaxed.certificate.dual_point
 
 

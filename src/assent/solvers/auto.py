@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assent.compiled import Compiled, GraphScores
+from assent.decode import check_exact
 from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.choice import Step, steps_for
 from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive
-from assent.solvers.protocol import WarmStart
+from assent.solvers.protocol import Request
 from assent.trace import Progress, Trace
 
-# Constraints that contradict each other are looked for so long, in iterations and seconds.
-RAY_ITERATIONS, CONFLICT_SECONDS = 2000, 2.0
+# Constraints that contradict each other are looked for so long.
+RAY_ITERATIONS = 2000
 
 # A step that may not finish leaves so much of the time to the next one.
 SHARE_OF_TIME = 0.6
@@ -51,6 +51,7 @@ class Auto:
     gap_tolerance: float = 1e-6
 
     def __post_init__(self) -> None:
+        check_exact(self.exact)
         if not 0.0 <= self.gap_tolerance < np.inf:
             raise ValueError(f"gap_tolerance is at least 0 and finite, got {self.gap_tolerance}")
 
@@ -60,41 +61,28 @@ class Auto:
         return self.exact
 
     def drive(
-        self,
-        compiled: Compiled,
-        graph_scores: GraphScores,
-        *,
-        warm_start: WarmStart | None,
-        time_limit: float | None,
-        report: Callable[[Progress], Any],
-        display: Any,
-        seed: int,
-        started: float,
-        known: NDArray[np.int8] | None,
+        self, compiled: Compiled, graph_scores: GraphScores, request: Request
     ) -> Result:
         """Solve a compiled graph, step after step until one has the answer."""
-        deadline = np.inf if time_limit is None else started + time_limit
-        told = _Report(report)
+        told = _Report(request.report)
+        own = replace(request, report=told, display=None)
         done: list[Step] = []
         result: Result | None = None
-        with display or nullcontext():
+        with request.display or nullcontext():
             for step in steps_for(compiled, self.exact, self.gap_tolerance):
-                left = None if time_limit is None else _share(deadline, started, step.is_last)
-                found = drive(
-                    compiled, graph_scores, _told(step.solver, started, left),
-                    warm_start=warm_start, time_limit=left, report=told, seed=seed,
-                    started=started, known=known,
-                )  # fmt: skip
+                own = replace(own, time_limit=_share(request, step.is_last))
+                found = drive(compiled, graph_scores, _told(step.solver, own), own)
                 done.append(step)
                 result = found if result is None else _joined(result, found, self.gap_tolerance)
-                if _is_proven(result) or told.is_over or time.perf_counter() >= deadline:
+                if _is_proven(result) or told.is_over or time.perf_counter() >= request.deadline:
                     break
                 if found.message == INTERRUPTED:
                     break
-                known = result.certificate.assignment if result.feasible else known
+                if result.feasible:
+                    own = replace(own, known=result.certificate.assignment)
             if result is not None and result.status is Status.INFEASIBLE:
                 with suppress(KeyboardInterrupt):  # it is proven, named or not
-                    result = _named(result, compiled, graph_scores, deadline, started)
+                    result = _named(result, compiled, graph_scores, request)
         assert result is not None, "there is always a step"
         if self.exact and result.status is Status.RELAXED:  # there was more to be done
             message = CALLED_OFF if told.is_over else TIME_LIMIT
@@ -103,22 +91,19 @@ class Auto:
 
 
 def _named(
-    result: Result, compiled: Compiled, scores: GraphScores, deadline: float, started: float
+    result: Result, compiled: Compiled, scores: GraphScores, request: Request
 ) -> Result:
     """An infeasible result that names constraints: by multipliers, or by leaving out others."""
     if result.certificate.conflict:
         return result
-    from assent.conflict import small_conflict
+    from assent.conflict import SECONDS, small_conflict
 
-    left = min(deadline - time.perf_counter(), CONFLICT_SECONDS)
+    left = min(request.deadline - time.perf_counter(), SECONDS)
     if left <= 0.0:
         return result
     solver = AD3(max_iterations=RAY_ITERATIONS)
-    limit = time.perf_counter() - started + left
-    shown = drive(
-        compiled, scores, solver, warm_start=None, time_limit=limit, report=lambda step: None,
-        started=started,
-    )  # fmt: skip
+    limit = time.perf_counter() - request.started + left
+    shown = drive(compiled, scores, solver, Request(request.started, limit))
     if shown.status is Status.INFEASIBLE:
         return shown
     claim = replace(result.certificate, conflict=small_conflict(compiled, left))
@@ -137,18 +122,20 @@ class _Report:
         return answer
 
 
-def _share(deadline: float, started: float, last: bool) -> float:
+def _share(request: Request, last: bool) -> float | None:
     """Seconds from the start at which a step ends."""
+    if request.time_limit is None:
+        return None
     now = time.perf_counter()
-    left = max(deadline - now, 1e-3)
-    return now - started + (left if last else SHARE_OF_TIME * left)
+    left = max(request.deadline - now, 1e-3)
+    return now - request.started + (left if last else SHARE_OF_TIME * left)
 
 
-def _told(solver: Any, started: float, limit: float | None) -> Any:
+def _told(solver: Any, request: Request) -> Any:
     """The solver; one that runs in a single step is told what is left of the time."""
-    if limit is None or getattr(solver, "time_limit", 0.0) is not None:
+    if request.time_limit is None or getattr(solver, "time_limit", 0.0) is not None:
         return solver
-    return replace(solver, time_limit=max(started + limit - time.perf_counter(), 1e-3))
+    return replace(solver, time_limit=max(request.deadline - time.perf_counter(), 1e-3))
 
 
 def _is_proven(result: Result) -> bool:

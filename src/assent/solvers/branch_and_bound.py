@@ -3,34 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assent import certify
 from assent.compiled import Compiled, GraphScores
-from assent.conflict import small_conflict
+from assent.conflict import SECONDS, small_conflict
 from assent.problem import DualPoint
 from assent.proof import Others
 from assent.result import Certificate, Result, Status
 from assent.solvers import infeasible
 from assent.solvers.ad3 import AD3
 from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, refuted
-from assent.solvers.protocol import Solver, WarmStart
+from assent.solvers.protocol import Request, Solver, WarmStart
 from assent.solvers.search import Search
 from assent.solvers.search_case import Start
 from assent.solvers.tightened import Tightened
-from assent.trace import Progress
 
 if TYPE_CHECKING:
     from assent.solvers.partition import Partition
-
-# How long to look for few constraints that cannot hold together.
-CONFLICT_SECONDS = 2.0
 
 OUT_OF_MEMORY = f"Out of memory. {Status.STOPPED.value}"
 NODE_LIMIT = f"Node limit. {Status.STOPPED.value}"
@@ -84,36 +78,27 @@ class BranchAndBound:
                 raise TypeError(f"solver is a decoder with bounds such as AD3(), got {solver!r}")
 
     def drive(
-        self,
-        compiled: Compiled,
-        graph_scores: GraphScores,
-        *,
-        warm_start: WarmStart | None,
-        time_limit: float | None,
-        report: Callable[[Progress], Any],
-        display: Any,
-        seed: int,
-        started: float,
-        known: NDArray[np.int8] | None,
+        self, compiled: Compiled, graph_scores: GraphScores, request: Request
     ) -> Result:
         """Search a compiled graph and state the answer for the graph as written."""
         if compiled.conflict is not None:
-            return refuted(compiled, graph_scores, started)
+            return refuted(compiled, graph_scores, request.started)
+        warm = request.warm_start
         search = Search(
             settings=self,
             compiled=compiled,
             scores=graph_scores,
-            started=started,
-            deadline=np.inf if time_limit is None else started + time_limit,
-            report=report,
-            seed=seed,
-            start=None if warm_start is None else _start(compiled, graph_scores, warm_start),
+            started=request.started,
+            deadline=request.deadline,
+            report=request.report,
+            seed=request.seed,
+            start=None if warm is None else _start(compiled, graph_scores, warm),
         )
-        if known is not None:
-            search.incumbent.offer_whole(known)
+        if request.known is not None:
+            search.incumbent.offer_whole(request.known)
         reason = None
         try:
-            with display or nullcontext():
+            with request.display or nullcontext():
                 search.run()
         except KeyboardInterrupt:
             reason = INTERRUPTED
@@ -190,7 +175,7 @@ def conclude(
 def _conflict(search: Search) -> tuple[str, ...]:
     """Constraints that cannot hold together: leaving out others, or by the root's multipliers."""
     left = max(search.deadline - time.perf_counter(), 0.0)
-    few = small_conflict(search.compiled, min(left, CONFLICT_SECONDS))
+    few = small_conflict(search.compiled, min(left, SECONDS))
     root = search.root
     if few or root is None or not root.impossible or root.dual is None:
         return few

@@ -14,6 +14,7 @@ from assent.kernels import evaluate, rounding, schedule
 from assent.problem import DualPoint, Float, Problem, Scores
 from assent.solvers import tightened
 from assent.solvers.cut_tree import CutTree, Node
+from assent.solvers.linear_program import why_it_stopped
 from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.tightened import Tightened, restate
@@ -146,7 +147,7 @@ class BranchAndCut:
             if status == "interrupted":
                 raise KeyboardInterrupt
             if status != "optimal":
-                reason = f"HiGHS stopped: {status}."
+                reason = why_it_stopped(status)
                 return Info(self._count(w), np.inf, np.inf, finished=True, reason=reason)
             if time.perf_counter() - begun > CALL:
                 break

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,8 +19,7 @@ from assent.result import Certificate, Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.branch_and_bound import BranchAndBound
 from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive
-from assent.solvers.protocol import WarmStart
-from assent.trace import Progress
+from assent.solvers.protocol import Request
 
 # Parts of fewer coordinates are taken together: one that is narrow stays narrow with others.
 SMALL = 20
@@ -50,45 +48,24 @@ class ByParts:
     gap_tolerance: float = 1e-6
 
     def drive(
-        self,
-        compiled: Compiled,
-        graph_scores: GraphScores,
-        *,
-        warm_start: WarmStart | None,
-        time_limit: float | None,
-        report: Callable[[Progress], Any],
-        display: Any,
-        seed: int,
-        started: float,
-        known: NDArray[np.int8] | None,
+        self, compiled: Compiled, graph_scores: GraphScores, request: Request
     ) -> Result:
         """An answer to the whole, then every part with the others as they are in it."""
-        deadline = np.inf if time_limit is None else started + time_limit
-        shared: dict[str, Any] = {"report": report, "seed": seed, "started": started}
-        with display or nullcontext():
-            whole = drive(
-                compiled, graph_scores, AD3(gap_tolerance=self.gap_tolerance), known=known,
-                warm_start=warm_start, time_limit=time_limit, **shared,
-            )  # fmt: skip
+        quiet = replace(request, display=None)
+        with request.display or nullcontext():
+            whole = drive(compiled, graph_scores, AD3(gap_tolerance=self.gap_tolerance), quiet)
             closed = whole.status in (Status.OPTIMAL, Status.INFEASIBLE)
             if closed or whole.message in ENDED:
                 return whole
             if not whole.feasible:  # parts stand on an answer to the others
                 search: Any = BranchAndBound(gap_tolerance=self.gap_tolerance)
-                found = drive(
-                    compiled, graph_scores, search,
-                    warm_start=None, time_limit=time_limit, **shared,
-                )  # fmt: skip
+                fresh = replace(quiet, warm_start=None, known=None)
+                found = drive(compiled, graph_scores, search, fresh)
                 return found if found.feasible or found.bound <= whole.bound else whole
-            return self._apart(compiled, graph_scores, whole, deadline, shared)
+            return self._apart(compiled, graph_scores, whole, quiet)
 
     def _apart(
-        self,
-        compiled: Compiled,
-        scores: GraphScores,
-        whole: Result,
-        deadline: float,
-        shared: dict[str, Any],
+        self, compiled: Compiled, scores: GraphScores, whole: Result, request: Request
     ) -> Result:
         from assent.solvers.auto import Auto
 
@@ -101,15 +78,10 @@ class ByParts:
             for number, part in enumerate(parts):
                 given = begin.copy()
                 given[part] = -1
-                limit = None
-                if np.isfinite(deadline):
-                    now = time.perf_counter()
-                    share = max(deadline - now, 1e-3) / (len(parts) - number)
-                    limit = now - shared["started"] + share
-                result = drive(
-                    compile_case(compiled, given, rows), scores, each,
-                    warm_start=None, time_limit=limit, known=begin, **shared,
-                )  # fmt: skip
+                case = compile_case(compiled, given, rows)
+                limit = _limit(request, len(parts) - number)
+                own = replace(request, warm_start=None, known=begin, time_limit=limit)
+                result = drive(case, scores, each, own)
                 claim = result.certificate
                 best[part] = claim.assignment[part]
                 bound += claim.bound - whole.value
@@ -120,7 +92,7 @@ class ByParts:
         except KeyboardInterrupt:
             reason = INTERRUPTED
         proof = Apart(begin, tuple(found)) if len(found) == len(parts) else None
-        return self._joined(whole, best, bound, proof, shared["started"], reason)
+        return self._joined(whole, best, bound, proof, request.started, reason)
 
     def _joined(
         self,
@@ -153,6 +125,14 @@ class ByParts:
             message=Status.OPTIMAL.value if closed else reason,
             seconds=time.perf_counter() - started,
         )
+
+
+def _limit(request: Request, left: int) -> float | None:
+    """When a part has to end, if ``left`` of them share the time."""
+    if request.time_limit is None:
+        return None
+    now = time.perf_counter()
+    return now - request.started + max(request.deadline - now, 1e-3) / left
 
 
 def _proof_of(claim: Certificate) -> Any:

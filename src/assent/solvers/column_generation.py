@@ -180,11 +180,10 @@ def make_master(
 
 
 def solve_priced(
-    problem: Problem, scores: Scores, lp: CompactLP, method: Method, time_limit: float | None
+    problem: Problem, scores: Scores, lp: CompactLP, method: Method, deadline: float
 ) -> LpSolution:
     """Solve the relaxation of a problem with structures that have no rows of their own."""
     began = time.perf_counter()
-    deadline = np.inf if time_limit is None else began + time_limit
     price = FIRST_PRICE * max(1.0, float(np.abs(lp.cost).max(initial=0.0)))
     master = make_master(problem, scores, lp, method, price, deadline)
     status = master.solve()

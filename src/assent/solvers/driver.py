@@ -18,7 +18,7 @@ from assent.kernels.schedule import first_chance
 from assent.problem import DualPoint, Float, Problem, Scores
 from assent.result import Certificate, Relaxation, Result, Status, state_relaxation
 from assent.solvers import infeasible
-from assent.solvers.protocol import Info, Solver, WarmStart
+from assent.solvers.protocol import Info, Request, Solver
 from assent.trace import Progress, Trace
 
 # One call into compiled code does about this many link updates (half a second), so that
@@ -151,7 +151,7 @@ class Run:
                 info = rest_at(self.problem, workspace, self.best.assignment)
             if status is not None:
                 return status, status.value, info
-            if info.finished and info.reason:
+            if info.reason:
                 return Status.STOPPED, info.reason, info
             if stop:
                 if self.best.assignment is None and self.rounded_at < info.iterations:
@@ -350,47 +350,37 @@ def drive(
     compiled: Compiled,
     graph_scores: GraphScores,
     solver: Any,
-    *,
-    warm_start: WarmStart | None,
-    time_limit: float | None,
-    report: Callable[[Progress], Any],
-    display: Any = None,
-    seed: int = 0,
-    started: float,
-    known: NDArray[np.int8] | None = None,
+    request: Request,
 ) -> Result:
     """Solve a compiled graph and state the answer for the graph as written.
 
     ``solver`` is a :class:`Solver`, or settings with a method ``drive`` of their own.
-    ``known`` is an assignment ``[N]`` from an earlier run: an answer to start from.
     """
     if compiled.conflict is not None:
-        return refuted(compiled, graph_scores, started)
+        return refuted(compiled, graph_scores, request.started)
     if hasattr(solver, "drive"):  # it looks at the graph, not at one flat problem
-        return solver.drive(
-            compiled, graph_scores, warm_start=warm_start, time_limit=time_limit, report=report,
-            display=display, seed=seed, started=started, known=known,
-        )  # fmt: skip
+        return solver.drive(compiled, graph_scores, request)
     run = Run(
         compiled=compiled,
         graph_scores=graph_scores,
         solver=solver,
         scores=compiled.flat_scores(graph_scores),
-        deadline=np.inf if time_limit is None else started + time_limit,
-        started=started,
-        report=report,
-        chance=first_chance(seed),
-        warm=warm_start is not None,
+        deadline=request.deadline,
+        started=request.started,
+        report=request.report,
+        chance=first_chance(request.seed),
+        warm=request.warm_start is not None,
     )
     if not compiled.problem.n_links:
         return _independent(run)
+    known = None if request.known is None else request.known[compiled.free]
     if known is not None:
-        run.offer_known(known[compiled.free])
-    workspace = solver.init(run.problem, run.scores, warm_start)
+        run.offer_known(known)
+    workspace = solver.init(run.problem, run.scores, request.warm_start)
     if known is not None and hasattr(solver, "take_answer"):
-        solver.take_answer(workspace, known[compiled.free])
+        solver.take_answer(workspace, known)
     try:
-        with display or nullcontext():
+        with request.display or nullcontext():
             status, message, info = run.loop(workspace)
     except KeyboardInterrupt:
         status, message = Status.STOPPED, INTERRUPTED
@@ -428,7 +418,7 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
         bound=bound,
         feasible=check.feasible,
         relaxation=None if bound == -np.inf else run.relaxation(info, workspace),
-        conflict=infeasible.reasons(compiled, best.dual) if is_ray and best.dual else (),
+        conflict=_conflict(run),
         compiled=compiled,
         scores=run.graph_scores,
         assignment=assignment,
@@ -450,6 +440,18 @@ def _conclude(run: Run, workspace: Any, status: Status, message: str, info: Info
         penalty=info.penalty,
         inner=_inner(run, workspace),
     )
+
+
+def _conflict(run: Run) -> tuple[str, ...]:
+    """Constraints that cannot hold together: by multipliers, or after a search by cases."""
+    if run.has_ray and run.best.dual is not None:
+        return infeasible.reasons(run.compiled, run.best.dual)
+    if run.best.bound > -np.inf or not getattr(run.solver, "searches", False):
+        return ()
+    from assent.conflict import SECONDS, small_conflict
+
+    left = max(run.deadline - time.perf_counter(), 0.0)
+    return small_conflict(run.compiled, min(left, SECONDS))
 
 
 def _final_status(

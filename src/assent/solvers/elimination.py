@@ -15,6 +15,7 @@ from assent.eliminated import Eliminated
 from assent.errors import ModelError
 from assent.kernels import elimination as kernel
 from assent.problem import DualPoint, Float, Int32, Problem, Scores, split_links
+from assent.solvers.driver import TIME_LIMIT
 from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.tabulated import Tabulation, tabulation
@@ -187,7 +188,7 @@ class Elimination:
         until = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
         found = eliminate(workspace.way, scores, until)
         if found is None:
-            return Info(1, np.inf, np.inf)
+            return Info(1, np.inf, np.inf, reason=TIME_LIMIT)
         workspace.bound, x = found
         workspace.x = x.astype(float)
         return Info(1, 0.0, 0.0, finished=True, calls=workspace.way.work)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from assent.problem import Float, Problem, Scores
+from assent.proof import Trusted
+from assent.solvers import infeasible
 from assent.solvers.dual_bound import bound_at
 from assent.solvers.linear_program import (
     CompactLP,
@@ -21,17 +23,14 @@ from assent.solvers.linear_program import (
     read_highs,
     run_highs,
     solve_lp,
+    why_it_stopped,
 )
 from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
 
 if TYPE_CHECKING:
+    from assent.compiled import Compiled
     from assent.graph import FactorGraph
-
-NOTHING = (
-    "The search found that no assignment satisfies all constraints. The relaxation does not show "
-    "it, so there is no short proof and no conflict to name."
-)
 
 
 @dataclass
@@ -50,7 +49,8 @@ class IntegerProgram(SolvedRelaxation):
 
     First the relaxation is solved, whose multipliers are the dual point of the certificate; then
     HiGHS searches.  ``certificate.searched`` says that the bound is the search's: a stranger can
-    recheck the answer and the relaxation's bound, not the search.
+    recheck the answer and the relaxation's bound, not the search.  Where only the search shows
+    that nothing is possible, ``certificate.trusted`` names it.
 
     Attributes:
         gap_tolerance: relative gap at which an answer counts as optimal.
@@ -103,17 +103,15 @@ class IntegerProgram(SolvedRelaxation):
         if self.time_limit is not None:
             left = max(self.time_limit - (time.perf_counter() - began), 1e-3)
         if w.solution.status == "infeasible":
+            ray = w.solution.ray
+            if ray is None or not infeasible.proves(problem, ray, scores.table):
+                w.searched = -np.inf
             return Info(1, 0.0, 0.0)
         status = self._search(problem, scores, w, left)
         if status == "interrupted":
             raise KeyboardInterrupt
-        if status == "infeasible":
-            return Info(1, np.inf, np.inf, finished=True, reason=NOTHING)
-        done = status == "optimal"
-        return Info(
-            1, 0.0 if done else np.inf, 0.0 if done else np.inf, finished=True,
-            reason=f"HiGHS stopped its search: {status}.",
-        )  # fmt: skip
+        residual = 0.0 if status == "optimal" else np.inf
+        return Info(1, residual, residual, finished=True, reason=why_it_stopped(status))
 
     def _search(
         self, problem: Problem, scores: Scores, workspace: Workspace, limit: float | None
@@ -126,7 +124,10 @@ class IntegerProgram(SolvedRelaxation):
         run_highs(highs)
         status = highs_status(highs)
         columns, _ = read_highs(highs, lp)
-        if columns is not None and status != "infeasible":
+        if status == "infeasible":
+            workspace.searched = -np.inf
+            return status
+        if columns is not None:
             workspace.x = np.clip(columns[: problem.n], 0.0, 1.0)
         bound = highs.getInfo().mip_dual_bound
         if np.isfinite(bound) and status in ("optimal", "time limit"):
@@ -138,6 +139,10 @@ class IntegerProgram(SolvedRelaxation):
         if workspace.solution is None:
             return np.inf
         return min(workspace.searched, bound_at(problem, scores, workspace.solution.dual))
+
+    def proof(self, compiled: Compiled, workspace: Workspace) -> Trusted | None:
+        """The search's word, where nothing else shows that nothing is possible."""
+        return Trusted("HiGHS", -np.inf) if workspace.searched == -np.inf else None
 
     def marginals(self, workspace: Workspace) -> Float:
         """The answer found, or the relaxed one."""

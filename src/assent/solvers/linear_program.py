@@ -8,6 +8,7 @@ equals the optimum of the relaxation.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -172,12 +173,13 @@ def solve_lp(
         >>> solve_lp(problem, Scores(np.array([1.0, -0.5]), np.array([2.0]))).value
         2.5
     """
+    deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
     lp = build_lp(problem, scores)
     if lp.rows.priced:
         from assent.solvers.column_generation import solve_priced
 
-        return solve_priced(problem, scores, lp, method, time_limit)
-    highs = load_highs(lp, {"solver": method, "time_limit": time_limit})
+        return solve_priced(problem, scores, lp, method, deadline)
+    highs = load_highs(lp, {"solver": method, "time_limit": time_left(deadline)})
     run_highs(highs)
     status = highs_status(highs)
     columns, row_dual = read_highs(highs, lp)
@@ -187,7 +189,7 @@ def solve_lp(
         relaxed_value = float(lp.offset - lp.scale * (lp.cost @ columns))
     value, ray = np.nan, None
     if status == "infeasible":
-        value, ray = -np.inf, find_ray(problem, lp)
+        value, ray = -np.inf, find_ray(problem, lp, deadline)
     elif status == "optimal":
         value = float(lp.offset - lp.scale * highs.getInfo().objective_function_value)
     info = highs.getInfo()
@@ -228,6 +230,11 @@ def load_highs(
     return highs
 
 
+def time_left(deadline: float) -> float | None:
+    """Seconds until then for HiGHS, which takes none for no limit."""
+    return max(deadline - time.perf_counter(), 1e-3) if np.isfinite(deadline) else None
+
+
 def run_highs(highs: Any) -> None:
     """Run HiGHS in its own thread, so that Ctrl-C reaches Python and can stop it."""
     highs.HandleUserInterrupt = True
@@ -247,6 +254,15 @@ def highs_status(highs: Any) -> str:
     return STATUS.get(name, f"HiGHS stopped: {name}")
 
 
+def why_it_stopped(status: str) -> str:
+    """What a run says that ended with ``status``; nothing where it is optimal."""
+    from assent.solvers.driver import TIME_LIMIT
+
+    if status == "optimal":
+        return ""
+    return TIME_LIMIT if status == "time limit" else f"HiGHS stopped: {status}."
+
+
 def read_highs(highs: Any, lp: CompactLP) -> tuple[Float | None, Float]:
     """All columns, if there is an answer, and the multipliers in units of the scores."""
     solution = highs.getSolution()
@@ -262,13 +278,14 @@ def _non_negative(lp: CompactLP, row_dual: Float) -> Float:
     return np.where(np.isneginf(lp.row_lower), np.maximum(row_dual, 0.0), row_dual)
 
 
-def find_ray(problem: Problem, lp: CompactLP) -> DualPoint | None:
+def find_ray(problem: Problem, lp: CompactLP, deadline: float = np.inf) -> DualPoint | None:
     """Link scores that prove infeasibility: a dual ray, which HiGHS gives without presolve.
 
     Rows of products can always be met by their own columns: they are no part of a ray.
     """
     feasibility = replace(lp, cost=np.zeros_like(lp.cost))
-    highs = load_highs(feasibility, {"solver": "simplex", "presolve": "off"})
+    options = {"solver": "simplex", "presolve": "off", "time_limit": time_left(deadline)}
+    highs = load_highs(feasibility, options)
     run_highs(highs)
     _, found, ray = highs.getDualRay()
     if not found:
@@ -377,9 +394,10 @@ class LinearProgram(SolvedRelaxation):
         workspace.solution = self.solve(problem, scores)
         if workspace.solution.status == "interrupted":
             raise KeyboardInterrupt
-        done = workspace.solution.status == "optimal"
+        status = workspace.solution.status
+        done = status == "optimal"
         residual = 0.0 if done else np.inf
-        return Info(1, residual, residual, finished=done)
+        return Info(1, residual, residual, finished=done, reason=why_it_stopped(status))
 
     def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """Upper bound from the multipliers; infinite before the solve."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from assent.problem import DualPoint, Float, Problem, Scores
+from assent.trace import Progress
 
 
 @dataclass(frozen=True)
@@ -13,7 +18,8 @@ class Info:
     """What a person wants to see of a running solver.
 
     ``finished`` is set by solvers that know they are done, whatever the residuals say; ``reason``
-    tells why.  ``calls`` counts how often a factor was asked anything.
+    tells why nothing more will come, finished or not.  ``calls`` counts how often a factor was
+    asked anything.
     """
 
     iterations: int
@@ -35,6 +41,34 @@ class WarmStart:
     marginals: Float
     dual: DualPoint
     penalty: float
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for besides a model and a solver: how long, who is told, where to begin.
+
+    Attributes:
+        started: when the clock began, as ``time.perf_counter`` has it.
+        time_limit: seconds from then, or None.
+        report: receives every `Progress`; an answer of True ends the run.
+        seed: for perturbed roundings.
+        warm_start: an earlier run's end to begin at.
+        known: an assignment ``[N]`` from an earlier run, an answer to start from.
+        display: a live display to be open meanwhile, or None.
+    """
+
+    started: float
+    time_limit: float | None = None
+    report: Callable[[Progress], Any] = lambda step: None
+    seed: int = 0
+    warm_start: WarmStart | None = None
+    known: NDArray[np.int8] | None = None
+    display: Any = None
+
+    @property
+    def deadline(self) -> float:
+        """When the time is over; infinite without a limit."""
+        return np.inf if self.time_limit is None else self.started + self.time_limit
 
 
 class Solver(Protocol):

@@ -17,7 +17,7 @@ from assent.errors import ModelError
 from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.regions import Regions
 from assent.solvers.growing_program import GrowingProgram, Loans, plain_bound
-from assent.solvers.linear_program import build_lp, find_ray
+from assent.solvers.linear_program import build_lp, find_ray, why_it_stopped
 from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
 from assent.written_out import WrittenOut, worth_writing_out, write_out
@@ -100,14 +100,14 @@ class Tightened:
         if status == "interrupted":
             raise KeyboardInterrupt
         if status == "infeasible":
-            w.ray = find_ray(problem, build_lp(problem, scores))
+            w.ray = find_ray(problem, build_lp(problem, scores), w.deadline)
         loans = w.program.loans()
         if loans is not None and loans.bound < w.bound:
             w.best, w.bound = restate(problem, w.outer, loans), loans.bound
         w.solved = status == "optimal"
         return Info(
             w.rounds, np.inf, np.inf, finished=not w.solved,
-            reason="" if w.solved else f"HiGHS stopped before the relaxation was solved: {status}.",
+            reason=why_it_stopped(status),
         )  # fmt: skip
 
     def _write_out(self, problem: Problem, scores: Scores, w: Workspace) -> bool:
