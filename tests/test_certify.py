@@ -8,9 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import assent as at
 from assent import certify
+from assent.compiled import graph_scores
 from assent.problem import DualPoint
 from tests.strategies import optimum
 
@@ -160,3 +162,25 @@ def test_certify_imports_no_solver():
         "assert not [m for m in sys.modules if 'solvers' in m or 'numba' in m or 'highs' in m]"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_knapsack_is_bounded_beside_what_is_known():
+    """Items known to be packed count and take their weight: the linear program says how much."""
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        worth, weights = rng.normal(size=6) + 0.5, rng.uniform(0.2, 1.0, 6)
+        known = rng.choice(np.array([-1, -1, 0, 1], np.int8), 6)
+        capacity = weights[known == 1].sum() + 0.6
+        g = at.FactorGraph()
+        x = g.binary(6, scores=worth, name="x")
+        g.add(at.Knapsack(x, weights=weights, capacity=capacity))
+        bound = certify.upper_bound(g.compile(), graph_scores(g), (worth[None],), known)
+        limits = [(0, 1) if k < 0 else (k, k) for k in known]
+        best = linprog(-worth, A_ub=weights[None], b_ub=[capacity], bounds=limits)
+        assert bound == pytest.approx(-best.fun)
+
+
+def test_marginals_of_literals():
+    """The first variable's too, whose number is 0."""
+    marginals = certify.literal_marginals(np.array([0, ~0, 1, ~1]), np.array([0.25, 0.875]))
+    np.testing.assert_array_equal(marginals, [0.25, 0.75, 0.875, 0.125])

@@ -63,6 +63,18 @@ def test_cases_prove_what_no_dual_point_can():
     assert not proven.trusted
 
 
+def test_what_a_leaf_takes_for_given_must_be_known_there():
+    g, claim, _, _ = claim_and_leaves()
+    best = optimum(g)
+    low = Trusted("a friend", best)
+    with_first = claim.compiled.fixed.copy()
+    with_first[0] = 1
+    given = Given(with_first, low)
+    assert replace(claim, bound=best, value=best, proof=Split(((0,), (~0,)), (given, low))).verify()
+    for proof in (given, Split(((0,), (~0,)), (low, given))):
+        assert not replace(claim, bound=best, value=best, proof=proof).verify()
+
+
 def test_a_proof_that_shows_less_than_it_claims_fails():
     g, claim, true, false = claim_and_leaves()
     best = optimum(g)
