@@ -233,16 +233,20 @@ def batch_command(quick: bool, count: int | None, threads: int) -> None:
 @quick_option
 @data_option
 @only_option
-@click.option("--kind", type=click.Choice(["all", "uai-small", "stored", "constrained"]),
+@click.option("--kind", type=click.Choice(["all", "uai-small", "uai", "stored", "constrained"]),
               default="all", show_default=True, help="Which models.")
-@click.option("--limit", type=float, default=20.0, show_default=True, help="Seconds for each.")
+@click.option("--limit", type=float, default=20.0, show_default=True, help="CPU seconds for each.")
 @click.option("--solvers", default=",".join(exact.SOLVERS), show_default=True)
+@click.option("--results", type=click.Path(path_type=Path), help="File that keeps every outcome.")
+@click.option("--resume", is_flag=True, help="What stands in --results is not measured again.")
 def exact_command(
-    quick: bool, data: Path | None, only: str, kind: str, limit: float, solvers: str
-) -> None:
+    quick: bool, data: Path | None, only: str, kind: str, limit: float, solvers: str,
+    results: Path | None, resume: bool,
+) -> None:  # fmt: skip
     """Time to a proof of optimality: ours, HiGHS, CP-SAT and toulbar2."""
     sizes = exact.SIZES[:2] if quick else exact.SIZES
-    exact.run(new_console(), data, kind, only, limit, solvers.split(","), sizes)
+    chosen = solvers.split(",")
+    exact.run(new_console(), data, kind, only, limit, chosen, sizes, results, resume)
 
 
 @main.command("learning")

@@ -2,7 +2,8 @@
 
 All read the flat problem, with categorical variables told apart where a solver has them.  Scores
 become whole numbers for CP-SAT and decimals for toulbar2, ``DIGITS`` behind the point; values
-are always recomputed here from the assignment a solver returns.
+are always recomputed here from the assignment a solver returns.  Every peer first states the
+model, which is not counted, and returns what solves it within so many processor seconds.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import assent as at
 from assent.compiled import Compiled, graph_scores
 from assent.kernels import evaluate
 from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, POTTS, SUM, Problem, Scores
+from benchmarks.cpu_clock import stopped_after
 
 DIGITS = 6
 SCALE = 10**DIGITS
@@ -32,6 +34,9 @@ class Answer(NamedTuple):
     assignment: Any
     bound: float
     proven: bool
+
+
+Solve = Callable[[float], Answer]
 
 
 class Refused(Exception):
@@ -103,21 +108,25 @@ def tables(problem: Problem, scores: Scores) -> Iterator[TableOf]:
 # ---------------------------------------------------------------- HiGHS
 
 
-def highs(graph: at.FactorGraph, limit: float) -> Answer:
+def highs(graph: at.FactorGraph) -> Solve:
     """Our integer program through HiGHS."""
     from assent.solvers.core import search_core
 
     _, problem, scores = flat(graph)
-    found = search_core(problem, scores, limit, 0.5 * GAP)
-    if found is None:
-        raise Refused("a structure without rows")
-    return Answer(found.assignment, found.bound, found.finished)
+
+    def solve(limit: float) -> Answer:
+        found = search_core(problem, scores, limit, 0.5 * GAP)
+        if found is None:
+            raise Refused("a structure without rows")
+        return Answer(found.assignment, found.bound, found.finished)
+
+    return solve
 
 
 # ---------------------------------------------------------------- CP-SAT
 
 
-def cp_sat(graph: at.FactorGraph, limit: float) -> Answer:
+def cp_sat(graph: at.FactorGraph) -> Solve:
     """OR-tools CP-SAT with one worker."""
     from ortools.sat.python import cp_model
 
@@ -140,14 +149,18 @@ def cp_sat(graph: at.FactorGraph, limit: float) -> Answer:
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.linearization_level = 2  # far better than the default on these models
-    solver.parameters.max_time_in_seconds = limit
     solver.parameters.relative_gap_limit = 0.5 * GAP
-    status = solver.solve(model)
-    bound = scores.constant + solver.best_objective_bound / SCALE
-    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        return Answer(None, bound, status == cp_model.INFEASIBLE)
-    found = np.array([solver.boolean_value(v) for v in x], np.int8)
-    return Answer(found, bound, status == cp_model.OPTIMAL)
+
+    def solve(limit: float) -> Answer:
+        with stopped_after(limit, solver.stop_search):
+            status = solver.solve(model)
+        bound = scores.constant + solver.best_objective_bound / SCALE
+        if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return Answer(None, bound, status == cp_model.INFEASIBLE)
+        found = np.array([solver.boolean_value(v) for v in x], np.int8)
+        return Answer(found, bound, status == cp_model.OPTIMAL)
+
+    return solve
 
 
 def _both(model: Any, a: Any, b: Any, score: float) -> Any:
@@ -233,8 +246,8 @@ class _Owners:
         return (values[variable] == value) ^ (code < 0)
 
 
-def toulbar2(graph: at.FactorGraph, limit: float) -> Answer:
-    """toulbar2 with virtual arc consistency; its limit counts CPU time, not time on the wall.
+def toulbar2(graph: at.FactorGraph) -> Solve:
+    """toulbar2 with virtual arc consistency; its limit counts processor time by itself.
 
     It does not say whether it finished: its two bounds do, by meeting.
     """
@@ -253,15 +266,19 @@ def toulbar2(graph: at.FactorGraph, limit: float) -> Answer:
         _add_linear(network, owners, rule)
     for table in tables(problem, scores):
         _add_cost_table(network, owners, table)
-    found = network.Solve(timeLimit=max(1, round(limit)))
-    lowest = float(network.GetDDualBound())
-    bound = scores.constant - lowest
-    if found is None:
-        return Answer(None, bound, False)
-    met = float(found[1]) - lowest <= GAP * (1.0 + abs(lowest))
-    values = dict(enumerate(found[0]))
-    x = np.array([owners.holds(v, values) for v in range(problem.n)], np.int8)
-    return Answer(x, bound, met)
+
+    def solve(limit: float) -> Answer:
+        found = network.Solve(timeLimit=max(1, round(limit)))
+        lowest = float(network.GetDDualBound())
+        bound = scores.constant - lowest
+        if found is None:
+            return Answer(None, bound, False)
+        met = float(found[1]) - lowest <= GAP * (1.0 + abs(lowest))
+        values = dict(enumerate(found[0]))
+        x = np.array([owners.holds(v, values) for v in range(problem.n)], np.int8)
+        return Answer(x, bound, met)
+
+    return solve
 
 
 def _add_cost(network: Any, owners: _Owners, codes: list[int], score: Callable) -> None:
@@ -340,7 +357,7 @@ def _add_cost_table(network: Any, owners: _Owners, table: TableOf) -> None:
     network.AddFunction(scope, np.where(np.isfinite(scores), -scores, top).ravel().tolist())
 
 
-PEERS: dict[str, Callable[[at.FactorGraph, float], Answer]] = {
+PEERS: dict[str, Callable[[at.FactorGraph], Solve]] = {
     "HiGHS": highs,
     "CP-SAT": cp_sat,
     "toulbar2": toulbar2,

@@ -18,6 +18,7 @@ from benchmarks import (
     decoders,
     decompositions,
     exact,
+    exact_outcome,
     learning,
     methods,
     own_structures,
@@ -380,19 +381,41 @@ def test_learning_growth(tmp_path):
     assert (tmp_path / "learning_growth.png").stat().st_size > 0
 
 
-def test_exact_solvers_run_side_by_side():
-    solvers = ("assent", "HiGHS")
-    found = exact.run(new_console(), None, "constrained", "*_50_s0", 20.0, solvers, (50,))
-    assert set(map(exact.family_of, found)) == {"assignment", "labelling", "budget"}
+def test_exact_solvers_run_side_by_side(tmp_path, monkeypatch):
+    solvers, results = ("assent", "HiGHS"), tmp_path / "outcomes.jsonl"
+    asked = (None, "constrained", "*_50_s0", 20.0, solvers, (50,), results)
+    found = exact.run(new_console(), *asked)
+    assert set(map(exact_outcome.family_of, found)) == {"assignment", "labelling", "budget"}
     for outcomes in found.values():
         assert all(outcome.proven for outcome in outcomes.values())
         assert outcomes["assent"].value == pytest.approx(outcomes["HiGHS"].value, abs=1e-4)
-        assert not list(exact.disagreements(outcomes))
+        assert not list(exact_outcome.disagreements(outcomes))
+    monkeypatch.setattr(exact, "measure", None)  # nothing is measured again
+    assert exact.run(new_console(), *asked, resume=True) == found
 
 
 def test_claims_that_exclude_each_other_are_named():
     found = {"a": exact.Outcome(1.0, 1.0, True), "b": exact.Outcome(2.0, 2.0, True)}
-    assert list(exact.disagreements(found)) == ["b found 2, above the bound 1 of a"]
+    assert list(exact_outcome.disagreements(found)) == ["b found 2, above the bound 1 of a"]
+
+
+def test_outcomes_are_summed_up_by_family():
+    quick, slow = exact.Outcome(1.0, 1.0, True, 0.1), exact.Outcome(1.0, 1.0, True, 0.4)
+    left, lost = exact.Outcome(1.0, 2.0, False, 20.0), exact.Outcome(note="refused")
+    found = {
+        "f_1": {"assent": quick, "HiGHS": slow},
+        "f_2": {"assent": slow, "HiGHS": left},
+        "g_1": {"assent": slow, "HiGHS": lost},
+    }
+    solvers = ("assent", "HiGHS")
+    assert list(exact_outcome.by_family(found, solvers)) == [
+        ("f", "2", "2 · 0.1 s · 0", "1 · 0.4 s · 0.5"),
+        ("g", "1", "1 · – s · 0", "0 · – s · – (1 without)"),
+        ("all", "3", "3 · 0.1 s · 0", "1 · 0.4 s · 0.5 (1 without)"),
+    ]
+    assert list(exact_outcome.against_ours(found, "assent", solvers)) == [
+        ("f", "0.25 (1)"), ("g", "–"), ("all", "0.25 (1)"),
+    ]  # fmt: skip
 
 
 def test_auto_beside_single_solvers():
