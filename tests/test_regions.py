@@ -78,7 +78,20 @@ def test_a_known_value_is_known_to_regions():
     proof = Regions(np.array([0, 1]), np.array([2]), np.array([-1.0]), links)
     replay = Replay(claim.compiled, claim.scores)
     assert replay.bound(proof) == 1.0
-    assert replay.bound(proof, np.array([0, -1], np.int8)) == 0.0
+    for known in ([0, -1], [-1, 0]):
+        assert replay.bound(proof, np.array(known, np.int8)) == 0.0
+
+
+def test_a_ray_must_be_clear_of_rounding():
+    """Link scores that show exactly zero for the all-zero objective prove nothing."""
+    g = at.FactorGraph()
+    x = g.binary(2, name="x")
+    g.add(at.Pair(x[0], x[1], scores=1.0))
+    claim = at.decode(g).certificate
+    nothing_lent = (np.array([0]), np.zeros(0, np.int64), np.zeros(0))
+    links = split_links(claim.compiled.problem, np.array([1.0, 0.0]))
+    ray = Regions(*nothing_lent, links, is_ray=True)
+    assert Replay(claim.compiled, claim.scores).bound(ray, np.array([1, -1], np.int8)) == np.inf
 
 
 def test_a_changed_loan_fails():
