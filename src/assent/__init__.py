@@ -41,6 +41,7 @@ from assent.factors import (
 )
 from assent.graph import FactorGraph
 from assent.k_best import k_best
+from assent.presolve import Presolved, presolve
 from assent.project import Projected, project
 from assent.result import Certificate, Result, Status
 from assent.results import Results
@@ -133,6 +134,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "Pair",
     "Parity",
     "Potts",
+    "Presolved",
     "Progress",
     "Projected",
     "ProjectiveTree",
@@ -159,6 +161,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "grid_chains",
     "group",
     "k_best",
+    "presolve",
     "project",
     "tree_cover",
 ]

@@ -63,7 +63,7 @@ def decode(
     from assent.solvers.driver import drive
     from assent.solvers.protocol import Request
 
-    solver = choose_solver(_asked_for(solver, exact), time_limit)
+    solver = choose_solver(asked_for(solver, exact), time_limit)
     own = graph_scores(graph, scores)
     compiled = compiled_for(graph, own)
     display, report = _reporting(progress, callback)
@@ -114,7 +114,7 @@ def choose_solver(solver: Any, time_limit: float | None) -> Solver:
     return solver
 
 
-def _asked_for(solver: Any, exact: bool) -> Any:
+def asked_for(solver: Any, exact: bool) -> Any:
     """Auto unless a solver is given; to be exact a search around that one, unless it searches."""
     check_exact(exact)
     if solver is None:

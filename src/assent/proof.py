@@ -23,6 +23,7 @@ from assent.closure import Closure
 from assent.compiled import Compiled, GraphScores
 from assent.factors.exactly_one import ExactlyOne
 from assent.problem import DualPoint, Float, Int64
+from assent.reductions.reduction import Reduction, Step
 
 Known = NDArray[np.int8]  # [N] -1 for a free coordinate
 
@@ -74,6 +75,30 @@ class Given:
         if not _agree(self.known, known):
             return np.inf
         return replay.under(self.known).bound(self.proof, known)
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A leaf: another proof, about what ``steps`` make of the graph (see `reductions`).
+
+    Every step is made again, which checks that it is right; what exchanges lose is added.
+    """
+
+    steps: tuple[Step, ...]
+    proof: Any
+
+    def bound(self, replay: Replay, known: Known) -> float:
+        if not _agree(replay.compiled.fixed, known):
+            return np.inf
+        now: Reduction | None = Reduction.of(replay.compiled, replay.scores)
+        for step in self.steps:
+            now = None if now is None else step.apply(now)
+            if now is None:
+                return np.inf
+            if now.refuted:
+                return -np.inf
+        assert now is not None
+        return Replay(now.compiled, now.scores).bound(self.proof) + now.loss
 
 
 @dataclass(frozen=True)
@@ -361,7 +386,7 @@ def nodes(proof: Any) -> Iterator[Any]:
             waiting += [node.why, node.rest]
         elif isinstance(node, Apart):
             waiting += [part for _, part in node.parts]
-        elif isinstance(node, Given):
+        elif isinstance(node, (Given, Reduced)):
             waiting.append(node.proof)
 
 

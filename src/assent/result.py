@@ -133,6 +133,17 @@ class Certificate:
             scores = scores.zeroed()
         return self.compiled.graph_dual(self.flat_dual, scores)
 
+    @property
+    def shown_by(self) -> Any:
+        """The proof of the bound as a tree, whatever it is; None where nothing is claimed."""
+        if self.proof is not None or self.bound == np.inf:
+            return self.proof
+        if self.searched and not self.is_ray:
+            return proofs.Trusted(self.trusted[0], self.bound)
+        if self.flat_dual is None:
+            return proofs.Refuted()
+        return (proofs.Ray if self.is_ray else proofs.LinkScores)(self.flat_dual)
+
     def verify(self) -> bool:
         """Recompute every claim from the graph, the assignment and the dual point.
 

@@ -14,8 +14,8 @@ from assent import certify
 from assent.compiled import Compiled, GraphScores, compile_case, logic_rows
 from assent.components import components
 from assent.problem import Int64
-from assent.proof import Apart, Given, LinkScores, Refuted
-from assent.result import Certificate, Result, Status
+from assent.proof import Apart, Given
+from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.branch_and_bound import BranchAndBound
 from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive
@@ -88,7 +88,7 @@ class ByParts:
                 if result.message in ENDED:
                     reason = result.message
                     break
-                found.append((part, Given(given, _proof_of(claim))))
+                found.append((part, Given(given, claim.shown_by)))
         except KeyboardInterrupt:
             reason = INTERRUPTED
         proof = Apart(begin, tuple(found)) if len(found) == len(parts) else None
@@ -133,10 +133,3 @@ def _limit(request: Request, left: int) -> float | None:
         return None
     now = time.perf_counter()
     return now - request.started + max(request.deadline - now, 1e-3) / left
-
-
-def _proof_of(claim: Certificate) -> Any:
-    """What shows the bound of a part."""
-    if claim.proof is not None:
-        return claim.proof
-    return Refuted() if claim.flat_dual is None else LinkScores(claim.flat_dual)  # or nothing

@@ -1,0 +1,215 @@
+"""`presolve`: a smaller problem with the same optimum, and the way back from its best answer."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent import certify
+from assent.compiled import Compiled, GraphScores, graph_scores
+from assent.conflict import SECONDS, small_conflict
+from assent.decode import asked_for, check_settings, choose_solver, compiled_for
+from assent.graph import FactorGraph
+from assent.proof import Reduced
+from assent.reductions.exchanges import find_exchanges
+from assent.reductions.leaves import find_leaves, find_units
+from assent.reductions.reduction import Reduction, Step
+from assent.result import Certificate, Result, Status
+
+if TYPE_CHECKING:
+    from assent.solvers.protocol import Solver
+
+# Another round is made as long as the last one took off this share of what is left.
+WORTH = 0.01
+
+# What is tried, in turns.
+Finder = Callable[[Reduction], tuple[Step, Reduction] | None]
+FINDERS: tuple[Finder, ...] = (
+    find_exchanges,
+    partial(find_exchanges, cautious=True),
+    find_leaves,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Presolved:
+    """A graph made smaller step by step.
+
+    Attributes:
+        reductions: the graph before every step, and after the last one.
+        steps: what was done, one less.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(4, scores=[3.0, 1.0, -2.0, 0.5], name="x")
+        >>> rule = g.add(at.Pair(x[:-1], x[1:], scores=[-2.0, 1.0, 1.0]))
+        >>> made = at.presolve(g)
+        >>> made
+        Presolved: 0 of 4 variables left: 4 values put away by dominance
+        >>> result = made.decode()
+        >>> result[x].tolist(), result.certificate.verify()
+        ([1, 0, 0, 1], True)
+    """
+
+    reductions: tuple[Reduction, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def compiled(self) -> Compiled:
+        """The smaller problem."""
+        return self.reductions[-1].compiled
+
+    @property
+    def scores(self) -> GraphScores:
+        """Its scores."""
+        return self.reductions[-1].scores
+
+    @property
+    def refuted(self) -> bool:
+        """Whether nothing is possible."""
+        return self.reductions[-1].refuted
+
+    def undo(self, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+        """An assignment ``[N]`` of the graph as written, from one of the smaller problem."""
+        for step, before in zip(self.steps[::-1], self.reductions[-2::-1], strict=True):
+            assignment = step.undo(before, assignment)
+        return assignment
+
+    def proof(self, proof: Any) -> Any:
+        """A proof about the graph as written, from one about the smaller problem."""
+        return Reduced(self.steps, proof) if self.steps else proof
+
+    def decode(
+        self,
+        solver: Solver | None = None,
+        *,
+        exact: bool = False,
+        time_limit: float | None = None,
+    ) -> Result:
+        """Solve the smaller problem, and state the answer for the graph as written.
+
+        Args:
+            solver: settings as `decode` takes them; by default `Auto`.
+            exact: go on until the answer is proven optimal.
+            time_limit: seconds after which the best answer so far is returned.
+        """
+        from assent.solvers.driver import drive
+        from assent.solvers.protocol import Request
+
+        request = Request(time.perf_counter(), time_limit)
+        check_settings(time_limit, None, None)
+        chosen = choose_solver(asked_for(solver, exact), time_limit)
+        result = drive(self.compiled, self.scores, chosen, request)
+        result = self.lift(result)
+        if result.status is not Status.INFEASIBLE:
+            return result
+        few = small_conflict(self.reductions[0].compiled, SECONDS)
+        return replace(result, certificate=replace(result.certificate, conflict=few))
+
+    def lift(self, result: Result) -> Result:
+        """A result for the graph as written, from one of the smaller problem.
+
+        Which constraints contradict each other is not told: values that were put away may be
+        among the reasons.
+        """
+        claim, first = result.certificate, self.reductions[0]
+        assignment = self.undo(claim.assignment)
+        check = certify.check_assignment(first.compiled, first.scores, assignment)
+        value = check.value if check.feasible else -np.inf
+        shown = claim.shown_by
+        certificate = Certificate(
+            value=value,
+            bound=max(claim.bound + self.reductions[-1].loss, value),
+            feasible=check.feasible,
+            relaxation=None,
+            conflict=(),
+            compiled=first.compiled,
+            scores=first.scores,
+            assignment=assignment,
+            flat_dual=None,
+            proof=None if shown is None else self.proof(shown),
+        )
+        return replace(
+            result,
+            certificate=certificate,
+            violated=check.violated,
+            consensus=assignment.astype(float) if check.feasible else result.consensus,
+            inner=None,
+            plan=f"{self.words()} Then {result.plan}",
+        )
+
+    def words(self) -> str:
+        """What was done, in a sentence."""
+        first, last = self.reductions[0].compiled.problem, self.compiled.problem
+        counts: Counter[tuple[str, str]] = Counter()
+        for step in self.steps:
+            counts[step.what] += step.count
+        parts = [f"{n} {noun}{'s' * (n != 1)} {done}" for (noun, done), n in counts.items()]
+        done = ", ".join(parts) or "nothing found"
+        left = len(find_units(last).size)
+        return f"Presolved: {left} of {len(find_units(first).size)} variables left: {done}."
+
+    def __repr__(self) -> str:
+        return self.words().removesuffix(".")
+
+
+def presolve(
+    graph: FactorGraph, *, scores: Mapping[Any, Any] | None = None
+) -> Presolved:
+    """Make a graph smaller: the same optimum, and a way from its best answer to one of the graph.
+
+    - *Dominated* values are put away: where another value is at least as good whatever the other
+      variables are, and breaks no constraint.
+    - Variables of *degree one* are eliminated: their neighbour gets what they are worth.
+    - What follows from evidence and from all this is propagated through every kind of factor.
+
+    Of several best answers some may be lost, and marginals change their meaning: this is for the
+    single best answer, not for `k_best`.
+
+    Args:
+        graph: what to presolve; it stays as it is.
+        scores: new scores for variables or handles, in place of those written.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> tag = g.categorical(2, states="NVD", scores=[[1.0, 0.0, -4.0], [0.0, 0.5, -4.0]])
+        >>> rule = g.add(at.Potts(tag[0], tag[1], scores=0.2))
+        >>> at.presolve(g)
+        Presolved: 0 of 2 variables left: 4 values put away by dominance
+    """
+    if not isinstance(graph, FactorGraph):
+        raise TypeError(f"presolve takes a FactorGraph, got {type(graph).__name__}")
+    check_settings(None, None, scores)
+    own = graph_scores(graph, scores)
+    return presolve_compiled(compiled_for(graph, own), own)
+
+
+def presolve_compiled(
+    compiled: Compiled, scores: GraphScores, finders: Sequence[Finder] = FINDERS
+) -> Presolved:
+    """The same for a compiled graph with its scores."""
+    reductions, steps = [Reduction.of(compiled, scores)], []
+    size = np.inf
+    while not reductions[-1].refuted and (left := reductions[-1].compiled.problem.n):
+        if left > (1.0 - WORTH) * size:
+            break
+        size = left
+        for find in finders:
+            found = find(reductions[-1])
+            if found is None:
+                continue
+            step, after = found
+            steps.append(step)
+            reductions.append(after)
+            if after.refuted:
+                break
+    return Presolved(tuple(reductions), tuple(steps))

@@ -1,0 +1,272 @@
+"""Variables in a single factor over two: what they make of it is a score of the other one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.problem import CAP, SUM, Float, Int32, Int64, Problem, Scores
+from assent.reductions.choices import find_choices, logic_groups
+from assent.reductions.reduction import Reduction, Step
+from assent.reductions.written_tables import Slot, WrittenTables, written_tables
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """Variables that are eliminated, each by the literal that stands in for it from then on.
+
+    The literal is made true; the neighbour's own scores get what the variable is worth at its
+    best beside every state, less what it is worth as that literal.
+
+    Example:
+        >>> import assent as at
+        >>> from assent.compiled import graph_scores
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(2, scores=[1.0, 2.0])
+        >>> rule = g.add(at.Pair(x[0], x[1], scores=-2.0))
+        >>> start = Reduction.of(g.compile(), graph_scores(g))
+        >>> step, after = find_leaves(start)
+        >>> step.literals.tolist(), after.scores.theta.tolist()
+        ([-1], [1.0, 1.0])
+    """
+
+    literals: Int32
+
+    what: ClassVar[tuple[str, str]] = ("variable", "of degree one eliminated")
+
+    def apply(self, before: Reduction) -> Reduction | None:
+        """The neighbours' new scores, if the variables are leaves and no two are neighbours."""
+        chosen = list(self._edges(before))
+        if sum(len(edges.total) for edges in chosen) != len(self.literals):
+            return None
+        return self._after(before, chosen)
+
+    def _after(self, before: Reduction, chosen: list[Edges]) -> Reduction | None:
+        """The neighbours' new scores; None where a stand-in is not always possible."""
+        theta, constant = np.zeros(before.compiled.problem.n), 0.0
+        for edges in chosen:
+            delta = edges.delta()
+            if not np.isfinite(delta).all():
+                return None
+            constant += _give(edges.other, delta, theta)
+        return before.rescored(theta, constant).given(self.literals.tolist())
+
+    def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Every leaf gets its best state beside its neighbour."""
+        out = assignment.copy()
+        values = out[before.compiled.free]
+        for edges in self._edges(before):
+            state = _state(edges.other, values)
+            best = edges.total[np.arange(len(state)), state].argmax(axis=1)
+            if edges.leaf.is_literal:
+                values[edges.leaf.column[:, 0]] = best ^ (edges.leaf.lits[:, 0] < 0)
+            else:
+                values[edges.leaf.column] = np.arange(edges.total.shape[2]) == best[:, None]
+        out[before.compiled.free] = values
+        return out
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return len(self.literals)
+
+    def _edges(self, before: Reduction) -> Iterator[Edges]:
+        """The chosen leaves' edges, each with the state that stands in for the leaf."""
+        problem = before.compiled.problem
+        literals = before.columns(self.literals)
+        if literals is None:
+            return
+        units = find_units(problem)
+        own = units.of[np.where(literals < 0, ~literals, literals)]
+        chosen = np.zeros(units.count, bool)
+        chosen[own] = True
+        stand_in = np.zeros(units.count, np.int64)
+        stand_in[own] = literals
+        for edges in leaf_edges(problem, before.flat, units):
+            leaf = units.of[edges.leaf.column[:, 0]]
+            rows = np.flatnonzero(chosen[leaf] & ~chosen[units.of[edges.other.column[:, 0]]])
+            yield edges.take(rows, stand_in[leaf[rows]])
+
+
+class Edges(NamedTuple):
+    """Factors over a leaf and another variable.
+
+    Attributes:
+        leaf, other: slots with the literals of both.
+        total: ``[m, other's states, leaf's states]`` the factor and the leaf's own scores.
+        stand_in: ``[m]`` the leaf's state that stands in for it.
+    """
+
+    leaf: Slot
+    other: Slot
+    total: Float
+    stand_in: Int64
+
+    def take(self, rows: Int64, literals: Int64) -> Edges:
+        """Some of them, with the literals ``[rows]`` that stand in for the leaves."""
+        states = _literals_of(self.leaf)[rows] == literals[:, None]
+        rows, state = rows[states.any(axis=1)], states[states.any(axis=1)].argmax(axis=1)
+        return Edges(
+            Slot(self.leaf.lits[rows], self.leaf.is_literal),
+            Slot(self.other.lits[rows], self.other.is_literal),
+            self.total[rows],
+            state,
+        )
+
+    def delta(self) -> Float:
+        """What the leaf at its best is worth more than as it stands, ``[m, other's states]``."""
+        stands = np.take_along_axis(self.total, self.stand_in[:, None, None], axis=2)[:, :, 0]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.total.max(axis=2) - stands)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Variables: a choice of exactly one, or a single column.
+
+    Attributes:
+        of: ``[n]`` the variable of each column.
+        size: ``[count]`` its columns; more than one in a choice.
+        degree: ``[count]`` factors, beside what makes a choice of it.
+    """
+
+    of: Int64
+    size: Int64
+    degree: Int64
+
+    @property
+    def count(self) -> int:
+        return len(self.size)
+
+    def holds(self, slot: Slot) -> NDArray[np.bool_]:
+        """Whether a slot is a whole variable, row by row ``[m]``."""
+        unit = self.of[slot.column]
+        whole = (unit == unit[:, :1]).all(axis=1)
+        return np.asarray(whole & (self.size[unit[:, 0]] == slot.lits.shape[1]))
+
+
+def find_units(problem: Problem) -> Units:
+    """The variables of a problem, and how many factors each is in."""
+    choices = find_choices(problem)
+    inside = choices.number >= 0
+    inside[inside] = choices.is_tight[choices.number[inside]]
+    _, of = np.unique(
+        np.where(inside, choices.number, choices.count + np.arange(problem.n)), return_inverse=True
+    )
+    size = np.bincount(of)
+    units = Units(of, size, np.zeros(len(size), np.int64))
+    links = [of[problem.pair_var.ravel()]]
+    for group in logic_groups(problem):
+        whole = units.holds(Slot(group.column.T.astype(np.int32), False))
+        is_choice = (group.kind == SUM) & whole & (group.k == 1) & (group.lits >= 0).all(axis=0)
+        links.append(of[group.column[:, ~is_choice]].ravel())
+    for slots, _ in written_tables(problem, _no_scores(problem)):
+        for slot in slots:
+            once = units.holds(slot)
+            links += [of[slot.column[once, 0]], of[slot.column[~once]].ravel()]
+    behind = problem.tables.lits[len(problem.written.lits) :]  # structures
+    links.append(of[np.where(behind < 0, ~behind, behind)])
+    return replace(units, degree=np.bincount(np.concatenate(links), minlength=len(size)))
+
+
+def leaf_edges(problem: Problem, scores: Scores, units: Units) -> Iterator[Edges]:
+    """Factors over two variables of which one is in no other factor, seen from there.
+
+    A factor between two leaves comes twice.
+    """
+    for tables in _over_two(problem, scores):
+        for place in (0, 1):
+            leaf, other = tables.slots[place], tables.slots[1 - place]
+            own = units.of[leaf.column[:, 0]]
+            apart = own != units.of[other.column[:, 0]]
+            rows = np.flatnonzero(apart & (units.degree[own] == 1) & units.holds(leaf))
+            lits = leaf.lits[rows]
+            theta = scores.theta[np.where(lits < 0, ~lits, lits)]
+            if leaf.is_literal:
+                zero = np.zeros(len(rows))
+                negated = lits[:, 0] < 0
+                theta = np.stack(
+                    [np.where(negated, theta[:, 0], zero), np.where(negated, zero, theta[:, 0])], 1
+                )
+            total = tables.scores[rows] if place else tables.scores[rows].transpose(0, 2, 1)
+            yield Edges(
+                Slot(lits, leaf.is_literal),
+                Slot(other.lits[rows], other.is_literal),
+                total + theta[:, None, :],
+                np.zeros(len(rows), np.int64),
+            )
+
+
+def _over_two(problem: Problem, scores: Scores) -> Iterator[WrittenTables]:
+    """All factors over two variables as tables."""
+    pairs = np.zeros((problem.n_pairs, 2, 2))
+    pairs[:, 1, 1] = scores.pair
+    sides = [Slot(problem.pair_var[:, side : side + 1], True) for side in (0, 1)]
+    yield WrittenTables(tuple(sides), pairs)
+    for group in logic_groups(problem):
+        if group.kind == CAP and len(group.lits) == 2:
+            rows = np.flatnonzero(group.k == 1)
+            never = np.zeros((len(rows), 2, 2))
+            never[:, 1, 1] = -np.inf
+            sides = [Slot(group.lits[side][rows][:, None], True) for side in (0, 1)]
+            yield WrittenTables(tuple(sides), never)
+    for tables in written_tables(problem, scores):
+        if len(tables.slots) == 2:
+            yield tables
+
+
+def _no_scores(problem: Problem) -> Scores:
+    return Scores(
+        np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, np.zeros(int(problem.tables.entry[-1]))
+    )
+
+
+def _state(slot: Slot, values: NDArray[np.int8]) -> Int64:
+    """The state ``[m]`` of a slot under values ``[n]``."""
+    truth = (values[slot.column] == 1) ^ (slot.lits < 0)
+    return truth[:, 0].astype(np.int64) if slot.is_literal else truth.argmax(axis=1)
+
+
+def _give(slot: Slot, delta: Float, theta: Float) -> float:
+    """Add scores ``delta[m, states]`` of slots to ``theta``; returns the constant they leave."""
+    if not slot.is_literal:
+        np.add.at(theta, slot.column, delta)
+        return 0.0
+    true = delta[:, 1] - delta[:, 0]
+    negated = slot.lits[:, 0] < 0
+    np.add.at(theta, slot.column[:, 0], np.where(negated, -true, true))
+    return float(delta[:, 0].sum() + true[negated].sum())
+
+
+def find_leaves(before: Reduction) -> tuple[Step, Reduction] | None:
+    """Leaves of which no two are neighbours, and what they leave; None if there are none."""
+    problem = before.compiled.problem
+    units = find_units(problem)
+    literals, taken = [np.zeros(0, np.int64)], np.zeros(units.count, bool)
+    chosen = []
+    for edges in leaf_edges(problem, before.flat, units):
+        leaf, other = units.of[edges.leaf.column[:, 0]], units.of[edges.other.column[:, 0]]
+        # The state that stands in is one that is possible beside everything.
+        worst = edges.total.min(axis=1)
+        state = worst.argmax(axis=1)
+        rows = np.flatnonzero((worst.max(axis=1) > -np.inf) & ~taken[other])
+        taken[leaf[rows]] = True
+        own = _literals_of(edges.leaf)[rows, state[rows]].astype(np.int64)
+        literals.append(own)
+        chosen.append(edges.take(rows, own))
+    found = np.concatenate(literals)
+    if not len(found):
+        return None
+    step = Leaves(before.coordinates(found))
+    after = step._after(before, chosen)
+    assert after is not None, "stand-ins are possible beside everything"
+    return step, after
+
+
+def _literals_of(slot: Slot) -> Int32:
+    """The literal ``[m, states]`` that is true in every state of a slot."""
+    return np.concatenate([~slot.lits, slot.lits], axis=1) if slot.is_literal else slot.lits

@@ -1,0 +1,107 @@
+"""A graph on its way to a smaller one: what is known by now, and the scores as they are by now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.closure import Closure
+from assent.compiled import Compiled, Conflict, GraphScores
+from assent.problem import Float, Int32, Int64, Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """A graph with some values known and other scores than written.
+
+    Attributes:
+        closure: propagation over its factors.
+        compiled: the graph with what is known.
+        scores: as they are by now.
+        loss: the optimum of what it was made from is at most so much above its own.
+
+    Example:
+        >>> import assent as at
+        >>> from assent.compiled import graph_scores
+        >>> g = at.FactorGraph()
+        >>> rule = g.add(at.ExactlyOne(g.binary(3)))
+        >>> start = Reduction.of(g.compile(), graph_scores(g))
+        >>> start.given([1]).compiled.fixed.tolist()
+        [0, 1, 0]
+    """
+
+    closure: Closure
+    compiled: Compiled
+    scores: GraphScores
+    loss: float = 0.0
+
+    @classmethod
+    def of(cls, compiled: Compiled, scores: GraphScores) -> Reduction:
+        """The graph as it was compiled."""
+        return cls(Closure(compiled), compiled, scores)
+
+    @property
+    def refuted(self) -> bool:
+        """Whether propagation has shown that nothing is possible."""
+        return self.compiled.conflict is not None
+
+    @cached_property
+    def flat(self) -> Scores:
+        """Scores of the flat problem."""
+        return self.compiled.flat_scores(self.scores)
+
+    def columns(self, literals: Int32) -> Int64 | None:
+        """Literals over coordinates as literals over columns; None if one is not free."""
+        coordinate = np.where(literals < 0, ~literals, literals)
+        if coordinate.max(initial=-1) >= len(self.compiled.fixed):
+            return None
+        column = self.compiled.column_of()[coordinate]
+        return None if (column < 0).any() else np.where(literals < 0, ~column, column)
+
+    def coordinates(self, literals: Int64) -> Int32:
+        """Literals over columns as literals over coordinates."""
+        free = self.compiled.free
+        own = free[np.where(literals < 0, ~literals, literals)]
+        return np.where(literals < 0, ~own, own).astype(np.int32)
+
+    def given(self, literals: Sequence[int]) -> Reduction:
+        """The same with these literals true as well, and all that follows."""
+        known = self.closure.extend(self.compiled.fixed, literals)
+        if known is None:
+            return replace(self, compiled=replace(self.compiled, conflict=Conflict(())))
+        return replace(self, compiled=self.closure.compile(known))
+
+    def lost(self, loss: float) -> Reduction:
+        """The same with so much more that may be lost."""
+        return replace(self, loss=self.loss + loss)
+
+    def rescored(self, theta: Float, constant: float) -> Reduction:
+        """The same with these own scores ``[n]`` of free coordinates, and more of a constant."""
+        own = self.scores.theta.copy()
+        own[self.compiled.free] += theta
+        constant += self.scores.constant
+        return replace(self, scores=replace(self.scores, theta=own, constant=constant))
+
+
+class Step(Protocol):
+    """One step on the way, which says what to do and can tell whether that is right.
+
+    ``what`` says in words what there are ``count`` of, and what happened to them.
+    """
+
+    what: ClassVar[tuple[str, str]]
+
+    @property
+    def count(self) -> int:
+        """How many values, variables or factors it is about."""
+
+    def apply(self, before: Reduction) -> Reduction | None:
+        """What it makes of a reduction; None where that would not be right."""
+
+    def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+        """From an assignment ``[N]`` after the step to one before it, worth no less."""
