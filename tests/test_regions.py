@@ -13,7 +13,8 @@ from assent.compiled import graph_scores
 from assent.elimination import Piece, maximum
 from assent.problem import split_links
 from assent.proof import Replay
-from assent.regions import Regions, region_maxima, restate
+from assent.region_worth import region_maxima
+from assent.regions import Regions, restate
 from assent.solvers.dual_bound import bound_at
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
@@ -26,17 +27,22 @@ def random_loans(rng, compiled, scores) -> Regions:
     count = int(rng.integers(0, 12)) if places else 0
     scale = 1.0 + float(np.abs(flat.theta).max(initial=0.0))
     start = np.sort(rng.integers(0, count + 1, 4))
+    rules = np.zeros((0, 3), np.int64)
+    if problem.n_logic and problem.n:
+        most = (5, problem.n_logic, problem.n)
+        rules = np.stack([rng.integers(0, top, 6) for top in most], axis=1)
     return Regions(
         np.concatenate([[0], start, [count]]),
         rng.integers(0, max(places, 1), count),
         rng.normal(size=count) * scale,
         split_links(problem, rng.normal(size=problem.n_links) * scale),
+        rules=rules,
     )
 
 
 @sweep_seeds(0.5)
 def test_any_loans_bound(seeds):
-    """Whatever is lent to whom, the bound holds; with nothing lent it is the ordinary one."""
+    """Whatever is lent to whom and whatever constraints are named, the bound holds."""
     for seed in seeds:
         rng = np.random.default_rng(seed)
         graph = random_graph(rng, factors=5, scale=1.0)
@@ -55,13 +61,13 @@ def test_the_flat_problem_with_loans():
     unequal = 0
     for _ in range(5):
         g = at.FactorGraph()
-        x = g.categorical(6, states=4, scores=rng.normal(size=(6, 4)))
-        i, j = np.triu_indices(6, 1)
-        g.add(at.Potts(x[i], x[j], scores=9.0 * rng.normal(size=(15, 4))))
+        x = g.categorical(7, states=5, scores=rng.normal(size=(7, 5)))
+        i, j = np.triu_indices(7, 1)
+        g.add(at.Potts(x[i], x[j], scores=9.0 * rng.normal(size=(21, 5))))
         claim = at.decode(g, at.Tightened()).certificate
         compiled, proof = claim.compiled, claim.proof
         problem, scores, dual = proof.lent(compiled.problem, compiled.flat_scores(claim.scores))
-        unequal += len(scores.table) > 15 * 4
+        unequal += len(scores.table) > 21 * 5
         loans = restate(compiled, proof)
         worth = sum(region_maxima(compiled, loans, len(proof.start) - 1, compiled.fixed, {}))
         shown = Replay(compiled, claim.scores).bound(proof)

@@ -6,33 +6,30 @@ what it lends is a function ``f`` of a few variables, added to the graph.  So fo
     optimum(graph) <= bound(graph with all loans) + sum over regions of max(-f)
 
 where the first bound is that of link scores.  A region is small, or nearly a tree such as a cycle,
-so that its own maximum is found exactly, by eliminating one variable after the other.  Frustrated
-cycles, triplets and joined factors are all regions.
+so that its own maximum is found exactly, by eliminating one variable after the other.  It may name
+constraints of the graph: its maximum is then over values that they allow.  Frustrated cycles,
+triplets and joined factors are all regions.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent import certify
 from assent.compiled import Compiled, GraphScores
-from assent.elimination import Piece, maximum
 from assent.factors.table import Table
 from assent.placement.tables import joint_states
 from assent.problem import DualPoint, Float, Int64, Problem, Scores, joint_places, split_links
-from assent.variables import Categorical
+from assent.region_worth import Loans, region_maxima
+from assent.rules import region_rules
 from assent.written_out import write_out
 
 if TYPE_CHECKING:
     from assent.proof import Known, Replay
-
-# Digits to which loans of size one are told apart.
-ALIKE = 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +44,8 @@ class Regions:
         dual: link scores of the flat problem.
         is_ray: the loans and link scores belong to the all-zero objective, which they bound below
             zero: nothing is possible.
+        rules: ``[Q, 3]`` constraints that hold in regions: the region, the logic factor's number
+            in the flat problem, and one of its coordinates there that the region speaks of.
 
     Example:
         >>> import assent as at
@@ -67,6 +66,7 @@ class Regions:
     amount: Float
     dual: DualPoint
     is_ray: bool = False
+    rules: Int64 = field(default_factory=lambda: np.zeros((0, 3), np.int64))
 
     def lent(self, problem: Problem, scores: Scores) -> tuple[Problem, Scores, DualPoint]:
         """The flat problem with all loans, and its link scores.
@@ -111,26 +111,10 @@ class Regions:
         dual = compiled.graph_dual(self.dual, lent)
         total = certify.upper_bound(compiled, lent, dual, known)
         total += _table_changes(compiled, lent, dual, loans, known)
-        maxima = region_maxima(compiled, loans, len(self.start) - 1, known, replay.memory)
+        rules = region_rules(compiled, scores, self.rules)
+        count = len(self.start) - 1
+        maxima = region_maxima(compiled, loans, count, known, replay.memory, rules)
         return total + sum(maxima)
-
-
-class Loans(NamedTuple):
-    """Loans in the terms of the graph, ``T`` of them.
-
-    Attributes:
-        region: ``[T]`` who lends.
-        block: ``[T]`` the batch of factors, -1 for a coordinate.
-        row: ``[T]`` the factor's row in it, or the coordinate.
-        joint: ``[T]`` the flat joint state of a table; 0 for pairs and coordinates.
-        amount: ``[T]`` how much.
-    """
-
-    region: Int64
-    block: Int64
-    row: Int64
-    joint: Int64
-    amount: Float
 
 
 # ---------------------------------------------------------------- from the flat problem
@@ -235,125 +219,3 @@ def _table_changes(
         before = values.reshape(len(rows), -1)
         total += float(((before + lent).max(axis=1) - before.max(axis=1)).sum())
     return total
-
-
-# ---------------------------------------------------------------- what regions can be worth
-
-
-def region_maxima(
-    compiled: Compiled,
-    loans: Loans,
-    count: int,
-    known: NDArray[np.int8],
-    memory: dict[Any, float],
-) -> list[float]:
-    """The most that every region can be worth after its loans, ``max(-f)``.
-
-    A cycle is lent more in one case and less in another: ``memory`` holds the maxima of loans of
-    size one.
-    """
-    owner, size = _owners(compiled)
-    literals = _literals(compiled, loans)
-    order = np.argsort(loans.region, kind="stable")
-    ends = np.searchsorted(loans.region[order], np.arange(count + 1))
-    maxima = []
-    for begin, end in pairwise(ends):
-        own = order[begin:end]
-        terms, amounts = tuple(literals[t] for t in own), -loans.amount[own]
-        largest = float(np.abs(amounts).max(initial=0.0)) or 1.0
-        unit = np.round(amounts / largest, ALIKE)
-        names = {int(owner[max(code, ~code)]) for term in terms for code in term}
-        values = tuple(known[name : name + size[name]].tobytes() for name in sorted(names))
-        key = (id(compiled), terms, unit.tobytes(), values)
-        if key not in memory:
-            memory[key] = _region_maximum(terms, amounts / largest, owner, size, known)
-        maxima.append(memory[key] * largest)
-    return maxima
-
-
-def _owners(compiled: Compiled) -> tuple[Int64, Int64]:
-    """The variable of every coordinate, told by its first one, and how many it has."""
-    owner = np.arange(len(compiled.fixed))
-    size = np.ones(len(compiled.fixed), np.int64)
-    for variable in compiled.graph.variables:
-        codes = variable.symbol.codes
-        if isinstance(variable.symbol, Categorical) and codes.size:
-            owner[codes] = codes[..., :1]
-            size[codes] = codes.shape[-1]
-    return owner, size
-
-
-def _literals(compiled: Compiled, loans: Loans) -> list[tuple[int, ...]]:
-    """The literals that are true together where a loan counts."""
-    out: list[tuple[int, ...]] = [()] * len(loans.row)
-    own = np.flatnonzero(loans.block < 0)
-    for t, coordinate in zip(own.tolist(), loans.row[own].tolist(), strict=True):
-        out[t] = (coordinate,)
-    for number in np.unique(loans.block[loans.block >= 0]).tolist():
-        factor = compiled.blocks[number].factor
-        own = np.flatnonzero(loans.block == number)
-        codes = factor.codes[loans.row[own]]
-        if isinstance(factor, Table):
-            codes = _state_codes(factor, codes, loans.joint[own])
-        for t, together in zip(own.tolist(), codes.tolist(), strict=True):
-            out[t] = tuple(together)
-    return out
-
-
-def _state_codes(factor: Table, codes: NDArray[np.int32], joint: Int64) -> NDArray[np.int32]:
-    """Literals ``[T, slots]`` of joint states of tables over literals ``codes[T, links]``."""
-    states = np.unravel_index(joint, factor.states)
-    every, out = np.arange(len(codes)), []
-    for place, first, state in zip(factor.slot_links(), factor.first, states, strict=True):
-        if first:
-            code = codes[:, place.start]
-            out.append(np.where(state == 1, code, ~code))
-        else:
-            out.append(codes[every, place.start + state])
-    return np.stack(out, axis=1)
-
-
-def _region_maximum(
-    terms: tuple[tuple[int, ...], ...],
-    amounts: Float,
-    owner: Int64,
-    size: Int64,
-    known: NDArray[np.int8],
-) -> float:
-    """The largest sum of amounts whose literals are all true, by elimination.
-
-    A variable's states are the coordinates that are spoken of, and "none of these" if there are
-    more; two states of one variable are never true together.
-    """
-    spoken: dict[int, list[int]] = {}
-    for coordinate in sorted({c if c >= 0 else ~c for term in terms for c in term}):
-        spoken.setdefault(int(owner[coordinate]), []).append(coordinate)
-    names = sorted(spoken)
-    place = {name: i for i, name in enumerate(names)}
-    masks = [_possible(spoken[name], name, int(size[name]), known) for name in names]
-    pieces: dict[tuple[int, ...], Float] = {
-        (i,): np.where(mask, 0.0, -np.inf) for i, mask in enumerate(masks)
-    }
-    for term, amount in zip(terms, amounts.tolist(), strict=True):
-        truth: dict[int, NDArray[np.bool_]] = {}
-        for code in term:
-            coordinate = code if code >= 0 else ~code
-            i = place[int(owner[coordinate])]
-            own = np.zeros(len(masks[i]), bool)
-            own[spoken[names[i]].index(coordinate)] = True
-            truth[i] = truth.get(i, True) & (own if code >= 0 else ~own)
-        scope = tuple(sorted(truth))
-        table = pieces.setdefault(scope, np.zeros([len(masks[i]) for i in scope]))
-        table[np.ix_(*(truth[i] for i in scope))] += amount
-    return maximum([Piece(scope, table) for scope, table in pieces.items()])
-
-
-def _possible(
-    spoken: list[int], first: int, size: int, known: NDArray[np.int8]
-) -> NDArray[np.bool_]:
-    """Which states can be: those spoken of, and last "none of these"."""
-    values = known[spoken]
-    if (values == 1).any():
-        return np.append(values == 1, False)
-    others = set(range(first, first + size)) - set(spoken)
-    return np.append(values != 0, size == 1 or any(known[other] != 0 for other in others))

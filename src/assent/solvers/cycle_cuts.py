@@ -7,7 +7,8 @@ All rows have one form: differences ``d`` and a choice ``F`` of some of them, wi
 They come from cycles of coordinates (``F`` of odd size), from cycles of variables (``F`` a single
 edge: if it differs, some other does; Chopra and Rao, 1993), and from what products of two literals
 and comparisons of two variables must obey by themselves, which the compact program leaves out where
-the scores take care of it.
+the scores take care of it.  Where no such row is violated, factors that overlap are joined
+(`assent.solvers.joins`), whose rows have other coefficients.
 """
 
 from __future__ import annotations
@@ -31,22 +32,24 @@ WHOLE = 1e-6
 
 
 class Cuts(NamedTuple):
-    """Rows over differences: ``signs[R, E]``, +1 for those in F and -1 for the others.
+    """Rows ``signs . d <= upper`` over differences.
 
-    ``product[R]`` is the difference of two literals for rows that their factor obeys by itself,
-    -1 for cycles.
+    Attributes:
+        signs: ``[R, E]``; of cycles +1 for those in F and -1 for the others.
+        upper: ``[R]`` right-hand sides; of cycles ``|F| - 1``.
+        product: ``[R]`` the difference of two literals for rows that their factor obeys by
+            itself, -1 for others.
+        rules: ``[Q, 3]`` constraints that a row rests on: the row, the logic factor's number, and
+            one of its coordinates that the row speaks of.
     """
 
     signs: sparse.csr_matrix
+    upper: Float
     product: Int64
-
-    @property
-    def upper(self) -> Float:
-        """``[R]`` right-hand sides, ``|F| - 1``."""
-        return np.asarray((self.signs > 0).sum(axis=1)).ravel() - 1.0
+    rules: Int64
 
     def __len__(self) -> int:
-        return int(self.signs.shape[0])
+        return len(self.upper)
 
 
 class Separator:
@@ -75,7 +78,18 @@ class Separator:
         alone = [codes for codes in self._by_themselves(d) if self._is_new(codes)]
         cycles = [codes for codes in self._cycles(np.clip(d, 0.0, 1.0)) if self._is_new(codes)]
         product = np.array([codes[0] >> 1 for codes in alone] + [-1] * len(cycles), np.int64)
-        return Cuts(self._rows([*alone, *cycles]), product)
+        found = [*alone, *cycles]
+        upper = np.array([float((codes & 1).sum() - 1) for codes in found])
+        return Cuts(self._rows(found), upper, product, self._rules(found))
+
+    def _rules(self, found: list[Int64]) -> Int64:
+        """What keeps literals of cycles from being both true."""
+        row = np.repeat(np.arange(len(found)), [len(codes) for codes in found])
+        edge = np.concatenate([np.zeros(0, np.int64), *found]) >> 1
+        excluded = self.given.rule[edge] >= 0
+        row, edge = row[excluded], edge[excluded]
+        rule, ends = self.given.rule[edge], self.given.ends[edge]
+        return np.concatenate([np.stack([row, rule, ends[:, i]], axis=1) for i in (0, 1)])
 
     def _is_new(self, codes: Int64) -> bool:
         key = np.sort(codes).tobytes()
@@ -115,8 +129,11 @@ class Separator:
         fraction = (d[:n] > WHOLE) & (d[:n] < 1.0 - WHOLE)
         two = np.arange(n, n + given.n_two)
         two = two[fraction[given.ends[two]].all(axis=1)]
+        told = two[given.rule[two] < 0]
         whole = np.arange(n + given.n_two, len(given.ends))
-        return [*self._odd(d, two, once=False), *self._odd(d, whole, once=True)]
+        found = [*self._odd(d, told, once=False), *self._odd(d, whole, once=True)]
+        # Through constraints only where no other cycle is left: those say more.
+        return found or ([] if len(told) == len(two) else self._odd(d, two, once=False))
 
     def _odd(self, d: Float, edges: Int64, once: bool) -> list[Int64]:
         """Cheap odd cycles among some differences; ``once``: with a single one in F."""

@@ -3,7 +3,8 @@
 A *difference* is 0 or 1 at whole points and linear in what the program knows:
 
     single     x                              from false
-    two        u + v - 2 u v                  of two literals whose product is known
+    two        u + v - 2 u v                  of two literals whose product is known: by a column,
+                                              or as a constraint makes it zero
     variables  1 - sum over k of u_k v_k      of two variables that a table compares
 
 It is written over *places*, where scores are: coordinate ``v``, the product of pair ``p`` at
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.problem import POTTS, Float, Int32, Int64, Problem
+from assent.solvers.exclusions import Exclusions, exclusions
 from assent.solvers.linear_program import CompactLP
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ class Differences(NamedTuple):
         constant: ``[E]`` what ``places`` leave out, ``offset``: what ``columns`` leave out.
         links: ``[E, 2]`` for the literals of a product, their links in its factor, or -1.
         within: ``[E]`` for two states of two variables, the difference of the variables, or -1.
+        rule: ``[E]`` for two literals that a constraint keeps from being both true, its number
+            among the logic factors, or -1.
         n_single: how many of the first kind, ``n_two`` of the second.
     """
 
@@ -49,6 +53,7 @@ class Differences(NamedTuple):
     offset: Float
     links: Int64
     within: Int64
+    rule: Int64
     n_single: int
     n_two: int
 
@@ -77,6 +82,7 @@ def differences(problem: Problem, lp: CompactLP) -> Differences:
     pairs = np.flatnonzero(known[problem.n : first_entry])
     u, v = problem.pair_var[pairs].T
     builder.add_two(u, v, (problem.n + pairs)[:, None], np.stack([2 * pairs, 2 * pairs + 1], 1))
+    builder.add_excluding(exclusions(problem))
     whole = _Whole(builder)
     tables, first_link = problem.written, 2 * problem.n_pairs + len(problem.lits)
     for t, kind in enumerate(tables.kind):
@@ -176,6 +182,7 @@ class _Builder:
         self.constant: list[Float] = []
         self.links: list[Int64] = []
         self.within: list[Int64] = []
+        self.rule: list[Int64] = []
         self.row: list[Int64] = []
         self.place: list[Int64] = []
         self.value: list[Float] = []
@@ -185,6 +192,12 @@ class _Builder:
         every = np.arange(n)
         self._rows(every, every, np.zeros(n))
         self._terms(every, every, np.ones(n))
+
+    def add_excluding(self, found: Exclusions) -> None:
+        """Two literals that are never both true: their product has no places."""
+        no_entries, no_links = np.zeros((len(found.u), 0), np.int64), np.full((len(found.u), 2), -1)
+        self.add_two(found.u, found.v, no_entries, no_links)
+        self.rule[-1] = found.rule
 
     def add_two(
         self, u: Int32, v: Int32, entries: Int64, links: Int64, within: Int64 | None = None
@@ -220,6 +233,7 @@ class _Builder:
         self.constant.append(constant)
         self.links.append(np.full((len(u), 2), -1) if links is None else links)
         self.within.append(np.full(len(u), -1) if within is None else within)
+        self.rule.append(np.full(len(u), -1))
         self.count += len(u)
 
     def _terms(self, rows: Int64, places: Int64, values: Float) -> None:
@@ -243,7 +257,7 @@ class _Builder:
         columns = (places @ worth).tocsr()
         return Differences(
             np.concatenate(self.ends), places, columns, constant, offset,
-            np.concatenate(self.links), within, n, n_two,
+            np.concatenate(self.links), within, np.concatenate(self.rule), n, n_two,
         )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from assent.problem import DualPoint, Float, Int64, Problem, Scores, split_links
 from assent.solvers.cycle_cuts import Separator
 from assent.solvers.differences import differences
 from assent.solvers.dual_bound import bound_at
+from assent.solvers.joins import Joins
 from assent.solvers.linear_program import (
     CompactLP,
     highs_status,
@@ -40,11 +41,13 @@ class Loans:
 
     Attributes:
         amounts: ``[R, places]`` what every row with a multiplier lends.
+        rules: ``[Q, 3]`` constraints that they rest on, as `Regions` has them.
         links: one score per link of the problem, for the scores with all loans.
         bound: what they prove.
     """
 
     amounts: sparse.csr_matrix
+    rules: Int64
     links: Float
     bound: float
 
@@ -74,6 +77,8 @@ class GrowingProgram:
         self.signs = sparse.csr_matrix((0, len(self.given.ends)))
         self.upper = np.zeros(0)
         self.product = np.zeros(0, np.int64)
+        self.rules = no_rules()
+        self.joins = Joins(problem, self.given)
         self.columns: Float | None = None
 
     @property
@@ -97,6 +102,8 @@ class GrowingProgram:
         assert self.columns is not None, "a relaxed answer exists after a solve"
         cuts = self.separator.find(self.columns)
         if not len(cuts):
+            cuts = self.joins.find(self.columns)
+        if not len(cuts):
             return 0
         rows = (cuts.signs @ self.given.columns).tocsr()
         upper = cuts.upper - cuts.signs @ self.given.offset
@@ -106,6 +113,7 @@ class GrowingProgram:
         )  # fmt: skip
         self.signs = sparse.vstack([self.signs, cuts.signs]).tocsr()
         self.upper = np.append(self.upper, cuts.upper - cuts.signs @ self.given.constant)
+        self.rules = np.concatenate([self.rules, cuts.rules + np.array([len(self.product), 0, 0])])
         self.product = np.append(self.product, cuts.product)
         return len(cuts)
 
@@ -164,7 +172,15 @@ class GrowingProgram:
         bound = bound_at(self.problem, scores, split_links(self.problem, links)) + owed
         if fixed is not None:
             bound += self._fixed_change(scores.theta, links, fixed)
-        return Loans(amounts, links, bound)
+        return Loans(amounts, self._rules_of(cycles), links, bound)
+
+    def _rules_of(self, rows: Int64) -> Int64:
+        """Constraints of some rows, which are regions then in the order given."""
+        region = np.full(len(self.product), -1)
+        region[rows] = np.arange(len(rows))
+        own = self.rules[region[self.rules[:, 0]] >= 0].copy()
+        own[:, 0] = region[own[:, 0]]
+        return own
 
     def _amounts(self, lent: Float, rows: Int64) -> sparse.csr_matrix:
         """What rows lend, ``[rows, places]``."""
@@ -227,9 +243,14 @@ def zeroed(scores: Scores) -> Scores:
     )
 
 
+def no_rules() -> Int64:
+    """Regions that rest on no constraints."""
+    return np.zeros((0, 3), np.int64)
+
+
 def plain_bound(problem: Problem, scores: Scores, dual: DualPoint) -> Loans:
     """Link scores alone, without any loan."""
     from scipy import sparse
 
     none = sparse.csr_matrix((0, problem.n + problem.n_pairs + len(scores.table)))
-    return Loans(none, dual.joined(), bound_at(problem, scores, dual))
+    return Loans(none, no_rules(), dual.joined(), bound_at(problem, scores, dual))

@@ -2,7 +2,8 @@
 
 Round after round (1) HiGHS solves the relaxation from where it was, (2) cycles are sought along
 which the relaxed answer contradicts itself, (3) a row for each is added.  Where no cycle is left,
-tables that merely score common states are written out, which shows more of them.
+constraints are joined with what they overlap with; then tables that merely score common states
+are written out, which shows more.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
 from assent.written_out import WrittenOut, worth_writing_out, write_out
 
-NO_CYCLE = "No cycle contradicts itself any more. decode(graph, exact=True) goes on from there."
+NO_CYCLE = "No more rows are found. decode(graph, exact=True) goes on from there."
 
 # Variables nearer to 0 or 1 count as decided.
 DECIDED = 1e-6
@@ -44,11 +45,11 @@ class Workspace:
 
 @dataclass(frozen=True)
 class Tightened:
-    """The linear relaxation, tightened by odd cycles until it is exact or none is left.
+    """The linear relaxation, tightened by odd cycles and joins until it is exact or none is left.
 
-    For graphs with pairs and tables, with any constraints beside them: on grids and the like it
-    often ends with the proven optimum.  Needs the linear program in memory, so tables of many
-    millions of entries are too large.
+    For graphs with pairs and tables, with any constraints beside them: on grids, labels under
+    rules and the like it often ends with the proven optimum.  Needs the linear program in memory,
+    so tables of many millions of entries are too large.
 
     Attributes:
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
@@ -170,4 +171,5 @@ def restate(problem: Problem, outer: WrittenOut, loans: Loans) -> Regions:
         outer.place[loans.amounts.indices],
         loans.amounts.data,
         split_links(problem, links),
+        rules=loans.rules,
     )
