@@ -15,7 +15,9 @@ from assent.proof import Reduced, Replay, Trusted
 from assent.reductions.exchanges import Exchanges
 from assent.reductions.leaves import Leaves
 from assent.reductions.reduction import Reduction
+from assent.solvers import presolving
 from assent.variables import Literals
+from benchmarks.constrained import joint_labelling
 from tests.oracles.sweep import sweep_seeds, sweep_size
 from tests.strategies import enumerate_graph, optimum, random_graph
 from tests.structures import STRUCTURES
@@ -59,6 +61,20 @@ def test_the_optimum_stays_and_the_way_back_is_right(seeds, way):
         if x is not None:
             check = check_assignment(g.compile(), scores, made.undo(x))
             assert check.feasible and check.value == pytest.approx(best)
+
+
+@sweep_seeds(0.4)
+def test_answers_become_no_worse_on_the_way(seeds):
+    for seed in seeds:
+        g = mixed(seed)
+        points, values = enumerate_graph(g)
+        made = at.presolve(g)
+        last = made.reductions[-1]
+        for place in np.flatnonzero(values > -np.inf)[::7]:
+            x = made.follow(points[place].astype(np.int8))
+            assert ((last.compiled.fixed == -1) | (last.compiled.fixed == x)).all()
+            check = check_assignment(last.compiled, last.scores, x)
+            assert check.feasible and check.value >= values[place] - 1e-9
 
 
 @sweep_seeds(0.4)
@@ -117,15 +133,16 @@ def quarrel() -> at.FactorGraph:
     """Dominated values, a leaf, and three that quarrel."""
     g = at.FactorGraph()
     x = g.binary(5, scores=[1.0, 1.1, 0.9, 5.0, 0.6], name="x")
-    g.add(at.Pair(x[[0, 1, 2, 2, 1]], x[[1, 2, 0, 3, 4]], scores=[-2, -2, -2, 0.3, -0.9]))
+    g.add(at.Pair(x[[0, 1, 2]], x[[1, 2, 0]], scores=-2.0))
+    g.add(at.Pair(x[[0, 2, 1]], x[[3, 3, 4]], scores=[0.2, 0.3, -0.9]))
     return g
 
 
 def test_it_tells_what_was_done():
     made = at.presolve(quarrel())
     assert repr(made) == (
-        "Presolved: 3 of 5 variables left: 1 value put away by dominance, "
-        "1 variable of degree one eliminated"
+        "Presolved: 3 of 5 variables left: 1 variable of degree one eliminated, "
+        "1 value put away by dominance"
     )
     assert repr(at.presolve(at.FactorGraph())) == "Presolved: 0 of 0 variables left: nothing found"
 
@@ -135,14 +152,15 @@ def test_proofs_that_were_tampered_with_fail():
     made = at.presolve(g)
     claim = made.decode(exact=True).certificate
     assert claim.verify() and isinstance(claim.proof, Reduced)
-    first, second = made.steps
+    leaves, exchanges = made.steps
     inner = claim.proof.proof
-    exchange = Exchanges(~first.lost, ~first.by)
+    lost, by = exchanges.lost, exchanges.by
     for steps in (
-        (second,), (first,), (), (second, first, first), (exchange, second),
-        (Exchanges(first.by, first.by), second), (Exchanges(first.lost + 9, first.by), second),
-        (Exchanges(first.lost, first.by[:0]), second), (first, Leaves(~second.literals - 1)),
-        (first, Leaves(np.array([0], np.int32))), (first, Leaves(np.array([77], np.int32))),
+        (leaves,), (exchanges,), (), (leaves, exchanges, exchanges),
+        (leaves, Exchanges(~lost, ~by)), (leaves, Exchanges(by, by)),
+        (leaves, Exchanges(lost - 9, by)), (leaves, Exchanges(lost, by[:0])),
+        (Leaves(~leaves.literals - 1), exchanges), (Leaves(np.array([0], np.int32)), exchanges),
+        (Leaves(np.array([77], np.int32)), exchanges),
     ):  # fmt: skip
         assert not replace(claim, proof=Reduced(steps, inner)).verify()
 
@@ -186,6 +204,33 @@ def test_beside_structures(name):
         best = max((check.value for check in checks if check.feasible), default=-np.inf)
         result = made.decode(exact=True)
         assert result.value == pytest.approx(best) and result.certificate.verify()
+
+
+def test_exact_answers_are_sought_on_what_is_left():
+    g = joint_labelling(200, seed=2)
+    result = at.decode(g, exact=True)
+    assert "Then Presolved: 87 of 125 variables left" in result.plan
+    assert result.status is at.Status.OPTIMAL and result.certificate.verify()
+    assert result.value == pytest.approx(at.decode(g, at.BranchAndCut()).value)
+    assert "Presolved" not in at.decode(g).plan  # relaxed answers keep their meaning
+    again = at.decode(g, exact=True, warm_start=result)
+    assert again.value == pytest.approx(result.value) and again.certificate.verify()
+
+
+def test_interrupts_while_presolving_keep_the_answer(monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(presolving, "presolve_compiled", interrupt)
+    result = at.decode(joint_labelling(200, seed=2), exact=True)
+    assert result.status is at.Status.STOPPED and "Interrupted" in result.message
+    assert result.feasible and result.certificate.verify()
+
+
+def test_no_step_is_begun_when_time_is_over():
+    g = quarrel()
+    made = presolve_compiled(g.compile(), graph_scores(g), deadline=0.0)
+    assert not made.steps and made.compiled is g.compile()
 
 
 def test_every_answer_of_a_list_stays():

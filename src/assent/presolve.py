@@ -32,9 +32,9 @@ WORTH = 0.01
 # What is tried, in turns.
 Finder = Callable[[Reduction], tuple[Step, Reduction] | None]
 FINDERS: tuple[Finder, ...] = (
+    find_leaves,
     find_exchanges,
     partial(find_exchanges, cautious=True),
-    find_leaves,
 )
 
 
@@ -76,6 +76,12 @@ class Presolved:
     def refuted(self) -> bool:
         """Whether nothing is possible."""
         return self.reductions[-1].refuted
+
+    def follow(self, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+        """The other way: an assignment ``[N]`` of the smaller problem from one as written."""
+        for step, before in zip(self.steps, self.reductions, strict=False):
+            assignment = step.follow(before, assignment)
+        return assignment
 
     def undo(self, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """An assignment ``[N]`` of the graph as written, from one of the smaller problem."""
@@ -194,16 +200,25 @@ def presolve(
 
 
 def presolve_compiled(
-    compiled: Compiled, scores: GraphScores, finders: Sequence[Finder] = FINDERS
+    compiled: Compiled,
+    scores: GraphScores,
+    finders: Sequence[Finder] = FINDERS,
+    deadline: float = np.inf,
+    worth: float = WORTH,
 ) -> Presolved:
-    """The same for a compiled graph with its scores."""
-    reductions, steps = [Reduction.of(compiled, scores)], []
+    """The same for a compiled graph with its scores; no step is begun after the deadline.
+
+    Rounds end with the first one that takes off less than a share ``worth``.
+    """
+    reductions, steps = [Reduction.of(compiled, scores)], list[Step]()
     size = np.inf
     while not reductions[-1].refuted and (left := reductions[-1].compiled.problem.n):
-        if left > (1.0 - WORTH) * size:
+        if left > (1.0 - worth) * size:
             break
         size = left
         for find in finders:
+            if time.perf_counter() >= deadline:
+                return Presolved(tuple(reductions), tuple(steps))
             found = find(reductions[-1])
             if found is None:
                 continue

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.certify import literal_truth
 from assent.problem import Float, Int32, Int64, Problem, Scores
 from assent.reductions.choices import Choices, find_choices, logic_groups
 from assent.reductions.gains import least_gains
@@ -52,6 +53,14 @@ class Exchanges:
         if gained is None or np.isneginf(gained).any():
             return None
         return before.lost(float(np.maximum(-gained, 0.0).sum())).given((~self.lost).tolist())
+
+    def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+        """All exchanges made."""
+        out = assignment.copy()
+        chosen = literal_truth(self.lost, assignment)
+        for literals, value in ((self.lost[chosen], 0), (self.by[chosen], 1)):
+            out[np.where(literals < 0, ~literals, literals)] = value ^ (literals < 0)
+        return out
 
     def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """Nothing to do: what is best without the values is best with them."""
@@ -98,10 +107,13 @@ def find_exchanges(before: Reduction, cautious: bool = False) -> tuple[Step, Red
     """
     problem, flat = before.compiled.problem, before.flat
     choices = find_choices(problem)
+    bars = _bars(problem, choices) if cautious else np.zeros(0)
+    if cautious and not bars.any():
+        return None
     prospects = _prospects(problem, flat)
     target = _best_members(choices, prospects)
     if cautious:
-        safe = _best_members(choices, prospects - _barred(problem, choices, prospects))
+        safe = _best_members(choices, prospects - _above(prospects) * bars)
         if (safe == target).all():
             return None
         target = safe
@@ -150,14 +162,14 @@ def _prospects(problem: Problem, scores: Scores) -> Float:
     return total - _above(total) * forbidden
 
 
-def _barred(problem: Problem, choices: Choices, prospects: Float) -> Float:
-    """What is taken off columns ``[n]`` that constraints may keep from being true."""
+def _bars(problem: Problem, choices: Choices) -> Float:
+    """How many constraints may keep columns ``[n]`` of choices from being true."""
     bars = np.zeros(problem.n)
     for group in logic_groups(problem):
         number = choices.number[group.column]
         own = (number >= 0) & (number == number[:1]).all(axis=0)
         np.add.at(bars, group.column, (group.weight > 0.0) & ~own)
-    return _above(prospects) * bars
+    return np.where(choices.number >= 0, bars, 0.0)
 
 
 def _above(values: Float) -> float:

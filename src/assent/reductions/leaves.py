@@ -55,18 +55,20 @@ class Leaves:
             constant += _give(edges.other, delta, theta)
         return before.rescored(theta, constant).given(self.literals.tolist())
 
+    def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Every leaf as the literal that stands in for it."""
+        out = assignment.copy()
+        for edges in self._edges(before):
+            _set(edges.leaf, edges.stand_in, before, out)
+        return out
+
     def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """Every leaf gets its best state beside its neighbour."""
         out = assignment.copy()
-        values = out[before.compiled.free]
         for edges in self._edges(before):
-            state = _state(edges.other, values)
+            state = _state(edges.other, out[before.compiled.free])
             best = edges.total[np.arange(len(state)), state].argmax(axis=1)
-            if edges.leaf.is_literal:
-                values[edges.leaf.column[:, 0]] = best ^ (edges.leaf.lits[:, 0] < 0)
-            else:
-                values[edges.leaf.column] = np.arange(edges.total.shape[2]) == best[:, None]
-        out[before.compiled.free] = values
+            _set(edges.leaf, best, before, out)
         return out
 
     @property
@@ -229,6 +231,15 @@ def _state(slot: Slot, values: NDArray[np.int8]) -> Int64:
     """The state ``[m]`` of a slot under values ``[n]``."""
     truth = (values[slot.column] == 1) ^ (slot.lits < 0)
     return truth[:, 0].astype(np.int64) if slot.is_literal else truth.argmax(axis=1)
+
+
+def _set(slot: Slot, state: Int64, before: Reduction, assignment: NDArray[np.int8]) -> None:
+    """Give slots the states ``[m]`` in an assignment ``[N]``."""
+    coordinate = before.compiled.free[slot.column]
+    if slot.is_literal:
+        assignment[coordinate[:, 0]] = state ^ (slot.lits[:, 0] < 0)
+    else:
+        assignment[coordinate] = np.arange(coordinate.shape[1]) == state[:, None]
 
 
 def _give(slot: Slot, delta: Float, theta: Float) -> float:

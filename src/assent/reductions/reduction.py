@@ -103,5 +103,8 @@ class Step(Protocol):
     def apply(self, before: Reduction) -> Reduction | None:
         """What it makes of a reduction; None where that would not be right."""
 
+    def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+        """From an assignment ``[N]`` before the step to one after it, worth no less if feasible."""
+
     def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """From an assignment ``[N]`` after the step to one before it, worth no less."""

@@ -14,7 +14,7 @@ from assent.compiled import Compiled, GraphScores
 from assent.decode import check_exact
 from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
-from assent.solvers.choice import Step, steps_for
+from assent.solvers.choice import steps_for
 from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive
 from assent.solvers.protocol import Request
 from assent.trace import Progress, Trace
@@ -66,13 +66,19 @@ class Auto:
         """Solve a compiled graph, step after step until one has the answer."""
         told = _Report(request.report)
         own = replace(request, report=told, display=None)
-        done: list[Step] = []
+        done: list[str] = []
         result: Result | None = None
         with request.display or nullcontext():
             for step in steps_for(compiled, self.exact, self.gap_tolerance):
                 own = replace(own, time_limit=_share(request, step.is_last))
-                found = drive(compiled, graph_scores, _told(step.solver, own), own)
-                done.append(step)
+                try:
+                    found = drive(compiled, graph_scores, _told(step.solver, own), own)
+                except KeyboardInterrupt:  # before a solver began
+                    if result is None:
+                        raise
+                    result = replace(result, status=Status.STOPPED, message=INTERRUPTED)
+                    break
+                done.append(step.words or found.plan)
                 result = found if result is None else _joined(result, found, self.gap_tolerance)
                 if _is_proven(result) or told.is_over or time.perf_counter() >= request.deadline:
                     break
@@ -87,7 +93,7 @@ class Auto:
         if self.exact and result.status is Status.RELAXED:  # there was more to be done
             message = CALLED_OFF if told.is_over else TIME_LIMIT
             result = replace(result, status=Status.STOPPED, message=message)
-        return replace(result, plan=" Then ".join(step.words for step in done))
+        return replace(result, plan=" Then ".join(done))
 
 
 def _named(

@@ -79,13 +79,28 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
 
 
 def _exact_steps(compiled: Compiled, tolerance: float) -> Iterator[Step]:
-    """A look at the relaxation, then whatever ends with a proof."""
-    from assent.solvers.elimination import EFFORT, MOST_WORK
+    """A look at the relaxation, then whatever ends with a proof, on a smaller problem if possible.
+
+    The words of the latter come with its result.
+    """
+    from assent.solvers.presolving import Presolving
 
     problem = compiled.problem
     yield _first(_roof(tolerance) if _takes_flow(problem) else _look(problem, tolerance))
-    yield (
-        _elimination(problem, tolerance, EFFORT, MOST_WORK)
+    yield Step(Presolving(tolerance), "")
+
+
+def exact_step(compiled: Compiled, tolerance: float, wide: bool) -> Step:
+    """What ends with a proof, however long it takes; ``wide`` orders are sought if asked for."""
+    from assent.solvers.elimination import EFFORT, MOST_WORK
+
+    problem = compiled.problem
+    if not problem.n_links:
+        return _unlinked(tolerance)
+    soon = SOON_EFFORT, SOON + SOON_PER_LINK * problem.n_links
+    return (
+        _alone(problem, tolerance)
+        or _elimination(problem, tolerance, *((EFFORT, MOST_WORK) if wide else soon))
         or _by_parts(compiled, tolerance)
         or _search(problem, tolerance)
     )

@@ -1,0 +1,53 @@
+"""Presolving: the last of Auto's exact steps on a smaller problem, where there is one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from assent.compiled import Compiled, GraphScores
+from assent.presolve import presolve_compiled
+from assent.result import Result
+from assent.solvers.driver import drive, refuted
+from assent.solvers.protocol import Request
+from assent.solvers.search_case import in_time
+
+# A smaller problem is worth it if it has lost this share of the links.
+WORTH = 0.2
+
+# Another round of presolving is made as long as the last one took off this share.
+WORTH_A_ROUND = 0.1
+
+
+@dataclass(frozen=True)
+class Presolving:
+    """Presolve a graph, then solve what is left of it exactly.
+
+    Attributes:
+        gap_tolerance: relative gap at which an answer counts as optimal.
+    """
+
+    gap_tolerance: float = 1e-6
+
+    def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
+        """Search what is left; the graph itself where hardly anything went."""
+        made = presolve_compiled(
+            compiled, graph_scores, deadline=request.deadline, worth=WORTH_A_ROUND
+        )
+        left = 0 if made.refuted else made.compiled.problem.n_links
+        if left > (1.0 - WORTH) * compiled.problem.n_links:
+            return self._go_on(compiled, graph_scores, request, wide=True)
+        known = None if request.known is None else made.follow(request.known)
+        own = replace(request, warm_start=None, known=known)
+        return made.lift(self._go_on(made.compiled, made.scores, own, wide=False))
+
+    def _go_on(
+        self, compiled: Compiled, scores: GraphScores, request: Request, wide: bool
+    ) -> Result:
+        """Whatever is exact, however long it takes."""
+        from assent.solvers.choice import exact_step
+
+        if compiled.conflict is not None:
+            return refuted(compiled, scores, request.started)
+        step = exact_step(compiled, self.gap_tolerance, wide)
+        solver = in_time(step.solver, request.deadline)
+        return replace(drive(compiled, scores, solver, request), plan=step.words)
