@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 import assent as at
 from assent.compiled import graph_scores
 from assent.errors import ModelError
-from assent.kernels.box_mplp import best_block
+from assent.kernels.agreement_block import best_block
 from assent.kernels.matrix_block import best_matrix_block
 from tests.oracles.hulls import hull_lp
 from tests.oracles.sweep import sweep_seeds
@@ -53,9 +53,10 @@ def block_optimum(m1, m2, c):
 @sweep_seeds()
 def test_a_block_step_is_the_best_there_is(seeds):
     for seed in seeds:
-        m1, m2, c = random_block(np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        m1, m2, c = random_block(rng)
         nu = np.zeros(len(c))
-        claimed = best_block(m1, m2, c, nu)
+        claimed = best_block(m1, m2, c, nu, rng.choice([0.0, 0.5, 0.75, 1.0]), rng.random())
         assert (nu >= 0.0).all() and (nu <= c).all()
         assert block_value(m1, m2, nu) == pytest.approx(claimed, abs=1e-9)
         assert claimed == pytest.approx(block_optimum(m1, m2, np.diag(c)), abs=1e-7)
@@ -230,6 +231,123 @@ def descent(graph, solver, sweeps):
     return duals, bounds
 
 
+def chain_max_marginals(scores, tables):
+    """Best value with each state of each word, by trying all sequences."""
+    length, states = scores.shape
+    best = np.full(scores.shape, -np.inf)
+    for labels in every([states] * length):
+        value = sum(scores[t, k] for t, k in enumerate(labels))
+        value += sum(tables[t][labels[t], labels[t + 1]] for t in range(length - 1))
+        for t, k in enumerate(labels):
+            best[t, k] = max(best[t, k], value)
+    return best
+
+
+def walk_slowly(scores, tables, links, penalty, mirrored, sweeps):
+    """Multipliers ``[links, K]`` after walks along all sentences, every block asked anew.
+
+    ``links`` are (sentence, word, top); ``mirrored`` tells that tops are the blocks' first side.
+    """
+    nu = np.zeros(penalty.shape)
+    sign = -1.0 if mirrored else 1.0
+    tops = np.bincount(links[:, 2])
+    for sweep in range(sweeps):
+        for s in range(len(scores)):
+            here = [b for b in range(len(links)) if links[b, 0] == s]
+            way = 1 if sweep % 2 == 0 else -1
+            for b in sorted(here, key=lambda b: way * links[b, 1]):
+                left = scores[s].copy()
+                for other in here:
+                    left[links[other, 1]] -= sign * nu[other] * (other != b)
+                mine = chain_max_marginals(left, tables[s])[links[b, 1]]
+                same = links[:, 2] == links[b, 2]
+                theirs = sign * (nu[same].sum(axis=0) - nu[b])
+                keep, at_best = 2.0 / (2.0 + np.sqrt(tops[links[b, 2]])), 0.75
+                if sweep == 0:
+                    keep, at_best = 0.5 * keep, 1.0
+                if mirrored:
+                    best_block(theirs, mine, penalty[b], nu[b], 1.0 - at_best, 1.0 - keep)
+                else:
+                    best_block(mine, theirs, penalty[b], nu[b], at_best, keep)
+    return nu
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@sweep_seeds(0.05)
+def test_a_walk_takes_exact_steps_one_after_the_other(seeds, mirrored):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        sentences, length, states = 3, int(rng.integers(1, 5)), 3
+        scores = rng.normal(size=(sentences, length, states))
+        tables = rng.normal(size=(sentences, length - 1, states, states))
+        if length > 1 and rng.random() < 0.3:
+            tables[:, 0, 0, 1] = -np.inf
+        links = rng.integers([sentences, length, 2], size=(6, 3))
+        penalty = 2.0 * rng.random((6, states))
+        g = at.FactorGraph()
+        tag = g.categorical((sentences, length), states=states, scores=scores)
+        g.add(at.Chain(tag, transitions=tables))
+        top = g.categorical(2, states=states)
+        words, tops = tag[links[:, 0], links[:, 1]], top[links[:, 2]]
+        pair = (tops, words) if mirrored else (words, tops)
+        g.add(at.Soft(at.Agree(*pair), penalty=penalty))
+        compiled = g.compile()
+        problem, flat = compiled.problem, compiled.flat_scores(graph_scores(g))
+        solver = at.BoxMPLP()
+        workspace = solver.init(problem, flat)
+        for sweeps in range(1, 4):
+            solver.advance(problem, flat, workspace, 1)
+            slow = walk_slowly(scores, tables, links, penalty, mirrored, sweeps)
+            assert workspace.linked.nu.reshape(6, states) == pytest.approx(slow, abs=1e-9)
+
+
+def linked_chains(rng):
+    """Chains and trees of labels or literals, with evidence, linked to each other and to tops."""
+    g = at.FactorGraph()
+    tops = g.categorical(2, states=2, scores=rng.normal(size=(2, 2)))
+    found = []
+    for _ in range(3):
+        length = int(rng.integers(1, 5))
+        tables = rng.normal(size=(length - 1, 2, 2))
+        if rng.random() < 0.5:
+            word = g.binary(length, scores=rng.normal(size=length))
+            if length > 1 and rng.random() < 0.3:
+                g.fix(word[0], 1)
+        else:
+            word = g.categorical(length, states=2, scores=rng.normal(size=(length, 2)))
+        parents = rng.permutation(length)
+        if length > 2 and rng.random() < 0.3:  # a chain in another order, or a star
+            star = np.where(np.arange(length) == parents[0], -1, parents[0])
+            line = np.full(length, -1)
+            line[parents[:-1]] = parents[1:]
+            g.add(at.Tree(word, parents=line if rng.random() < 0.5 else star, scores=tables[0]))
+        else:
+            limit = (1, 1) if rng.random() < 0.2 else None
+            g.add(at.Chain(word, transitions=tables, at_most=limit))
+        found.append(word)
+    for _ in range(5):
+        word = found[rng.integers(3)]
+        other = tops if rng.random() < 0.7 else found[rng.integers(3)]
+        one, two = word[rng.integers(word.shape[0])], other[rng.integers(other.shape[0])]
+        mixed = isinstance(one, at.Literals) != isinstance(two, at.Literals)
+        if other is not word and not mixed:
+            g.add(at.Soft(at.Agree(one, two), penalty=2.0 * rng.random(2)))
+    return g
+
+
+@sweep_seeds(0.1)
+def test_walks_and_questions_side_by_side(seeds):
+    for seed in seeds:
+        g = linked_chains(np.random.default_rng(seed))
+        best = at.decode(g, exact=True).value
+        result = at.decode(g, at.BoxMPLP())
+        assert result.value <= best + 1e-7
+        assert best <= result.bound + 1e-7
+        assert result.certificate.verify()
+        duals, _ = descent(g, at.BoxMPLP(), 12)
+        assert (np.diff(duals) <= 1e-9 * (1.0 + abs(best))).all()
+
+
 def soft_graph(rng):
     """Variables on their own, linked by soft agreement and counts; scores and charges by hand."""
     g = at.FactorGraph()
@@ -305,6 +423,73 @@ def test_matrices_of_penalties(seeds):
         # One block: a single step is the whole optimum.
         step = at.decode(g, at.BoxMPLP())
         assert best - 1e-9 <= step.bound <= -found.fun + 1e-7
+        assert step.value == pytest.approx(best, abs=1e-9)
+
+
+def test_sentences_choose_again_beside_each_other():
+    """Where many vertices are best, those that go together are found."""
+    found = 0
+    for seed in range(20):
+        g = corpus(np.random.default_rng(seed), matrix=True)
+        best = at.decode(g, exact=True).value
+        found += at.decode(g, at.BoxMPLP()).value > best - 1e-6
+    assert found >= 17
+
+
+BOX_SOLVERS = {"BoxMPLP": at.BoxMPLP(), "BoxSubgradient": at.BoxSubgradient(max_iterations=500)}
+
+
+def sentences_without_scores(penalty):
+    g = at.FactorGraph()
+    tag = g.categorical((3, 4), states=3)
+    g.add(at.Chain(tag, transitions=np.zeros((3, 3))))
+    top = g.categorical(2, states=3)
+    g.add(at.Soft(at.Agree(tag[:, 0], top[0]), penalty=penalty))
+    g.add(at.Soft(at.Agree(tag[:, 2], top[1]), penalty=np.full((3, 3), penalty)))
+    g.add_constant(3.0)
+    return g
+
+
+@pytest.mark.parametrize("name", BOX_SOLVERS)
+def test_ties_constants_and_limits(name):
+    solver = BOX_SOLVERS[name]
+    for penalty in (0.0, 1.0, 1e9):
+        result = at.decode(sentences_without_scores(penalty), solver)
+        assert result.status is at.Status.OPTIMAL and result.value == pytest.approx(3.0)
+    g = at.FactorGraph()
+    tag = g.categorical(2, states=2, scores=[[1.0, 0.0], [0.0, 1.0]])
+    g.add(at.Soft(at.Agree(tag[0], tag[1]), penalty=1.0))
+    assert at.decode(g, solver).value == pytest.approx(1.0)
+    h = corpus(np.random.default_rng(3))
+    for limit in ({"time_limit": 1e-9}, {"callback": lambda step: True}):
+        result = at.decode(h, solver, **limit)
+        assert result.feasible and result.certificate.verify()
+
+
+@pytest.mark.parametrize("name", BOX_SOLVERS)
+def test_an_interrupt_keeps_the_best_so_far(name):
+    def interrupt(step):
+        raise KeyboardInterrupt
+
+    g = corpus(np.random.default_rng(8), matrix=True)
+    result = at.decode(g, BOX_SOLVERS[name], callback=interrupt)
+    assert result.status is at.Status.STOPPED and result.message.startswith("Interrupted")
+    assert result.certificate.verify()
+
+
+@pytest.mark.parametrize("name", BOX_SOLVERS)
+def test_a_submodel_without_an_answer(name):
+    """Hard parts may contradict themselves, soft ones never."""
+    for limit, possible in ((2, True), (1, False)):
+        g = at.FactorGraph()
+        tag = g.categorical(4, states=2)
+        changes = [[-np.inf, 0.0], [0.0, -np.inf]]
+        g.add(at.Chain(tag, transitions=changes, at_most=(1, limit)))
+        top = g.categorical(states=2, scores=[0.0, 1.0])
+        g.add(at.Soft(at.Agree(tag[:2], top), penalty=1e3))
+        result = at.decode(g, BOX_SOLVERS[name])
+        assert result.feasible == possible and result.certificate.verify()
+        assert result.value == (-999.0 if possible else -np.inf)
 
 
 def test_what_a_box_solver_does_not_take():

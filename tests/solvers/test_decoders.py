@@ -48,7 +48,8 @@ def check(result: at.Result, best: float) -> None:
     assert best <= result.bound + slack(result.bound)
     assert result.certificate.verify()
     if result.status is at.Status.OPTIMAL:
-        assert result.value == pytest.approx(best, rel=1e-5, abs=1e-9)
+        # All that is promised: scores may be as small as that.
+        assert best - result.value <= 1e-6 * (1.0 + abs(result.bound)) + slack(best)
 
 
 def answers(graph: at.FactorGraph, question: str) -> bool:

@@ -22,6 +22,7 @@ import numpy as np
 
 from assent.kernels.jit import jit
 from assent.kernels.maxflow import SOURCE, Network, max_flow
+from assent.kernels.propagate import lean
 
 # What is below this part of the largest number counts as nothing.
 CRUMBS = 1e-13
@@ -194,3 +195,43 @@ def best_matrix_block(m1, m2, c, nu):
                 network.terminal[i] += left
                 nu[i, j] = max(0.0, nu[i, j] - 0.5 * left)
     return best
+
+
+@lean
+def is_matrix_slack(m1, m2, c, nu):
+    """Whether the block's best states fit its multipliers already: nothing to gain."""
+    k = len(m1)
+    first, second = 0, 0
+    highest, joined = -np.inf, -np.inf
+    for i in range(k):
+        own, other = m1[i], m2[i]
+        for j in range(k):
+            own -= nu[i, j]
+            other += nu[j, i]
+        if own > highest:
+            highest, first = own, i
+        if other > joined:
+            joined, second = other, i
+    for i in range(k):
+        if i != second and nu[first, i] != c[first, i]:
+            return False
+        if i != first and nu[i, second] != 0.0:
+            return False
+    return True
+
+
+@jit
+def step_matrix(m1, m2, c, old, new):
+    """The best multipliers ``new[K, K]`` of a block; whether there is anything to gain.
+
+    ``m1`` and ``m2`` are max-marginals at the multipliers ``old``, which are taken off them.
+    """
+    for i in range(len(m1)):
+        for j in range(len(m1)):
+            m1[i] += old[i, j]
+            m2[j] -= old[i, j]
+    if is_matrix_slack(m1, m2, c, old):
+        return False
+    new[:] = old
+    best_matrix_block(m1, m2, c, new)
+    return True

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.factors.soft_forms import HingeSoft
 from assent.kernels import box_mplp as kernel
+from assent.kernels.box_answers import Turns, improve
+from assent.kernels.box_mplp import Descent
+from assent.kernels.box_walks import Walks, walk_all
 from assent.kernels.boxes import charge_all, solve_all
 from assent.kernels.flat import CODE, COUNT, PLACES, SIZE, TABLE, Flat, flat_of
 from assent.kernels.oracle import raise_pending
 from assent.problem import Float, Int64, Problem, Scores
 from assent.solvers.box_solver import BoxSolver, Linked, link_submodels, read_multipliers
+from assent.solvers.box_walks import find_walks, telling
 from assent.solvers.boxes import Boxes, Submodels
 from assent.solvers.dual_bound import bound_at
 from assent.solvers.messages import AT_REST, check_settings
@@ -26,11 +31,12 @@ class Workspace:
 
     linked: Linked
     searched: Flat  # the same factors, asked for best vertices
-    order: tuple[Int64, Int64]  # blocks, and where sets of them begin
-    keys: Int64  # [B, 2], variables that blocks link
-    first: Int64  # [factors + 1] where a submodel's max-marginals begin
-    cache: Float
-    valid: Int64
+    descent: Descent
+    walks: Walks
+    messages: Float  # [2, places] along chains
+    order: tuple[Int64, Int64]  # all other blocks, and where sets of them begin
+    turns: Turns
+    theta: Float
     x: Float  # [n], the submodels' best assignments
     best_nu: Float  # of all reports, those whose bound is best
     best_bound: float = np.inf
@@ -44,11 +50,14 @@ class BoxMPLP(BoxSolver):
     """Coordinate descent on soft agreement between submodels: no step size, never a worse bound.
 
     For models whose submodels share nothing but soft agreement, such as sentences linked by words
-    that should be tagged alike; penalties are a number, one per label, or a matrix.  Needs
-    max-marginals of the submodels, asked for only when another of their variables has moved.
+    that should be tagged alike; penalties are a number, one per label, or a matrix.  Chains are
+    walked along, to and fro, and all of their linked variables get their turn on the way.  Of
+    other submodels max-marginals are needed, asked for only when another of their variables has
+    moved.
 
     Attributes:
-        passes: how often the blocks of one variable are visited before going on to the next.
+        passes: how often the blocks of one variable are visited before going on to the next;
+            those of chains are visited once.
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
         residual_tolerance: stop when the sweeps between two reports lower the bound by less than
             this, relative to ``1 + |bound|``.
@@ -83,14 +92,19 @@ class BoxMPLP(BoxSolver):
                 "BoxMPLP takes soft agreement between variables, and a SoftCount is none: decode "
                 "with BoxSubgradient() or MPLP()"
             )
-        keys = _keys(linked.boxes, linked.submodels)
-        groups = linked.flat.groups
-        room = np.where(groups[:, CODE] >= TABLE, groups[:, PLACES], 0)
-        room = np.maximum(room, 2 * groups[:, SIZE])
-        first = np.concatenate([[0], np.cumsum(np.repeat(room, groups[:, COUNT]))])
+        boxes, submodels, flat = linked.boxes, linked.submodels, linked.flat
+        keys, owner, place = _variables(boxes, submodels)
+        walks, walked = find_walks(problem, flat, submodels, keys, owner, place)
+        room = np.where(flat.groups[:, CODE] >= TABLE, flat.groups[:, PLACES], 0)
+        room = np.maximum(room, 2 * flat.groups[:, SIZE])
+        first = np.concatenate([[0], np.cumsum(np.repeat(room, flat.groups[:, COUNT]))])
+        descent = Descent(
+            flat, submodels, boxes, linked.inner, keys, linked.nu, linked.r, linked.s, first,
+            np.zeros(first[-1]), np.full(len(first) - 1, kernel.NONE), linked.work,
+        )  # fmt: skip
         return Workspace(
-            linked, flat_of(problem, "maximize"), _order(keys), keys, first,
-            np.zeros(first[-1]), np.full(len(first) - 1, kernel.NONE), np.zeros(problem.n),
+            linked, flat_of(problem, "maximize"), descent, walks, np.zeros((2, first[-1])),
+            _order(keys, ~walked), _turns(keys, owner), scores.theta, np.zeros(problem.n),
             linked.nu.copy(),
         )  # fmt: skip
 
@@ -107,12 +121,7 @@ class BoxMPLP(BoxSolver):
         charge_all(linked.boxes, linked.nu, scores.theta, linked.r)
         moved = 0
         for _ in range(iterations):
-            moved, asked = kernel.sweep(
-                linked.flat, linked.submodels, linked.boxes, linked.inner, w.order, self.passes,
-                w.keys, linked.nu, linked.r, linked.s, w.first, w.cache, w.valid, linked.work,
-            )  # fmt: skip
-            w.iterations += 1
-            w.calls += asked
+            moved = _sweep(w, self.passes)
             if moved == 0:
                 break
         raise_pending()
@@ -137,9 +146,15 @@ class BoxMPLP(BoxSolver):
         return constant + self._solve(w)
 
     def marginals(self, workspace: Workspace) -> Float:
-        """The submodels' best assignments, each on its own."""
-        self._solve(workspace)
-        return workspace.x
+        """The submodels' best assignments, each beside what is best for the others."""
+        w, linked = workspace, workspace.linked
+        self._solve(w)
+        improve(
+            w.searched, linked.submodels, linked.boxes, w.turns, linked.inner, w.theta, linked.s,
+            w.x, linked.work,
+        )  # fmt: skip
+        raise_pending()
+        return w.x
 
     def _solve(self, workspace: Workspace) -> float:
         w, linked = workspace, workspace.linked
@@ -150,11 +165,24 @@ class BoxMPLP(BoxSolver):
         return float(value)
 
 
-def _keys(boxes: Boxes, submodels: Submodels) -> Int64:
-    """A number ``[B, 2]`` for the variable on each side of a block; refuses what has no place."""
+def _sweep(workspace: Workspace, passes: int) -> int:
+    """Along all chains, then the other blocks; returns how many blocks moved."""
+    w, fresh = workspace, workspace.iterations == 0
+    walks = telling(w.walks) if fresh else w.walks
+    walked, first_asked = walk_all(w.descent, walks, w.messages, w.iterations % 2 == 0, fresh)
+    others, then_asked = kernel.sweep(w.descent, w.order, passes)
+    w.iterations += 1
+    w.calls += len(w.walks.factor) + first_asked + then_asked
+    return int(walked + others)
+
+
+def _variables(boxes: Boxes, submodels: Submodels) -> tuple[Int64, Int64, Int64]:
+    """Of the variable on each side of a block, ``[B, 2]``: number, submodel and one of its places.
+
+    Refuses what has no place.
+    """
     count = len(boxes.first) - 1
-    keys = np.full((count, 2), -1, np.int64)
-    owner = np.full((count, 2), -1, np.int64)
+    keys, owner, found = (np.full((count, 2), -1, np.int64) for _ in range(3))
     box = np.repeat(np.arange(count), np.diff(boxes.first))
     lits = boxes.lits.reshape(-1, 2)
     known = boxes.known.reshape(-1, 2)
@@ -171,17 +199,29 @@ def _keys(boxes: Boxes, submodels: Submodels) -> Int64:
                 "BoxMPLP links whole variables: a single state of one that a table or structure "
                 "holds cannot stand for it; decode with MPLP() or AD3()"
             )
+        np.maximum.at(found[:, side], box[open_], place[open_])
         keys[:, side] += negated
     if ((owner[:, 0] == owner[:, 1]) & (owner[:, 0] >= 0)).any():
         raise ModelError(
             "BoxMPLP links different submodels, and two variables of one should agree here; "
             "decode with BoxSubgradient(), MPLP() or AD3()"
         )
-    return keys
+    return keys, owner, found
 
 
-def _order(keys: Int64) -> tuple[Int64, Int64]:
+def _order(keys: Int64, which: NDArray[np.bool_]) -> tuple[Int64, Int64]:
     """Blocks sorted into sets that share their second variable, and where sets begin."""
-    order = np.argsort(keys[:, 1], kind="stable")
+    blocks = np.flatnonzero(which)
+    order = blocks[np.argsort(keys[blocks, 1], kind="stable")]
     begins = np.flatnonzero(np.diff(keys[order, 1], prepend=-9))
-    return order.astype(np.int64), np.append(begins, len(order)).astype(np.int64)
+    return order, np.append(begins, len(order))
+
+
+def _turns(keys: Int64, owner: Int64) -> Turns:
+    """Who is linked by which blocks; a coordinate in no submodel is its key without the sign."""
+    unit = np.where(owner >= 0, owner, ~(keys // 2))
+    block, side = np.nonzero(keys >= 0)
+    order = np.argsort(unit[block, side], kind="stable")
+    block, side = block[order], side[order]
+    factor, start = np.unique(unit[block, side], return_index=True)
+    return Turns(factor, np.append(start, len(block)), block, side)

@@ -1,0 +1,203 @@
+"""Chains with many linked variables, each in turn for the price of one pass along the chain.
+
+Max-marginals of a chain are what a variable scores itself, and messages from both of its ends.  On
+the way along the chain the messages from behind are sent anew, with all that has just changed, and
+those from ahead are still right, because nothing there has moved.  So every linked variable gets
+its block's exact step, one after the other, where asking would take two passes for each; and the
+messages left behind are what the way back needs (Kolmogorov's TRW-S goes to and fro like this).
+
+For this nothing but its own walks may move the multipliers of a chain.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.box_mplp import make_room, visit_block
+from assent.kernels.boxes import load
+from assent.kernels.flat import DATA, DATA_END, ENTRIES, ENTRY, FACTOR, PLACES, SLOTS, START
+from assent.kernels.jit import jit
+from assent.kernels.propagate import lean
+from assent.kernels.questions import gather
+from assent.kernels.tree import NODE, TABLE, TOP, WIDTH, edges_of, pass_maximum
+
+# Messages from slots before and after one's own.
+BEFORE, AFTER = 0, 1
+
+
+class Walks(NamedTuple):
+    """The chains and the blocks along them.
+
+    Attributes:
+        factor: ``[W]`` the chains among all submodels.
+        slot: ``[W + 1]`` where their slots begin, in the order of the chain.
+        start: ``[slots + 1]`` where the blocks of each slot begin.
+        block: their numbers.
+        side: which side of the block the chain is.
+        at_best, elsewhere: where in its interval a multiplier should be (`best_block`).
+    """
+
+    factor: np.ndarray
+    slot: np.ndarray
+    start: np.ndarray
+    block: np.ndarray
+    side: np.ndarray
+    at_best: np.ndarray
+    elsewhere: np.ndarray
+
+
+class Chain(NamedTuple):
+    """One of the chains: its slots in order, where their places begin, its tables."""
+
+    rows: np.ndarray
+    start: np.ndarray
+    tables: np.ndarray
+
+
+class Room(NamedTuple):
+    """Scratch: scores of a chain's places, what a slot passes on, and for blocks (`make_room`)."""
+
+    mine: np.ndarray
+    known: np.ndarray
+    both: np.ndarray
+    new: np.ndarray
+
+
+@jit
+def make_walking_room(descent):
+    """Scratch for any chain."""
+    most = 1
+    for group in range(len(descent.flat.groups)):
+        most = max(most, descent.flat.groups[group, PLACES])
+    both, new = make_room(descent.boxes)
+    return Room(np.empty(most), np.empty(most), both, new)
+
+
+@jit(inline="always")
+def chain_of(descent, factor):
+    """A submodel that is a chain."""
+    flat = descent.flat
+    row = flat.groups[descent.submodels.group[factor]]
+    entry = row[ENTRY] + (factor - row[FACTOR]) * row[ENTRIES]
+    return Chain(
+        edges_of(flat.whole[row[DATA] : row[DATA_END]]),
+        flat.whole[row[START] : row[START] + row[SLOTS] + 1],
+        descent.inner[entry : entry + row[ENTRIES]],
+    )
+
+
+@lean
+def own_scores(descent, factor, mine):
+    """What multipliers leave to the places of a chain, into ``mine``."""
+    flat = descent.flat
+    row = flat.groups[descent.submodels.group[factor]]
+    f = factor - row[FACTOR]
+    load(row, flat, f, descent.r, descent.s)
+    a = gather(row, flat, f, descent.s, descent.work.a)
+    for place in range(row[PLACES]):
+        mine[place] = a[place]
+
+
+@lean
+def set_out(chain, messages, forward):
+    """Messages into the slot where a walk begins: nothing, or what the chain's end scores."""
+    row = chain.rows[0 if forward else len(chain.rows) - 1]
+    begin = chain.start[row[NODE]]
+    for k in range(row[WIDTH]):
+        if forward:
+            messages[BEFORE, begin + k] = 0.0
+        else:
+            messages[AFTER, begin + k] = chain.tables[row[TABLE] + k]
+
+
+@lean
+def send(chain, messages, i, forward, room):
+    """Pass on what slot ``i`` and those before it on the way know to the next one."""
+    one = np.int64(1)
+    row = chain.rows[i]
+    begin, width = chain.start[row[NODE]], np.int64(row[WIDTH])
+    way = messages[BEFORE if forward else AFTER]
+    known = room.known[:width]
+    for k in range(width):
+        known[k] = room.mine[begin + k] + way[begin + k]
+    # A table belongs to the earlier slot of the two, whose states are its rows.
+    earlier = chain.rows[i if forward else i - 1]
+    rows, columns = np.int64(earlier[WIDTH]), np.int64(earlier[TOP])
+    table = chain.tables[earlier[TABLE] : earlier[TABLE] + rows * columns]
+    to = chain.start[chain.rows[i + 1 if forward else i - 1, NODE]]
+    if forward:
+        pass_maximum(known, table, columns, one, 1.0, way[to : to + columns])
+    else:
+        pass_maximum(known, table, one, columns, 1.0, way[to : to + rows])
+
+
+@jit
+def visit_slot(descent, walks, factor, slot, begin, width, messages, room):
+    """The steps of all blocks of a slot, whose places begin at ``begin``; moved and asked."""
+    moved, asked = 0, 0
+    cache = descent.cache[descent.first[factor] + begin :]
+    before = messages[BEFORE, begin : begin + width]
+    after = messages[AFTER, begin : begin + width]
+    mine = room.mine[begin : begin + width]
+    for k in range(width):
+        cache[k] = before[k] + mine[k] + after[k]
+    for at in range(walks.start[slot], walks.start[slot + 1]):
+        box = walks.block[at]
+        descent.valid[factor] = descent.keys[box, walks.side[at]]
+        changed, questions = visit_block(
+            descent, box, True, walks.at_best[at], walks.elsewhere[at], room.both, room.new
+        )
+        moved += changed
+        asked += questions
+    for k in range(width):
+        if cache[k] > -np.inf:
+            mine[k] = cache[k] - before[k] - after[k]
+    return moved, asked
+
+
+@jit
+def walk(descent, walks, number, messages, forward, fresh, room):
+    """Along one chain; see `walk_all`."""
+    moved, asked = 0, 0
+    factor = walks.factor[number]
+    chain = chain_of(descent, factor)
+    n = len(chain.rows)
+    own_scores(descent, factor, room.mine)
+    if fresh:
+        set_out(chain, messages, not forward)
+        for step in range(n - 1):
+            send(chain, messages, n - 1 - step if forward else step, not forward, room)
+    set_out(chain, messages, forward)
+    for step in range(n):
+        i = step if forward else n - 1 - step
+        slot = walks.slot[number] + i
+        if walks.start[slot] < walks.start[slot + 1]:
+            row = chain.rows[i]
+            changed, questions = visit_slot(
+                descent, walks, factor, slot, chain.start[row[NODE]], row[WIDTH], messages, room
+            )
+            moved += changed
+            asked += questions
+        if step < n - 1:
+            send(chain, messages, i, forward, room)
+    return moved, asked
+
+
+@jit
+def walk_all(descent, walks, messages, forward, fresh):
+    """Along every chain once, to its end or back; returns blocks moved, submodels asked.
+
+    ``messages[2, places]`` stand where max-marginals do in ``cache``; if ``fresh`` those from ahead
+    are computed first.
+    """
+    moved, asked = 0, 0
+    room = make_walking_room(descent)
+    for number in range(len(walks.factor)):
+        factor = walks.factor[number]
+        own = messages[:, descent.first[factor] : descent.first[factor + 1]]
+        changed, questions = walk(descent, walks, number, own, forward, fresh, room)
+        moved += changed
+        asked += questions
+    return moved, asked
