@@ -207,9 +207,9 @@ def test_beside_structures(name):
 
 
 def test_exact_answers_are_sought_on_what_is_left():
-    g = joint_labelling(200, seed=2)
+    g = joint_labelling(300, seed=2)
     result = at.decode(g, exact=True)
-    assert "Then Presolved: 87 of 125 variables left" in result.plan
+    assert "Then Presolved: 118 of 185 variables left" in result.plan
     assert result.status is at.Status.OPTIMAL and result.certificate.verify()
     assert result.value == pytest.approx(at.decode(g, at.BranchAndCut()).value)
     assert "Presolved" not in at.decode(g).plan  # relaxed answers keep their meaning
@@ -222,7 +222,7 @@ def test_interrupts_while_presolving_keep_the_answer(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(presolving, "presolve_compiled", interrupt)
-    result = at.decode(joint_labelling(200, seed=2), exact=True)
+    result = at.decode(joint_labelling(300, seed=2), exact=True)
     assert result.status is at.Status.STOPPED and "Interrupted" in result.message
     assert result.feasible and result.certificate.verify()
 

@@ -33,9 +33,13 @@ MOST_KNAPSACK_LINKS = 20_000
 MOST_FLOW_LINKS = 4_000_000
 
 # Iterations of AD3 after which a relaxation that is tight has shown it, as a rule.  Rules take
-# longer than tables to settle, and less time to ask.
-FIRST_LOOK = 200
-FIRST_LOOK_AT_RULES = 1000
+# longer than tables to settle, and less time to ask.  A search is not much slower than a look.
+FIRST_LOOK = 100
+FIRST_LOOK_AT_RULES = 400
+
+# A relaxation of so many links and entries is tightened before anything else, where elimination
+# takes more than looking at it.
+SOON_TIGHTENED = 50_000
 
 # A linear program has to fit: so many links and entries of tables.
 MOST_PROGRAM = 1_000_000
@@ -83,10 +87,14 @@ def _exact_steps(compiled: Compiled, tolerance: float) -> Iterator[Step]:
 
     The words of the latter come with its result.
     """
+    from assent.solvers.elimination import EFFORT, MOST_WORK
     from assent.solvers.presolving import Presolving
 
     problem = compiled.problem
     yield _first(_roof(tolerance) if _takes_flow(problem) else _look(problem, tolerance))
+    is_small = entries_of(problem) <= SOON_TIGHTENED
+    if is_small and _elimination(problem, tolerance, EFFORT, MOST_WORK) is not None:
+        yield _first(_tightened(tolerance))
     yield Step(Presolving(tolerance), "")
 
 
@@ -227,6 +235,13 @@ def _by_parts(compiled: Compiled, tolerance: float) -> Step | None:
     return Step(ByParts(gap_tolerance=tolerance), words) if count > 1 else None
 
 
+def _tightened(tolerance: float) -> Step:
+    from assent.solvers.tightened import Tightened
+
+    words = "Tightened, as its linear program is small: contradictions are cut off."
+    return Step(Tightened(gap_tolerance=tolerance), words)
+
+
 def _search(problem: Problem, tolerance: float) -> Step:
     """Case by case: on a linear program where it fits, else around a decoder."""
     from assent.solvers.branch_and_bound import BranchAndBound
@@ -243,6 +258,11 @@ def fits_a_program(problem: Problem) -> bool:
     """Whether a linear program of the problem fits, and all of its factors have rows."""
     from assent.solvers.structure_rows import formulation
 
-    entries = problem.n_links + int(problem.tables.entry[-1])
-    structures = (model.structure for model in problem.models)
-    return entries <= MOST_PROGRAM and all(formulation(s, integer=False) for s in structures)
+    if entries_of(problem) > MOST_PROGRAM:
+        return False
+    return all(formulation(model.structure, integer=False) for model in problem.models)
+
+
+def entries_of(problem: Problem) -> int:
+    """Links and entries of tables: the size of a linear program."""
+    return problem.n_links + int(problem.tables.entry[-1])
