@@ -58,6 +58,8 @@ def test_answers_differ_where_they_are_asked_to():
         t = g.variables[1].symbol
         results = at.k_best(g, 4, over=t)
         check(results, best_values(g, 4, t.codes.ravel()))
+        x = g.variables[0].symbol
+        check(at.k_best(g, 3, over=[x[0], ~x[2]]), best_values(g, 3, [0, 2]))
         assert len({tuple(r[t].tolist()) for r in results}) == len(results)
 
 
@@ -141,5 +143,10 @@ def test_settings_are_checked():
         at.k_best(g, 2.5)
     with pytest.raises(at.ModelError, match="belongs to another graph"):
         at.k_best(g, 2, over=other)
+    for over in (5, "x", [g.variables[0].symbol, 5]):
+        with pytest.raises(TypeError, match="over takes variables of the graph, got"):
+            at.k_best(g, 2, over=over)
+    with pytest.raises(at.ModelError, match="over is empty"):
+        at.k_best(g, 2, over=[])
     with pytest.raises(TypeError, match="searches with a BranchAndBound"):
         at.k_best(g, 2, solver=at.AD3())

@@ -83,7 +83,7 @@ def _coordinates(graph: FactorGraph, over: Any) -> Int64:
     """The coordinates in which answers are to differ."""
     if over is None:
         return np.arange(graph.size)
-    parts = [over] if isinstance(over, (Literals, Categorical)) else list(over)
+    parts = list(over) if isinstance(over, (list, tuple)) else [over]
     for part in parts:
         if not isinstance(part, (Literals, Categorical)):
             raise TypeError(f"over takes variables of the graph, got {part!r}")
