@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,9 @@ from benchmarks.methods import flat, recorded, warm_up
 
 ACCURACIES = (1e-4, 1e-5, 1e-6)
 MOST = 10_000  # iterations
+BARRED = "potts_n20_*"  # AD3 as it is has so many seconds to the last digit here
+BAR = 0.5
+RUNS = 3  # of which the quickest counts, where there is a bar
 
 
 @dataclass(frozen=True)
@@ -68,20 +73,33 @@ def run(console: Console, instances: Sequence[Instance]) -> list[tuple[str, ...]
             continue
         graph = instance.build()
         with console.status(instance.name):
-            for name, solver in variants(graph).items():
-                counts = iterations(graph, solver, lp)
-                rows.append((instance.name, name, *(str(n or tables.DASH) for n in counts)))
-    columns = ("instance", "AD3", *(f"to {accuracy:g}" for accuracy in ACCURACIES))
+            for number, (name, solver) in enumerate(variants(graph).items()):
+                barred = number == 0 and fnmatch(instance.name, BARRED)
+                rows.append((instance.name, name, *_cells(graph, solver, lp, barred)))
+    columns = ("instance", "AD3", *(f"to {accuracy:g}" for accuracy in ACCURACIES), "time", "bar")
     tables.show(
         console, "Iterations until the bound is within …·(1+|LP|) of the LP", columns, rows,
-        caption=f"a dash: not within {MOST} iterations",
+        caption=f"a dash: not within {MOST} iterations; time: of the processor, to the last digit",
     )  # fmt: skip
     return rows
 
 
-def iterations(graph: at.FactorGraph, solver: Any, lp: float) -> list[int | None]:
-    """Iterations until the best bound is as near to ``lp`` as each of the accuracies."""
+def _cells(graph: at.FactorGraph, solver: Any, lp: float, barred: bool) -> tuple[str, ...]:
+    """Iterations, seconds to the last accuracy and, where there is one, the bar."""
+    counts, seconds = iterations(graph, solver, lp)
+    for _ in range(RUNS - 1 if barred else 0):
+        seconds = min(seconds, iterations(graph, solver, lp)[1])
+    verdict = tables.against(seconds, BAR if barred else None, at_least=False)
+    return *(str(n or tables.DASH) for n in counts), tables.duration(seconds), verdict
+
+
+def iterations(graph: at.FactorGraph, solver: Any, lp: float) -> tuple[list[int | None], float]:
+    """Iterations until the best bound is as near to ``lp`` as each of the accuracies.
+
+    And the seconds of processor time until it is as near as the last one, NaN if it never is.
+    """
     counts: list[int | None] = [None] * len(ACCURACIES)
+    begun = time.thread_time()
 
     def watch(step: Progress) -> bool:
         for place, accuracy in enumerate(ACCURACIES):
@@ -90,4 +108,5 @@ def iterations(graph: at.FactorGraph, solver: Any, lp: float) -> list[int | None
         return counts[-1] is not None
 
     at.decode(graph, solver, callback=watch)
-    return counts
+    seconds = time.thread_time() - begun
+    return counts, np.nan if counts[-1] is None else seconds

@@ -30,19 +30,15 @@ from assent.kernels.tables import (
     helper,
     maximize_dense,
     maximize_potts,
+    potts_ceiling,
     potts_entry,
+    quick,
 )
 from assent.problem import POTTS, STRUCTURE
 
 # Functions that people call alone only in tests: inlined before compilation, which otherwise would
 # optimise them again at every level of the call tree.
 inlined = jit(_nrt=False, inline="always")
-
-# As ``helper``, for sums and maxima that may be taken in any order: they compile to vectors.
-quick = jit(
-    forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True,
-    fastmath={"reassoc", "nnan", "nsz"},
-)  # fmt: skip
 
 # A vertex enters only if it beats the support by more than rounding, relative to the scores.
 TOLERANCE = 1e-12
@@ -69,6 +65,7 @@ class Slots(NamedTuple):
     data: np.ndarray  # int32: its constants
     base: np.ndarray  # float64[states]: -inf for a state that cannot be, else 0
     masked: np.ndarray  # float64[states]: scratch
+    runs: bool  # whether every state is a coordinate, and those of a slot follow each other
 
 
 class Support(NamedTuple):
@@ -105,7 +102,7 @@ def make_slots(counts: Sequence[int], first: Sequence[int]) -> Slots:
     start.flags.writeable = False
     base = np.zeros(0)
     base.flags.writeable = False
-    return Slots(start, np.asarray(first, np.int32), 0, start[:0], base, np.zeros(0))
+    return Slots(start, np.asarray(first, np.int32), 0, start[:0], base, np.zeros(0), False)
 
 
 def support_room(slots: Slots) -> int:
@@ -416,6 +413,11 @@ def take_residual(slots, states, weight, size, work):
         for slot in range(len(slots.first)):
             q[slots.start[slot] + states[i, slot]] += weight[i]
     largest = 0.0
+    if slots.runs:
+        for i in range(len(q)):
+            work.residual[i] = work.a[i] - q[i]
+            largest = max(largest, abs(work.residual[i]))
+        return largest
     for slot in range(len(slots.first)):
         begin, end = slots.start[slot] + slots.first[slot], slots.start[slot + 1]
         residual, own, point = work.residual[begin:end], work.a[begin:end], q[begin:end]
@@ -453,6 +455,12 @@ def project(kind, slots, table, scale, support, factor, work, max_inner):
         largest = take_residual(slots, states, weight, size, work)
         if size == len(weight):
             break
+        if kind == POTTS:
+            # Most often not even a bound on the best vertex is better.
+            ceiling = potts_ceiling(work.residual, table, scale)
+            exact = ceiling - tau <= TOLERANCE * (1.0 + largest)
+            if exact:
+                break
         # 7. The best vertex at the residual,
         value, best = maximize(kind, slots, work.residual, table, scale, states[size])
         # 8. no better than the support: solved;
@@ -479,11 +487,35 @@ def gather(slots, lits, f, values, factor, p, a):
         point = a[begin:end]
         own_lits = lits[f, link : link + end - begin]
         own = values[f, link : link + end - begin]
-        for i in range(len(point)):
-            lit = own_lits[i]
-            at = factor * p[np.uint32(lit ^ (lit >> 31))]
-            point[i] = own[i] + (factor - at if lit < 0 else at)
+        if slots.runs:
+            marginals = p[own_lits[0] : own_lits[0] + len(point)]
+            for i in range(len(point)):
+                point[i] = own[i] + factor * marginals[i]
+        else:
+            for i in range(len(point)):
+                lit = own_lits[i]
+                at = factor * p[np.uint32(lit ^ (lit >> 31))]
+                point[i] = own[i] + (factor - at if lit < 0 else at)
         link += end - begin
+
+
+@quick
+def move_runs(slots, lits, alpha, work, w, total):
+    """As ``move_multipliers``, where coordinates follow each other: vectors throughout."""
+    squares = 0.0
+    a, q, gaps = work.a, work.q, work.residual
+    for i in range(len(w)):
+        gap = 0.5 * (a[i] - w[i]) - q[i]  # p - q, since a = w + 2 p
+        squares += gap * gap
+        w[i] += alpha * gap
+        gaps[i] = gap
+    for slot in range(len(slots.first)):
+        begin, end = slots.start[slot], slots.start[slot + 1]
+        own, first = gaps[begin:end], lits[begin]
+        sums = total[first : first + end - begin]
+        for i in range(len(own)):
+            sums[i] -= own[i]
+    return squares
 
 
 @quick
@@ -492,6 +524,8 @@ def move_multipliers(slots, lits, f, alpha, work, w, total):
 
     Reads ``work.a`` and ``work.q`` and leaves ``p - q`` in ``work.residual``.
     """
+    if slots.runs:
+        return move_runs(slots, lits[f], alpha, work, w[f], total)
     squares = 0.0
     link = 0
     for slot in range(len(slots.first)):

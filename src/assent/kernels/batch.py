@@ -96,6 +96,7 @@ def view_layout(batch, layout, b):
         layout.vertex[first + b : last + b + 1],
         layout.place[first + b : last + b + 1],
         layout.row[first + b : last + b + 1],
+        layout.runs[first:last],
         layout.no_base,
         layout.no_scratch,
     )

@@ -77,7 +77,7 @@ def make_structure_slots(structure: Any) -> active_set.Slots:
     base = _no_evidence(structure)
     return active_set.Slots(
         structure.start, np.asarray(structure.first, np.int32), search_address(structure),
-        structure.data, base, np.empty(len(base)),
+        structure.data, base, np.empty(len(base)), False,
     )  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def make_slots(start: Int32, data: Int32, maximize: Any) -> active_set.Slots:
     base = np.zeros(places)
     base.flags.writeable = False
     first = np.zeros(len(start) - 1, np.int32)
-    return active_set.Slots(start, first, address_of(maximize), data, base, np.empty(places))
+    return active_set.Slots(start, first, address_of(maximize), data, base, np.empty(places), False)
 
 
 def project_slots(slots: active_set.Slots, point: Float) -> Float:

@@ -196,6 +196,7 @@ def group_model(tables, models, layout, s, masked):
     slots = Slots(
         layout.start[first + s : last + s + 1], tables.first[first:last], models.address[s],
         models.data[models.data_at[s] : models.data_at[s + 1]], base, masked[: len(base)],
+        False,
     )  # fmt: skip
     return slots, models.place[models.place_at[s] : models.place_at[s + 1]]
 

@@ -8,6 +8,7 @@ from Python than models with one.
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from assent.kernels.active_set import (
 )
 from assent.kernels.bound import CHUNK, add_compensated
 from assent.kernels.jit import jit
-from assent.problem import POTTS, Tables
+from assent.problem import POTTS, STRUCTURE, Problem, Tables
 
 ALL = np.iinfo(np.int64).max
 
@@ -36,6 +37,7 @@ class Layout(NamedTuple):
     vertex: np.ndarray  # int64[T + 1]: the group's weights, [m, room], begin here
     place: np.ndarray  # int64[T + 1]: the group's states, [m, room, d], begin here
     row: np.ndarray  # int64[T + 1]: the group's kept rows of L and D, [m, packed], begin here
+    runs: np.ndarray  # bool[T]: the group's Slots.runs
     no_base: np.ndarray  # float64[0]: what only searched structures have
     no_scratch: np.ndarray  # float64[0]
 
@@ -67,7 +69,38 @@ def make_layout(tables: Tables, most: int | np.ndarray = ALL) -> Layout:
     room, vertex, place, row = (part.astype(np.int64) for part in (room, vertex, place, row))
     no_base = np.zeros(0)
     no_base.flags.writeable = False
-    return Layout(start, room, vertex, place, row, no_base, np.zeros(0))
+    runs = np.array([has_runs(tables, t) for t in range(len(slots))], np.bool_)
+    return Layout(start, room, vertex, place, row, runs, no_base, np.zeros(0))
+
+
+def has_runs(tables: Tables, t: int) -> bool:
+    """Whether group ``t`` has categorical slots only, with coordinates that follow each other.
+
+    That is how variables are numbered; evidence leaves it so.
+
+    Example:
+        >>> from assent.problem import DENSE, make_tables
+        >>> lits = np.array([[0, 1, 2, 5, 6], [5, 6, 7, 0, 2]], np.int32)
+        >>> has_runs(make_tables([(DENSE, (3, 2), (0, 0), lits)]), 0)
+        False
+    """
+    own = slice(tables.slot[t], tables.slot[t + 1])
+    if tables.kind[t] >= STRUCTURE or tables.first[own].any():
+        return False
+    sizes = tables.states[own]
+    lits = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(-1, sizes.sum())
+    begin = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return bool((lits == lits[:, begin] + np.arange(len(begin)) - begin).all())
+
+
+_layouts: WeakKeyDictionary[Problem, Layout] = WeakKeyDictionary()
+
+
+def layout_of(problem: Problem) -> Layout:
+    """The layout of the tables of a problem that are written out, made at the first call."""
+    if problem not in _layouts:
+        _layouts[problem] = make_layout(problem.written)
+    return _layouts[problem]
 
 
 def make_supports(tables: Tables, layout: Layout) -> Support:
@@ -101,7 +134,8 @@ def group_slots(tables, layout, t):
     first, last = tables.slot[t], tables.slot[t + 1]
     start = layout.start[first + t : last + t + 1]
     return Slots(
-        start, tables.first[first:last], 0, start[:0], layout.no_base, layout.no_scratch
+        start, tables.first[first:last], 0, start[:0], layout.no_base, layout.no_scratch,
+        layout.runs[t],
     )
 
 

@@ -19,6 +19,12 @@ from assent.kernels.jit import jit
 # not inlined, and counting the references to those arrays, would take most of the time.
 helper = jit(forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
+# As ``helper``, for sums and maxima that may be taken in any order: they compile to vectors.
+quick = jit(
+    forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True,
+    fastmath={"reassoc", "nnan", "nsz"},
+)  # fmt: skip
+
 
 @helper
 def row_maximum(table, first, scale, scores, begin, end):
@@ -147,6 +153,21 @@ def best_other(scores, label):
             best = scores[k]
             place = k
     return place
+
+
+@quick
+def potts_ceiling(scores, diagonal, scale):
+    """At least the score of the best joint state: unequal labels may both be the best ones."""
+    count = len(diagonal)
+    left, right = scores[:count], scores[count : 2 * count]
+    equal = -np.inf
+    top_left = -np.inf
+    top_right = -np.inf
+    for k in range(count):
+        equal = max(equal, left[k] + right[k] + scale * diagonal[k])
+        top_left = max(top_left, left[k])
+        top_right = max(top_right, right[k])
+    return max(equal, top_left + top_right)
 
 
 @jit(_nrt=False)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from assent.kernels import ad3 as kernel
 from assent.kernels import evaluate, extrapolate, schedule, start
 from assent.kernels.projections import LANE_ROWS, LANES
 from assent.kernels.shares import PAIR_BLOCK, Division
+from assent.kernels.threads import new_gate
 from assent.problem import DualPoint, Float, Int32, Int64, Problem, Scores
 from assent.solvers.dual_bound import DualState, bound_of_state, write_links
 from assent.solvers.protocol import Info, WarmStart
@@ -48,6 +49,8 @@ CURRENT, MEAN, SMOOTH = range(3)
 SMOOTHING = 12
 # Beyond this many links a second average is too much memory; small problems do without.
 SMOOTHED = 1_000_000
+# Links and entries of tables in one call into compiled code: interrupts wait for its end.
+TABLE_WORK = 20_000_000
 # Where so many iterations have passed since the last bound, three of them cost nothing.
 RARE = 40
 
@@ -236,6 +239,8 @@ class AD3:
             )  # fmt: skip
             w.iterations += iterations
             w.balance += balance
+        elif w.aside is not None and w.aside.tables_alone is not None and not guessing:
+            self._run_tables(problem, scores, w, w.aside.tables_alone, alpha, iterations)
         else:
             for _ in range(iterations):
                 self._step(problem, scores, w, alpha, guessing)
@@ -295,19 +300,12 @@ class AD3:
         ``idle`` says whether factors that agree may sleep.
         """
         w = workspace
-        common = common_groups(problem)
-        sums = np.zeros((w.threads, kernel.SUMS))
+        model, sums = _fused_model(problem, scores, w), np.zeros((w.threads, kernel.SUMS))
 
         def share(thread: int, gate: Int64) -> tuple[float, float, float, float]:
             return kernel.advance(
-                problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
-                problem.group_count[:common], problem.group_link[:common],
-                problem.group_factor[:common], problem.lits, problem.k,
-                w.weight, w.mass, w.links, scores.pair, w.penalty, alpha,
-                idle, w.iterations, iterations, squares, w.idle,
-                w.w_pair, w.w_logic, w.tau, w.p, w.mean_w_pair, w.mean_w_logic, w.mean_p,
-                w.pairs_asleep, w.logic_asleep, w.totals, w.block, w.lanes,
-                w.division, thread, gate, sums,
+                *model, w.penalty, alpha, idle, w.iterations, iterations, squares, w.idle,
+                *_fused_state(w, thread, gate, sums),
             )  # fmt: skip
 
         w.primal_residual, w.dual_residual, balance, w.idle = together(share, w.threads)
@@ -315,6 +313,24 @@ class AD3:
         w.balance += balance
         if len(w.w_table) and w.iterations % kernel.ROUND == 0:
             kernel.fold(kernel.pull(w.iterations), w.mean_w_table, w.w_table)
+
+    def _run_tables(
+        self, problem: Problem, scores: Scores, workspace: Workspace, tables: Aside,
+        alpha: float, iterations: int,
+    ) -> None:  # fmt: skip
+        """Iterate where ``tables`` are the only factors outside the fused loop."""
+        w, sums = workspace, np.zeros((1, kernel.SUMS))
+        most = max(1, TABLE_WORK // (problem.n_links + len(scores.table)))
+        end = w.iterations + iterations
+        while w.iterations < end:
+            count = min(most, end - w.iterations)
+            w.primal_residual, w.dual_residual, balance, w.idle = tables.advance(
+                problem, scores, w.iterations, count, w.penalty, alpha, self.cache_idle, w.idle,
+                _fused_model(problem, scores, w), _fused_state(w, 0, new_gate(), sums),
+                w.w_table, w.mean_w_table,
+            )  # fmt: skip
+            w.iterations += count
+            w.balance += balance
 
     def _adapt_penalty(self, problem: Problem, workspace: Workspace) -> None:
         """Double or halve the time between looks; move the penalty if it is clearly off.
@@ -429,6 +445,26 @@ class AD3:
         return workspace.aside.inner_marginals(problem)
 
 
+def _fused_model(problem: Problem, scores: Scores, workspace: Workspace) -> tuple[Any, ...]:
+    """What the fused loop reads: the factors it takes, their scores and weights."""
+    common, w = common_groups(problem), workspace
+    return (
+        problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
+        problem.group_count[:common], problem.group_link[:common], problem.group_factor[:common],
+        problem.lits, problem.k, w.weight, w.mass, w.links, scores.pair,
+    )  # fmt: skip
+
+
+def _fused_state(workspace: Workspace, thread: int, gate: Int64, sums: Float) -> tuple[Any, ...]:
+    """What the fused loop writes, and how its threads share it."""
+    w = workspace
+    return (
+        w.w_pair, w.w_logic, w.tau, w.p, w.mean_w_pair, w.mean_w_logic, w.mean_p,
+        w.pairs_asleep, w.logic_asleep, w.totals, w.block, w.lanes,
+        w.division, thread, gate, sums,
+    )  # fmt: skip
+
+
 def _asked(problem: Problem, workspace: Workspace, iterations: int, idle: bool) -> float:
     """Projections in the last iterations: sleeping blocks are asked once in a round only."""
     w = workspace
@@ -464,5 +500,8 @@ def residual_scores(problem: Problem, scores: Scores, dual: DualPoint) -> Float:
 
 def _to_literals(lits: Int32, values: Float, base: float) -> Float:
     """``values[v]`` per link, ``base - values[v]`` on negated literals."""
-    own = values[np.where(lits < 0, ~lits, lits)]
-    return np.where(lits < 0, base - own, own)
+    negated = lits < 0
+    if not negated.any():
+        return values[lits]
+    own = values[np.where(negated, ~lits, lits)]
+    return np.where(negated, base - own, own)

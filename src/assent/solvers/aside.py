@@ -6,7 +6,7 @@ They are stepped once per iteration, before the fused loop takes its own step.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Aside:
         """Empty state."""
         common = common_groups(problem)
         tables = problem.written
-        layout = structures.make_layout(tables)
+        layout = structures.layout_of(problem)
         longest = int(problem.group_size[common:].max(initial=1))
         return cls(
             layout,
@@ -81,6 +81,26 @@ class Aside:
                 scores, iterations, penalty, alpha, full, limit, w_table, p, total
             )
         return squares
+
+    @property
+    def tables_alone(self) -> Aside | None:
+        """These factors, if all are tables: they iterate with the fused loop in one call."""
+        return None if self.searched is not None or len(self.singles_asleep) else self
+
+    def advance(
+        self, problem: Problem, scores: Scores, done: int, iterations: int, penalty: float,
+        alpha: float, cache: bool, limit: float, model: tuple[Any, ...], state: tuple[Any, ...],
+        w_table: Float, mean_w_table: Float,
+    ) -> tuple[float, float, float, float]:  # fmt: skip
+        """Iterate tables and the fused loop together; returns what ``kernels.ad3.advance`` does."""
+        from assent.kernels.table_loop import advance_tables
+
+        self._rescore(problem, scores)
+        return advance_tables(
+            model, penalty, alpha, cache, done, iterations, limit, state,
+            problem.written, self.layout, read_only(scores.table), w_table, mean_w_table,
+            self.tables_asleep, self.supports, self.work,
+        )  # fmt: skip
 
     def _rescore(self, problem: Problem, scores: Scores) -> None:
         """New tables: the supports stay, with the entries that are theirs now."""

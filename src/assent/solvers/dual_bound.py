@@ -112,7 +112,7 @@ def _bound_tables(problem: Problem, scores: Scores, state: DualState, residual: 
     if len(tables.kind):
         from assent.kernels import structures
 
-        layout = structures.make_layout(tables)
+        layout = structures.layout_of(problem)
         work = structures.make_flat_work(tables, layout)
         best += structures.bound_tables(
             tables, layout, read_only(scores.table), state.scales[-1], state.table,

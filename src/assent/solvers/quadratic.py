@@ -65,6 +65,11 @@ class Squares:
         """Structures are never alone: the squares stand beside them."""
         return None
 
+    @property
+    def tables_alone(self) -> None:
+        """Nor are tables."""
+        return None
+
     def wake(self) -> None:
         """Let nobody sleep."""
         if self.others is not None:

@@ -308,8 +308,8 @@ def _columns(rows: Iterable[Iterable[Any]]) -> list[tuple[Any, ...]]:
 
 def _layout(columns: list[Any], no_base: Float, no_scratch: Float) -> Layout:
     """The layouts of all problems, end to end; only the first array is read-only in each."""
-    room, vertex, place, row = map(np.concatenate, columns[1:])
-    return Layout(_joined(columns[0]), room, vertex, place, row, no_base, no_scratch)
+    room, vertex, place, row, runs = map(np.concatenate, columns[1:])
+    return Layout(_joined(columns[0]), room, vertex, place, row, runs, no_base, no_scratch)
 
 
 def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:

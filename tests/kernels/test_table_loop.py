@@ -1,0 +1,104 @@
+"""Iterations of tables in one call against one at a time; coordinates that follow each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.compiled import graph_scores
+from assent.kernels.structures import has_runs
+from assent.problem import DENSE, make_tables
+from assent.solvers import ad3
+from assent.solvers.aside import Aside
+from tests.oracles.sweep import sweep_seeds
+from tests.strategies import random_dense, random_potts, random_scores
+
+SOLVER = at.AD3(extrapolate=False)
+
+
+def random_tables(rng):
+    """A graph of tables over categorical and binary variables, flat, and its scores."""
+    g = at.FactorGraph()
+    binary = g.binary(3, scores=random_scores(rng, 3), name="x")
+    states = int(rng.integers(2, 5))
+    for name in "stu":
+        g.categorical(1, states, scores=random_scores(rng, (1, states)), name=name)
+    g.add(at.AtMostOne(binary))
+    for _ in range(5):
+        for factor in (random_dense(rng, g), random_potts(rng, g)):
+            if factor is not None:
+                g.add(factor)
+    compiled = g.compile()
+    return compiled.problem, compiled.flat_scores(graph_scores(g))
+
+
+def iterated(problem, scores, iterations):
+    """Consensus, multipliers, averages and residuals after so many iterations."""
+    workspace = SOLVER.init(problem, scores)
+    info = SOLVER.advance(problem, scores, workspace, iterations)
+    w = workspace
+    arrays = (w.p, w.w_logic, w.w_table, w.mean_p, w.mean_w_table, w.balance)
+    return (*arrays, info.primal_residual, info.dual_residual, info.iterations)
+
+
+@sweep_seeds()
+def test_iterations_at_once_are_iterations_one_by_one(seeds, monkeypatch):
+    for seed in seeds:
+        problem, scores = random_tables(np.random.default_rng(seed))
+        at_once = iterated(problem, scores, 35)
+        with monkeypatch.context() as patch:
+            patch.setattr(Aside, "tables_alone", None)
+            one_by_one = iterated(problem, scores, 35)
+        with monkeypatch.context() as patch:
+            patch.setattr(ad3, "TABLE_WORK", 7 * (problem.n_links + len(scores.table)))
+            in_parts = iterated(problem, scores, 35)
+        for own, other, third in zip(at_once, one_by_one, in_parts, strict=True):
+            np.testing.assert_array_equal(own, other)
+            np.testing.assert_allclose(own, third, rtol=1e-12)
+
+
+def renumbered(problem, scores, order):
+    """The same problem with coordinate ``v`` called ``order[v]``."""
+
+    def renamed(lits):
+        new = np.where(lits < 0, ~order[~lits], order[lits]).astype(np.int32)
+        new.flags.writeable = False  # as kernels expect it
+        return new
+
+    theta = np.empty_like(scores.theta)
+    theta[order] = scores.theta
+    degree = np.empty_like(problem.degree)
+    degree[order] = problem.degree
+    tables = problem.tables._replace(lits=renamed(problem.tables.lits))
+    other = replace(problem, lits=renamed(problem.lits), tables=tables, degree=degree)
+    return other, replace(scores, theta=theta)
+
+
+@sweep_seeds()
+def test_vectors_do_what_gathering_does(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        problem, scores = random_tables(rng)
+        order = rng.permutation(problem.n)
+        other = renumbered(problem, scores, order)
+        own, its = iterated(problem, scores, 20), iterated(*other, 20)
+        np.testing.assert_allclose(own[0], its[0][order], atol=1e-9)
+        for i in (2, 4, 6, 7):
+            np.testing.assert_allclose(own[i], its[i], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("first", "rows", "expected"),
+    [
+        ((0, 0), [[0, 1, 2, 5, 6], [5, 6, 7, 0, 1]], True),
+        ((0, 0), [[0, 1, 2, 5, 6], [5, 6, 7, 0, 2]], False),
+        ((0, 0), [[0, 2, 1, 5, 6]], False),
+        ((0, 1), [[0, 1, 2, 5]], False),
+    ],
+)
+def test_runs_are_told(first, rows, expected):
+    tables = make_tables([(DENSE, (3, 2), first, np.array(rows, np.int32))])
+    assert has_runs(tables, 0) is expected
