@@ -13,9 +13,11 @@ from click.testing import CliRunner
 import assent as at
 from assent.cli import main
 from assent.compiled import graph_scores
+from assent.kernels import schedule
 from assent.kernels.projections import LANES
 from assent.kernels.shares import BLOCKS, ENDS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
 from assent.solvers import team
+from assent.solvers.dual_bound import bound_of_state, bounds_of_states
 from assent.solvers.shares import divide, whole
 
 
@@ -64,6 +66,24 @@ def test_threads_agree_with_one_up_to_rounding(threads):
     assert dual_helped.pair == pytest.approx(dual.pair, abs=1e-8)
     assert dual_helped.logic == pytest.approx(dual.logic, abs=1e-8)
     assert helped.primal_residual == pytest.approx(alone.primal_residual, rel=1e-6)
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_share_the_average_of_averages_and_its_bounds(threads, monkeypatch):
+    monkeypatch.setattr(schedule, "SMALL_LINKS", 0)
+    graph = model()
+    alone, bound, _ = run(graph, 1)
+    helped, bound_helped, _ = run(graph, threads)
+    assert alone.smooth is not None and helped.smooth is not None
+    for own, other in zip(alone.smooth, helped.smooth, strict=True):
+        np.testing.assert_allclose(other, own, atol=1e-9)
+    assert bound_helped == pytest.approx(bound, rel=1e-10)
+    compiled = graph.compile()
+    problem, scores = compiled.problem, compiled.flat_scores(graph_scores(graph))
+    states = [helped.dual_state(point) for point in range(3)]
+    together = bounds_of_states(problem, scores, states, helped.division)
+    apart = [bound_of_state(problem, scores, state, helped.division) for state in states]
+    assert together == apart and bound_helped == min(together)
 
 
 def test_a_given_number_of_threads_repeats_itself_bit_by_bit():

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from assent.kernels import ad3 as kernel
 from assent.kernels import evaluate, extrapolate, schedule, start
 from assent.kernels.projections import LANE_ROWS, LANES
-from assent.kernels.shares import PAIR_BLOCK, Division
-from assent.kernels.threads import new_gate
+from assent.kernels.shares import ENDS, LINKS, PAIR_BLOCK, SEGMENT, SEGMENTS, Division
+from assent.kernels.threads import CALLED_OFF, new_gate
 from assent.problem import DualPoint, Float, Int32, Int64, Problem, Scores
-from assent.solvers.dual_bound import DualState, bound_of_state, write_links
+from assent.solvers.dual_bound import DualState, bound_of_state, bounds_of_states, write_links
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.shares import all_common, common_groups, divide
 from assent.solvers.starting_point import (
@@ -116,6 +116,30 @@ class Workspace:
     def averages(self) -> tuple[Float, Float, Float, Float]:
         """The running averages."""
         return self.mean_w_pair, self.mean_w_logic, self.mean_w_table, self.mean_p
+
+    def begin_smoothing(self) -> None:
+        """Start the average of averages where there is none, with what there is."""
+        if self.smooth is None and self.iterations >= kernel.ROUND:
+            pair, logic, table, p = (average.copy() for average in self.averages())
+            self.smooth = pair, logic, table, p
+
+    def smoothing(self, iterations: int) -> float:
+        """Weight of the averages after so many more iterations in their own average."""
+        if self.smooth is None:
+            return 0.0
+        return 1.0 - (self.iterations / (self.iterations + iterations)) ** SMOOTHING
+
+    def fold_smooth(self, thread: int, share: float) -> None:
+        """Fold a thread's part of the averages into their own average."""
+        if share == 0.0 or self.smooth is None:
+            return
+        own = self.division.shares[thread]
+        ends, links = slice(*own[ENDS : ENDS + 2]), slice(*own[LINKS : LINKS + 2])
+        coordinates = slice(*(SEGMENT * own[SEGMENTS : SEGMENTS + 2]))
+        tables = slice(None if thread == 0 else 0)  # these have one thread
+        parts = (ends, links, tables, coordinates)
+        for part, smooth, average in zip(parts, self.smooth, self.averages(), strict=True):
+            kernel.fold(share, smooth.ravel()[part], average.ravel()[part])
 
     def dual_state(self, point: int) -> DualState:
         """The current dual point, the average or the average of averages."""
@@ -225,13 +249,14 @@ class AD3:
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
     ) -> Info:
         """Run ``iterations`` more, best a multiple of five."""
-        w, before = workspace, workspace.iterations
+        w = workspace
         if self.adapt:
             self._adapt_penalty(problem, w)
+        smoothing = w.smoothing(iterations)
         alpha = self.over_relaxation or default_relaxation(problem)
         guessing = self._begin_guessing(problem, w)
         if w.aside is None and not guessing:
-            self._run(problem, scores, w, alpha, iterations, 0.0, self.cache_idle)
+            self._run(problem, scores, w, alpha, iterations, 0.0, self.cache_idle, smoothing)
         elif w.aside is not None and w.aside.searched_alone is not None:
             w.primal_residual, w.dual_residual, balance, w.idle = w.aside.searched_alone.advance(
                 scores, w.iterations, iterations, w.penalty, alpha, self.cache_idle, w.idle,
@@ -244,7 +269,10 @@ class AD3:
         else:
             for _ in range(iterations):
                 self._step(problem, scores, w, alpha, guessing)
-        self._smooth(problem, w, before)
+        if w.aside is not None or guessing:
+            w.fold_smooth(0, smoothing)
+        if schedule.SMALL_LINKS < problem.n_links <= SMOOTHED:
+            w.begin_smoothing()
         w.calls += _asked(problem, w, iterations, self.cache_idle)
         return Info(w.iterations, w.primal_residual, w.dual_residual, w.penalty, calls=int(w.calls))
 
@@ -277,36 +305,26 @@ class AD3:
             )  # fmt: skip
         self._run(problem, scores, w, alpha, 1, squares, idle)
 
-    def _smooth(self, problem: Problem, workspace: Workspace, before: int) -> None:
-        """Fold the averages into their own average, with the weight of the iterations done."""
-        w = workspace
-        sized = schedule.SMALL_LINKS < problem.n_links <= SMOOTHED
-        if not sized or w.iterations < kernel.ROUND:
-            return
-        if w.smooth is None:
-            pair, logic, table, p = (average.copy() for average in w.averages())
-            w.smooth = pair, logic, table, p
-            return
-        share = 1.0 - (before / w.iterations) ** SMOOTHING
-        for smooth, average in zip(w.smooth, w.averages(), strict=True):
-            kernel.fold(share, smooth.ravel(), average.ravel())
-
     def _run(
         self, problem: Problem, scores: Scores, workspace: Workspace,
-        alpha: float, iterations: int, squares: float, idle: bool,
+        alpha: float, iterations: int, squares: float, idle: bool, smoothing: float = 0.0,
     ) -> None:  # fmt: skip
         """Iterate the fused loop; ``squares`` belong to the factors stepped outside of it.
 
-        ``idle`` says whether factors that agree may sleep.
+        ``idle`` says whether factors that agree may sleep, ``smoothing`` the weight of the new
+        averages in their own average.
         """
         w = workspace
         model, sums = _fused_model(problem, scores, w), np.zeros((w.threads, kernel.SUMS))
 
         def share(thread: int, gate: Int64) -> tuple[float, float, float, float]:
-            return kernel.advance(
+            outcome = kernel.advance(
                 *model, w.penalty, alpha, idle, w.iterations, iterations, squares, w.idle,
                 *_fused_state(w, thread, gate, sums),
             )  # fmt: skip
+            if not gate[CALLED_OFF]:
+                w.fold_smooth(thread, smoothing)
+            return outcome
 
         w.primal_residual, w.dual_residual, balance, w.idle = together(share, w.threads)
         w.iterations += iterations
@@ -375,7 +393,8 @@ class AD3:
         rare = w.smooth is not None and w.iterations >= w.bounded_at + RARE
         if w.bounds_taken % schedule.TRY_ALL == 0 or rare:
             points = (CURRENT, MEAN) if w.smooth is None else (CURRENT, MEAN, SMOOTH)
-            bounds = [self._bound_at(problem, scores, w, point) for point in points]
+            states = [w.dual_state(point) for point in points]
+            bounds = bounds_of_states(problem, scores, states, w.division)
             best = min(bounds)
             w.prefer = points[bounds.index(best)]
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,29 +53,46 @@ def bound_of_state(
     problem: Problem, scores: Scores, state: DualState, division: Division | None = None
 ) -> float:
     """Upper bound on the optimum at a dual point in AD3's form, by the threads of the division."""
-    constant, theta = scores.constant, scores.theta
-    common = common_groups(problem)
-    if not all_common(problem):
-        theta = theta.copy()
-        constant += _bound_singles(problem, state, theta) + _bound_tables(
-            problem, scores, state, theta
-        )
+    return bounds_of_states(problem, scores, [state], division)[0]
+
+
+def bounds_of_states(
+    problem: Problem,
+    scores: Scores,
+    states: Sequence[DualState],
+    division: Division | None = None,
+) -> list[float]:
+    """The bounds at several dual points: threads come together once for all of them."""
     if division is None:
         division = whole(problem)
     threads = len(division.shares)
-    scales = np.append(state.scales[:common], state.scales[-1])
+    common = common_groups(problem)
+    own = [_beside_blocks(problem, scores, state) for state in states]
     residuals, parts = np.empty((threads, problem.n)), np.empty((threads, 2))
 
-    def share(thread: int, gate: Int64) -> float:
-        return blocks.scaled_bound(
-            problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
-            problem.group_count[:common], problem.group_link[:common],
-            problem.group_factor[:common], problem.lits, problem.k, theta, scores.pair, constant,
-            scales, state.pair, state.logic, state.factor, state.p,
-            division, thread, gate, residuals, parts,
-        )  # fmt: skip
+    def share(thread: int, gate: Int64) -> list[float]:
+        return [
+            blocks.scaled_bound(
+                problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
+                problem.group_count[:common], problem.group_link[:common],
+                problem.group_factor[:common], problem.lits, problem.k, theta, scores.pair,
+                constant, np.append(state.scales[:common], state.scales[-1]),
+                state.pair, state.logic, state.factor, state.p,
+                division, thread, gate, residuals, parts,
+            )
+            for state, (theta, constant) in zip(states, own, strict=True)
+        ]  # fmt: skip
 
     return together(share, threads)
+
+
+def _beside_blocks(problem: Problem, scores: Scores, state: DualState) -> tuple[Float, float]:
+    """What factors outside the blockwise kernels leave of ``theta[n]``, and their bound."""
+    if all_common(problem):
+        return scores.theta, scores.constant
+    theta = scores.theta.copy()
+    best = _bound_singles(problem, state, theta) + _bound_tables(problem, scores, state, theta)
+    return theta, scores.constant + best
 
 
 def write_links(
