@@ -24,6 +24,10 @@ CALL = 0.2
 # In cases, an answer is sought by rounding once in so many.
 ROUND_EVERY = 10
 
+# Rounds at the root end once so many of them have taken off no more than this share of what is
+# missing: cases do better then.
+PATIENCE, WORTH = 5, 0.002
+
 # Cases, times links: every other case keeps a dual point, two gigabytes in all.
 MOST_KEPT = 5e8
 
@@ -75,6 +79,15 @@ class Workspace:
     root: tightened.Workspace
     answers: Answers
     tree: CutTree | None = None
+    bounds: list[float] = field(default_factory=list)  # after every round
+
+    def tails_off(self) -> bool:
+        """Whether rounds hardly lower the bound any more, as far as is missing is known."""
+        self.bounds.append(self.root.bound)
+        missing = self.root.bound - self.answers.value
+        if len(self.bounds) <= PATIENCE or not self.root.solved or np.isinf(missing):
+            return False
+        return self.bounds[-PATIENCE - 1] - self.root.bound < WORTH * missing
 
 
 @dataclass(frozen=True)
@@ -134,7 +147,7 @@ class BranchAndCut:
         w = workspace
         if w.tree is None:
             info = self._rounds().advance(problem, scores, w.root)
-            if not info.finished or not w.root.solved:
+            if not w.root.solved or not (info.finished or w.tails_off()):
                 return info
             w.tree = self._plant(problem, w)
         begun = time.perf_counter()

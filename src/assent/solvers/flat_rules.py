@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,9 @@ from assent.problem import CAP, KNAPSACK, PARITY, SUM, Float, Int32, Int64, Prob
 from assent.rules import possible
 from assent.solvers.cycle_cuts import WHOLE
 from assent.solvers.tabulated import group_lits
+
+# Constraints over more coordinates tie none of them closely.
+MOST_TIED = 12
 
 
 class FlatRules:
@@ -62,6 +67,30 @@ class FlatRules:
             for f in np.flatnonzero(few & open_ & tight):
                 found.append(np.unique(own[f][above[f]]).astype(np.int64))
         return found
+
+    def beside(self, chosen: NDArray[np.bool_]) -> dict[int, Counter[int]]:
+        """For chosen coordinates, the other ones that constraints tie them to, and how often."""
+        found: dict[int, Counter[int]] = {}
+        for lits in self.lits:
+            own = np.where(lits < 0, ~lits, lits)
+            inside = chosen[own]
+            count = inside.sum(axis=1)
+            for f in np.flatnonzero((count > 1) & (count <= MOST_TIED)):
+                members = own[f][inside[f]].tolist()
+                for u in members:
+                    found.setdefault(u, Counter()).update(v for v in members if v != u)
+        return found
+
+    def with_support(self, coordinates: set[int], x: Float, most: int) -> Int64:
+        """Coordinates with those of true literals of the counts over them, at most so many."""
+        found = set(coordinates)
+        for number in self.over(np.array(sorted(coordinates))):
+            kind, lits = self._row(number)
+            if kind in (CAP, SUM):
+                true = np.where(lits < 0, 1.0 - x[~lits], x[np.maximum(lits, 0)]) > WHOLE
+                more = found | {max(code, ~code) for code in lits[true].tolist()}
+                found = more if len(more) <= most else found
+        return np.array(sorted(found), np.int64)
 
     def over(self, coordinates: Int64) -> tuple[int, ...]:
         """Constraints that say something about at least two of some coordinates."""

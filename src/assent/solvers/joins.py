@@ -1,14 +1,16 @@
 """Rows that cut off contradictions between factors that overlap: joins.
 
-A region is a constraint's literals as far as they matter to a relaxed answer, with everything that
-is known among them: products, other constraints, states of one variable.  All its joint values
-are listed.  If the relaxed answer is no mixture of them, a small linear program finds the row that
-all of them obey and the answer violates most (a local cut; Applegate, Bixby, Chvatal and Cook,
-2001).
+A region is a constraint's literals as far as they matter to a relaxed answer, or coordinates that
+it leaves undecided and that have to do with each other, with everything that is known among them:
+products, constraints, states of one variable.  All its joint values are listed.  If the relaxed
+answer is no mixture of them, a small linear program finds the row that all of them obey and the
+answer violates most (a local cut; Applegate, Bixby, Chvatal and Cook, 2001).
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -22,6 +24,9 @@ from assent.solvers.flat_rules import FlatRules, states_of_tables
 
 # Coordinates of a region: all their joint values are listed.
 MOST_SPOKEN = 9
+# Undecided coordinates of a region that is grown from one of them, and how many are grown.
+MOST_GROWN = 7
+MOST_SEEDS = 50
 # A row is worth adding if it is violated by this; its largest coefficient is 1.
 LEAST_VIOLATION = 1e-3
 # Coefficients are rounded to this many digits: rows look the same when found again.
@@ -74,25 +79,40 @@ class Joins:
         found = []
         if undecided.any():
             inside = _Inside(self.given, self.products, x)
-            for region in self._regions(x, undecided, inside):
-                row = self._separate(region, d)
-                if row is not None:
-                    found.append(row)
+            counts = self.rules.binding(x, undecided, MOST_SPOKEN)
+            found = self._rows(counts, inside, d) or self._rows(
+                self._disputed(x, undecided, inside), inside, d
+            )
         return self._as_cuts(found)
 
     # ------------------------------------------------------------ regions
 
-    def _regions(self, x: Float, undecided: NDArray[np.bool_], inside: _Inside) -> list[Region]:
-        """Constraints that bind, restricted to literals that are not false."""
-        seen: set[bytes] = set()
-        regions = []
-        for coordinates in self.rules.binding(x, undecided, MOST_SPOKEN):
-            edges = inside.edges(coordinates)
-            key = coordinates.tobytes()
-            if len(edges) and key not in seen:
-                seen.add(key)
-                regions.append(Region(coordinates, edges, self.rules.over(coordinates)))
-        return regions
+    def _rows(self, sets: Iterable[Int64], inside: _Inside, d: Float) -> list[Row]:
+        """Violated rows of regions over some sets of coordinates."""
+        found, seen = [], set()
+        for coordinates in sets:
+            edges, key = inside.edges(coordinates), coordinates.tobytes()
+            if not len(edges) or key in seen:
+                continue
+            seen.add(key)
+            row = self._separate(Region(coordinates, edges, self.rules.over(coordinates)), d)
+            if row is not None:
+                found.append(row)
+        return found
+
+    def _disputed(
+        self, x: Float, undecided: NDArray[np.bool_], inside: _Inside
+    ) -> Iterator[Int64]:
+        """Undecided coordinates, with those that have most to do with them."""
+        beside = self.rules.beside(undecided)
+        for u, v in inside.edge:
+            if undecided[u] and undecided[v]:
+                beside.setdefault(u, Counter())[v] += 1
+                beside.setdefault(v, Counter())[u] += 1
+        seeds = np.flatnonzero(undecided)
+        order = np.argsort(-np.minimum(x, 1.0 - x)[seeds], kind="stable")
+        for seed in seeds[order][:MOST_SEEDS].tolist():
+            yield self.rules.with_support(_grown(seed, beside), x, MOST_SPOKEN)
 
     def _states(self, region: Region) -> NDArray[np.bool_]:
         """Joint values ``[S, m]`` that all constraints of a region allow."""
@@ -167,6 +187,18 @@ class _Inside:
         """Those within some coordinates."""
         pairs = combinations(sorted(coordinates.tolist()), 2)
         return np.array([self.edge[pair] for pair in pairs if pair in self.edge], np.int64)
+
+
+def _grown(seed: int, beside: dict[int, Counter[int]]) -> set[int]:
+    """A coordinate and, one after the other, the one with most ties to those taken."""
+    taken, ties = {seed}, Counter(beside.get(seed, Counter()))
+    while ties and len(taken) < MOST_GROWN:
+        nearest = min(ties, key=lambda v: (-ties[v], v))
+        taken.add(nearest)
+        ties.update(beside.get(nearest, Counter()))
+        for v in taken:
+            ties.pop(v, None)
+    return taken
 
 
 def _most_violated(corners: Float, point: Float) -> Float:
