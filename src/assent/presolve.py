@@ -20,6 +20,7 @@ from assent.graph import FactorGraph
 from assent.proof import Reduced
 from assent.reductions.exchanges import find_exchanges
 from assent.reductions.leaves import find_leaves, find_units
+from assent.reductions.merges import find_merges
 from assent.reductions.reduction import Reduction, Step
 from assent.result import Certificate, Result, Status
 
@@ -29,9 +30,20 @@ if TYPE_CHECKING:
 # Another round is made as long as the last one took off this share of what is left.
 WORTH = 0.01
 
-# What is tried, in turns.
 Finder = Callable[[Reduction], tuple[Step, Reduction] | None]
+
+
+def find_persistent(before: Reduction) -> tuple[Step, Reduction] | None:
+    """Persistent values of a binary pairwise graph; the flow is imported when it is needed."""
+    from assent.solvers import persistency
+
+    return persistency.find_persistent(before)
+
+
+# What is tried, in turns, and what once is enough for.
+ONCE: tuple[Finder, ...] = (find_merges, find_persistent)
 FINDERS: tuple[Finder, ...] = (
+    *ONCE,
     find_leaves,
     find_exchanges,
     partial(find_exchanges, cautious=True),
@@ -149,22 +161,26 @@ class Presolved:
             violated=check.violated,
             consensus=assignment.astype(float) if check.feasible else result.consensus,
             inner=None,
-            plan=f"{self.words()} Then {result.plan}",
+            plan=f"{self!r}. Then {result.plan}",
         )
 
-    def words(self) -> str:
-        """What was done, in a sentence."""
-        first, last = self.reductions[0].compiled.problem, self.compiled.problem
+    def told(self) -> str:
+        """What was done, in words."""
+        if self.refuted:
+            return "nothing is possible"
         counts: Counter[tuple[str, str]] = Counter()
         for step in self.steps:
             counts[step.what] += step.count
         parts = [f"{n} {noun}{'s' * (n != 1)} {done}" for (noun, done), n in counts.items()]
-        done = ", ".join(parts) or "nothing found"
-        left = len(find_units(last).size)
-        return f"Presolved: {left} of {len(find_units(first).size)} variables left: {done}."
+        first, last = (len(find_units(r.compiled.problem).size) for r in self._ends)
+        return f"{last} of {first} variables left: {', '.join(parts) or 'nothing found'}"
+
+    @property
+    def _ends(self) -> tuple[Reduction, Reduction]:
+        return self.reductions[0], self.reductions[-1]
 
     def __repr__(self) -> str:
-        return self.words().removesuffix(".")
+        return f"Presolved: {self.told()}"
 
 
 def presolve(
@@ -174,7 +190,9 @@ def presolve(
 
     - *Dominated* values are put away: where another value is at least as good whatever the other
       variables are, and breaks no constraint.
+    - *Persistent* values of binary pairwise graphs are fixed, as `RoofDuality` finds them.
     - Variables of *degree one* are eliminated: their neighbour gets what they are worth.
+    - Factors over the same variables are *merged*, those that say nothing are left out.
     - What follows from evidence and from all this is propagated through every kind of factor.
 
     Of several best answers some may be lost, and marginals change their meaning: this is for the
@@ -215,16 +233,13 @@ def presolve_compiled(
     while not reductions[-1].refuted and (left := reductions[-1].compiled.problem.n):
         if left > (1.0 - worth) * size:
             break
-        size = left
         for find in finders:
             if time.perf_counter() >= deadline:
                 return Presolved(tuple(reductions), tuple(steps))
-            found = find(reductions[-1])
-            if found is None:
-                continue
-            step, after = found
-            steps.append(step)
-            reductions.append(after)
-            if after.refuted:
-                break
+            is_again = find in ONCE and size < np.inf
+            found = None if is_again or reductions[-1].refuted else find(reductions[-1])
+            if found is not None:
+                steps.append(found[0])
+                reductions.append(found[1])
+        size = left
     return Presolved(tuple(reductions), tuple(steps))

@@ -243,6 +243,11 @@ def test_info(chain, contradiction):
     lines = run("info", contradiction).stdout.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["format", "graphs", "variables"]
     assert "2 of XOR, 1 of ATMOSTONE" in "\n".join(lines)
+    assert "presolved" in run("info", chain, "--presolve").stdout
+    facts = json.loads(run("info", chain, "--presolve", "--json").stdout)
+    assert "of 3 variables left: " in facts["presolved"]
+    told = run("info", contradiction, "--presolve").stdout.splitlines()[-1]
+    assert told.split(maxsplit=1) == ["presolved", "nothing is possible"]
 
 
 def test_help_needs_no_compiler():

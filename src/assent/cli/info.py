@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def info(file: Path, as_json: bool) -> None:
+@click.option("--presolve", is_flag=True, help="Tell how much of it presolving leaves.")
+def info(file: Path, as_json: bool, presolve: bool) -> None:
     """Describe FILE (.uai, .LG, .fg or .wcsp, also .gz or .xz)."""
     with bad_files_reported():
         facts = describe(file)
+        if presolve:
+            facts["presolved"] = _presolved(file)
     if as_json:
         click.echo(json.dumps(facts))
         return
@@ -29,6 +32,8 @@ def info(file: Path, as_json: bool) -> None:
     for key, value in facts.items():
         if isinstance(value, dict):
             value = ", ".join(f"{count} of {what}" for what, count in value.items()) or "none"
+        if isinstance(value, list):
+            value = "; ".join(value)
         click.echo(f"{key.replace('_', ' '):{width}}{value}")
 
 
@@ -41,6 +46,15 @@ def describe(file: Path) -> dict[str, Any]:
         raise FormatError(file, "rules are described by `assent ground`")
     tables = read_tables(file)
     return _describe_fg(read_fg(file)) if tables is None else _describe_tables(*tables)
+
+
+def _presolved(file: Path) -> str | list[str]:
+    """What presolving leaves, in words; one sentence per graph."""
+    from assent.io import load_models
+    from assent.presolve import presolve
+
+    told = [presolve(model.graph).told() for model in load_models(file)]
+    return told[0] if len(told) == 1 else told
 
 
 def _describe_tables(name: str, model: UaiModel) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Table(Scored):
 
     def maximize(self, links: Float, scores: Float) -> tuple[Float, Int64]:
         """Best value ``[m]`` and states ``[m, slots]`` for literal scores and table scores."""
-        total = self.dense(scores) + self._spread(self.state_scores(links))
+        total = self.dense(scores) + self.spread(self.state_scores(links))
         flat = total.reshape(len(total), -1)
         best = flat.argmax(axis=1)
         return flat.max(axis=1), np.stack(np.unravel_index(best, self.states), axis=1)
@@ -73,7 +73,7 @@ class Table(Scored):
             np.where(own, part, -np.inf)
             for own, part in zip(allowed, self.state_scores(links), strict=True)
         ]
-        return self.dense(scores) + self._spread(parts)
+        return self.dense(scores) + self.spread(parts)
 
     def max_marginals(self, links: Float, scores: Float) -> list[Float]:
         """Best value with each state of each slot fixed, ``[m, states]`` per slot."""
@@ -130,7 +130,7 @@ class Table(Scored):
         picked = scores[np.arange(len(truth)), np.maximum(entry, 0)]
         return np.where(entry < 0, 0.0, picked)
 
-    def _spread(self, parts: list[Float]) -> Float:
+    def spread(self, parts: list[Float]) -> Float:
         """Sum of one array ``[m, states]`` per slot, over joint states ``[m, *states]``."""
         total = np.zeros((len(parts[0]), *self.states))
         for slot, part in enumerate(parts):

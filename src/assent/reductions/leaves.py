@@ -9,10 +9,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.problem import CAP, SUM, Float, Int32, Int64, Problem, Scores
+from assent.problem import SUM, Float, Int32, Int64, Problem, Scores
 from assent.reductions.choices import find_choices, logic_groups
+from assent.reductions.over_two import over_two
 from assent.reductions.reduction import Reduction, Step
-from assent.reductions.written_tables import Slot, WrittenTables, written_tables
+from assent.reductions.written_tables import Slot, written_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +181,7 @@ def leaf_edges(problem: Problem, scores: Scores, units: Units) -> Iterator[Edges
 
     A factor between two leaves comes twice.
     """
-    for tables in _over_two(problem, scores):
+    for tables, _ in over_two(problem, scores):
         for place in (0, 1):
             leaf, other = tables.slots[place], tables.slots[1 - place]
             own = units.of[leaf.column[:, 0]]
@@ -201,24 +202,6 @@ def leaf_edges(problem: Problem, scores: Scores, units: Units) -> Iterator[Edges
                 total + theta[:, None, :],
                 np.zeros(len(rows), np.int64),
             )
-
-
-def _over_two(problem: Problem, scores: Scores) -> Iterator[WrittenTables]:
-    """All factors over two variables as tables."""
-    pairs = np.zeros((problem.n_pairs, 2, 2))
-    pairs[:, 1, 1] = scores.pair
-    sides = [Slot(problem.pair_var[:, side : side + 1], True) for side in (0, 1)]
-    yield WrittenTables(tuple(sides), pairs)
-    for group in logic_groups(problem):
-        if group.kind == CAP and len(group.lits) == 2:
-            rows = np.flatnonzero(group.k == 1)
-            never = np.zeros((len(rows), 2, 2))
-            never[:, 1, 1] = -np.inf
-            sides = [Slot(group.lits[side][rows][:, None], True) for side in (0, 1)]
-            yield WrittenTables(tuple(sides), never)
-    for tables in written_tables(problem, scores):
-        if len(tables.slots) == 2:
-            yield tables
 
 
 def _no_scores(problem: Problem) -> Scores:

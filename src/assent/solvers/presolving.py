@@ -12,7 +12,7 @@ from assent.solvers.protocol import Request
 from assent.solvers.search_case import in_time
 
 # A smaller problem is worth it if it has lost this share of the links.
-WORTH = 0.2
+WORTH = 0.3
 
 # Another round of presolving is made as long as the last one took off this share.
 WORTH_A_ROUND = 0.1

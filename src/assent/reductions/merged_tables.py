@@ -1,0 +1,141 @@
+"""Tables over the same variables are one, and tables that are sums over variables are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.factors.base import Factor
+from assent.factors.table import Table
+from assent.problem import DENSE, Float, Int32, Int64
+from assent.reductions.draft import Draft
+
+# A table counts as a sum if this part of its largest entry is all that is left.
+ROUNDED = 1e-14
+
+
+class _Part(NamedTuple):
+    """Rows of a batch of tables, their slots turned round if ``turned``."""
+
+    block: int
+    rows: Int64
+    codes: Int32
+    turned: bool
+
+
+def merge_tables(draft: Draft) -> None:
+    """The first table over some variables takes all; sums go to the variables."""
+    shapes: dict[tuple[object, ...], list[_Part]] = {}
+    for number, block in enumerate(draft.blocks):
+        if isinstance(block.factor, Table):
+            for shape, part in _parts(number, block.factor):
+                shapes.setdefault(shape, []).append(part)
+    for parts in shapes.values():
+        _merge(draft, parts)
+    for number, block in enumerate(draft.blocks):
+        if isinstance(block.factor, Table) and len(block.factor.states) > 1:
+            _give_sums(draft, number, block.factor)
+
+
+def _parts(number: int, factor: Table) -> Iterator[tuple[tuple[object, ...], _Part]]:
+    """A batch, in two parts if the slots of some rows have to change places to be in order."""
+    shape = (factor.kind_code, factor.states, factor.first)
+    turned = np.zeros(len(factor), bool)
+    if len(factor.states) == 2 and factor.kind_code == DENSE:
+        places = factor.slot_links()
+        own = np.where(factor.codes < 0, ~factor.codes, factor.codes)
+        turned = own[:, places[1].start] < own[:, places[0].start]
+        second = places[1].start
+        rows = np.flatnonzero(turned)
+        codes = np.concatenate([factor.codes[rows, second:], factor.codes[rows, :second]], axis=1)
+        yield (
+            (factor.kind_code, factor.states[::-1], factor.first[::-1]),
+            _Part(number, rows, codes, True),
+        )
+    rows = np.flatnonzero(~turned)
+    yield shape, _Part(number, rows, factor.codes[rows], False)
+
+
+def _merge(draft: Draft, parts: list[_Part]) -> None:
+    """Add tables over the same literals to the first one of them."""
+    codes = np.concatenate([part.codes for part in parts])
+    _, first, member = np.unique(codes, axis=0, return_index=True, return_inverse=True)
+    member = member.ravel()
+    several = np.bincount(member)[member] > 1
+    if not several.any():
+        return
+    tables = np.concatenate([_in_order(draft, part) for part in parts])
+    total = np.zeros((len(first), tables.shape[1]))
+    np.add.at(total, member[several], tables[several])
+    is_heir = first[member] == np.arange(len(member))
+    begin = 0
+    for part in parts:
+        own = slice(begin, begin + len(part.rows))
+        begin += len(part.rows)
+        heirs = np.flatnonzero(several[own] & is_heir[own])
+        sums = total[member[own][heirs]]
+        draft.scores[part.block][part.rows[heirs]] = _back(draft, part, sums)
+        draft.stays[part.block][part.rows[~is_heir[own]]] = False
+
+
+def _in_order(draft: Draft, part: _Part) -> Float:
+    """Scores ``[rows, entries]`` with the slots in order."""
+    own = draft.scores[part.block][part.rows]
+    return _turned(own, draft.blocks[part.block].factor) if part.turned else own
+
+
+def _back(draft: Draft, part: _Part, tables: Float) -> Float:
+    """The other way."""
+    factor = draft.blocks[part.block].factor
+    return _turned(tables, factor, back=True) if part.turned else tables
+
+
+def _turned(tables: Float, factor: Factor, back: bool = False) -> Float:
+    """Tables over two slots with the slots in the other order, or back in the factor's."""
+    assert isinstance(factor, Table)
+    states = factor.states[::-1] if back else factor.states
+    return tables.reshape(-1, *states).transpose(0, 2, 1).reshape(tables.shape)
+
+
+def _give_sums(draft: Draft, number: int, factor: Table) -> None:
+    """Tables that are a score per state of each variable, added up."""
+    rows = np.flatnonzero(draft.stays[number] & np.isfinite(draft.scores[number]).all(axis=1))
+    if factor.kind_code != DENSE:  # a score for common states only: a sum where there is none
+        rows = rows[(draft.scores[number][rows] == 0.0).all(axis=1)]
+    tables = factor.dense(draft.scores[number][rows])
+    singles = _singles(tables)
+    first = tables[(slice(None), *[slice(0, 1)] * len(factor.states))]
+    rest = tables - first - factor.spread(singles)
+    axes = tuple(range(1, tables.ndim))
+    left = np.abs(rest).max(axis=axes)
+    chosen = np.flatnonzero(left <= ROUNDED * np.abs(tables).max(axis=axes))
+    draft.stays[number][rows[chosen]] = False
+    draft.loss += float(left[chosen].sum())
+    draft.constant += float(first[chosen].sum())
+    for slot, single in enumerate(singles):
+        _give(draft, factor, slot, factor.codes[rows[chosen]], single[chosen])
+
+
+def _singles(tables: Float) -> list[Float]:
+    """What every state of each slot is worth beside the first states of the others, ``[m, k]``."""
+    count = tables.ndim - 1
+    out = []
+    for slot in range(count):
+        place = tuple(slice(None) if s == slot else 0 for s in range(count))
+        own = tables[(slice(None), *place)]
+        out.append(own - own[:, :1])
+    return out
+
+
+def _give(draft: Draft, factor: Table, slot: int, codes: Int32, single: Float) -> None:
+    """Add scores ``single[m, states]`` of slots to their literals."""
+    own = codes[:, factor.slot_links()[slot]]
+    if not factor.first[slot]:
+        np.add.at(draft.theta, own, single)
+        return
+    code, true = own[:, 0], single[:, 1]  # false is worth nothing
+    negated = code < 0
+    np.add.at(draft.theta, np.where(negated, ~code, code), np.where(negated, -true, true))
+    draft.constant += float(true[negated].sum())
