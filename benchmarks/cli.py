@@ -89,7 +89,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(learning_command, quick=quick, data=data)
         if not quick:
             context.invoke(learning_growth_command, quick=quick, edges="", plots=plots)
-        context.invoke(consensus_command, quick=quick)
+        context.invoke(consensus_command, quick=quick, only="*", data=data)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(certify_command, quick=quick, data=data, only="*")
@@ -175,9 +175,11 @@ def sentences_command() -> None:
 
 @main.command("consensus")
 @quick_option
-def consensus_command(quick: bool) -> None:
+@click.option("--only", default="*", help="Corpora whose name matches this glob.")
+@data_option
+def consensus_command(quick: bool, only: str, data: Path | None) -> None:
     """Sentences that should agree: box solvers against copies of variables."""
-    consensus.run(new_console(), consensus.CORPORA[quick])
+    consensus.run(new_console(), consensus.corpora(data, quick, only))
 
 
 @main.command("decoders")

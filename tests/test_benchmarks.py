@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ from benchmarks import (
     tail,
     threads,
     to_bound,
+    treebank,
 )
 from benchmarks.cli import main
 from benchmarks.collection import Instance, instances
@@ -140,6 +142,22 @@ def test_consensus(monkeypatch):
     assert np.isfinite(found["BoxMPLP"][0]) and np.isfinite(found["BoxSubgradient"][0])
     monkeypatch.setitem(consensus.CORPORA, True, [small])
     assert "small: 4 sentences" in run("consensus", "--quick")
+
+
+def test_consensus_on_a_treebank(tmp_path):
+    old = "[ The/DT dog/NN ]\nbarks/VBZ loudly/RB ./. \n======\n[ A/DT cat/NN ]\nsleeps/VBZ ./.\n"
+    new = "[ The/DT yak/NN|NNP ] sleeps/VBZ ./. A/DT yak/NN and\\/or/CC gnu/NN bark/VBP"
+    (tmp_path / "nltk").mkdir()
+    with zipfile.ZipFile(treebank.archive(tmp_path), "w") as file:
+        file.writestr("treebank/tagged/wsj_0001.pos", old)
+        file.writestr("treebank/tagged/wsj_0002.pos", new)
+    small = treebank.Tagged(treebank.archive(tmp_path), trained=2, tested=2)
+    assert small.split[1][0][1] == ("yak", "NN") and small.split[1][1][2] == ("and/or", "CC")
+    assert [part.tolist() for part in small.links] == [[1, 5], [0, 0]]
+    names = [corpus.name for corpus in consensus.corpora(tmp_path, quick=False, only="tree*")]
+    assert names == [f"treebank, {n} trained" for n in (50, 200, 500)]
+    found = consensus.run(new_console(), [small])[small.name]
+    assert found.keys() == {name for name in consensus.SOLVERS if name.startswith("Box")}
 
 
 def test_decoders(monkeypatch, tmp_path):

@@ -274,7 +274,8 @@ def walk_slowly(scores, tables, links, penalty, mirrored, sweeps):
 
 @pytest.mark.parametrize("mirrored", [False, True])
 @sweep_seeds(0.05)
-def test_a_walk_takes_exact_steps_one_after_the_other(seeds, mirrored):
+def test_a_walk_takes_exact_steps_one_after_the_other(seeds, mirrored, monkeypatch):
+    monkeypatch.setattr("assent.solvers.box_mplp.MOST_RESTS", 0)
     for seed in seeds:
         rng = np.random.default_rng(seed)
         sentences, length, states = 3, int(rng.integers(1, 5)), 3
@@ -299,6 +300,22 @@ def test_a_walk_takes_exact_steps_one_after_the_other(seeds, mirrored):
             solver.advance(problem, flat, workspace, 1)
             slow = walk_slowly(scores, tables, links, penalty, mirrored, sweeps)
             assert workspace.linked.nu.reshape(6, states) == pytest.approx(slow, abs=1e-9)
+
+
+def test_sentences_rest_where_nothing_is_to_be_gained(monkeypatch):
+    asked, ends = {}, {}
+    for rests in (0, 3):
+        monkeypatch.setattr("assent.solvers.box_mplp.MOST_RESTS", rests)
+        asked[rests], ends[rests] = 0.0, []
+        for seed in range(10):
+            g = corpus(np.random.default_rng(seed), sentences=8)
+            result = at.decode(g, at.BoxMPLP(gap_tolerance=0.0))
+            asked[rests] += result.trace.calls[-1] / result.iterations
+            ends[rests].append(result.bound)
+            duals, _ = descent(g, at.BoxMPLP(), 12)
+            assert (np.diff(duals) <= 1e-9 * (1.0 + abs(duals[-1]))).all()
+    assert asked[3] < 0.8 * asked[0]
+    assert ends[3] == pytest.approx(ends[0], abs=0.1)
 
 
 def linked_chains(rng):

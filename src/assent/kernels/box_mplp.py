@@ -75,14 +75,32 @@ def place_of(submodels, lit):
 
 
 @lean
+def is_matrix(boxes, box):
+    """Whether a block has a multiplier for every pair of states: first side's are rows."""
+    return boxes.first[box + 1] - boxes.first[box] > boxes.states[box]
+
+
+@lean
+def state_at(descent, box, side, place):
+    """Which of a block's states has this place in the submodel on one side; -1 if none."""
+    boxes = descent.boxes
+    k = boxes.states[box]
+    step = k if side == 0 and is_matrix(boxes, box) else 1
+    for i in range(k):
+        term = boxes.term[boxes.first[box] + i * step] + side
+        if boxes.known[term] == 0 and place_of(descent.submodels, boxes.lits[term]) == place:
+            return i
+    return -1
+
+
+@lean
 def read_side(descent, box, side, m):
     """Max-marginals ``m`` of one side's states, its multipliers included; 1 if it had to ask."""
     boxes, submodels, valid = descent.boxes, descent.submodels, descent.valid
     asked = 0
     begin = boxes.first[box]
     k = boxes.states[box]
-    # In a matrix the first side's states are its rows.
-    step = k if side == 0 and boxes.first[box + 1] - begin > k else 1
+    step = k if side == 0 and is_matrix(boxes, box) else 1
     for i in range(k):
         term = boxes.term[begin + i * step] + side
         lit = boxes.lits[term]

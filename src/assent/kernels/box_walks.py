@@ -7,6 +7,9 @@ its block's exact step, one after the other, where asking would take two passes 
 messages left behind are what the way back needs (Kolmogorov's TRW-S goes to and fro like this).
 
 For this nothing but its own walks may move the multipliers of a chain.
+
+A chain rests for a few sweeps while its best sequence and the best states it is linked to leave
+nothing to gain (complementary slackness): they either agree, or penalties are paid in full.
 """
 
 from __future__ import annotations
@@ -15,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.box_mplp import make_room, visit_block
-from assent.kernels.boxes import load
+from assent.kernels.box_mplp import is_matrix, make_room, read_side, state_at, visit_block
+from assent.kernels.boxes import excess_of, load
 from assent.kernels.flat import DATA, DATA_END, ENTRIES, ENTRY, FACTOR, PLACES, SLOTS, START
 from assent.kernels.jit import jit
 from assent.kernels.propagate import lean
@@ -25,6 +28,10 @@ from assent.kernels.tree import NODE, TABLE, TOP, WIDTH, edges_of, pass_maximum
 
 # Messages from slots before and after one's own.
 BEFORE, AFTER = 0, 1
+
+# Sweeps that a chain rests in a row.  Without an end to it bounds come to rest early, because
+# nobody else is told what it knows; on linked sentences 2 to 5 need the fewest walks.
+MOST_RESTS = 3
 
 
 class Walks(NamedTuple):
@@ -46,6 +53,23 @@ class Walks(NamedTuple):
     side: np.ndarray
     at_best: np.ndarray
     elsewhere: np.ndarray
+
+
+class Travel(NamedTuple):
+    """What is known from earlier walks.
+
+    Attributes:
+        messages: ``[2, places]`` into every slot, from before and after it; they stand where
+            max-marginals do in ``cache``.
+        back: ``[W]`` whether a chain is to be walked from its end.
+        rested: ``[W]`` sweeps that a chain has rested.
+        x: ``[n]`` best sequences of chains, and best states of what they are linked to.
+    """
+
+    messages: np.ndarray
+    back: np.ndarray
+    rested: np.ndarray
+    x: np.ndarray
 
 
 class Chain(NamedTuple):
@@ -133,8 +157,72 @@ def send(chain, messages, i, forward, room):
         pass_maximum(known, table, one, columns, 1.0, way[to : to + rows])
 
 
+@lean
+def write_state(boxes, box, side, best, x):
+    """Note that the variable on one side of a block is in its state ``best``."""
+    begin = boxes.first[box]
+    step = boxes.states[box] if is_matrix(boxes, box) and side == 0 else 1
+    for i in range(boxes.states[box]):
+        term = boxes.term[begin + i * step] + side
+        lit = boxes.lits[term]
+        if boxes.known[term] == 0:
+            x[~lit if lit < 0 else lit] = 1.0 if (i == best) == (lit >= 0) else 0.0
+
+
+@lean
+def leaves_nothing_to_gain(boxes, box, nu, x):
+    """Complementary slackness between a block's multipliers and the states at its sides."""
+    for t in range(boxes.first[box], boxes.first[box + 1]):
+        excess = excess_of(boxes, t, x)
+        if excess > 0.5 and nu[t] < boxes.upper[t]:
+            return False
+        if excess < -0.5 and nu[t] > boxes.lower[t]:
+            return False
+    return True
+
+
+@lean
+def may_rest(descent, walks, number, travel):
+    """Whether no block of a chain has anything to gain."""
+    for at in range(walks.start[walks.slot[number]], walks.start[walks.slot[number + 1]]):
+        if not leaves_nothing_to_gain(descent.boxes, walks.block[at], descent.nu, travel.x):
+            return False
+    return True
+
+
+@lean
+def note_sequence(descent, walks, number, chain, messages, forward, travel, room):
+    """The best sequence after a walk, followed back from where that ended, into ``travel.x``."""
+    n = len(chain.rows)
+    way, ahead = messages[BEFORE if forward else AFTER], messages[AFTER if forward else BEFORE]
+    before = 0
+    for step in range(n):
+        i = n - 1 - step if forward else step
+        row = chain.rows[i]
+        begin = chain.start[row[NODE]]
+        table = chain.rows[i if forward else max(i - 1, 0)]
+        best, state = -np.inf, 0
+        for k in range(row[WIDTH]):
+            value = room.mine[begin + k] + way[begin + k]
+            if step == 0:
+                value += ahead[begin + k]
+            elif forward:
+                value += chain.tables[table[TABLE] + k * table[TOP] + before]
+            else:
+                value += chain.tables[table[TABLE] + before * table[TOP] + k]
+            if value > best:
+                best, state = value, k
+        before = state
+        slot = walks.slot[number] + i
+        for at in range(walks.start[slot], walks.start[slot + 1]):
+            box, side = walks.block[at], walks.side[at]
+            write_state(
+                descent.boxes, box, side, state_at(descent, box, side, begin + state), travel.x
+            )
+
+
 @jit
-def visit_slot(descent, walks, factor, slot, begin, width, messages, room):
+def visit_slot(descent, walks, factor, slot, begin, width, messages, travel, room):
     """The steps of all blocks of a slot, whose places begin at ``begin``; moved and asked."""
     moved, asked = 0, 0
     cache = descent.cache[descent.first[factor] + begin :]
@@ -144,13 +232,16 @@ def visit_slot(descent, walks, factor, slot, begin, width, messages, room):
     for k in range(width):
         cache[k] = before[k] + mine[k] + after[k]
     for at in range(walks.start[slot], walks.start[slot + 1]):
-        box = walks.block[at]
+        box, other = walks.block[at], 1 - walks.side[at]
         descent.valid[factor] = descent.keys[box, walks.side[at]]
         changed, questions = visit_block(
             descent, box, True, walks.at_best[at], walks.elsewhere[at], room.both, room.new
         )
         moved += changed
         asked += questions
+        read_side(descent, box, other, room.both[other])
+        best = np.argmax(room.both[other, : descent.boxes.states[box]])
+        write_state(descent.boxes, box, other, best, travel.x)
     for k in range(width):
         if cache[k] > -np.inf:
             mine[k] = cache[k] - before[k] - after[k]
@@ -158,11 +249,13 @@ def visit_slot(descent, walks, factor, slot, begin, width, messages, room):
 
 
 @jit
-def walk(descent, walks, number, messages, forward, fresh, room):
-    """Along one chain; see `walk_all`."""
+def walk(descent, walks, number, travel, fresh, room):
+    """Along one chain, to its end or back; see `walk_all`."""
     moved, asked = 0, 0
     factor = walks.factor[number]
     chain = chain_of(descent, factor)
+    messages = travel.messages[:, descent.first[factor] : descent.first[factor + 1]]
+    forward = travel.back[number] == 0
     n = len(chain.rows)
     own_scores(descent, factor, room.mine)
     if fresh:
@@ -176,28 +269,35 @@ def walk(descent, walks, number, messages, forward, fresh, room):
         if walks.start[slot] < walks.start[slot + 1]:
             row = chain.rows[i]
             changed, questions = visit_slot(
-                descent, walks, factor, slot, chain.start[row[NODE]], row[WIDTH], messages, room
-            )
+                descent, walks, factor, slot, chain.start[row[NODE]], row[WIDTH], messages,
+                travel, room,
+            )  # fmt: skip
             moved += changed
             asked += questions
         if step < n - 1:
             send(chain, messages, i, forward, room)
+    note_sequence(descent, walks, number, chain, messages, forward, travel, room)
+    travel.back[number] = 1 if forward else 0
+    travel.rested[number] = 0
     return moved, asked
 
 
 @jit
-def walk_all(descent, walks, messages, forward, fresh):
-    """Along every chain once, to its end or back; returns blocks moved, submodels asked.
+def walk_all(descent, walks, travel, most_rests, fresh):
+    """Along every chain once; returns blocks moved, submodels asked, chains walked along.
 
-    ``messages[2, places]`` stand where max-marginals do in ``cache``; if ``fresh`` those from ahead
-    are computed first.
+    A chain may rest ``most_rests`` times in a row.  If ``fresh`` nobody does, and messages from
+    ahead are sent first.
     """
-    moved, asked = 0, 0
+    moved, asked, walked = 0, 0, 0
     room = make_walking_room(descent)
     for number in range(len(walks.factor)):
-        factor = walks.factor[number]
-        own = messages[:, descent.first[factor] : descent.first[factor + 1]]
-        changed, questions = walk(descent, walks, number, own, forward, fresh, room)
+        tired = not fresh and travel.rested[number] < most_rests
+        if tired and may_rest(descent, walks, number, travel):
+            travel.rested[number] += 1
+            continue
+        changed, questions = walk(descent, walks, number, travel, fresh, room)
         moved += changed
         asked += questions
-    return moved, asked
+        walked += 1
+    return moved, asked, walked

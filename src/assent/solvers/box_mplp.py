@@ -12,7 +12,7 @@ from assent.factors.soft_forms import HingeSoft
 from assent.kernels import box_mplp as kernel
 from assent.kernels.box_answers import Turns, improve
 from assent.kernels.box_mplp import Descent
-from assent.kernels.box_walks import Walks, walk_all
+from assent.kernels.box_walks import MOST_RESTS, Travel, Walks, walk_all
 from assent.kernels.boxes import charge_all, solve_all
 from assent.kernels.flat import CODE, COUNT, PLACES, SIZE, TABLE, Flat, flat_of
 from assent.kernels.oracle import raise_pending
@@ -33,7 +33,7 @@ class Workspace:
     searched: Flat  # the same factors, asked for best vertices
     descent: Descent
     walks: Walks
-    messages: Float  # [2, places] along chains
+    travel: Travel
     order: tuple[Int64, Int64]  # all other blocks, and where sets of them begin
     turns: Turns
     theta: Float
@@ -43,6 +43,7 @@ class Workspace:
     last_dual: float = np.inf
     iterations: int = 0
     calls: int = 0
+    walked: int = 0  # chains, all in all
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,13 @@ class BoxMPLP(BoxSolver):
             flat, submodels, boxes, linked.inner, keys, linked.nu, linked.r, linked.s, first,
             np.zeros(first[-1]), np.full(len(first) - 1, kernel.NONE), linked.work,
         )  # fmt: skip
+        travel = Travel(
+            np.zeros((2, first[-1])), np.zeros(len(walks.factor), np.int8),
+            np.zeros(len(walks.factor), np.int64), np.zeros(problem.n),
+        )  # fmt: skip
         return Workspace(
-            linked, flat_of(problem, "maximize"), descent, walks, np.zeros((2, first[-1])),
-            _order(keys, ~walked), _turns(keys, owner), scores.theta, np.zeros(problem.n),
-            linked.nu.copy(),
+            linked, flat_of(problem, "maximize"), descent, walks, travel, _order(keys, ~walked),
+            _turns(keys, owner), scores.theta, np.zeros(problem.n), linked.nu.copy(),
         )  # fmt: skip
 
     def best_multipliers(self, workspace: Workspace) -> Float:
@@ -169,11 +173,12 @@ def _sweep(workspace: Workspace, passes: int) -> int:
     """Along all chains, then the other blocks; returns how many blocks moved."""
     w, fresh = workspace, workspace.iterations == 0
     walks = telling(w.walks) if fresh else w.walks
-    walked, first_asked = walk_all(w.descent, walks, w.messages, w.iterations % 2 == 0, fresh)
+    moved, first_asked, walked = walk_all(w.descent, walks, w.travel, MOST_RESTS, fresh)
     others, then_asked = kernel.sweep(w.descent, w.order, passes)
     w.iterations += 1
-    w.calls += len(w.walks.factor) + first_asked + then_asked
-    return int(walked + others)
+    w.walked += walked
+    w.calls += walked + first_asked + then_asked
+    return int(moved + others)
 
 
 def _variables(boxes: Boxes, submodels: Submodels) -> tuple[Int64, Int64, Int64]:
