@@ -114,6 +114,15 @@ def test_parts_are_solved_apart():
     assert not replace(claim, proof=fewer).verify()
 
 
+def test_a_small_part_does_not_make_parts_of_a_large_one():
+    g, best = crowds(np.random.default_rng(0), 1)
+    y = g.binary(3, scores=1.0, name="y")
+    g.add(at.Pair(y[[0, 1, 2]], y[[1, 2, 0]], scores=-2.0))
+    result = at.decode(g, exact=True)
+    assert "Part by part" not in result.plan
+    assert result.value == pytest.approx(best + 1.0) and result.certificate.verify()
+
+
 def test_factors_that_hold_anyway_tie_parts():
     """They are gone once compiled, but a proof is about the graph as written."""
     g = at.FactorGraph()

@@ -41,6 +41,10 @@ FIRST_LOOK_AT_RULES = 400
 # takes more than looking at it.
 SOON_TIGHTENED = 50_000
 
+# Parts are worth it if none has more than this share of all coordinates: what a small part takes
+# off a large one is less than beginning anew costs.
+LARGEST_PART = 0.8
+
 # A linear program has to fit: so many links and entries of tables.
 MOST_PROGRAM = 1_000_000
 
@@ -229,7 +233,8 @@ def _by_parts(compiled: Compiled, tolerance: float) -> Step | None:
 
     problem = compiled.problem
     if problem not in _parts:
-        _parts[problem] = len(parts_of(compiled))
+        sizes = [len(part) for part in parts_of(compiled)]
+        _parts[problem] = len(sizes) if max(sizes) <= LARGEST_PART * problem.n else 1
     count = _parts[problem]
     words = f"Part by part, as {count} parts share no factor: each exactly."
     return Step(ByParts(gap_tolerance=tolerance), words) if count > 1 else None

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 
 from assent.compiled import Compiled, GraphScores
 from assent.presolve import presolve_compiled
+from assent.problem import Problem
 from assent.result import Result
 from assent.solvers.driver import drive, refuted
 from assent.solvers.protocol import Request
 from assent.solvers.search_case import in_time
 
-# A smaller problem is worth it if it has lost this share of the links.
+# A smaller problem is worth it if it has lost this share of the links, or of the coordinates.
 WORTH = 0.3
 
 # Another round of presolving is made as long as the last one took off this share.
@@ -33,8 +34,7 @@ class Presolving:
         made = presolve_compiled(
             compiled, graph_scores, deadline=request.deadline, worth=WORTH_A_ROUND
         )
-        left = 0 if made.refuted else made.compiled.problem.n_links
-        if left > (1.0 - WORTH) * compiled.problem.n_links:
+        if not made.refuted and not _is_smaller(made.compiled.problem, compiled.problem):
             return self._go_on(compiled, graph_scores, request, wide=True)
         known = None if request.known is None else made.follow(request.known)
         own = replace(request, warm_start=None, known=known)
@@ -51,3 +51,8 @@ class Presolving:
         step = exact_step(compiled, self.gap_tolerance, wide)
         solver = in_time(step.solver, request.deadline)
         return replace(drive(compiled, scores, solver, request), plan=step.words)
+
+
+def _is_smaller(left: Problem, whole: Problem) -> bool:
+    share = min(left.n / max(1, whole.n), left.n_links / max(1, whole.n_links))
+    return share <= 1.0 - WORTH
