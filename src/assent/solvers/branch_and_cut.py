@@ -10,19 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compiled import Compiled
-from assent.kernels import evaluate, rounding, schedule
 from assent.problem import DualPoint, Float, Problem, Scores
 from assent.solvers import tightened
+from assent.solvers.answers import Answers
 from assent.solvers.cut_tree import CutTree, Node
 from assent.solvers.linear_program import why_it_stopped
 from assent.solvers.messages import check_settings
+from assent.solvers.mixing import Mixing
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.tightened import Tightened, restate
 
 # Seconds of one call: interrupts and reports come in between.
 CALL = 0.2
-# In cases, an answer is sought by rounding once in so many.
-ROUND_EVERY = 10
 
 # Rounds at the root end once so many of them have taken off no more than this share of what is
 # missing: cases do better then.
@@ -36,65 +35,34 @@ TOO_LARGE = "The proof has grown too large: the answer is the best so far."
 
 
 @dataclass
-class Answers:
-    """The best assignment found, by rounding relaxed answers."""
-
-    problem: Problem
-    scores: Scores
-    value: float = -np.inf
-    x: NDArray[np.int8] | None = None
-    asked: int = 0
-    tables: Any = field(default=None, repr=False)
-    tied: Any = field(default=None, repr=False)
-
-    def offer(self, marginals: Float) -> float:
-        """Look near a relaxed answer, thoroughly the first time; the best value so far."""
-        whole = np.abs(marginals - np.round(marginals)).max(initial=0.0) < schedule.UNDECIDED
-        if whole:
-            self.take(np.round(marginals).astype(np.int8))
-        elif self.asked % ROUND_EVERY == 0:
-            if self.tables is None:
-                self.tables = rounding.build_tables(self.problem)
-                self.tied = rounding.tied_scores(self.scores)
-            x, _, _ = rounding.round_marginals(
-                self.problem, self.tied, marginals, self.tables, thorough=self.asked == 0
-            )
-            self.take(x)
-        self.asked += 1
-        return self.value
-
-    def take(self, x: NDArray[np.int8]) -> None:
-        """Keep an assignment ``x[n]`` that is feasible and better."""
-        if evaluate.count_violated(self.problem, self.scores, x):
-            return
-        value = evaluate.value(self.problem, self.scores, x)
-        if value > self.value:
-            self.value, self.x = value, x
-
-
-@dataclass
 class Workspace:
     """The relaxation, and the cases once it no longer yields."""
 
     root: tightened.Workspace
     answers: Answers
+    mixing: Mixing
     tree: CutTree | None = None
     bounds: list[float] = field(default_factory=list)  # after every round
 
     def tails_off(self) -> bool:
-        """Whether rounds hardly lower the bound any more, as far as is missing is known."""
+        """Whether rounds hardly lower the bound any more, beside what is missing."""
         self.bounds.append(self.root.bound)
-        missing = self.root.bound - self.answers.value
-        if len(self.bounds) <= PATIENCE or not self.root.solved or np.isinf(missing):
+        if len(self.bounds) <= PATIENCE or not self.root.solved:
             return False
-        return self.bounds[-PATIENCE - 1] - self.root.bound < WORTH * missing
+        fall = self.bounds[-PATIENCE - 1] - self.root.bound
+        if fall >= WORTH * (self.root.bound - self.answers.value):
+            return False
+        # An answer from elsewhere may be a poor one; without any, what is missing is not known.
+        value = self.answers.offer(self.root.program.x)
+        return np.isfinite(value) and fall < WORTH * (self.root.bound - value)
 
 
 @dataclass(frozen=True)
 class BranchAndCut:
     """The optimum with a proof: `Tightened`, then case by case on the same linear program.
 
-    Cases fix a coordinate each; rows found in one hold in all.  The proof is a tree of loans and
+    Cases fix a coordinate each; rows found in one hold in all.  What the best answers disagree on
+    is decided anew from time to time, all of it together.  The proof is a tree of loans and
     link scores that ``certificate.verify()`` replays.
 
     Attributes:
@@ -134,7 +102,8 @@ class BranchAndCut:
     ) -> Workspace:
         """The plain relaxation; structures without rows are refused."""
         root = self._rounds().init(problem, scores, warm_start)
-        return Workspace(root, Answers(problem, scores))
+        answers = Answers(problem, scores)
+        return Workspace(root, answers, Mixing(answers))
 
     def take_answer(self, workspace: Workspace, x: NDArray[np.int8]) -> None:
         """An answer from elsewhere, to compare cases with."""
@@ -162,6 +131,8 @@ class BranchAndCut:
             if status != "optimal":
                 reason = why_it_stopped(status)
                 return Info(self._count(w), np.inf, np.inf, finished=True, reason=reason)
+            if w.mixing.is_due(w.tree.nodes):
+                w.tree.value = w.mixing.mix(w.root.program, w.root.deadline)
             if time.perf_counter() - begun > CALL:
                 break
         return Info(self._count(w), np.inf, np.inf)
@@ -176,6 +147,7 @@ class BranchAndCut:
             w.answers.offer, 0.5 * self.gap_tolerance,
         )  # fmt: skip
         tree.value = w.answers.offer(w.root.program.x)
+        w.mixing.begin(w.root.program.x)
         return tree
 
     def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
