@@ -65,7 +65,7 @@ class Presolved:
         >>> rule = g.add(at.Pair(x[:-1], x[1:], scores=[-2.0, 1.0, 1.0]))
         >>> made = at.presolve(g)
         >>> made
-        Presolved: 0 of 4 variables left: 4 values put away by dominance
+        Presolved: 0 of 4 variables left: 4 variables fixed to persistent values
         >>> result = made.decode()
         >>> result[x].tolist(), result.certificate.verify()
         ([1, 0, 0, 1], True)
@@ -135,8 +135,8 @@ class Presolved:
     def lift(self, result: Result) -> Result:
         """A result for the graph as written, from one of the smaller problem.
 
-        Which constraints contradict each other is not told: values that were put away may be
-        among the reasons.
+        Its marginals are the answer itself.  Which constraints contradict each other is not told:
+        values that were put away may be among the reasons.
         """
         claim, first = result.certificate, self.reductions[0]
         assignment = self.undo(claim.assignment)
@@ -172,12 +172,9 @@ class Presolved:
         for step in self.steps:
             counts[step.what] += step.count
         parts = [f"{n} {noun}{'s' * (n != 1)} {done}" for (noun, done), n in counts.items()]
-        first, last = (len(find_units(r.compiled.problem).size) for r in self._ends)
-        return f"{last} of {first} variables left: {', '.join(parts) or 'nothing found'}"
-
-    @property
-    def _ends(self) -> tuple[Reduction, Reduction]:
-        return self.reductions[0], self.reductions[-1]
+        first, last = self.reductions[0].compiled.problem, self.compiled.problem
+        left = f"{find_units(last).count} of {find_units(first).count} variables left"
+        return f"{left}: {', '.join(parts) or 'nothing found'}"
 
     def __repr__(self) -> str:
         return f"Presolved: {self.told()}"
@@ -205,10 +202,10 @@ def presolve(
     Example:
         >>> import assent as at
         >>> g = at.FactorGraph()
-        >>> tag = g.categorical(2, states="NVD", scores=[[1.0, 0.0, -4.0], [0.0, 0.5, -4.0]])
-        >>> rule = g.add(at.Potts(tag[0], tag[1], scores=0.2))
+        >>> tag = g.categorical(3, states="NVD", scores=[[2, 0, 0], [0, 1, 0], [3, 0, 1]])
+        >>> rule = g.add(at.Potts(tag[[0, 1, 2]], tag[[1, 2, 0]], scores=0.4))
         >>> at.presolve(g)
-        Presolved: 0 of 2 variables left: 4 values put away by dominance
+        Presolved: 0 of 3 variables left: 6 values put away by dominance
     """
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"presolve takes a FactorGraph, got {type(graph).__name__}")
