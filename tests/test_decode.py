@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import assent as at
+from assent.solvers.driver import Run
 from assent.solvers.protocol import Solver
 
 
@@ -327,3 +328,19 @@ def test_a_time_limit_leaves_room_for_the_last_rounding(monkeypatch, limit):
     assert result.feasible
     assert roundings and roundings[-1] <= clock.now
     assert 0.7 * limit <= clock.now <= 1.05 * limit + 0.5
+
+
+def test_roundings_of_a_loose_relaxation_become_rare(monkeypatch):
+    rounded, plain = [], Run._round
+
+    def noted(run, workspace, *, thorough):
+        rounded.append(run.iterations)
+        plain(run, workspace, thorough=thorough)
+
+    monkeypatch.setattr(Run, "_round", noted)
+    result = at.decode(grid(80), at.AD3(max_iterations=1500))
+    assert result.status is not at.Status.OPTIMAL
+    assert result.certificate.verify()
+    *until, _ = rounded  # the last one ends the run
+    growth = np.array(until[1:]) / until[:-1]
+    assert len(until) >= 3 and (growth >= 1.15).all() and growth[-1] >= 1.4

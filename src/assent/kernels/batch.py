@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.instance import Instance, Links, solve
+from assent.kernels.instance import Instance, Links
+from assent.kernels.instance_loop import solve
 from assent.kernels.jit import jit
 from assent.kernels.propagate import inner
 from assent.kernels.structures import Layout
@@ -124,7 +125,7 @@ def view_instance(batch, b):
 
 @jit
 def solve_range(batch, tables, layout, table_lits, settings, first, last, stop, outcomes):
-    """Solve problems ``first:last``; see ``instance.solve``.
+    """Solve problems ``first:last``; see ``instance_loop.solve``.
 
     ``tables`` and ``layout`` hold those of all problems, or are ``None``; ``outcomes[B, 9]``
     receives the fields of ``instance.Outcome``.

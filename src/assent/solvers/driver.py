@@ -105,6 +105,7 @@ class Run:
     latest_bound: float = np.inf
     iterations: int = 0
     rounded_at: int = 0
+    roundings_at_rest: int = 0
     pace: float = 0.0  # seconds an iteration took of late
     rounding_seconds: float = 0.0  # the longest a rounding has taken
     tables: Any = None  # adjacency for rounding, built when first needed
@@ -222,10 +223,21 @@ class Run:
         if getattr(self.solver, "long_iterations", False) and self.pace > LONG_ITERATION:
             return True
         change = bound_before - self.best.bound
-        if schedule.is_resting(change, self._tolerance(), iterations, self.rounded_at):
+        resting = schedule.is_resting(change, self._tolerance(), iterations, self.rounded_at)
+        if resting and iterations >= self._patience() * self.rounded_at:
+            self.roundings_at_rest += 1
             self.rounding.due(iterations)
             return True
         return self.rounding.due(iterations)
+
+    def _patience(self) -> float:
+        """By how much iterations have to grow until a resting bound is met by another rounding.
+
+        Roundings at rest that have not closed the gap tell of a relaxation that is not tight, on
+        which fifteen of them would take a quarter of the time.  Small problems have it to spare.
+        """
+        tries = 0 if self.small else self.roundings_at_rest
+        return 1.0 + (schedule.RESTING_GROWTH - 1.0) * (1 + tries)
 
     def _closed(self) -> bool:
         """Whether the answer is as good as the bound, or there is none to be had."""
