@@ -10,8 +10,12 @@ import pytest
 import assent as at
 from assent.certify import check_assignment
 from assent.compiled import graph_scores
-from assent.solvers import search_tree
+from assent.problem import split_links
+from assent.solvers import search, search_tree
+from assent.solvers.dual_bound import bound_at
+from assent.solvers.search_case import handed_over
 from assent.variables import Literals
+from benchmarks.constrained import joint_labelling
 from tests.oracles.sweep import sweep_seeds, sweep_size
 from tests.strategies import add_random_factor, optimum, pick_literals, random_graph
 from tests.structures import STRUCTURES
@@ -260,3 +264,36 @@ def test_structures_are_searched(name):
             assert result.status is at.Status.OPTIMAL
             assert result.value == pytest.approx(best, rel=1e-6, abs=1e-6)
         assert result.certificate.verify()
+
+
+@sweep_seeds(0.3)
+def test_what_is_left_of_states_is_handed_to_their_factor(seeds):
+    """The bound never rises by it."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        graph = random_graph(rng, factors=5, scale=1.0)
+        compiled = graph.compile()
+        if compiled.conflict is not None:
+            continue
+        problem, scores = compiled.problem, compiled.flat_scores(graph_scores(graph))
+        before = split_links(problem, rng.normal(size=problem.n_links))
+        after = handed_over(problem, scores, before)
+        falls = bound_at(problem, scores, before) - bound_at(problem, scores, after)
+        assert falls >= -1e-9
+
+
+def test_cases_begin_where_the_one_above_ended(monkeypatch):
+    """Link scores of a case, carried over to the next, bound it no worse."""
+    risen = []
+
+    def watched(case, solver, start, *rest, own=search.bound_case):
+        if start is not None and case.problem.n_links:
+            bound = bound_at(case.problem, case.scores, case.warm(start).dual)
+            risen.append(bound - ended[-1])
+        own(case, solver, start, *rest)
+        ended.append(case.bound)
+
+    ended: list[float] = []
+    monkeypatch.setattr(search, "bound_case", watched)
+    at.decode(joint_labelling(200, 1), replace(PLAIN, max_nodes=2))
+    assert risen and max(risen) < 0.05  # 2.6 where states pay one by one

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compiled import Compiled, GraphScores
-from assent.problem import DualPoint, Float, Problem, Scores
+from assent.problem import SUM, DualPoint, Float, Problem, Scores
 from assent.proof import Given, Known, LinkScores, Ray
 from assent.regions import Regions
 from assent.solvers import infeasible
 from assent.solvers.losses import losses_of
 from assent.solvers.protocol import Solver, WarmStart
+from assent.solvers.tabulated import find_variables, group_lits
 
 # Iterations between two looks at the bound.
 STEP = 10
@@ -91,6 +92,7 @@ class Case:
     def warm(self, start: Start) -> WarmStart:
         """A start for this case."""
         dual = self.compiled.flat_dual(start.links, self.graph_scores)
+        dual = handed_over(self.problem, self.scores, dual)
         marginals = start.marginals[self.compiled.free].astype(np.float64)
         return WarmStart(marginals, dual, start.penalty)
 
@@ -110,6 +112,33 @@ class Case:
             self.proof = None if show is None else show(self.compiled, workspace)
             self.dual = solver.dual_point(self.problem, self.scores, workspace)
             self.bound = bound
+
+
+def handed_over(problem: Problem, scores: Scores, dual: DualPoint) -> DualPoint:
+    """Link scores, with what is left of coordinates handed to their exactly-one factor.
+
+    A table that a known value makes unary is scores of single states, which pay one by one; an
+    exactly-one factor knows that one alone is paid: the bound is no larger then.
+
+    Example:
+        >>> from assent.problem import SUM, make_problem
+        >>> group = (SUM, np.array([[0, 1]], np.int32), np.ones(1, np.int32))
+        >>> problem = make_problem(2, np.zeros((0, 2), np.int32), [group])
+        >>> start = DualPoint(np.zeros((0, 2)), np.zeros(2))
+        >>> handed_over(problem, Scores(np.array([3.0, 1.0]), np.zeros(0)), start).logic.tolist()
+        [3.0, 1.0]
+    """
+    lits, links, logic = problem.all_lits, dual.joined(), dual.logic.copy()
+    coordinate, charge = np.where(lits < 0, ~lits, lits), np.where(lits < 0, -links, links)
+    left = scores.theta - np.bincount(coordinate, charge, minlength=problem.n)
+    is_block = find_variables(problem).is_block
+    for group in np.flatnonzero(problem.group_kind == SUM).tolist():
+        own, first = group_lits(problem, group), int(problem.group_factor[group])
+        begin = int(problem.group_link[group])
+        given = logic[begin : begin + own.size].reshape(own.shape[::-1]).T
+        taking = is_block[first : first + len(own)]
+        given[taking] += left[own[taking]]
+    return DualPoint(dual.pair, logic, dual.table)
 
 
 def bound_case(
