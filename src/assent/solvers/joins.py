@@ -24,6 +24,8 @@ from assent.solvers.flat_rules import FlatRules, states_of_tables
 
 # Coordinates of a region: all their joint values are listed.
 MOST_SPOKEN = 9
+# Regions looked at in one round, the least decided first: each takes a millisecond or so.
+MOST_REGIONS = 300
 # Undecided coordinates of a region that is grown from one of them, and how many are grown.
 MOST_GROWN = 7
 MOST_SEEDS = 50
@@ -79,7 +81,9 @@ class Joins:
         found = []
         if undecided.any():
             inside = _Inside(self.given, self.products, x)
+            dispute = np.minimum(x, 1.0 - x)
             counts = self.rules.binding(x, undecided, MOST_SPOKEN)
+            counts.sort(key=lambda coordinates: -dispute[coordinates].sum())
             found = self._rows(counts, inside, d) or self._rows(
                 self._disputed(x, undecided, inside), inside, d
             )
@@ -89,11 +93,14 @@ class Joins:
 
     def _rows(self, sets: Iterable[Int64], inside: _Inside, d: Float) -> list[Row]:
         """Violated rows of regions over some sets of coordinates."""
-        found, seen = [], set()
+        found: list[Row] = []
+        seen: set[bytes] = set()
         for coordinates in sets:
             edges, key = inside.edges(coordinates), coordinates.tobytes()
             if not len(edges) or key in seen:
                 continue
+            if len(seen) == MOST_REGIONS:
+                break
             seen.add(key)
             row = self._separate(Region(coordinates, edges, self.rules.over(coordinates)), d)
             if row is not None:
