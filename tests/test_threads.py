@@ -15,7 +15,7 @@ from assent.cli import main
 from assent.compiled import graph_scores
 from assent.kernels import schedule
 from assent.kernels.projections import LANES
-from assent.kernels.shares import BLOCKS, ENDS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
+from assent.kernels.shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
 from assent.solvers import team
 from assent.solvers.dual_bound import bound_of_state, bounds_of_states
 from assent.solvers.shares import divide, whole
@@ -103,7 +103,7 @@ def test_shares_cover_everything_once(threads):
     problem = model(side=13).compile().problem
     shares, order, touched = divide(problem, threads)
     complete = whole(problem).shares[0]
-    for column in (PAIRS, BLOCKS, SEGMENTS, LINKS, ENDS):
+    for column in (PAIRS, BLOCKS, SEGMENTS, LINKS):
         assert shares[0, column] == 0
         assert shares[-1, column + 1] == complete[column + 1]
         assert np.array_equal(shares[1:, column], shares[:-1, column + 1])

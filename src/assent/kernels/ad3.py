@@ -44,7 +44,7 @@ from assent.kernels.projections import (
     project_pair,
     project_two,
 )
-from assent.kernels.shares import BLOCKS, ENDS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
+from assent.kernels.shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
 from assent.kernels.threads import gather_totals, meet
 from assent.problem import ANYOF
 
@@ -307,6 +307,18 @@ def fold(share, average, values):
         average[i] += share * (values[i] - average[i])
 
 
+@jit
+def fold_pairs(share, blocks, threads, average, values):
+    """As ``fold``, for a thread's blocks of pairs, which it has in its cache."""
+    if threads == 1:
+        fold(share, average, values)
+        return
+    for block in blocks:
+        first = 2 * PAIR_BLOCK * block
+        last = min(first + 2 * PAIR_BLOCK, len(values))
+        fold(share, average[first:last], values[first:last])
+
+
 @jit(inline="always")
 def step_groups(
     group_kind, group_size, group_count, group_link, group_factor, lits, k, ones, weight,
@@ -411,8 +423,7 @@ def advance(
         if t % ROUND == 0:
             # Nobody moves between the two meetings, whosever share a link is.
             share = pull(t)
-            first, last = own[ENDS], own[ENDS + 1]
-            fold(share, mean_w_pair.ravel()[first:last], w_pair.ravel()[first:last])
+            fold_pairs(share, pair_blocks, threads, mean_w_pair.ravel(), w_pair.ravel())
             first, last = own[LINKS], own[LINKS + 1]
             fold(share, mean_w_logic[first:last], w_logic[first:last])
             first, last = SEGMENT * own[SEGMENTS], SEGMENT * own[SEGMENTS + 1]

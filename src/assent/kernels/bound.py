@@ -16,7 +16,7 @@ import numpy as np
 
 from assent.kernels.jit import jit
 from assent.kernels.projections import LANES, gather_block
-from assent.kernels.shares import BLOCKS, ENDS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
+from assent.kernels.shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
 from assent.kernels.threads import gather_totals, meet
 from assent.problem import ANYOF, CAP, SUM
 
@@ -233,9 +233,11 @@ def link_scores(
     own = division.shares[thread]
     if not meet(gate, threads):
         return
-    for end in range(own[ENDS], own[ENDS + 1]):
-        e, i = end // 2, end % 2
-        pair[e, i] = scales[-1] * (pair_values[e, i] + factor * p[pair_var[e, i]])
+    for block in division.order[own[PAIRS] : own[PAIRS + 1]]:
+        first = PAIR_BLOCK * block
+        for e in range(first, min(first + PAIR_BLOCK, len(pair_var))):
+            for i in range(2):
+                pair[e, i] = scales[-1] * (pair_values[e, i] + factor * p[pair_var[e, i]])
     for i in range(len(group_size)):
         first = max(group_link[i], own[LINKS])
         last = min(group_link[i] + group_size[i] * group_count[i], own[LINKS + 1])

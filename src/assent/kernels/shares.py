@@ -26,9 +26,8 @@ SEGMENT = 256
 PAIRS = 0  # ... place in the order of blocks of pairs,
 BLOCKS = 2  # ... block of logic factors, counted through all groups,
 SEGMENTS = 4  # ... segment of coordinates,
-LINKS = 6  # ... link of logic factors,
-ENDS = 8  # ... end of a pair, where each pair stands by itself.
-COLUMNS = 10
+LINKS = 6  # ... link of logic factors.
+COLUMNS = 8
 
 
 class Division(NamedTuple):
@@ -60,6 +59,5 @@ def whole_division(pairs, counts, n, links):
     shares[0, BLOCKS + 1] = blocks
     shares[0, SEGMENTS + 1] = (n + SEGMENT - 1) // SEGMENT
     shares[0, LINKS + 1] = links
-    shares[0, ENDS + 1] = 2 * pairs
     touched = np.zeros((1, shares[0, SEGMENTS + 1]), np.bool_)
     return Division(shares, np.arange(pair_blocks), touched)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from assent.kernels import ad3 as kernel
 from assent.kernels import evaluate, extrapolate, schedule, start
 from assent.kernels.projections import LANE_ROWS, LANES
-from assent.kernels.shares import ENDS, LINKS, PAIR_BLOCK, SEGMENT, SEGMENTS, Division
+from assent.kernels.shares import LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS, Division
 from assent.kernels.threads import CALLED_OFF, new_gate
 from assent.problem import DualPoint, Float, Int32, Int64, Problem, Scores
 from assent.solvers.dual_bound import DualState, bound_of_state, bounds_of_states, write_links
@@ -134,12 +134,13 @@ class Workspace:
         if share == 0.0 or self.smooth is None:
             return
         own = self.division.shares[thread]
-        ends, links = slice(*own[ENDS : ENDS + 2]), slice(*own[LINKS : LINKS + 2])
-        coordinates = slice(*(SEGMENT * own[SEGMENTS : SEGMENTS + 2]))
-        tables = slice(None if thread == 0 else 0)  # these have one thread
-        parts = (ends, links, tables, coordinates)
-        for part, smooth, average in zip(parts, self.smooth, self.averages(), strict=True):
-            kernel.fold(share, smooth.ravel()[part], average.ravel()[part])
+        (pairs, *others), (mean_pairs, *means) = self.smooth, self.averages()
+        blocks = self.division.order[slice(*own[PAIRS : PAIRS + 2])]
+        kernel.fold_pairs(share, blocks, self.threads, pairs.ravel(), mean_pairs.ravel())
+        links, coordinates = own[LINKS : LINKS + 2], SEGMENT * own[SEGMENTS : SEGMENTS + 2]
+        tables = (None,) if thread == 0 else (0,)  # these have one thread
+        for part, smooth, mean in zip((links, tables, coordinates), others, means, strict=True):
+            kernel.fold(share, smooth[slice(*part)], mean[slice(*part)])
 
     def dual_state(self, point: int) -> DualState:
         """The current dual point, the average or the average of averages."""
