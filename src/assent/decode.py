@@ -6,7 +6,6 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores, 
 from assent.errors import ModelError, RecompileWarning
 from assent.graph import FactorGraph
 from assent.result import Beginning, Result
+from assent.solvers.settings import check_time_limit
 from assent.trace import Progress
 
 if TYPE_CHECKING:
@@ -82,11 +82,7 @@ def decode(
 
 def check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
     """Raise on settings that cannot be meant."""
-    if time_limit is not None:
-        if not isinstance(time_limit, Real):
-            raise TypeError(f"time_limit is a positive number of seconds, got {time_limit!r}")
-        if not float(time_limit) > 0:
-            raise ValueError(f"time_limit is a positive number of seconds, got {time_limit}")
+    check_time_limit(time_limit)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is a function of a Progress, got {callback!r}")
     if scores is not None and not isinstance(scores, Mapping):

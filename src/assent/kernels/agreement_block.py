@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.kernels.propagate import lean
+from assent.kernels.propagate import inner, lean
 
 
 @lean
@@ -91,7 +91,7 @@ def is_slack(m1, m2, c, nu):
     return nu[first] == c[first] and nu[second] == 0.0
 
 
-@jit
+@inner
 def step_agreement(m1, m2, c, old, new, at_best, elsewhere):
     """The best multipliers ``new[K]`` of a block; ``at_best`` and ``elsewhere`` as above.
 
@@ -104,7 +104,7 @@ def step_agreement(m1, m2, c, old, new, at_best, elsewhere):
     best_block(m1, m2, c, new, at_best, elsewhere)
 
 
-@jit
+@inner
 def step_agreement_if_needed(m1, m2, c, old, new):
     """As `step_agreement`, in the middle; False where there is nothing to gain."""
     step_agreement(m1, m2, c, old, new, 0.5, 0.5)

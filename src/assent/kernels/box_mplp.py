@@ -20,7 +20,7 @@ from assent.kernels.boxes import charge, load
 from assent.kernels.flat import FACTOR, Flat
 from assent.kernels.jit import jit
 from assent.kernels.matrix_block import step_matrix
-from assent.kernels.propagate import lean
+from assent.kernels.propagate import inner, lean
 from assent.kernels.questions import Work, gather, max_marginals_factor
 
 ALL = -1  # all of a submodel's max-marginals are as they should be
@@ -164,7 +164,7 @@ def settle_block(descent, box, new):
     return moved
 
 
-@jit
+@inner
 def make_room(boxes):
     """Scratch for any block: max-marginals ``[2, most]`` of its sides, multipliers ``[most]``."""
     most = 1
@@ -173,7 +173,7 @@ def make_room(boxes):
     return np.empty((2, most)), np.empty(most)
 
 
-@jit
+@inner
 def visit_block(descent, box, spread, at_best, elsewhere, both, new):
     """The best multipliers of one block; whether they moved, and how often submodels were asked.
 

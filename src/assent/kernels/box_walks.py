@@ -22,7 +22,7 @@ from assent.kernels.box_mplp import is_matrix, make_room, read_side, state_at, v
 from assent.kernels.boxes import excess_of, load
 from assent.kernels.flat import DATA, DATA_END, ENTRIES, ENTRY, FACTOR, PLACES, SLOTS, START
 from assent.kernels.jit import jit
-from assent.kernels.propagate import lean
+from assent.kernels.propagate import inner, lean
 from assent.kernels.questions import gather
 from assent.kernels.tree import NODE, TABLE, TOP, WIDTH, edges_of, pass_maximum
 
@@ -89,7 +89,7 @@ class Room(NamedTuple):
     new: np.ndarray
 
 
-@jit
+@inner
 def make_walking_room(descent):
     """Scratch for any chain."""
     most = 1
@@ -221,7 +221,19 @@ def note_sequence(descent, walks, number, chain, messages, forward, travel, room
             )
 
 
-@jit
+@lean
+def note_other(descent, box, side, travel, room):
+    """The best state of a block's other side, which was read just now, into ``travel.x``."""
+    m = room.both[side]
+    read_side(descent, box, side, m)
+    best = 0
+    for i in range(descent.boxes.states[box]):
+        if m[i] > m[best]:
+            best = i
+    write_state(descent.boxes, box, side, best, travel.x)
+
+
+@inner
 def visit_slot(descent, walks, factor, slot, begin, width, messages, travel, room):
     """The steps of all blocks of a slot, whose places begin at ``begin``; moved and asked."""
     moved, asked = 0, 0
@@ -239,16 +251,14 @@ def visit_slot(descent, walks, factor, slot, begin, width, messages, travel, roo
         )
         moved += changed
         asked += questions
-        read_side(descent, box, other, room.both[other])
-        best = np.argmax(room.both[other, : descent.boxes.states[box]])
-        write_state(descent.boxes, box, other, best, travel.x)
+        note_other(descent, box, other, travel, room)
     for k in range(width):
         if cache[k] > -np.inf:
             mine[k] = cache[k] - before[k] - after[k]
     return moved, asked
 
 
-@jit
+@inner
 def walk(descent, walks, number, travel, fresh, room):
     """Along one chain, to its end or back; see `walk_all`."""
     moved, asked = 0, 0

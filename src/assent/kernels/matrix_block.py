@@ -22,7 +22,7 @@ import numpy as np
 
 from assent.kernels.jit import jit
 from assent.kernels.maxflow import SOURCE, Network, max_flow
-from assent.kernels.propagate import lean
+from assent.kernels.propagate import inner, lean
 
 # What is below this part of the largest number counts as nothing.
 CRUMBS = 1e-13
@@ -220,7 +220,7 @@ def is_matrix_slack(m1, m2, c, nu):
     return True
 
 
-@jit
+@inner
 def step_matrix(m1, m2, c, old, new):
     """The best multipliers ``new[K, K]`` of a block; whether there is anything to gain.
 

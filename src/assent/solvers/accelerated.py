@@ -25,8 +25,9 @@ from assent.kernels.start import OF_SCORES
 from assent.problem import CAP, SUM, Float, Problem, Scores, split_links
 from assent.solvers.abilities import require
 from assent.solvers.dual_bound import bound_at
-from assent.solvers.messages import KeepsBest, check_settings
+from assent.solvers.messages import KeepsBest
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.settings import check_settings
 from assent.solvers.star_layout import slots_of_group
 from assent.solvers.starting_point import initial_penalty, share_out
 

@@ -21,8 +21,9 @@ from assent.solvers.box_solver import BoxSolver, Linked, link_submodels, read_mu
 from assent.solvers.box_walks import find_walks, telling
 from assent.solvers.boxes import Boxes, Submodels
 from assent.solvers.dual_bound import bound_at
-from assent.solvers.messages import AT_REST, check_settings
+from assent.solvers.messages import AT_REST
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.settings import check_settings
 
 
 @dataclass

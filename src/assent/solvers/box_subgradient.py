@@ -14,8 +14,8 @@ from assent.kernels.oracle import raise_pending
 from assent.kernels.start import OF_SCORES
 from assent.problem import Float, Problem, Scores
 from assent.solvers.box_solver import BoxSolver, Linked, link_submodels
-from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.settings import check_settings
 from assent.solvers.starting_point import initial_penalty
 from assent.solvers.subgradient import RULES, Rule, aim_below
 

@@ -15,9 +15,9 @@ from assent.solvers import tightened
 from assent.solvers.answers import Answers
 from assent.solvers.cut_tree import CutTree, Node
 from assent.solvers.linear_program import why_it_stopped
-from assent.solvers.messages import check_settings
 from assent.solvers.mixing import Mixing
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.settings import check_settings
 from assent.solvers.tightened import Tightened, restate
 
 # Seconds of one call: interrupts and reports come in between.

@@ -16,8 +16,8 @@ from assent.errors import ModelError
 from assent.kernels import elimination as kernel
 from assent.problem import DualPoint, Float, Int32, Problem, Scores, split_links
 from assent.solvers.driver import TIME_LIMIT
-from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.settings import check_settings, check_time_limit
 from assent.solvers.tabulated import Tabulation, tabulation
 
 # The largest join, as a power of two; entries looked at in all (about ten seconds' worth); memory
@@ -169,8 +169,7 @@ class Elimination:
 
     def __post_init__(self) -> None:
         check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"time_limit is a positive number of seconds, got {self.time_limit}")
+        check_time_limit(self.time_limit)
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None

@@ -25,8 +25,8 @@ from assent.solvers.linear_program import (
     solve_lp,
     why_it_stopped,
 )
-from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.settings import check_settings, check_time_limit
 
 if TYPE_CHECKING:
     from assent.compiled import Compiled
@@ -73,8 +73,7 @@ class IntegerProgram(SolvedRelaxation):
 
     def __post_init__(self) -> None:
         check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"time_limit is a positive number of seconds, got {self.time_limit}")
+        check_time_limit(self.time_limit)
 
     def write(self, graph: FactorGraph, path: str | Path) -> None:
         """Write the integer program to an ``.lp`` or ``.mps`` file, for any other solver.

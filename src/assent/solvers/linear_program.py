@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.relaxation_rows import Rows, relaxation_rows
+from assent.solvers.settings import check_time_limit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -361,8 +362,7 @@ class LinearProgram(SolvedRelaxation):
     def __post_init__(self) -> None:
         if self.method not in ("simplex", "ipm", "choose"):
             raise ValueError(f'method is "simplex", "ipm" or "choose", got {self.method!r}')
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"time_limit is a positive number of seconds, got {self.time_limit}")
+        check_time_limit(self.time_limit)
 
     def solve(
         self, problem: Problem, scores: Scores, time_limit: float | None = None

@@ -10,6 +10,7 @@ from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers import messages, star_sweeps
 from assent.solvers.messages import votes
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.settings import check_settings
 from assent.solvers.star_sweeps import StarMessages
 
 CONVERGED = (
@@ -48,7 +49,7 @@ class MaxProduct:
     max_iterations: int = 1000
 
     def __post_init__(self) -> None:
-        messages.check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
         if not 0.0 <= self.damping < 1.0:
             raise ValueError(f"damping is at least 0 and below 1, got {self.damping}")
 

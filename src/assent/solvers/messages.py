@@ -19,6 +19,7 @@ from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.abilities import require
 from assent.solvers.dual_bound import bound_at
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.settings import check_settings
 
 AT_REST = (
     "The sweeps no longer lower the bound: they have come to rest at the relaxation's optimum or "
@@ -133,17 +134,3 @@ class KeepsBest:
     ) -> DualPoint:
         """The best link scores so far."""
         return split_links(problem, workspace.best_s.copy())
-
-
-def check_settings(gap_tolerance: float, residual_tolerance: float, max_iterations: int) -> None:
-    """Raise if one of the settings that all solvers have is out of range."""
-    for name, value in (
-        ("gap_tolerance", gap_tolerance),
-        ("residual_tolerance", residual_tolerance),
-    ):
-        if not 0.0 <= value < np.inf:
-            raise ValueError(f"{name} is at least 0 and finite, got {value}")
-    if isinstance(max_iterations, bool) or not isinstance(max_iterations, (int, np.integer)):
-        raise TypeError(f"max_iterations is a whole number, got {max_iterations!r}")
-    if max_iterations < 1:
-        raise ValueError(f"max_iterations is at least 1, got {max_iterations}")

@@ -18,9 +18,9 @@ from assent.kernels import roof
 from assent.kernels.maxflow import SOURCE, Network, make_arcs, max_flow
 from assent.problem import DualPoint, Float, Int32, Problem, Scores
 from assent.solvers.linear_program import SolvedRelaxation
-from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.repulsions import Repulsions, repulsions
+from assent.solvers.settings import check_settings
 
 # Capacities below this part of the largest count as none: crumbs of rounding.
 TINY = 1e-13

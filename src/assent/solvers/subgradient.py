@@ -14,8 +14,9 @@ from assent.kernels.questions import Work, make_questions_work
 from assent.kernels.start import OF_SCORES
 from assent.problem import Float, Problem, Scores
 from assent.solvers.abilities import require
-from assent.solvers.messages import KeepsBest, check_settings
+from assent.solvers.messages import KeepsBest
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.settings import check_settings
 from assent.solvers.starting_point import initial_penalty, share_out
 
 Rule = Literal["harmonic", "root", "geometric", "polyak"]

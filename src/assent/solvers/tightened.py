@@ -19,8 +19,8 @@ from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.regions import Regions
 from assent.solvers.growing_program import GrowingProgram, Loans, plain_bound
 from assent.solvers.linear_program import build_lp, find_ray, why_it_stopped
-from assent.solvers.messages import check_settings
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.settings import check_settings, check_time_limit
 from assent.written_out import WrittenOut, worth_writing_out, write_out
 
 NO_CYCLE = "No more rows are found. decode(graph, exact=True) goes on from there."
@@ -75,8 +75,7 @@ class Tightened:
 
     def __post_init__(self) -> None:
         check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"time_limit is a positive number of seconds, got {self.time_limit}")
+        check_time_limit(self.time_limit)
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
