@@ -16,7 +16,7 @@ from assent.compiled import graph_scores
 from assent.kernels import schedule
 from assent.kernels.projections import LANES
 from assent.kernels.shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
-from assent.solvers import team
+from assent.solvers import ad3, team
 from assent.solvers.dual_bound import bound_of_state, bounds_of_states
 from assent.solvers.shares import divide, whole
 
@@ -24,6 +24,7 @@ from assent.solvers.shares import divide, whole
 @pytest.fixture(autouse=True)
 def threads_for_small_problems(monkeypatch):
     monkeypatch.setattr(team, "LEAST_LINKS", 0)
+    monkeypatch.setattr(schedule, "TURNS_LINKS", 0)  # as on problems that threads are meant for
 
 
 def model(side=20, seed=0):
@@ -71,6 +72,7 @@ def test_threads_agree_with_one_up_to_rounding(threads):
 @pytest.mark.parametrize("threads", [2, 3])
 def test_threads_share_the_average_of_averages_and_its_bounds(threads, monkeypatch):
     monkeypatch.setattr(schedule, "SMALL_LINKS", 0)
+    monkeypatch.setattr(ad3, "SMOOTHED_FROM", 20)
     graph = model()
     alone, bound, _ = run(graph, 1)
     helped, bound_helped, _ = run(graph, threads)

@@ -18,6 +18,11 @@ And blocks of factors whose copies agree with the consensus are put to sleep for
 a sleeping block stands for ``q = p``, which changes neither its ``w`` nor the invariant of step
 3, so a late awakening costs iterations but never correctness.
 
+*In turn.*  Step 3 may also follow each block of factors, so that the next block sees what the
+last one said.  Blocks that have not had their turn stand for ``q = p`` as if asleep, which keeps
+the invariant; a fifth to a third of the iterations is saved, at the same cost.  Convergence is
+proven for the plain order only, so :mod:`assent.kernels.schedule` ends this after a while.
+
 Several threads can run the loop together.  Each takes a share of the blocks, adds up ``q - p``
 apart from the others, and after a meeting takes the consensus of a share of the coordinates.
 All sums have a fixed order, so that the outcome depends on the number of threads but on
@@ -54,6 +59,10 @@ ROUND = 5
 
 # A block is idle when its root-mean-square disagreement is this small relative to all links'.
 IDLE = 1e-3
+
+# Over-relaxation while blocks take turns: with 1.8 some timetables run in circles, up to 1.75
+# none of those tried did.
+MOST_IN_TURN = 1.7
 
 # Mean squares this small are rounding: the balance of two such numbers says nothing.
 SILENCE = 1e-24
@@ -92,16 +101,18 @@ def move_pairs(pair, inverse_rho, alpha, w, ends):
 @jit(inline="always")
 def step_pairs(
     pair_var, pair, blocks, inverse_rho, alpha, full, limit,
-    w, asleep, p, total, ends,
+    w, asleep, p, rate, total, ends,
 ):  # fmt: skip
     """Steps 1 and 2 for the pairs awake (all if ``full``) in some blocks.
 
-    Adds ``q - p`` to ``total[n]`` and returns the sum of its squares.  A full sweep decides who
-    sleeps: blocks with a mean square of at most ``limit``.  Reading ``p`` and adding to
-    ``total`` stand apart from the arithmetic, which then compiles to vector instructions;
-    ``ends[2 * PAIR_BLOCK]`` is room for that.
+    Adds ``q - p`` to ``total[n]`` and returns the sum of its squares.  In turn, ``total`` is
+    ``p`` itself and ``rate[n]`` what makes this its step 3; otherwise ``rate`` is empty.  A full
+    sweep decides who sleeps: blocks with a mean square of at most ``limit``.  Reading ``p`` and
+    adding to ``total`` stand apart from the arithmetic, which then compiles to vector
+    instructions; ``ends[2 * PAIR_BLOCK]`` is room for that.
     """
     squares = 0.0
+    in_turn = len(rate) > 0
     flat_w = w.ravel()  # a row length unknown to the compiler would keep it from vectorising
     for block in blocks:
         if asleep[block] and not full:
@@ -116,8 +127,10 @@ def step_pairs(
         own = move_pairs(pair[first:last], inverse_rho, alpha, flat_w[2 * first : 2 * last], ends)
         for lane in range(width):
             e = np.uint64(first + lane)
-            total[np.uint32(pair_var[e, 0])] -= ends[lane]
-            total[np.uint32(pair_var[e, 1])] -= ends[PAIR_BLOCK + lane]
+            i = np.uint32(pair_var[e, 0])
+            j = np.uint32(pair_var[e, 1])
+            total[i] -= ends[lane] * (rate[i] if in_turn else 1.0)
+            total[j] -= ends[PAIR_BLOCK + lane] * (rate[j] if in_turn else 1.0)
         if full:
             asleep[block] = own <= limit * 2 * width
         squares += own
@@ -141,12 +154,13 @@ def move_twos(kind, alpha, row1, row2, a):
 
 
 @jit(inline="always")
-def scatter_twos(lits, first, stride, width, a, total):
+def scatter_twos(lits, first, stride, width, a, rate, total):
     """Add ``q - p`` of a block of factors of two literals, as coordinates see it, to ``total``.
 
     Neighbouring rules often share a literal.  Its terms are summed before they are added:
     additions to one place in memory would each wait for the one before.
     """
+    in_turn = len(rate) > 0
     for j in range(2):
         link = first + j * stride
         row_lits = lits[link : link + width]
@@ -154,15 +168,19 @@ def scatter_twos(lits, first, stride, width, a, total):
         gap = 0.0
         for lane in range(width):
             if row_lits[lane] != lit:
-                total[np.uint32(lit ^ (lit >> 31))] += gap if lit < 0 else -gap
+                v = np.uint32(lit ^ (lit >> 31))
+                total[v] += (gap if lit < 0 else -gap) * (rate[v] if in_turn else 1.0)
                 lit = row_lits[lane]
                 gap = 0.0
             gap += a[j, lane]
-        total[np.uint32(lit ^ (lit >> 31))] += gap if lit < 0 else -gap
+        v = np.uint32(lit ^ (lit >> 31))
+        total[v] += (gap if lit < 0 else -gap) * (rate[v] if in_turn else 1.0)
 
 
 @jit(inline="always")
-def step_twos(kind, count, begin, end, link, lits, alpha, full, limit, w, asleep, p, total, a):
+def step_twos(
+    kind, count, begin, end, link, lits, alpha, full, limit, w, asleep, p, rate, total, a,
+):  # fmt: skip
     """Steps 1 and 2 for CAP or SUM factors ``begin:end`` of two literals; see step_pairs."""
     squares = 0.0
     for start in range(begin, end, PAIR_BLOCK):
@@ -173,7 +191,7 @@ def step_twos(kind, count, begin, end, link, lits, alpha, full, limit, w, asleep
         last = first + width
         gather_block(lits, w, 2.0, p, first, count, 2, width, a)
         own = move_twos(kind, alpha, w[first:last], w[first + count : last + count], a)
-        scatter_twos(lits, first, count, width, a, total)
+        scatter_twos(lits, first, count, width, a, rate, total)
         if full:
             asleep[start // LANES] = own <= limit * 2 * width
         squares += own
@@ -208,21 +226,23 @@ def apply_thresholds(kind, alpha, first, stride, size, width, w, a, lanes):
 
 
 @jit(inline="always")
-def scatter_block(lits, weight, first, stride, size, width, a, total):
-    """Add a block's weighted ``q - p``, as coordinates see it, to ``total``."""
+def scatter_block(lits, weight, first, stride, size, width, a, rate, total):
+    """Add a block's weighted ``q - p``, as coordinates see it, to ``total``; see step_pairs."""
+    in_turn = len(rate) > 0
     for j in range(size):
         link = first + j * stride
         row_lits = lits[link : link + width]
         for lane in range(width):
             lit = row_lits[lane]
-            gap = weight * a[j, lane]
-            total[np.uint32(lit ^ (lit >> 31))] += gap if lit < 0 else -gap
+            v = np.uint32(lit ^ (lit >> 31))
+            gap = weight * a[j, lane] * (rate[v] if in_turn else 1.0)
+            total[v] += gap if lit < 0 else -gap
 
 
 @jit
 def step_group(
     kind, size, count, begin, end, link, factor, lits, ones, k, weight, alpha, full, limit,
-    w, tau, asleep, p, total, scratch, ks, lanes,
+    w, tau, asleep, p, rate, total, scratch, ks, lanes,
 ):  # fmt: skip
     """Steps 1 and 2 for factors ``begin:end`` of a group, ``LANES`` at a time; see step_pairs.
 
@@ -247,7 +267,7 @@ def step_group(
         for lane in range(width):
             own_tau[lane] = lanes[TAU, lane]
         own = apply_thresholds(kind, alpha, first, count, size, width, w, a, lanes)
-        scatter_block(lits, weight, first, count, size, width, a, total)
+        scatter_block(lits, weight, first, count, size, width, a, rate, total)
         if full:
             asleep[start // LANES] = own <= limit * size * width
         squares += own
@@ -267,6 +287,16 @@ def move_consensus(mass, alpha, p, total):
         offsets += offset * total[v]
         p[v] += alpha * offset
         total[v] = 0.0
+    return offsets
+
+
+@jit
+def take_move(mass, alpha, before, p):
+    """What ``move_consensus`` returns, where the consensus has moved already from ``before``."""
+    offsets = 0.0
+    for v in range(len(p)):
+        offset = (p[v] - before[v]) / alpha
+        offsets += mass[v] * offset * offset
     return offsets
 
 
@@ -322,7 +352,8 @@ def fold_pairs(share, blocks, threads, average, values):
 @jit(inline="always")
 def step_groups(
     group_kind, group_size, group_count, group_link, group_factor, lits, k, ones, weight,
-    first_block, last_block, alpha, full, limit, w, tau, asleep, p, total, scratch, ks, lanes, ends,
+    first_block, last_block, alpha, full, limit,
+    w, tau, asleep, p, rate, total, scratch, ks, lanes, ends,
 ):  # fmt: skip
     """Steps 1 and 2 for a range of blocks of logic factors, counted through all groups."""
     squares = 0.0
@@ -336,13 +367,13 @@ def step_groups(
         elif group_size[i] == 2 and group_kind[i] != ANYOF:
             squares += step_twos(
                 group_kind[i], count, begin, end, group_link[i], lits, alpha, full, limit,
-                w, asleep[block:], p, total, ends.reshape(2, PAIR_BLOCK),
+                w, asleep[block:], p, rate, total, ends.reshape(2, PAIR_BLOCK),
             )  # fmt: skip
         else:
             squares += step_group(
                 group_kind[i], group_size[i], count, begin, end, group_link[i], group_factor[i],
                 lits, ones[i], k, weight[i], alpha, full, limit,
-                w, tau, asleep[block:], p, total, scratch, ks, lanes,
+                w, tau, asleep[block:], p, rate, total, scratch, ks, lanes,
             )  # fmt: skip
         block += (count + LANES - 1) // LANES
     return squares
@@ -375,7 +406,7 @@ def residuals(squares, offsets, alpha, links):
 @jit
 def advance(
     pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
-    weight, mass, links, pair, rho, alpha, cache, done, iterations, aside, limit,
+    weight, mass, links, pair, rho, alpha, in_turn, cache, done, iterations, aside, limit,
     w_pair, w_logic, tau, p, mean_w_pair, mean_w_logic, mean_p, pairs_asleep, logic_asleep,
     totals, scratch, lanes, division, thread, gate, sums,
 ):  # fmt: skip
@@ -385,6 +416,9 @@ def advance(
     primal ``q - p`` and dual ``p - p_old``, and the sum over rounds of ``log(spread / move)``:
     the spread of the copies about their mean against the move of the mean, which tells whether
     the penalty is right; and the ``limit`` on the mean squares of idle blocks to go on with.
+
+    ``in_turn``, for one thread and nothing aside: each block's step 3 follows at once.  Residuals
+    then compare a factor's copy with the consensus it met.
 
     Factors that are stepped elsewhere take part one iteration at a time: their ``q - p`` stands
     in ``totals[0]`` already, and ``aside`` is the weighted sum of its squares.
@@ -399,6 +433,11 @@ def advance(
     own = division.shares[thread]
     threads = len(division.shares)
     pair_blocks = division.order[own[PAIRS] : own[PAIRS + 1]]
+    if in_turn:
+        alpha = min(alpha, MOST_IN_TURN)
+    rate = alpha / mass if in_turn else np.empty(0)
+    before = np.empty_like(rate)
+    total = p if in_turn else totals[thread]
     squares = 0.0
     offsets = 0.0
     balance = 0.0
@@ -406,20 +445,26 @@ def advance(
         return 0.0, 0.0, 0.0, limit
     for t in range(done + 1, done + iterations + 1):
         full = not cache or t % ROUND == 0
+        measured = t % ROUND == 0 or t == done + iterations
+        if in_turn and measured:
+            before[:] = p
         sums[thread, 0] = step_pairs(
             pair_var, pair, pair_blocks, 1.0 / rho, alpha, full, limit,
-            w_pair, pairs_asleep, p, totals[thread], ends,
+            w_pair, pairs_asleep, p, rate, total, ends,
         ) + step_groups(
             group_kind, group_size, group_count, group_link, group_factor, lits, k, ones, weight,
             own[BLOCKS], own[BLOCKS + 1], alpha, full, limit,
-            w_logic, tau, logic_asleep, p, totals[thread], scratch[thread], ks, lanes[thread], ends,
+            w_logic, tau, logic_asleep, p, rate, total, scratch[thread], ks, lanes[thread], ends,
         )  # fmt: skip
         meet(gate, threads)
         squares = aside + sum_of(sums, 0)
         limit = IDLE**2 * squares / links
-        sums[thread, 1] = consensus(
-            mass, alpha, own[SEGMENTS], own[SEGMENTS + 1], division.touched, p, totals
-        )
+        if in_turn and measured:
+            sums[thread, 1] = take_move(mass, alpha, before, p)
+        elif not in_turn:
+            sums[thread, 1] = consensus(
+                mass, alpha, own[SEGMENTS], own[SEGMENTS + 1], division.touched, p, totals
+            )
         if t % ROUND == 0:
             # Nobody moves between the two meetings, whosever share a link is.
             share = pull(t)
@@ -433,6 +478,8 @@ def advance(
         if t % ROUND == 0:
             balance += balance_of(squares, offsets, links)
     primal, dual = residuals(squares, offsets, alpha, links)
+    if in_turn:
+        primal = sqrt(squares / links)
     return primal, dual, balance, limit
 
 

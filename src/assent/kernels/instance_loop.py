@@ -45,6 +45,7 @@ is_resting = lean(schedule.is_resting)
 look_due = lean(schedule.look_due)
 penalty_factor = lean(schedule.penalty_factor)
 is_guessing = lean(schedule.is_guessing)
+tries_all = lean(schedule.tries_all)
 looks_first = lean(schedule.looks_first)
 
 
@@ -80,7 +81,7 @@ def solve(
     if known.size:
         value, violations = offer(own, tables, known, value, violations, x)
     iterations, balance, looked_at, idle = 0, 0.0, 0, 0.0
-    bounds, prefer_mean, chance = 0, True, settings.chance
+    bounds, prefer_mean, tried_at, chance = 0, True, inf, settings.chance
     next_rounding, rounded_at = schedule.FIRST_ROUNDING, 0
     next_ray, rays = schedule.FIRST_RAY, 0
     before = Links(state.w_pair[:0], state.w_logic[:0], state.w_table[:0])
@@ -115,10 +116,13 @@ def solve(
         iterations += more
         balance += tilt
         # 3. Take a bound.
+        residual = max(primal, moved)
+        try_all = tries_all(bounds, residual, tried_at)
+        if try_all:
+            tried_at = residual
         latest, prefer_mean = latest_bound(
-            own, tables, layout, aside, state, common, penalty, prefer_mean, iterations,
-            bounds % schedule.TRY_ALL == 0,
-        )  # fmt: skip
+            own, tables, layout, aside, state, common, penalty, prefer_mean, iterations, try_all
+        )
         bounds += 1
         change = bound - latest
         if latest < bound:

@@ -22,6 +22,7 @@ from assent.kernels.start import (
 )
 
 vertices = lean(schedule.vertices)
+takes_turns = lean(schedule.takes_turns)
 
 
 @inner
@@ -70,13 +71,14 @@ def step_aside(own, tables, layout, aside, state, common, alpha, penalty, cache,
 
 
 @glue
-def step_fused(own, state, common, alpha, penalty, cache, done, iterations, squares, idle):
+def step_fused(own, state, common, alpha, penalty, in_turn, cache, done, iterations, squares, idle):
     """Iterate the fused loop; ``squares`` belong to the factors stepped outside of it."""
     return advance(
         own.pair_var, own.kind[:common], own.size[:common], own.members[:common], own.link[:common],
         own.factor[:common], own.lits, own.k, own.weight, own.mass, own.total_weight, own.pair,
-        penalty, alpha, cache, done, iterations, squares, idle, state.w_pair, state.w_logic,
-        state.tau, state.p, state.mean_w_pair, state.mean_w_logic, state.mean_p,
+        penalty, alpha, in_turn, cache, done, iterations, squares, idle,
+        state.w_pair, state.w_logic, state.tau, state.p,
+        state.mean_w_pair, state.mean_w_logic, state.mean_p,
         state.pairs_asleep, state.logic_asleep, state.totals, state.block, state.lanes,
         state.division, 0, state.gate, state.sums,
     )  # fmt: skip
@@ -94,6 +96,8 @@ def iterate(
     alpha, idling = own.alpha, cache and not guessing
     at_once = max(1, iterations) if tables is None and not guessing else 1
     primal, dual, balance = inf, inf, 0.0
+    others = common < own.kind.size or state.w_table.size > 0
+    links = own.pair_var.size + own.lits.size + state.w_table.size
     for t in range(done, done + iterations, at_once):
         if guessing:
             extrapolate(history, state.w_pair.ravel(), state.w_logic, state.w_table, state.p)
@@ -102,8 +106,9 @@ def iterate(
             squares = step_aside(
                 own, tables, layout, aside, state, common, alpha, penalty, idling, t, idle
             )
+        in_turn = takes_turns(t, links, others)
         primal, dual, more, idle = step_fused(
-            own, state, common, alpha, penalty, idling, t, at_once, squares, idle
+            own, state, common, alpha, penalty, in_turn, idling, t, at_once, squares, idle
         )
         balance += more
         if tables is not None and (t + 1) % ROUND == 0:

@@ -42,6 +42,12 @@ BALANCED = 2.0
 LARGEST_CHANGE = 4.0
 
 
+# AD3's blocks of factors take turns in so many iterations; after them the plain method goes on,
+# whose convergence is proven.
+LAST_TURNS = 250
+# Larger problems may be shared between threads, which cannot take turns.
+TURNS_LINKS = 30_000
+
 # Where a small problem's iterations lead is guessed from the last few of them, between these two
 # counts of iterations: before, the factors are still finding their faces, and most problems with a
 # tight relaxation are solved; after, the plain method goes on, whose convergence is proven.
@@ -120,6 +126,15 @@ def penalty_factor(balance, rounds):
     return min(max(ratio, 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)
 
 
+def tries_all(bounds, residual, tried_at):
+    """Whether all of AD3's dual points are evaluated, not just the one that was best.
+
+    Now and then, and once the larger residual is a quarter of what it was when they were tried:
+    where everybody comes to agree at once, averages stay behind.
+    """
+    return bounds % TRY_ALL == 0 or 4.0 * residual < tried_at
+
+
 def vertices(iterations, exact):
     """How many vertices a table may try in the next iteration; ``exact`` are enough for any."""
     return iterations + 2 if iterations < INEXACT else exact
@@ -129,3 +144,12 @@ def is_guessing(iterations, links, warm):
     """Whether the next iteration begins where the earlier ones seem to lead."""
     first = FIRST_WARM_GUESS if warm else FIRST_GUESS
     return links <= GUESSED_LINKS and first <= iterations < LAST_GUESS
+
+
+def takes_turns(iterations, links, others):
+    """Whether AD3's blocks of factors take turns in the next iterations.
+
+    Not where ``others`` step some of the factors (another loop, other threads), nor on problems
+    so small that they guess: of 600 such problems two went astray between guesses and turns.
+    """
+    return iterations < LAST_TURNS and GUESSED_LINKS < links < TURNS_LINKS and not others

@@ -34,7 +34,7 @@ def advance_tables(
             w, asleep, p, totals[0], supports, work,
         )  # fmt: skip
         primal, dual, more, limit = advance(
-            *model, rho, alpha, cache, t, 1, squares, limit, *state
+            *model, rho, alpha, False, cache, t, 1, squares, limit, *state
         )
         balance += more
         if (t + 1) % ROUND == 0:

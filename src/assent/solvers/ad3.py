@@ -49,6 +49,8 @@ CURRENT, MEAN, SMOOTH = range(3)
 SMOOTHING = 12
 # Beyond this many links a second average is too much memory; small problems do without.
 SMOOTHED = 1_000_000
+# It begins after so many iterations, which by its weights are soon forgotten.
+SMOOTHED_FROM = 200
 # Links and entries of tables in one call into compiled code: interrupts wait for its end.
 TABLE_WORK = 20_000_000
 # Where so many iterations have passed since the last bound, three of them cost nothing.
@@ -88,6 +90,7 @@ class Workspace:
     calls: float = 0.0  # projections asked of factors
     bounds_taken: int = 0
     bounded_at: int = 0  # iteration of the last one
+    tried_at: float = np.inf  # larger residual when all dual points were tried last
     smooth: tuple[Float, Float, Float, Float] | None = None  # the averages, averaged again
     prefer: int = MEAN  # the dual point that gave the best bound when all were tried
     warm: bool = False  # begun at the end of an earlier run
@@ -118,8 +121,8 @@ class Workspace:
         return self.mean_w_pair, self.mean_w_logic, self.mean_w_table, self.mean_p
 
     def begin_smoothing(self) -> None:
-        """Start the average of averages where there is none, with what there is."""
-        if self.smooth is None and self.iterations >= kernel.ROUND:
+        """Start the average of averages where there is none, with what there is by then."""
+        if self.smooth is None and self.iterations >= SMOOTHED_FROM:
             pair, logic, table, p = (average.copy() for average in self.averages())
             self.smooth = pair, logic, table, p
 
@@ -167,6 +170,7 @@ class AD3:
         residual_tolerance: stop when both root-mean-square residuals are below.
         max_iterations: stop after so many iterations.
         over_relaxation: between 0 and 2, 1 being the plain method; ``None`` chooses by the factors.
+            While factors take turns (``kernels/ad3.py``) it is 1.7 at most.
         penalty: initial penalty; ``None`` scales it from the scores.
         adapt: whether the penalty follows the iterates.
         cache_idle: whether factors that agree with the consensus sleep for a few iterations.
@@ -317,10 +321,12 @@ class AD3:
         """
         w = workspace
         model, sums = _fused_model(problem, scores, w), np.zeros((w.threads, kernel.SUMS))
+        others = w.aside is not None or w.threads > 1
+        in_turn = schedule.takes_turns(w.iterations, problem.n_links, others)
 
         def share(thread: int, gate: Int64) -> tuple[float, float, float, float]:
             outcome = kernel.advance(
-                *model, w.penalty, alpha, idle, w.iterations, iterations, squares, w.idle,
+                *model, w.penalty, alpha, in_turn, idle, w.iterations, iterations, squares, w.idle,
                 *_fused_state(w, thread, gate, sums),
             )  # fmt: skip
             if not gate[CALLED_OFF]:
@@ -392,7 +398,9 @@ class AD3:
         """
         w = workspace
         rare = w.smooth is not None and w.iterations >= w.bounded_at + RARE
-        if w.bounds_taken % schedule.TRY_ALL == 0 or rare:
+        residual = max(w.primal_residual, w.dual_residual)
+        if schedule.tries_all(w.bounds_taken, residual, w.tried_at) or rare:
+            w.tried_at = residual
             points = (CURRENT, MEAN) if w.smooth is None else (CURRENT, MEAN, SMOOTH)
             states = [w.dual_state(point) for point in points]
             bounds = bounds_of_states(problem, scores, states, w.division)

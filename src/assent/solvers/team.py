@@ -9,6 +9,7 @@ from typing import TypeVar
 import numba
 from numpy.typing import NDArray
 
+from assent.kernels.schedule import TURNS_LINKS
 from assent.kernels.threads import CALLED_OFF, new_gate
 from assent.problem import Problem
 
@@ -16,7 +17,7 @@ Answer = TypeVar("Answer")
 
 # Below this many links a call is over before a second thread has begun: starting one takes a
 # tenth of a millisecond, as long as an iteration of this size.
-LEAST_LINKS = 30_000
+LEAST_LINKS = TURNS_LINKS
 
 
 def team_size(threads: int, problem: Problem) -> int:
