@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -289,6 +290,18 @@ def test_no_answer_is_no_answer_and_constraints_are_named():
     result = at.presolve(g).decode()
     assert result.status is at.Status.INFEASIBLE and result.certificate.verify()
     assert result.certificate.conflict
+
+
+def test_constraints_are_named_within_the_time_limit(monkeypatch):
+    g = at.FactorGraph()
+    x = g.binary(3, name="x")
+    g.add(at.AtLeast(2, x))
+    g.add(at.AtMost(1, x))
+    asked = []
+    room = import_module("assent.presolve")  # the name in the package is the function's
+    monkeypatch.setattr(room, "small_conflict", lambda _, seconds: asked.append(seconds) or ())
+    result = at.presolve(g).decode(exact=True, time_limit=1.0)
+    assert result.status is at.Status.INFEASIBLE and asked[0] <= 1.0
 
 
 @pytest.mark.parametrize("name", ["Arborescence", "Cardinality", "Chain", "Matching"])

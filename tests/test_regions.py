@@ -11,10 +11,11 @@ import pytest
 import assent as at
 from assent.compiled import graph_scores
 from assent.elimination import Piece, maximum
-from assent.problem import split_links
+from assent.problem import CAP, KNAPSACK, SUM, split_links
 from assent.proof import Replay
-from assent.region_worth import region_maxima
+from assent.region_worth import Loans, region_maxima
 from assent.regions import Regions, restate
+from assent.rules import Rule
 from assent.solvers.dual_bound import bound_at
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
@@ -73,6 +74,29 @@ def test_the_flat_problem_with_loans():
         shown = Replay(compiled, claim.scores).bound(proof)
         assert bound_at(problem, scores, dual) + worth == pytest.approx(shown)
     assert unequal
+
+
+def test_regions_are_told_apart_by_their_rules():
+    """Loans and literals are the same, what the constraints say is not."""
+    g = at.FactorGraph()
+    g.binary(3)
+    lits, three = np.arange(3, dtype=np.int32), frozenset(range(3))
+    none, heavy = np.ones(3), np.array([1.0, 1.0, 5.0])
+    rules = {
+        0: (Rule(SUM, 1, lits, None, 0.0, three),),
+        1: (Rule(CAP, 1, lits, None, 0.0, three),),
+        2: (Rule(KNAPSACK, 1, lits, none, 2.0, three),),
+        3: (Rule(KNAPSACK, 1, lits, heavy, 2.0, three),),
+        4: (Rule(KNAPSACK, 1, lits, heavy, 6.0, three),),
+    }
+    coordinate = np.tile(np.arange(3), 5)
+    region, block = np.repeat(np.arange(5), 3), np.full(15, -1)
+    amount = np.tile([1.0, 1.0, -2.0], 5)
+    amount[:6] = 1.0
+    loans = Loans(region, block, coordinate, np.zeros(15, np.int64), amount)
+    compiled = g.compile()
+    worth = region_maxima(compiled, loans, 5, compiled.fixed, {}, rules)
+    assert worth == [-1.0, 0.0, 2.0, 0.0, 2.0]
 
 
 def test_a_known_value_is_known_to_regions():

@@ -129,7 +129,8 @@ class Presolved:
         result = self.lift(result)
         if result.status is not Status.INFEASIBLE:
             return result
-        few = small_conflict(self.reductions[0].compiled, SECONDS)
+        left = max(request.deadline - time.perf_counter(), 0.0)
+        few = small_conflict(self.reductions[0].compiled, min(left, SECONDS))
         return replace(result, certificate=replace(result.certificate, conflict=few))
 
     def lift(self, result: Result) -> Result:

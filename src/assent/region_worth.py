@@ -73,7 +73,11 @@ def region_maxima(
 
 def _told(rules: tuple[Rule, ...], known: NDArray[np.int8]) -> tuple[Any, ...]:
     """All that a region's maximum depends on through its rules."""
-    return tuple((r.lits.tobytes(), r.k, r.spoken, _values(r, known).tobytes()) for r in rules)
+    return tuple(
+        (r.form, r.k, r.lits.tobytes(), r.spoken, _values(r, known).tobytes(),
+         None if r.weights is None else r.weights.tobytes(), r.capacity)
+        for r in rules
+    )  # fmt: skip
 
 
 def _values(rule: Rule, known: NDArray[np.int8]) -> NDArray[np.int8]:
