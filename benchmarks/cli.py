@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatch
 from pathlib import Path
 
 import click
@@ -32,7 +31,6 @@ from benchmarks import (
     to_bound,
 )
 from benchmarks.collection import Instance, has_instances, instances, uai_instances
-from benchmarks.constrained import constrained
 from benchmarks.papers import suite as papers
 from benchmarks.tables import new_console
 
@@ -78,7 +76,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(own_structures_command)
         context.invoke(projections_command, quick=quick)
         context.invoke(tighten_command, data=data, only="*", uai="")
-        context.invoke(auto_command, data=data, only="*", quick=quick)
+        context.invoke(auto_command, data=data, only="*", quick=quick, half="both")
         context.invoke(sentences_command)
         context.invoke(threads_command, quick=quick, sides="", count=2)
         context.invoke(decompositions_command, quick=quick)
@@ -153,12 +151,13 @@ def tighten_command(data: Path | None, only: str, uai: str) -> None:
 @data_option
 @only_option
 @quick_option
-def auto_command(data: Path | None, only: str, quick: bool) -> None:
-    """Auto against every single solver, on instances, models and constrained problems."""
-    chosen = [*instances(data, only=only, quick=quick), *uai_instances(data, only=only)]
-    sizes = (50, 200) if quick else (50, 200, 1000)
-    chosen += [Instance(name, build) for name, build in constrained(sizes) if fnmatch(name, only)]
-    auto.run(new_console(), chosen, TIME_LIMIT[True])
+@click.option("--half", type=click.Choice([auto.SEEN, auto.HELD_OUT, "both"]), default="both",
+              show_default=True, help="Models that settings were chosen by, or others.")
+def auto_command(data: Path | None, only: str, quick: bool, half: str) -> None:
+    """Auto against every single solver, on stored models and on random ones."""
+    halves = (auto.SEEN, auto.HELD_OUT) if half == "both" else (half,)
+    models = {name: auto.chosen(data, name, only, quick) for name in halves}
+    auto.run(new_console(), models, auto.LIMIT)
 
 
 @main.command("own-structures")

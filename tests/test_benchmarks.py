@@ -437,7 +437,18 @@ def test_outcomes_are_summed_up_by_family():
 
 
 def test_auto_beside_single_solvers():
-    found = auto.run(new_console(), instances(None, only="made_up_*_6"), 20.0)
-    assert [o.plan for o in found] == ["RoofDuality", "Elimination"]
+    models = instances(None, only="made_up_*_6")
+    found = auto.run(new_console(), {auto.SEEN: models}, 20.0)[auto.SEEN]
+    assert [o.plan for o in found] == ["RoofDuality + Elimination", "Elimination"]
     assert all(np.isfinite(o.seconds["Auto"]) and o.gap["Auto"] <= 1e-6 for o in found)
     assert found[1].seconds["RoofDuality"] == np.inf  # refused
+    assert all(o.ratio >= 0.5 for o in found)
+
+
+def test_halves_of_the_models_for_auto_share_nothing():
+    halves = [auto.chosen(None, half, "*", True) for half in (auto.SEEN, auto.HELD_OUT)]
+    names = [{one.name for one in half} for half in halves]
+    assert names[0] and names[1] and not names[0] & names[1]
+    assert {auto.is_seen(name) for name in ("a", "b", "c", "d", "e", "f")} == {True, False}
+    graphs = [one.build() for one in halves[0] if "_100_" not in one.name]
+    assert all(graph.compile().conflict is None for graph in graphs)

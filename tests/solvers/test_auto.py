@@ -30,6 +30,26 @@ def grid(rng, side, strength=1.0, states=None):
     return g
 
 
+def tables(rng, side, strength):
+    """A grid of labels whose neighbours have tables."""
+    g = at.FactorGraph()
+    x = g.categorical((side, side), states=3, scores=rng.normal(size=(side, side, 3)))
+    for a, b in ((x[1:], x[:-1]), (x[:, 1:], x[:, :-1])):
+        g.add(at.Dense(a, b, scores=strength * rng.normal(size=(*a.shape, 3, 3))))
+    return g
+
+
+def wide_rules(rng):
+    """Sums and pairs that leave a gap."""
+    g = at.FactorGraph()
+    x = g.binary(60, scores=rng.normal(size=60))
+    for _ in range(30):
+        g.add(at.AtMost(3, x[np.sort(rng.choice(60, 20, replace=False))]))
+    i, j = np.triu_indices(60, 1)
+    g.add(at.Pair(x[i], x[j], scores=rng.normal(size=len(i))))
+    return g
+
+
 @sweep_seeds(0.5)
 def test_exact_answers_equal_enumeration(seeds):
     for seed in seeds:
@@ -52,12 +72,14 @@ def test_exact_answers_equal_enumeration(seeds):
         (lambda rng: grid(rng, 4), False, "Elimination, as the graph is narrow: at most"),
         (lambda rng: grid(rng, 40), False, "RoofDuality, as all factors are over two binary"),
         (lambda rng: grid(rng, 40, 0.01), True, "RoofDuality, .*: one flow.$"),
-        (lambda rng: grid(rng, 16, 1.0, 4), False, "TRWS for some sweeps, .* Then AD3, as a gap"),
+        (lambda rng: grid(rng, 16, 1.0, 4), False, "AD3 for a moment, .* Then LinearProgram"),
+        (lambda rng: tables(rng, 12, 2.0), False, "TRWS for .* Then AD3 .* Then LinearProgram"),
+        (wide_rules, False, "AD3 for a moment, .* Then LinearProgram, as it is small"),
         (lambda rng: grid(rng, 16, 0.3, 4), True, "AD3 for a moment, as many relaxations"),
     ],
 )
 def test_the_plan_says_what_was_chosen(make, exact, words):
-    result = at.decode(make(np.random.default_rng(0)), at.Auto(exact=exact), time_limit=30.0)
+    result = at.decode(make(np.random.default_rng(0)), at.Auto(exact=exact), time_limit=300.0)
     assert re.match(words, result.plan)
     assert result.certificate.verify()
 

@@ -65,12 +65,13 @@ class Auto:
     ) -> Result:
         """Solve a compiled graph, step after step until one has the answer."""
         told = _Report(request.report)
-        own = replace(request, report=told, display=None)
+        own = replace(request, display=None)
         done: list[str] = []
         result: Result | None = None
         with request.display or nullcontext():
             for step in steps_for(compiled, self.exact, self.gap_tolerance):
-                own = replace(own, time_limit=_share(request, step.is_last))
+                report = told.until(step.many)
+                own = replace(own, report=report, time_limit=_share(request, step.is_last))
                 try:
                     found = drive(compiled, graph_scores, _told(step.solver, own), own)
                 except KeyboardInterrupt:  # before a solver began
@@ -90,7 +91,8 @@ class Auto:
                 with suppress(KeyboardInterrupt):  # it is proven, named or not
                     result = _named(result, compiled, graph_scores, request)
         assert result is not None, "there is always a step"
-        if self.exact and result.status is Status.RELAXED:  # there was more to be done
+        ended = self.exact and result.status is Status.RELAXED  # there was more to be done
+        if ended or result.message == CALLED_OFF:
             message = CALLED_OFF if told.is_over else TIME_LIMIT
             result = replace(result, status=Status.STOPPED, message=message)
         return replace(result, plan=" Then ".join(done))
@@ -126,6 +128,12 @@ class _Report:
         answer = self.report(step)
         self.is_over = self.is_over or answer is True
         return answer
+
+    def until(self, many: int | None) -> Callable[[Progress], Any]:
+        """The same, and stop after so many iterations."""
+        if many is None:
+            return self
+        return lambda step: self(step) is True or step.iteration >= many
 
 
 def _share(request: Request, last: bool) -> float | None:

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from assent.compiled import Compiled
-from assent.problem import KNAPSACK, Problem
+from assent.problem import KNAPSACK, POTTS, Problem
 from assent.solvers.repulsions import what_is_larger
 
 # Where an answer is wanted soon, elimination may look at so many entries at most, plus some for
@@ -18,16 +18,34 @@ from assent.solvers.repulsions import what_is_larger
 SOON, SOON_PER_LINK = 1 << 20, 500
 
 # Pairs of variables looked at per variable and link while an order of elimination is sought.
-SOON_EFFORT = 100
+SOON_EFFORT = 1000
+
+# A flow takes no longer than a thorough search for orders: beside it few pairs are looked at, so
+# many in all if that is more, and none before it where variables have more links than narrow
+# graphs have, on average.
+FLOW_EFFORT, FLOW_LOOKS = 30, 30_000
+NARROW_LINKS = 3.5
 
 # Elimination that looks at this many entries per link at most is quicker than any decoder.
 AT_ONCE_PER_LINK = 50
 
-# Sweeps in which TRWS closes the gap of most pairwise models whose relaxation is tight.
-FIRST_SWEEPS = 100
+# Sweeps in which TRWS closes the gap of most models whose relaxation is tight.  It is quicker than
+# AD3 where tables have few entries, at most so many per link.
+FIRST_SWEEPS = 30
+FEW_ENTRIES = 2.5
 
-# A relaxation with knapsacks is solved as a linear program up to so many links.
-MOST_KNAPSACK_LINKS = 20_000
+# Iterations in which AD3 solves most relaxations of tables that are tight.
+FIRST_TABLES = 60
+# ... and those that elimination would solve nearly as soon.
+BEFORE_ELIMINATION = 20
+
+# Iterations of AD3 that take about half as long as a linear program: some, and one more for so
+# many links.
+FIRST_RULES, LINKS_PER_ITERATION = 40, 80
+
+# Up to so many links and entries of tables a linear program takes less time than AD3 does for the
+# last digits of a relaxation that is not tight.
+SOON_PROGRAM = 25_000
 
 # Beyond so many links a flow takes longer and more memory than a decoder's first bounds.
 MOST_FLOW_LINKS = 4_000_000
@@ -51,11 +69,16 @@ MOST_PROGRAM = 1_000_000
 
 @dataclass(frozen=True)
 class Step:
-    """A solver, in words why it was chosen, and whether nothing is tried after it."""
+    """A solver, in words why it was chosen, and whether nothing is tried after it.
+
+    It is called off after so ``many`` iterations, without any thought for an answer: the next step
+    has one.
+    """
 
     solver: Any
     words: str
     is_last: bool = True
+    many: int | None = None
 
 
 _unshared: WeakKeyDictionary[Problem, bool] = WeakKeyDictionary()
@@ -73,21 +96,54 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
     if not problem.n_links:
         yield _unlinked(tolerance)
         return
-    most = SOON + SOON_PER_LINK * problem.n_links
-    shortcut = _alone(problem, tolerance) or _elimination(problem, tolerance, SOON_EFFORT, most)
-    if shortcut is not None:
-        yield from _before(problem, shortcut, tolerance)
-        yield shortcut
-    elif exact:
-        yield from _exact_steps(compiled, tolerance)
+    alone = _alone(problem, tolerance)
+    if alone is not None:
+        yield alone
     elif _takes_flow(problem):
-        yield _roof(tolerance)
+        yield from _flow_steps(compiled, exact, tolerance)
     else:
-        yield from _decoders(problem, tolerance)
+        narrow = _elimination(problem, tolerance, SOON_EFFORT, soon(problem))
+        if narrow is not None:
+            yield from _before(problem, tolerance)
+            yield narrow
+        elif exact:
+            yield _first(_look(problem, tolerance))
+            yield from _proof_steps(compiled, tolerance)
+        else:
+            yield from _decoders(problem, tolerance)
 
 
-def _exact_steps(compiled: Compiled, tolerance: float) -> Iterator[Step]:
-    """A look at the relaxation, then whatever ends with a proof, on a smaller problem if possible.
+def soon(problem: Problem) -> int:
+    """Entries that elimination may look at where an answer is wanted soon."""
+    return SOON + SOON_PER_LINK * problem.n_links
+
+
+def _flow_steps(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Step]:
+    """One flow, unless elimination is quicker, or follows."""
+    problem = compiled.problem
+    effort = max(FLOW_EFFORT, FLOW_LOOKS // problem.n_links)
+    narrow = None
+    if problem.n_links <= NARROW_LINKS * problem.n:
+        narrow = _elimination(problem, tolerance, effort, soon(problem))
+    if narrow is None or not is_at_once(problem):
+        yield _first(_roof(tolerance))
+        narrow = _elimination(problem, tolerance, effort, soon(problem))  # remembered
+    if narrow is not None:
+        yield narrow
+    elif exact:
+        yield from _proof_steps(compiled, tolerance)
+
+
+def is_at_once(problem: Problem) -> bool:
+    """Whether an order of elimination is known that is quicker than any decoder."""
+    from assent.solvers.elimination import Way, way_for
+
+    way = way_for(problem)
+    return isinstance(way, Way) and way.work <= AT_ONCE_PER_LINK * problem.n_links
+
+
+def _proof_steps(compiled: Compiled, tolerance: float) -> Iterator[Step]:
+    """Whatever ends with a proof once a look has left a gap, on a smaller problem if possible.
 
     The words of the latter come with its result.
     """
@@ -95,7 +151,6 @@ def _exact_steps(compiled: Compiled, tolerance: float) -> Iterator[Step]:
     from assent.solvers.presolving import Presolving
 
     problem = compiled.problem
-    yield _first(_roof(tolerance) if _takes_flow(problem) else _look(problem, tolerance))
     is_small = entries_of(problem) <= SOON_TIGHTENED
     if is_small and _elimination(problem, tolerance, EFFORT, MOST_WORK) is not None:
         yield _first(_tightened(tolerance))
@@ -109,10 +164,10 @@ def exact_step(compiled: Compiled, tolerance: float, wide: bool) -> Step:
     problem = compiled.problem
     if not problem.n_links:
         return _unlinked(tolerance)
-    soon = SOON_EFFORT, SOON + SOON_PER_LINK * problem.n_links
+    narrow = SOON_EFFORT, soon(problem)
     return (
         _alone(problem, tolerance)
-        or _elimination(problem, tolerance, *((EFFORT, MOST_WORK) if wide else soon))
+        or _elimination(problem, tolerance, *((EFFORT, MOST_WORK) if wide else narrow))
         or _by_parts(compiled, tolerance)
         or _search(problem, tolerance)
     )
@@ -172,44 +227,60 @@ def _look(problem: Problem, tolerance: float) -> Step:
     from assent.solvers.ad3 import AD3
 
     most = FIRST_LOOK if len(problem.tables.kind) else FIRST_LOOK_AT_RULES
-    words = "AD3 for a moment, as many relaxations are tight."
-    return Step(AD3(gap_tolerance=tolerance, max_iterations=most), words)
+    return Step(AD3(gap_tolerance=tolerance, max_iterations=most), LOOK)
 
 
-def _decoders(problem: Problem, tolerance: float) -> list[Step]:
+LOOK = "AD3 for a moment, as many relaxations are tight."
+
+
+def _decoders(problem: Problem, tolerance: float) -> Iterator[Step]:
+    """AD3, and a linear program for the last digits where it is quick."""
     from assent.solvers.ad3 import AD3
 
-    loose = KNAPSACK in problem.group_kind and not problem.models
-    if loose and problem.n_links <= MOST_KNAPSACK_LINKS:
-        from assent.solvers.linear_program import LinearProgram
-
-        words = "LinearProgram, as a knapsack is one row there."
-        return [Step(LinearProgram(gap_tolerance=tolerance), words)]
+    if problem.models or entries_of(problem) > SOON_PROGRAM:
+        yield Step(AD3(gap_tolerance=tolerance), "AD3: no shortcut applies.")
+        return
+    if KNAPSACK in problem.group_kind:
+        yield _program(tolerance, "LinearProgram, as a knapsack is one row there.")
+        return
+    many = FIRST_RULES + problem.n_links // LINKS_PER_ITERATION
     if is_pairwise(problem):
-        rest = Step(AD3(gap_tolerance=tolerance), "AD3, as a gap remained.")
-        return [_first(_sweeps(tolerance)), rest]
-    return [Step(AD3(gap_tolerance=tolerance), "AD3: no shortcut applies.")]
+        many = FIRST_TABLES
+        if _sweeps_are_quick(problem):
+            yield _sweeps(tolerance)
+    yield _called_off(AD3(gap_tolerance=tolerance), LOOK, many)
+    yield _program(tolerance, "LinearProgram, as it is small and a gap remained.")
+
+
+def _program(tolerance: float, words: str) -> Step:
+    from assent.solvers.linear_program import LinearProgram
+
+    return Step(LinearProgram(gap_tolerance=tolerance), words)
+
+
+def _called_off(solver: Any, words: str, many: int) -> Step:
+    return Step(solver, words, is_last=False, many=many)
+
+
+def _sweeps_are_quick(problem: Problem) -> bool:
+    tables = problem.tables
+    few = int(tables.entry[-1]) <= FEW_ENTRIES * problem.n_links
+    return few and POTTS not in tables.kind
 
 
 def _sweeps(tolerance: float) -> Step:
     from assent.solvers.trws import TRWS
 
     words = "TRWS for some sweeps, as all factors are over two variables."
-    return Step(TRWS(gap_tolerance=tolerance, max_iterations=FIRST_SWEEPS), words)
+    return _called_off(TRWS(gap_tolerance=tolerance), words, FIRST_SWEEPS)
 
 
-def _before(problem: Problem, shortcut: Step, tolerance: float) -> list[Step]:
-    """A flow or sweeps first, where they are likely to be quicker than large joins."""
-    from assent.solvers.elimination import Elimination, Way, way_for
+def _before(problem: Problem, tolerance: float) -> Iterator[Step]:
+    """Some iterations first, where they are likely to be quicker than large joins."""
+    from assent.solvers.ad3 import AD3
 
-    if not isinstance(shortcut.solver, Elimination):
-        return []
-    way = way_for(problem)
-    if isinstance(way, Way) and way.work <= AT_ONCE_PER_LINK * problem.n_links:
-        return []
-    if _takes_flow(problem):
-        return [_first(_roof(tolerance))]
-    return [_first(_sweeps(tolerance))] if is_pairwise(problem) else []
+    if is_pairwise(problem) and not is_at_once(problem):
+        yield _called_off(AD3(gap_tolerance=tolerance), LOOK, BEFORE_ELIMINATION)
 
 
 def is_pairwise(problem: Problem) -> bool:

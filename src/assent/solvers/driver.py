@@ -200,7 +200,8 @@ class Run:
 
         A tenth more than the longest, and at most half of the time: answers need iterations.
         """
-        likely = 1.1 * self.rounding_seconds or ROUNDING_ITERATIONS * self.pace
+        iterations = min(ROUNDING_ITERATIONS, self.solver.max_iterations)  # one step says little
+        likely = 1.1 * self.rounding_seconds or iterations * self.pace
         return min(likely, 0.5 * (self.deadline - self.started))
 
     def _take_bound(self, workspace: Any) -> None:
