@@ -112,3 +112,17 @@ def test_a_count_and_its_pairs_are_exact():
     assert result.status is at.Status.OPTIMAL and result.bound == pytest.approx(0.2)
     proof = result.certificate.proof
     assert len(proof.rules) and result.certificate.verify()
+
+
+@pytest.mark.parametrize("solver", [at.Tightened(), at.BranchAndCut()])
+def test_rows_may_show_that_nothing_is_possible(solver):
+    """The relaxation has answers, of halves; what two constraints say of two literals has none."""
+    g = at.FactorGraph()
+    x = g.binary(3, scores=[1.0, 0.5, 0.2], name="x")
+    g.add(at.Agree(x[0], x[1]))
+    g.add(at.AtMostOne(x[:2]))
+    g.add(at.All(x[1:], output=~x[0]))
+    assert at.decode(g, at.LinearProgram()).status is at.Status.RELAXED
+    result = at.decode(g, solver)
+    assert result.status is at.Status.INFEASIBLE and result.certificate.verify()
+    assert not result.certificate.trusted

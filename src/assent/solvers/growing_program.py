@@ -145,7 +145,7 @@ class GrowingProgram:
             return None
         return self._prove(-self.lp.scale * np.array(solution.row_dual), fixed)
 
-    def refutation(self, fixed: NDArray[np.int8]) -> Loans | None:
+    def refutation(self, fixed: NDArray[np.int8] | None = None) -> Loans | None:
         """A ray of multipliers that shows that a program without an answer has none, if found."""
         _, found, ray = self.highs.getDualRay()
         if not found:

@@ -9,7 +9,7 @@ are written out, which shows more.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -100,7 +100,7 @@ class Tightened:
         if status == "interrupted":
             raise KeyboardInterrupt
         if status == "infeasible":
-            w.ray = find_ray(problem, build_lp(problem, scores), w.deadline)
+            self._refute(problem, scores, w)
         loans = w.program.loans()
         if loans is not None and loans.bound < w.bound:
             w.best, w.bound = restate(problem, w.outer, loans), loans.bound
@@ -109,6 +109,13 @@ class Tightened:
             w.rounds, np.inf, np.inf, finished=not w.solved,
             reason=why_it_stopped(status),
         )  # fmt: skip
+
+    def _refute(self, problem: Problem, scores: Scores, w: Workspace) -> None:
+        """Nothing is possible: link scores show it, or the rows that were found."""
+        w.ray = find_ray(problem, build_lp(problem, scores), w.deadline)
+        loans = None if w.ray is not None else w.program.refutation()
+        if loans is not None:
+            w.best, w.bound = replace(restate(problem, w.outer, loans), is_ray=True), -np.inf
 
     def _write_out(self, problem: Problem, scores: Scores, w: Workspace) -> bool:
         """Start again with tables of undecided variables written out, if there are any left."""
