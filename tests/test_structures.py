@@ -157,3 +157,14 @@ def test_new_scores_and_inner_marginals(name):
     apart = settled.trace.primal_residual[-1] * np.abs(theta).sum()
     assert abs(worth - cold.value) <= 0.02 * (1.0 + abs(cold.value)) + apart
     assert parts.min(initial=0.0) >= 0.0 and parts.max(initial=0.0) <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("kind", [at.Arborescence, at.ProjectiveTree])
+def test_a_word_with_two_known_heads_is_refuted(kind):
+    g = at.FactorGraph()
+    arc = g.binary(4, scores=1.0, name="arc")
+    g.add(kind(arc, heads=[0, 2, 0, 1], modifiers=[1, 1, 2, 2]))
+    for i, value in enumerate((1, 1, 1, 0)):
+        g.fix(arc[i], value)
+    result = at.decode(g)
+    assert result.status is at.Status.INFEASIBLE and result.certificate.verify()

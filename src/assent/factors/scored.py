@@ -72,7 +72,7 @@ class Scored(Factor):
     def allowed(self, fixed: NDArray[np.int8]) -> list[NDArray[np.bool_]]:
         """Per slot, which states ``[m, states]`` agree with fixed coordinates (-1: free).
 
-        A state that is true rules alone.
+        A state that is true rules alone; where two are, none is left.
         """
         negated = self.codes < 0
         known = fixed[np.where(negated, ~self.codes, self.codes)]
@@ -84,8 +84,8 @@ class Scored(Factor):
                 parts.append(np.concatenate([can_be_false[:, place], can_be_true[:, place]], 1))
             else:
                 must = ~can_be_false[:, place]
-                alone = ~must.any(axis=1, keepdims=True)
-                parts.append(can_be_true[:, place] & (must | alone))
+                others = must.sum(axis=1, keepdims=True) - must
+                parts.append(can_be_true[:, place] & (others == 0))
         return parts
 
     @abstractmethod
