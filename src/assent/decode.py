@@ -14,7 +14,6 @@ from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores, 
 from assent.errors import ModelError, RecompileWarning
 from assent.graph import FactorGraph
 from assent.result import Beginning, Result
-from assent.solvers.settings import check_time_limit
 from assent.trace import Progress
 
 if TYPE_CHECKING:
@@ -82,6 +81,8 @@ def decode(
 
 def check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
     """Raise on settings that cannot be meant."""
+    from assent.solvers.settings import check_time_limit
+
     check_time_limit(time_limit)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is a function of a Progress, got {callback!r}")
