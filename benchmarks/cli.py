@@ -151,8 +151,13 @@ def tighten_command(data: Path | None, only: str, uai: str) -> None:
 @data_option
 @only_option
 @quick_option
-@click.option("--half", type=click.Choice([auto.SEEN, auto.HELD_OUT, "both"]), default="both",
-              show_default=True, help="Models that settings were chosen by, or others.")
+@click.option(
+    "--half",
+    type=click.Choice([auto.SEEN, auto.HELD_OUT, "both"]),
+    default="both",
+    show_default=True,
+    help="Models that settings were chosen by, or others.",
+)
 def auto_command(data: Path | None, only: str, quick: bool, half: str) -> None:
     """Auto against every single solver, on stored models and on random ones."""
     halves = (auto.SEEN, auto.HELD_OUT) if half == "both" else (half,)
@@ -234,8 +239,13 @@ def batch_command(quick: bool, count: int | None, threads: int) -> None:
 @quick_option
 @data_option
 @only_option
-@click.option("--kind", type=click.Choice(["all", "uai-small", "uai", "stored", "constrained"]),
-              default="all", show_default=True, help="Which models.")
+@click.option(
+    "--kind",
+    type=click.Choice(["all", "uai-small", "uai", "stored", "constrained"]),
+    default="all",
+    show_default=True,
+    help="Which models.",
+)
 @click.option("--limit", type=float, default=20.0, show_default=True, help="CPU seconds for each.")
 @click.option("--solvers", default=",".join(exact.SOLVERS), show_default=True)
 @click.option("--results", type=click.Path(path_type=Path), help="File that keeps every outcome.")

@@ -37,9 +37,7 @@ relation_scores[2, 3, 2] = 1.4  # Charlotte lives in Paris
 graph = at.FactorGraph()
 kind = graph.categorical(states=TYPES, scores=type_scores, name="kind")
 first, second = np.nonzero(~np.eye(n, dtype=bool))  # all ordered pairs of different names
-link = graph.categorical(
-    states=RELATIONS, scores=relation_scores[first, second], name="link"
-)
+link = graph.categorical(states=RELATIONS, scores=relation_scores[first, second], name="link")
 
 # One implication per pair and relation; the arrays on both sides line up element by element.
 for relation, (subject, target) in SIGNATURE.items():

@@ -50,6 +50,8 @@ def best_tour(start, data, scores, inner, scale, states):
             length -= data[before * d + at_stop]
         at_stop = before
     return top, 0.0
+
+
 # [kernel]
 
 

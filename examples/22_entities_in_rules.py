@@ -40,9 +40,7 @@ signature = logic.relation("signature", SIGNATURE, links, kinds, kinds)
 
 x, y, r, s, t = logic.variables("x y r s t")
 rules = logic.Rules(graph)
-rules.add(
-    (related(x, y, r) & signature(r, s, t)) >> (is_a(x, s) & is_a(y, t)), name="types fit"
-)
+rules.add((related(x, y, r) & signature(r, s, t)) >> (is_a(x, s) & is_a(y, t)), name="types fit")
 rules.add(related(x, x, "none"), name="nobody is related to himself")
 rules.add(logic.at_most(1, y, related(x, y, "lives in")), name="one home")
 print(rules.report())

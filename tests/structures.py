@@ -170,9 +170,7 @@ def best_few(scores, inner):
 
 def custom(rng: np.random.Generator, graph: at.FactorGraph) -> at.Custom:
     size = int(rng.integers(2, 6))
-    return at.Custom(
-        literals(rng, graph, size), maximize=best_few, scores=rng.normal(size=3) * 2.0
-    )
+    return at.Custom(literals(rng, graph, size), maximize=best_few, scores=rng.normal(size=3) * 2.0)
 
 
 @njit

@@ -384,9 +384,7 @@ def refutes(compiled: Compiled, scores: GraphScores) -> bool:
 def explainer(compiled: Compiled) -> Explainer:
     """Tells why coordinates are fixed; propagation is repeated for it."""
     graph, blocks, forbids = compiled.graph, compiled.blocks, compiled.forbids
-    _, values, rank, _ = _propagate(
-        graph, len(compiled.fixed), blocks, compiled.evidence, forbids
-    )
+    _, values, rank, _ = _propagate(graph, len(compiled.fixed), blocks, compiled.evidence, forbids)
     return Explainer(graph, blocks, forbids, compiled.evidence, values, rank)
 
 

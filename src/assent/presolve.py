@@ -181,9 +181,7 @@ class Presolved:
         return f"Presolved: {self.told()}"
 
 
-def presolve(
-    graph: FactorGraph, *, scores: Mapping[Any, Any] | None = None
-) -> Presolved:
+def presolve(graph: FactorGraph, *, scores: Mapping[Any, Any] | None = None) -> Presolved:
     """Make a graph smaller: the same optimum, and a way from its best answer to one of the graph.
 
     - *Dominated* values are put away: where another value is at least as good whatever the other

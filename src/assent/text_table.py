@@ -18,9 +18,7 @@ def format_table(header: Row, rows: Sequence[Row], markdown: bool = False) -> st
     """
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     ruled = [header, ["-" * width for width in widths], *rows]
-    padded = [
-        [cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in ruled
-    ]
+    padded = [[cell.ljust(width) for cell, width in zip(row, widths, strict=True)] for row in ruled]
     if markdown:
         return "\n".join(f"| {' | '.join(row)} |" for row in padded)
     return "\n".join("  ".join(row).rstrip() for row in padded)

@@ -63,8 +63,23 @@ def test_evidence_limits_and_files(chain, tmp_path):
     evidence.write_text("1 1 0\n")
     output, plot = tmp_path / "answer.txt", tmp_path / "run.png"
     done = run(
-        "decode", chain, "--evidence", evidence, "--output", output, "--plot", plot,
-        "--max-iterations", 500, "--time-limit", 20, "--tolerance", 1e-4, "--seed", 3, "--json",
+        "decode",
+        chain,
+        "--evidence",
+        evidence,
+        "--output",
+        output,
+        "--plot",
+        plot,
+        "--max-iterations",
+        500,
+        "--time-limit",
+        20,
+        "--tolerance",
+        1e-4,
+        "--seed",
+        3,
+        "--json",
     )
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["assignment"][1] == 0
@@ -261,7 +276,9 @@ def test_help_needs_no_compiler():
 def test_runs_as_a_module():
     done = subprocess.run(
         [sys.executable, "-m", "assent.cli", "--version"],
-        capture_output=True, text=True, check=True,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert assent.__version__ in done.stdout
 

@@ -82,9 +82,7 @@ def test_kernels_by_their_definition():
         r = np.sqrt(2.0)
         return np.stack([u * u, v * v, r * u * v, r * u, r * v, np.ones(len(x))], axis=1)
 
-    np.testing.assert_allclose(
-        Polynomial(2, 1.0, normalized=False)(a, b), square(a) @ square(b).T
-    )
+    np.testing.assert_allclose(Polynomial(2, 1.0, normalized=False)(a, b), square(a) @ square(b).T)
     unit = [x / np.linalg.norm(x, axis=1, keepdims=True) for x in (square(a), square(b))]
     np.testing.assert_allclose(Polynomial(2, 1.0)(a, b), unit[0] @ unit[1].T)
     expected = np.exp(-((a[:, None] - b) ** 2).sum(axis=2) / (2 * 0.7**2))

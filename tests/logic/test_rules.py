@@ -55,9 +55,7 @@ def test_a_name_is_not_captured_when_a_clause_is_multiplied_out(graph):
     p, q = unary(graph, 2, "p"), unary(graph, 2, "q")
     logic.Rules(graph).add(p(x) | logic.forall(x, q(x)))
     expected = {
-        tuple(point)
-        for point in binary_points(4).tolist()
-        if all(point[:2]) or all(point[2:])
+        tuple(point) for point in binary_points(4).tolist() if all(point[:2]) or all(point[2:])
     }
     assert feasible_points(graph, 4) == expected
 
@@ -155,9 +153,7 @@ def test_exists_one_as_an_equivalence_allows_two(graph, size):
 def test_exists_one_under_negation(graph):
     p = unary(graph, 3)
     logic.Rules(graph).add(~logic.exists_one(x, p(x)))
-    assert feasible_points(graph, 3) == {
-        tuple(v) for v in binary_points(3).tolist() if sum(v) != 1
-    }
+    assert feasible_points(graph, 3) == {tuple(v) for v in binary_points(3).tolist() if sum(v) != 1}
 
 
 # ---------------------------------------------------------------- counting the same thing twice

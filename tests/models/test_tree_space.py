@@ -27,8 +27,11 @@ def all_vertices(space: TreeSpace) -> np.ndarray:
              for s in range(k)]  # fmt: skip
         for v, parent in enumerate(space.parents):
             if parent >= 0:
-                z += [float((a, b) == (states[v], states[parent]))
-                      for a in range(space.states[v]) for b in range(space.states[parent])]
+                z += [
+                    float((a, b) == (states[v], states[parent]))
+                    for a in range(space.states[v])
+                    for b in range(space.states[parent])
+                ]
         found.append(z)
     return np.array(found)
 

@@ -18,16 +18,32 @@ from assent.cli.solvers import SOLVERS
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
 @click.option("--solvers", "names", help="Names as in `assent solvers`, with commas between.")
-@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), default=10.0,
-              show_default=True, help="Seconds for each solver.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-              help="For the randomized part of rounding.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="Seconds for each solver.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="For the randomized part of rounding.",
+)
 @click.option("--plot", type=WritableFile(), help="Draw bounds and values of all runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 def compare(
-    file: Path, evidence: Path | None, names: str | None, time_limit: float, seed: int,
-    plot: Path | None, as_json: bool, markdown: bool,
+    file: Path,
+    evidence: Path | None,
+    names: str | None,
+    time_limit: float,
+    seed: int,
+    plot: Path | None,
+    as_json: bool,
+    markdown: bool,
 ) -> None:
     """Run several solvers on FILE and show what each found, proved and took."""
     if plot is not None and find_spec("matplotlib") is None:

@@ -32,28 +32,65 @@ _positive = click.FloatRange(min=0, min_open=True)
 @click.command()
 @click.argument("file", type=EXISTING_FILE)
 @click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
-@click.option("--data", type=EXISTING_FOLDER,
-              help="Folder of a rule file's data; by default the one it is in.")
-@click.option("--solver", type=click.Choice(list(SOLVERS)), default="auto", show_default=True,
-              help="Which decoder; `assent solvers` lists them.")
+@click.option(
+    "--data",
+    type=EXISTING_FOLDER,
+    help="Folder of a rule file's data; by default the one it is in.",
+)
+@click.option(
+    "--solver",
+    type=click.Choice(list(SOLVERS)),
+    default="auto",
+    show_default=True,
+    help="Which decoder; `assent solvers` lists them.",
+)
 @click.option("--exact", is_flag=True, help="Go on until the answer is proven optimal.")
-@click.option("--tolerance", type=click.FloatRange(min=0), default=1e-6, show_default=True,
-              help="Proven optimal means: bound - value <= tolerance * (1 + |bound|).")
+@click.option(
+    "--tolerance",
+    type=click.FloatRange(min=0),
+    default=1e-6,
+    show_default=True,
+    help="Proven optimal means: bound - value <= tolerance * (1 + |bound|).",
+)
 @click.option("--max-iterations", type=click.IntRange(min=1), help="Stop after this many.")
 @click.option("--time-limit", type=_positive, help="Stop after this many seconds.")
-@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True,
-              help="How many threads work on a large problem, or on several graphs (AD3 only).")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
-              help="For the randomized part of rounding.")
-@click.option("--output", type=WritableFile(),
-              help="Write the assignment: its length, its values; a line per graph.")
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many threads work on a large problem, or on several graphs (AD3 only).",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="For the randomized part of rounding.",
+)
+@click.option(
+    "--output",
+    type=WritableFile(),
+    help="Write the assignment: its length, its values; a line per graph.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--plot", type=WritableFile(), help="Draw the run of a single graph.")
 @click.option("--quiet", is_flag=True, help="No progress, no summary.")
 def decode(
-    file: Path, evidence: Path | None, data: Path | None, solver: str, exact: bool,
-    tolerance: float, max_iterations: int | None, time_limit: float | None, threads: int, seed: int,
-    output: Path | None, as_json: bool, plot: Path | None, quiet: bool,
+    file: Path,
+    evidence: Path | None,
+    data: Path | None,
+    solver: str,
+    exact: bool,
+    tolerance: float,
+    max_iterations: int | None,
+    time_limit: float | None,
+    threads: int,
+    seed: int,
+    output: Path | None,
+    as_json: bool,
+    plot: Path | None,
+    quiet: bool,
 ) -> None:
     """Find the best assignment of FILE (.uai, .LG, .fg, .wcsp or .rules, also .gz or .xz).
 
@@ -72,8 +109,12 @@ def decode(
     import assent
 
     try:
-        settings = _solver(_chosen(solver, models, max_iterations, threads, exact), tolerance,
-                           max_iterations, threads)
+        settings = _solver(
+            _chosen(solver, models, max_iterations, threads, exact),
+            tolerance,
+            max_iterations,
+            threads,
+        )
         shared: dict[str, Any] = {"time_limit": time_limit, "seed": seed, "progress": not quiet}
         results: Sequence[Result]
         if len(models) == 1:
@@ -184,8 +225,9 @@ def _report(models: list[FileModel], results: Sequence[Result]) -> str:
 def _summary(model: FileModel, result: Result) -> str:
     lines = [f"{result.status.name}: {result.message}"]
     if result.feasible:
-        lines.append(f"value {result.value:.9g} <= optimum <= bound {result.bound:.9g}, "
-                     f"gap {result.gap:.3g}")
+        lines.append(
+            f"value {result.value:.9g} <= optimum <= bound {result.bound:.9g}, gap {result.gap:.3g}"
+        )
     elif math.isfinite(result.bound):
         lines.append(f"no feasible assignment found; none scores above {result.bound:.9g}")
     lines += [f"trusting {name}: not rechecked here" for name in result.certificate.trusted]

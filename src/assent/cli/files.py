@@ -20,9 +20,7 @@ class WritableFile(click.Path):
     def __init__(self) -> None:
         super().__init__(dir_okay=False, writable=True, path_type=Path)
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if not path.absolute().parent.is_dir():
             self.fail(f"folder {str(path.parent)!r} does not exist", param, ctx)

@@ -12,15 +12,19 @@ from assent.cli.files import EXISTING_FILE, EXISTING_FOLDER, WritableFile, bad_f
 
 @click.command()
 @click.argument("file", type=EXISTING_FILE)
-@click.option("--data", type=EXISTING_FOLDER,
-              help="Folder of the data files; by default the one FILE is in.")
-@click.option("--limit", type=click.IntRange(min=1), default=10_000_000, show_default=True,
-              help="Bindings beyond which a rule is refused.")
+@click.option(
+    "--data", type=EXISTING_FOLDER, help="Folder of the data files; by default the one FILE is in."
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=10_000_000,
+    show_default=True,
+    help="Bindings beyond which a rule is refused.",
+)
 @click.option("--output", type=WritableFile(), help="Write the graph (.fg).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def ground(
-    file: Path, data: Path | None, limit: int, output: Path | None, as_json: bool
-) -> None:
+def ground(file: Path, data: Path | None, limit: int, output: Path | None, as_json: bool) -> None:
     """Ground the rules of FILE and say which became how many factors and variables."""
     with bad_files_reported():
         from assent.io import save_graph

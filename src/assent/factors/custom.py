@@ -163,7 +163,6 @@ class Custom(Structure):
         return states[0]
 
 
-
 def compiler_is_off() -> bool:
     """Whether Numba leaves functions as they are."""
     return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")

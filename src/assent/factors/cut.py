@@ -127,9 +127,7 @@ class Cut(Structure):
         from assent.kernels import cut
         from assent.kernels.cut_projection import project_cut
 
-        return Kernels(
-            cut.maximize_cut, cut.parts_cut, project=project_cut, blend=cut.blend_cut
-        )
+        return Kernels(cut.maximize_cut, cut.parts_cut, project=project_cut, blend=cut.blend_cut)
 
 
 def clean_edges(edges: Any, n: int) -> Int64:

@@ -113,9 +113,7 @@ def all_slots(
     if isinstance(variables, (list, tuple)):
         return slots_of(kind, tuple(variables))
     if not isinstance(variables, (Categorical, Literals)):
-        raise TypeError(
-            f"{kind} takes an array of variables or a list of them, got {variables!r}"
-        )
+        raise TypeError(f"{kind} takes an array of variables or a list of them, got {variables!r}")
     if variables.ndim == 0 or not variables.shape[-1]:
         raise ModelError(f"{kind} needs an axis of at least one variable, got {variables!r}")
     *shape, n = variables.shape

@@ -89,9 +89,7 @@ def pair_count(modifiers: int) -> int:
     return (modifiers + 1) * (modifiers + 2) // 2
 
 
-def is_flat(
-    scores: Any, shape: tuple[int, ...], entries: tuple[int, ...], modifiers: int
-) -> bool:
+def is_flat(scores: Any, shape: tuple[int, ...], entries: tuple[int, ...], modifiers: int) -> bool:
     """Whether scores are all parts as they lie; what may be read as a table is one."""
     return (
         isinstance(scores, np.ndarray)

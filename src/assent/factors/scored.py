@@ -89,9 +89,7 @@ class Scored(Factor):
         return parts
 
     @abstractmethod
-    def best_values(
-        self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]
-    ) -> Float:
+    def best_values(self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]) -> Float:
         """Best value ``[m]`` for literal scores over the joint states that are allowed."""
 
     @abstractmethod

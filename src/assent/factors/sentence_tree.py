@@ -49,9 +49,7 @@ class SentenceTree(Structure):
         return f"{self.kind} over {len(self.states)} words ({first}, …, {last})"
 
 
-def read_arcs(
-    kind: str, arcs: Any, heads: Any, modifiers: Any
-) -> tuple[Int32, Index, Index]:
+def read_arcs(kind: str, arcs: Any, heads: Any, modifiers: Any) -> tuple[Int32, Index, Index]:
     """Codes ``(*shape, arcs)``, heads and modifiers of an array of arcs or a list of them."""
     if heads is None and modifiers is None:
         return _all_arcs(kind, arcs)
@@ -81,9 +79,7 @@ def _all_arcs(kind: str, arcs: Any) -> tuple[Int32, Index, Index]:
     return codes.reshape(*codes.shape[:-2], -1), head, modifier
 
 
-def _listed_arcs(
-    kind: str, arcs: Any, heads: Any, modifiers: Any
-) -> tuple[Int32, Index, Index]:
+def _listed_arcs(kind: str, arcs: Any, heads: Any, modifiers: Any) -> tuple[Int32, Index, Index]:
     """Codes ``(*shape, arcs)``, heads and modifiers of listed arcs, checked."""
     if not isinstance(arcs, Literals) or arcs.ndim == 0:
         raise TypeError(f"{kind} with heads= and modifiers= takes a list of arcs, got {arcs!r}")

@@ -193,9 +193,7 @@ class Structure(Scored):
 
     # ------------------------------------------------------------ what compiling and checking ask
 
-    def best_values(
-        self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]
-    ) -> Float:
+    def best_values(self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]) -> Float:
         places = np.where(np.concatenate(allowed, axis=1), self.place_scores(links), -np.inf)
         return self._maximize(places, scores)[0]
 

@@ -58,16 +58,12 @@ class Table(Scored):
             inner[row] = support.weight[row, :size] @ support.inner[row, :size]
         return out, inner
 
-    def best_values(
-        self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]
-    ) -> Float:
+    def best_values(self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]) -> Float:
         """Best value ``[m]`` for literal scores over the joint states that are allowed."""
         total = self.joint_values(links, scores, allowed)
         return total.reshape(len(total), -1).max(axis=1)
 
-    def joint_values(
-        self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]
-    ) -> Float:
+    def joint_values(self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]) -> Float:
         """Values ``[m, *states]`` of joint states, ``-inf`` where one is not allowed."""
         parts = [
             np.where(own, part, -np.inf)

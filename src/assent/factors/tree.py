@@ -59,8 +59,7 @@ class Tree(Forest):
         edges = [(self.states[parent], k) for k, parent in ends if parent >= 0]
         given = iter(fit_tables("Tree", scores, self.shape, edges, "trees, edges, parent, child"))
         return [
-            np.zeros((k, 1)) if parent < 0 else next(given).swapaxes(-1, -2)
-            for k, parent in ends
+            np.zeros((k, 1)) if parent < 0 else next(given).swapaxes(-1, -2) for k, parent in ends
         ]
 
     def readable(self, parts: Float) -> Any:

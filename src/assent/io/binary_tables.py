@@ -20,8 +20,9 @@ from assent.graph import FactorGraph
 from assent.variables import Literals
 
 
-def add_scores(scope: NDArray[np.int64], tables: NDArray[np.float64], scores: NDArray[np.float64]
-               ) -> float:
+def add_scores(
+    scope: NDArray[np.int64], tables: NDArray[np.float64], scores: NDArray[np.float64]
+) -> float:
     """Add what tables ``[m, 2]`` or ``[m, 2, 2]`` are worth for single variables to ``scores``.
 
     ``scope[m, 1]`` or ``[m, 2]`` holds the places in ``scores``. Returns the constant part.
@@ -35,8 +36,9 @@ def add_scores(scope: NDArray[np.int64], tables: NDArray[np.float64], scores: ND
     return float(t[:, 0, 0].sum())
 
 
-def add_factors(graph: FactorGraph, x: Literals, scope: NDArray[np.int64],
-                tables: NDArray[np.float64]) -> None:
+def add_factors(
+    graph: FactorGraph, x: Literals, scope: NDArray[np.int64], tables: NDArray[np.float64]
+) -> None:
     """Add what is left of the same tables: pairs, constraints and fixed variables."""
     allowed = np.isfinite(tables)
     if tables.ndim == 2:

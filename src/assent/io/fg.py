@@ -147,8 +147,9 @@ def _read_factor(reader: TokenReader, factor: int, n_variables: int, hint: str) 
     name = reader.word(f"the type of factor {factor + 1}")
     if name not in FEWEST_LITERALS:
         known = ", ".join(TYPES)
-        raise reader.error(f"the type of factor {factor + 1}, one of {known}{hint}",
-                           reader.position - 1)
+        raise reader.error(
+            f"the type of factor {factor + 1}, one of {known}{hint}", reader.position - 1
+        )
     fewest = FEWEST_LITERALS[name]
     most = 2 if name == "PAIR" else 2 * n_variables
     counted = "2, the number" if name == "PAIR" else f"the number (at least {fewest})"

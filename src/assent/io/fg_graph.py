@@ -95,8 +95,12 @@ def _dense(lits: Literals, numbers: NDArray[np.float64]) -> Dense:
     shape = numbers[0, 1 : 1 + count].astype(int).tolist()
     ends = np.cumsum(shape)
     slots = [
-        Categorical(lits.graph, lits.codes[:, end - k : end], tuple(range(k)),
-                    {state: state for state in range(k)})
+        Categorical(
+            lits.graph,
+            lits.codes[:, end - k : end],
+            tuple(range(k)),
+            {state: state for state in range(k)},
+        )
         for k, end in zip(shape, ends.tolist(), strict=True)
     ]
     return Dense(*slots, scores=numbers[:, 1 + count :].reshape(-1, *shape))

@@ -70,9 +70,7 @@ def _read_arity(reader: TokenReader, factor: int) -> int:
     return reader.integer(f"the number of variables of factor {factor}", 0, reader.remaining)
 
 
-def _read_table(
-    reader: TokenReader, room: Room, factor: int, shape: tuple[int, ...]
-) -> np.ndarray:
+def _read_table(reader: TokenReader, room: Room, factor: int, shape: tuple[int, ...]) -> np.ndarray:
     """Logarithms of a table's entries, ``shape``."""
     size = room.take(factor, shape)
     listed = reader.integer(f"the number of entries listed for factor {factor}", 0, size)

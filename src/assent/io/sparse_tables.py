@@ -44,8 +44,6 @@ def read_scope(reader: TokenReader, arity: int, factor: int, most: int) -> list[
     return scope
 
 
-def read_rows(
-    reader: TokenReader, count: int, width: int, expected: str
-) -> NDArray[np.float64]:
+def read_rows(reader: TokenReader, count: int, width: int, expected: str) -> NDArray[np.float64]:
     """``[count, width]`` numbers."""
     return reader.numbers(count * width, expected).reshape(count, width)

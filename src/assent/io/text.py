@@ -28,8 +28,9 @@ class FormatError(ValueError):
         token: the token itself; ``None`` for the end of the file.
     """
 
-    def __init__(self, path: PathLike, message: str, line: int | None = None,
-                 token: str | None = None) -> None:
+    def __init__(
+        self, path: PathLike, message: str, line: int | None = None, token: str | None = None
+    ) -> None:
         self.path = os.fspath(path)
         self.line = line
         self.token = token
@@ -132,8 +133,9 @@ class TokenReader:
             raise self.error(expected, self.position - 1)
         return value
 
-    def numbers(self, count: int, expected: str,
-                valid: Callable[[NDArray], NDArray] = np.isfinite) -> NDArray[np.float64]:
+    def numbers(
+        self, count: int, expected: str, valid: Callable[[NDArray], NDArray] = np.isfinite
+    ) -> NDArray[np.float64]:
         """The next ``count`` tokens as numbers for all of which the mask ``valid`` is true."""
         start = self.position
         values, bad = parse_numbers(self.words(count, expected), valid)
@@ -156,8 +158,9 @@ class TokenReader:
         return len(lines)
 
 
-def parse_numbers(tokens: Sequence[str], valid: Callable[[NDArray], NDArray] = np.isfinite
-                  ) -> tuple[NDArray[np.float64], int | None]:
+def parse_numbers(
+    tokens: Sequence[str], valid: Callable[[NDArray], NDArray] = np.isfinite
+) -> tuple[NDArray[np.float64], int | None]:
     """Numbers of all ``tokens`` and the index of the first that is none or not ``valid``."""
     try:
         values = np.fromiter(map(float, tokens), np.float64, len(tokens))

@@ -239,8 +239,9 @@ def _read_cardinalities(reader: TokenReader, n_variables: int) -> list[int]:
     return [reader.integer(expected, 1, _MOST_STATES) for _ in range(n_variables)]
 
 
-def _read_scopes(reader: TokenReader, n_factors: int, n_variables: int
-                 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _read_scopes(
+    reader: TokenReader, n_factors: int, n_variables: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Starts of all scopes and their variables."""
     rows = _Rows(reader)
     for factor in range(n_factors):
@@ -261,8 +262,9 @@ def _read_scopes(reader: TokenReader, n_factors: int, n_variables: int
     return start, scope
 
 
-def _table_sizes(reader: TokenReader, cardinalities: list[int], scope_start: NDArray,
-                 scope: NDArray) -> list[int]:
+def _table_sizes(
+    reader: TokenReader, cardinalities: list[int], scope_start: NDArray, scope: NDArray
+) -> list[int]:
     """Entries of each table; gives up early, since a corrupted file may multiply to anything."""
     sizes = []
     variables = scope.tolist()
@@ -308,8 +310,9 @@ class _Rows:
         self._first.append(self.reader.position)
         self._tokens += self.reader.words(self.sizes[-1], expected)
 
-    def parse(self, valid: Callable[[NDArray], NDArray], expected: str
-              ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def parse(
+        self, valid: Callable[[NDArray], NDArray], expected: str
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Starts of all rows and their numbers; complains of the first that is not ``valid``."""
         values, bad = parse_numbers(self._tokens, valid)
         if bad is not None:

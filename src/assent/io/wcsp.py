@@ -47,9 +47,7 @@ def read_wcsp(path: PathLike) -> UaiModel:
     return UaiModel.from_factors(states, scopes, tables)
 
 
-def _read_costs(
-    reader: TokenReader, room: Room, factor: int, shape: tuple[int, ...]
-) -> np.ndarray:
+def _read_costs(reader: TokenReader, room: Room, factor: int, shape: tuple[int, ...]) -> np.ndarray:
     """The costs of all states of a function's variables, ``shape``."""
     default = reader.number(f"the default cost of factor {factor}")
     if default < 0:

@@ -141,9 +141,7 @@ def solve_range(batch, tables, layout, table_lits, settings, first, last, stop, 
         dual = Links(batch.dual_pair[p0:p1], batch.dual_logic[l0:l1], batch.dual_table[t0:t1])
         warm = Links(batch.warm_pair[:0], batch.warm_logic[:0], batch.warm_table[:0])
         if batch.warm[b]:
-            warm = Links(
-                batch.warm_pair[p0:p1], batch.warm_logic[l0:l1], batch.warm_table[t0:t1]
-            )
+            warm = Links(batch.warm_pair[p0:p1], batch.warm_logic[l0:l1], batch.warm_table[t0:t1])
         own, weights = view_instance(batch, b), batch.entry_weight[begin[ENTRIES] : end[ENTRIES]]
         penalty, p = batch.numbers[b, PENALTY], batch.p[n0:n1]
         lits = table_lits[t0:t1]

@@ -48,9 +48,7 @@ def advance(
         dual = constant + charge_all(boxes, nu, theta, r)
         for factor in range(len(changed)):
             if changed[factor]:
-                values[factor] = solve_submodel(
-                    flat, submodels, inner, factor, r, s, x, work
-                )
+                values[factor] = solve_submodel(flat, submodels, inner, factor, r, s, x, work)
                 changed[factor] = False
                 state[CALLS] += 1.0
             dual += values[factor]

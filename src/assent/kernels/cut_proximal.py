@@ -58,9 +58,7 @@ def proximal_step(task, network, room, bold):
     weigh(task, bold, weight)
     while True:
         prepare(task, weight, network, held)
-        start_flow(
-            task.graph, task.tail, task.tip, capacity, task.flow, network, held, task.x
-        )
+        start_flow(task.graph, task.tail, task.tip, capacity, task.flow, network, held, task.x)
         solve_total_variation(network, weight, held, task.x, False)
         read_flow(task.graph, capacity, network, task.flow)
         if not bold or cost(task, task.x) <= worth + ROUNDING * abs(worth):

@@ -303,9 +303,7 @@ def max_flow(network, tiny, side):
             find_parent(network, forest, node, tiny)
 
 
-def make_arcs(
-    n: int, edges: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def make_arcs(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Arcs of a graph with ``edges[E, 2]``: ``first``, ``head``, ``sister``, and ``forward[E]``.
 
     ``forward[e]`` is the arc from the first end of edge ``e`` to the second.

@@ -49,9 +49,7 @@ _STATES = types.Array(types.int32, 1, "C")
 SIGNATURE = types.UniTuple(types.float64, 2)(_INT, _INT, _SCORES, _FLOAT, types.float64, _STATES)
 MAX_MARGINALS = types.none(_INT, _INT, _SCORES, _FLOAT, _SCORES)
 MARGINALS = types.float64(_INT, _INT, _SCORES, _FLOAT, types.float64, _SCORES, _SCORES)
-PROJECTION = types.float64(
-    _INT, _INT, _FLOAT, _SCORES, _FLOAT, types.float64, _SCORES, _SCORES
-)
+PROJECTION = types.float64(_INT, _INT, _FLOAT, _SCORES, _FLOAT, types.float64, _SCORES, _SCORES)
 
 NONE = -1  # the address of a function that a structure does not have
 
@@ -233,9 +231,7 @@ else:
     @jit(inline="always")
     def call_python(address, scores, inner, scale, states):
         """Ask the Python structure at ``address`` for a vertex; returns its inner value."""
-        return _python_at(address)(
-            scores.ctypes.data, inner.ctypes.data, scale, states.ctypes.data
-        )
+        return _python_at(address)(scores.ctypes.data, inner.ctypes.data, scale, states.ctypes.data)
 
     @jit(inline="always")
     def call_max_marginals(address, start, data, scores, inner, out):

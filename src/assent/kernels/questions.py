@@ -238,9 +238,7 @@ def marginals_factor(row, flat, inner, f, a, temperature, work):
     else:
         data = flat.whole[row[DATA] : row[DATA_END]]
         part = work.part[: row[ENTRIES]]
-        value = call_marginals(
-            row[ADDRESS], start, data, places, entries, temperature, out, part
-        )
+        value = call_marginals(row[ADDRESS], start, data, places, entries, temperature, out, part)
     for j in range(n):
         work.z[j] = out[flat.whole[row[PLACE] + j]]
     return value

@@ -33,6 +33,7 @@ HUB_RESTARTS = 24
 # and 16-bit keys sort in linear time.
 SURENESS_STEPS = np.iinfo(np.uint16).max
 
+
 @inner
 def settle_all(logic, pairs, theta, pair, p, x, frozen, field, true, free, trail):
     """Sequential rounding into ``x``; ``frozen`` flags the coordinates never in question."""

@@ -49,9 +49,7 @@ def _project_itself(structure: Any, points: Float, scores: Float) -> tuple[Float
     return out, inner
 
 
-def project_from(
-    structure: Any, point: Float, scores: Float, memory: Float
-) -> tuple[Float, float]:
+def project_from(structure: Any, point: Float, scores: Float, memory: Float) -> tuple[Float, float]:
     """Nearest point ``[links]`` and inner value, by the structure's own function.
 
     It begins with what it left in ``memory`` the last time (zeros: nothing), and changes it.

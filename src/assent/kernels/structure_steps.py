@@ -416,9 +416,7 @@ def structure_values(tables, models, layout, scores, x, work, masked, out):
         for f in range(count):
             out[begin + f] = -np.inf
             if read_states(slots, place, lits, f, x, own.q, states):
-                out[begin + f] = inner_at(
-                    tables.kind[s], slots, entries[f], states, own.a, found
-                )
+                out[begin + f] = inner_at(tables.kind[s], slots, entries[f], states, own.a, found)
 
 
 @helper
@@ -468,5 +466,3 @@ def settle_structures(tables, models, layout, scores, order, wish, scale, x, wor
                 v = np.uint32(lit ^ (lit >> 31))
                 if x[v] < 0 and value > -np.inf:
                     x[v] = own.q[place[link]] if lit >= 0 else 1.0 - own.q[place[link]]
-
-

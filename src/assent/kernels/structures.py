@@ -134,7 +134,12 @@ def group_slots(tables, layout, t):
     first, last = tables.slot[t], tables.slot[t + 1]
     start = layout.start[first + t : last + t + 1]
     return Slots(
-        start, tables.first[first:last], 0, start[:0], layout.no_base, layout.no_scratch,
+        start,
+        tables.first[first:last],
+        0,
+        start[:0],
+        layout.no_base,
+        layout.no_scratch,
         layout.runs[t],
     )
 

@@ -166,9 +166,7 @@ def advance(
         for g in range(len(flat.groups)):
             row = flat.groups[g]
             if row[CODE] == PAIR:
-                part = step_pairs(
-                    row, flat.lits, inner, state[STEP], fresh, lazy, s, z, p, total
-                )
+                part = step_pairs(row, flat.lits, inner, state[STEP], fresh, lazy, s, z, p, total)
             else:
                 part = step_others(
                     row, flat, inner, state[STEP], fresh, lazy, s, z, p, total, kept, work

@@ -30,9 +30,7 @@ def write_predictor(path: str | Path, predictor: StructuredPredictor) -> None:
         "trainer": repr(predictor.trainer),
     }
     with open(path, "wb") as file:
-        np.savez_compressed(
-            file, about=np.array(json.dumps(about)), weights=predictor.weights_
-        )
+        np.savez_compressed(file, about=np.array(json.dumps(about)), weights=predictor.weights_)
 
 
 def _settings(model: Any) -> dict[str, Any] | None:

@@ -200,6 +200,4 @@ def known_truth(formula: Formula, table: Bindings) -> NDArray[np.bool_]:
             f"the condition {formula!r} is not known for {table.words(int(unknown[0]))}; "
             "where= takes comparisons and data, the rest belongs into the formula"
         )
-    raise table.scope.error(
-        f"where= takes comparisons and data joined by & | ~, got {formula!r}"
-    )
+    raise table.scope.error(f"where= takes comparisons and data joined by & | ~, got {formula!r}")

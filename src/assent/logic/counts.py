@@ -80,7 +80,12 @@ def _write_units(
 
 
 def _weighted(
-    draft: Draft, op: str, need: Int64, lits: Int32, weights: Int32, table: Bindings,
+    draft: Draft,
+    op: str,
+    need: Int64,
+    lits: Int32,
+    weights: Int32,
+    table: Bindings,
     role: str = "constraint",
 ) -> None:
     """A literal that counts several times makes a knapsack: weights, the capacity last."""

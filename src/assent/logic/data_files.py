@@ -119,9 +119,7 @@ def _positions(file: DataFile, labels: NDArray[Any], domain: Domain) -> NDArray[
         label = _label(raw) if domain.integer else str(raw)
         if label not in domain._lookup:
             row = int(first[i])
-            raise FormatError.found(
-                file.path, row + 2, str(raw), f"a member of domain {domain!r}"
-            )
+            raise FormatError.found(file.path, row + 2, str(raw), f"a member of domain {domain!r}")
         found[i] = domain._lookup[label]
     return found[inverse.ravel()]
 

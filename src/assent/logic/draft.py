@@ -69,7 +69,11 @@ class Draft:
         return np.arange(start, start + count, dtype=np.int32)
 
     def constrain(
-        self, kind: str, lits: Int32, table: Bindings, parameter: Any = None,
+        self,
+        kind: str,
+        lits: Int32,
+        table: Bindings,
+        parameter: Any = None,
         role: str = CONSTRAINT,
     ) -> None:
         """Add hard factors, those that were written before left out."""
@@ -127,7 +131,11 @@ class Draft:
         return names
 
     def _name(
-        self, key: str, rows: Int32, table: Bindings, outputs: Int32 | None,
+        self,
+        key: str,
+        rows: Int32,
+        table: Bindings,
+        outputs: Int32 | None,
         define: Callable[[Int32, Int32, Bindings], None],
     ) -> Int32:
         first, inverse = unique_rows(rows)

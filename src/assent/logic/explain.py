@@ -108,9 +108,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(
-    rules: Sequence[Rule], result: Result, tolerance: float, most: int
-) -> Explanation:
+def explain(rules: Sequence[Rule], result: Result, tolerance: float, most: int) -> Explanation:
     """Find the ground rules that a result broke, paid for or leans on."""
     x = result.certificate.assignment
     violated: list[Finding] = []
@@ -145,9 +143,7 @@ def _multipliers(certificate: Certificate) -> tuple[Float, ...]:
     return relaxed.certificate.dual_point
 
 
-def _tight(
-    rules: Sequence[Rule], result: Result, tolerance: float, most: int
-) -> list[Finding]:
+def _tight(rules: Sequence[Rule], result: Result, tolerance: float, most: int) -> list[Finding]:
     """Hard ground rules that keep the bound down: dropping one would raise it by the amount."""
     certificate = result.certificate
     if certificate.flat_dual is None:

@@ -257,9 +257,7 @@ def formula(value: Any) -> Formula:
     """``value`` as a formula; anything else raises with advice."""
     if isinstance(value, Formula):
         return value
-    raise TypeError(
-        f"expected a formula such as arc(h, m), got {type(value).__name__}: {value!r}"
-    )
+    raise TypeError(f"expected a formula such as arc(h, m), got {type(value).__name__}: {value!r}")
 
 
 def _terms(formulas: tuple[Any, ...], name: str) -> tuple[Term, ...]:

@@ -100,9 +100,7 @@ def _binds(atom: Atom, missing: Mapping[Variable, None]) -> bool:
     return any(isinstance(arg, Variable) and arg in missing for arg in atom.args)
 
 
-def _next(
-    missing: Mapping[Variable, None], table: Bindings, conditions: list[Formula]
-) -> Variable:
+def _next(missing: Mapping[Variable, None], table: Bindings, conditions: list[Formula]) -> Variable:
     """The variable that a condition waits for, the smallest domain otherwise."""
     for condition in conditions:
         open_ = [v for v in free_variables(condition) if v not in table.columns]

@@ -12,9 +12,7 @@ from assent.logic.rows import Disjunctions, coordinate
 from assent.problem import Int32
 
 
-def require_literals(
-    draft: Draft, lits: Int32, table: Bindings, role: str = CONSTRAINT
-) -> None:
+def require_literals(draft: Draft, lits: Int32, table: Bindings, role: str = CONSTRAINT) -> None:
     """Make literals true."""
     false = np.flatnonzero(lits == FALSE)
     if len(false):
@@ -35,9 +33,7 @@ def require_equal(draft: Draft, a: Int32, b: Int32, table: Bindings, role: str) 
     draft.constrain("Agree", np.stack([a, b], axis=1)[rows], table.take(rows), role=role)
 
 
-def name_any(
-    draft: Draft, found: Disjunctions, table: Bindings, outputs: Int32 | None
-) -> Int32:
+def name_any(draft: Draft, found: Disjunctions, table: Bindings, outputs: Int32 | None) -> Int32:
     """A literal per row that says whether one of the row's literals is true."""
     out = np.full(table.count, FALSE, np.int32)
     out[found.true] = TRUE
@@ -65,9 +61,7 @@ def _write(draft: Draft, key: str, rows: Int32, names: Int32, table: Bindings) -
     draft.constrain(kind, lits.astype(np.int32), table, role=DEFINITION)
 
 
-def name_equal(
-    draft: Draft, a: Int32, b: Int32, table: Bindings, outputs: Int32 | None
-) -> Int32:
+def name_equal(draft: Draft, a: Int32, b: Int32, table: Bindings, outputs: Int32 | None) -> Int32:
     """A literal per row that says whether two literals are equal."""
     out = np.where(constant(a), np.where(a == TRUE, b, ~b), np.where(b == TRUE, a, ~a))
     out = np.where(a == b, TRUE, np.where(a == ~b, FALSE, out)).astype(np.int32)

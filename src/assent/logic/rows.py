@@ -105,8 +105,10 @@ def _quick(columns: list[Int32]) -> tuple[Part, Int64]:
     """Rows in which nothing is to be folded, sorted; and the numbers of the others."""
     table = np.stack(columns, axis=1)
     own = coordinate(table)
-    order = np.argsort(own, axis=1, kind="stable") if table.shape[1] > 1 else np.zeros(
-        table.shape, np.int64
+    order = (
+        np.argsort(own, axis=1, kind="stable")
+        if table.shape[1] > 1
+        else np.zeros(table.shape, np.int64)
     )
     table = np.take_along_axis(table, order, axis=1)
     own = np.take_along_axis(own, order, axis=1)

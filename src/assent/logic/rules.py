@@ -185,9 +185,7 @@ class Rules:
         """
         return Report(tuple(self.rules))
 
-    def explain(
-        self, result: Result, *, tolerance: float = 1e-6, most: int = 1000
-    ) -> Explanation:
+    def explain(self, result: Result, *, tolerance: float = 1e-6, most: int = 1000) -> Explanation:
         """The ground rules that an answer broke, paid for, or that its bound leans on.
 
         Args:
@@ -284,9 +282,7 @@ def _amounts(scope: Scope, worth: Expression, table: Bindings) -> np.ndarray:
 # ---------------------------------------------------------------- domains of variables
 
 
-def _domains(
-    name: str, parts: list[Formula], worth: Expression | None
-) -> dict[Variable, Domain]:
+def _domains(name: str, parts: list[Formula], worth: Expression | None) -> dict[Variable, Domain]:
     """The domain of every variable: given, or that of the arguments it stands for."""
     uses: dict[Variable, list[Domain]] = {}
     for part in parts:

@@ -349,4 +349,3 @@ class Reader:
                 parser.line,
             )  # fmt: skip
         return read_data(path)
-

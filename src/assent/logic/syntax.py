@@ -258,8 +258,10 @@ class Parser:
     def atom_or_comparison(self) -> f.Formula:
         """A predicate with arguments, or two expressions compared."""
         token = self.tokens[self.place] if self.place < len(self.tokens) else None
-        if token is not None and token.kind == "name" and isinstance(
-            self.names.get(token.text), Predicate
+        if (
+            token is not None
+            and token.kind == "name"
+            and isinstance(self.names.get(token.text), Predicate)
         ):
             return self.applied(self.name("a predicate"))
         left = self.expression()

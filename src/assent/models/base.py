@@ -87,8 +87,6 @@ class Model(ABC):
         """Whether lengths of weights are not those of their coordinates."""
         return type(self).squared is not Model.squared
 
-    def predict_many(
-        self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1
-    ) -> list[Any]:
+    def predict_many(self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1) -> list[Any]:
         """The best output for each input, ``n_jobs`` of them at a time."""
         return in_order(lambda x: self.predict(x, weights), inputs, n_jobs)

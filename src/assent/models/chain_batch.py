@@ -109,9 +109,7 @@ class ChainSums:
         gold = float((nodes * self._gold[0]).sum() + table @ self._gold[1])
         return total - gold, self._against(nodes, table, (z[0], z[1]))[1]
 
-    def _against(
-        self, nodes: Float, table: Float, z: tuple[Float, Float]
-    ) -> tuple[float, Float]:
+    def _against(self, nodes: Float, table: Float, z: tuple[Float, Float]) -> tuple[float, Float]:
         """What an output scores over the gold one, and its features less the gold ones."""
         more, pairs = z[0] - self._gold[0], z[1] - self._gold[1]
         value = float((nodes * more).sum() + table @ pairs)

@@ -218,9 +218,7 @@ def _part_features(part: Part) -> Float:
             "more axis of features"
         )
     if not np.isfinite(features).all():
-        raise ModelError(
-            f"part {part.name!r}: features must be finite; there is a NaN or infinity"
-        )
+        raise ModelError(f"part {part.name!r}: features must be finite; there is a NaN or infinity")
     return features.reshape(count, -1)
 
 

@@ -41,9 +41,7 @@ def nearest_in_hull(maximize: Callable[[Float], Float], target: Float) -> Float:
             return point
         if (vertices == entering).all(axis=1).any():
             return point  # nothing new: what is left is rounding
-        vertices, weight = _settle(
-            np.vstack([vertices, entering]), np.append(weight, 0.0), target
-        )
+        vertices, weight = _settle(np.vstack([vertices, entering]), np.append(weight, 0.0), target)
         point = weight @ vertices
     raise ModelError("no nearest point: `maximize` does not return best vertices of one polytope")
 

@@ -96,9 +96,7 @@ class LabelCosts:
     def states(self, gold: Any, count: int) -> tuple[Float, float]:
         """The row of the gold state."""
         if len(self.costs) != count:
-            raise ModelError(
-                f"LabelCosts has {len(self.costs)} states, the variables have {count}"
-            )
+            raise ModelError(f"LabelCosts has {len(self.costs)} states, the variables have {count}")
         return self.costs[np.asarray(gold)], 0.0
 
     def literals(self, gold: Float) -> tuple[Float, float]:

@@ -194,9 +194,7 @@ class ChainModel(Model):
         space = chain_space(nodes.shape[0], self.layout.states)
         return _predict(self, space, nodes, None, weights)
 
-    def predict_many(
-        self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1
-    ) -> list[Any]:
+    def predict_many(self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1) -> list[Any]:
         """All in one compiled loop, whatever ``n_jobs`` is."""
         if not len(inputs):
             return []

@@ -87,9 +87,7 @@ class TreeSpace(Space):
     def marginals(self, scores: Float) -> tuple[float, Float]:
         nodes, inner = self._split(scores)
         out, parts = np.empty(self.nodes), np.empty(len(inner))
-        value = self._kernels.marginals_tree(
-            self.start, self.data, nodes, inner, 1.0, out, parts
-        )
+        value = self._kernels.marginals_tree(self.start, self.data, nodes, inner, 1.0, out, parts)
         return float(value), np.concatenate([out, parts[self._is_edge]])
 
     def indicators(self, states: Int32) -> Float:

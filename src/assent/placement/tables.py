@@ -76,9 +76,7 @@ class Placement(NamedTuple):
     models: tuple[Model, ...]
 
 
-def place_tables(
-    blocks: tuple[Handle, ...], fixed: NDArray[np.int8], column: Int32
-) -> Placement:
+def place_tables(blocks: tuple[Handle, ...], fixed: NDArray[np.int8], column: Int32) -> Placement:
     """Sort all tables into groups of one shape over the free coordinates, structures last."""
     parts: list[tuple[Shape, PlacedTables, Int32]] = []
     unary: list[Unary] = []

@@ -69,9 +69,7 @@ class Persistent:
         return assignment
 
 
-def _most_lost(
-    problem: Problem, scores: Scores, dual: DualPoint, value: NDArray[np.int8]
-) -> float:
+def _most_lost(problem: Problem, scores: Scores, dual: DualPoint, value: NDArray[np.int8]) -> float:
     """What taking the values ``[n]`` (-1 for none) loses at most; infinite if it may break one."""
     taken = value >= 0
     others = over_more(problem)
@@ -87,9 +85,7 @@ def _most_lost(
     return total + float((np.maximum(own, 0.0) - np.where(value[taken] == 1, own, 0.0)).sum())
 
 
-def _lost_in_tables(
-    tables: WrittenTables, links: list[Float], value: NDArray[np.int8]
-) -> Float:
+def _lost_in_tables(tables: WrittenTables, links: list[Float], value: NDArray[np.int8]) -> Float:
     """What every table loses at most, ``[m]``."""
     total = tables.scores.copy()
     to = []

@@ -437,9 +437,7 @@ class AD3:
             np.multiply(w.penalty, state.table + literals, out=out.table)
         return out
 
-    def rest_at(
-        self, problem: Problem, workspace: Workspace, answer: NDArray[np.int8]
-    ) -> Info:
+    def rest_at(self, problem: Problem, workspace: Workspace, answer: NDArray[np.int8]) -> Info:
         """No iteration is needed: ``answer[n]`` is the relaxed one too, and all agree on it."""
         workspace.answer = answer
         workspace.p[:] = answer

@@ -60,9 +60,7 @@ class Auto:
         """Whether it proves optimality by itself."""
         return self.exact
 
-    def drive(
-        self, compiled: Compiled, graph_scores: GraphScores, request: Request
-    ) -> Result:
+    def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
         """Solve a compiled graph, step after step until one has the answer."""
         told = _Report(request.report)
         own = replace(request, display=None)
@@ -98,9 +96,7 @@ class Auto:
         return replace(result, plan=" Then ".join(done))
 
 
-def _named(
-    result: Result, compiled: Compiled, scores: GraphScores, request: Request
-) -> Result:
+def _named(result: Result, compiled: Compiled, scores: GraphScores, request: Request) -> Result:
     """An infeasible result that names constraints: by multipliers, or by leaving out others."""
     if result.certificate.conflict:
         return result

@@ -92,9 +92,7 @@ class BoxSubgradient(BoxSolver):
             linked.nu.copy(), np.zeros(problem.n), state,
         )  # fmt: skip
 
-    def _run(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
-    ) -> None:
+    def _run(self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int) -> None:
         w, linked = workspace, workspace.linked
         kernel.advance(
             linked.flat, linked.submodels, linked.boxes, linked.inner, scores.theta,

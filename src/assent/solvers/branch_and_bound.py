@@ -77,9 +77,7 @@ class BranchAndBound:
             if isinstance(solver, (str, type)) or not hasattr(solver, "dual_point"):
                 raise TypeError(f"solver is a decoder with bounds such as AD3(), got {solver!r}")
 
-    def drive(
-        self, compiled: Compiled, graph_scores: GraphScores, request: Request
-    ) -> Result:
+    def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
         """Search a compiled graph and state the answer for the graph as written."""
         if compiled.conflict is not None:
             return refuted(compiled, graph_scores, request.started)

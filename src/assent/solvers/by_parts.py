@@ -47,9 +47,7 @@ class ByParts:
 
     gap_tolerance: float = 1e-6
 
-    def drive(
-        self, compiled: Compiled, graph_scores: GraphScores, request: Request
-    ) -> Result:
+    def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
         """An answer to the whole, then every part with the others as they are in it."""
         quiet = replace(request, display=None)
         with request.display or nullcontext():

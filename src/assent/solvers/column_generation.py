@@ -92,9 +92,7 @@ class Master:
             self._add(new, links_of, z, earned)
         return bool(new)
 
-    def _add(
-        self, chosen: list[int], links_of: list[np.ndarray], z: Float, earned: Float
-    ) -> None:
+    def _add(self, chosen: list[int], links_of: list[np.ndarray], z: Float, earned: Float) -> None:
         """One column per chosen structure."""
         place, starts, indices, values = 0, [], [], []
         for number in chosen:
@@ -160,9 +158,7 @@ def make_master(
     above, below = np.flatnonzero(may_miss), np.flatnonzero(may_miss & np.isfinite(lp.row_lower))
     rows = np.concatenate([above, below])
     sign = np.repeat([-1.0, 1.0], [len(above), len(below)])
-    extra = sparse.csc_matrix(
-        (sign, (rows, np.arange(len(rows)))), (lp.matrix.shape[0], len(rows))
-    )
+    extra = sparse.csc_matrix((sign, (rows, np.arange(len(rows)))), (lp.matrix.shape[0], len(rows)))
     first = len(lp.cost)
     whole = replace(
         lp,

@@ -107,9 +107,7 @@ class Joins:
                 found.append(row)
         return found
 
-    def _disputed(
-        self, x: Float, undecided: NDArray[np.bool_], inside: _Inside
-    ) -> Iterator[Int64]:
+    def _disputed(self, x: Float, undecided: NDArray[np.bool_], inside: _Inside) -> Iterator[Int64]:
         """Undecided coordinates, with those that have most to do with them."""
         beside = self.rules.beside(undecided)
         for u, v in inside.edge:

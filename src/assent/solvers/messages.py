@@ -41,9 +41,7 @@ class Messages:
     bound: float = np.inf
 
 
-def start(
-    name: str, problem: Problem, scores: Scores, warm_start: WarmStart | None
-) -> Messages:
+def start(name: str, problem: Problem, scores: Scores, warm_start: WarmStart | None) -> Messages:
     """All scores with the coordinates, or link scores from an earlier run."""
     require(name, "max_marginals", problem)
     flat = flat_of(problem, "max_marginals")

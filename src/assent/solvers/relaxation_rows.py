@@ -326,9 +326,7 @@ def _slot_states(links: Int64, shape: list[int], first: list[int]) -> list[State
     return states
 
 
-def _add_dense(
-    builder: RowBuilder, states: list[State], scores: Float, place: Int64
-) -> None:
+def _add_dense(builder: RowBuilder, states: list[State], scores: Float, place: Int64) -> None:
     """Marginals of the allowed joint states are the slots' states.
 
     The states of a variable sum to one by a factor of its own, so of all slots but the first a

@@ -117,9 +117,7 @@ def _message(status: Status, ending: int) -> str:
     return MESSAGES[ending] if status is Status.STOPPED else status.value
 
 
-def _last_report(
-    outcome: instance.Outcome, seconds: float, certificate: Certificate
-) -> Progress:
+def _last_report(outcome: instance.Outcome, seconds: float, certificate: Certificate) -> Progress:
     """Where the run ended; reports on the way are not kept."""
     return Progress(
         iteration=int(outcome.iterations),

@@ -153,9 +153,7 @@ class Subgradient(KeepsBest):
         workspace.state[kernel.CALLS] = calls
         return found
 
-    def _run(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
-    ) -> None:
+    def _run(self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int) -> None:
         w = workspace
         kernel.advance(
             w.flat, w.inner, scores.theta, problem.degree, scores.constant, RULES[self.step],

@@ -55,7 +55,6 @@ class TRWS(StarDescent):
         return workspace
 
 
-
 def _shares(problem: Problem, workspace: StarMessages) -> Float:
     """Forward and backward: equal ones for the factors ahead, none for those behind.
 
