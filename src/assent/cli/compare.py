@@ -11,27 +11,22 @@ from typing import Any
 import click
 
 from assent.cli.files import EXISTING_FILE, WritableFile, bad_files_reported
+from assent.cli.options import POSITIVE, evidence_option, seed_option
 from assent.cli.solvers import SOLVERS
 
 
 @click.command()
 @click.argument("file", type=EXISTING_FILE)
-@click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
+@evidence_option
 @click.option("--solvers", "names", help="Names as in `assent solvers`, with commas between.")
 @click.option(
     "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
+    type=POSITIVE,
     default=10.0,
     show_default=True,
     help="Seconds for each solver.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="For the randomized part of rounding.",
-)
+@seed_option
 @click.option("--plot", type=WritableFile(), help="Draw bounds and values of all runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from assent.cli.files import EXISTING_FILE, WritableFile, bad_files_reported
+from assent.cli.options import evidence_option
 
 
 @click.command()
 @click.argument("source", metavar="IN", type=EXISTING_FILE)
 @click.argument("target", metavar="OUT", type=WritableFile())
-@click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
+@evidence_option
 def convert(source: Path, target: Path, evidence: Path | None) -> None:
     """Write the model IN as OUT; suffixes name the formats (also .gz or .xz).
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assent.cli.files import EXISTING_FILE, EXISTING_FOLDER, WritableFile, bad_files_reported
+from assent.cli.options import POSITIVE, evidence_option, seed_option
 from assent.cli.solvers import SOLVERS
 
 if TYPE_CHECKING:
@@ -26,12 +27,10 @@ EXIT_NOTHING_FOUND = 4
 _SHOWN_VALUES = 64
 _SHOWN_PAID = 5  # soft rules that cost most
 
-_positive = click.FloatRange(min=0, min_open=True)
-
 
 @click.command()
 @click.argument("file", type=EXISTING_FILE)
-@click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
+@evidence_option
 @click.option(
     "--data",
     type=EXISTING_FOLDER,
@@ -53,7 +52,7 @@ _positive = click.FloatRange(min=0, min_open=True)
     help="Proven optimal means: bound - value <= tolerance * (1 + |bound|).",
 )
 @click.option("--max-iterations", type=click.IntRange(min=1), help="Stop after this many.")
-@click.option("--time-limit", type=_positive, help="Stop after this many seconds.")
+@click.option("--time-limit", type=POSITIVE, help="Stop after this many seconds.")
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
@@ -61,13 +60,7 @@ _positive = click.FloatRange(min=0, min_open=True)
     show_default=True,
     help="How many threads work on a large problem, or on several graphs (AD3 only).",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="For the randomized part of rounding.",
-)
+@seed_option
 @click.option(
     "--output",
     type=WritableFile(),

@@ -9,15 +9,16 @@ import click
 
 from assent.cli.decode import EXIT_INFEASIBLE, describe, exit_code
 from assent.cli.files import EXISTING_FILE, bad_files_reported
+from assent.cli.options import POSITIVE, evidence_option
 
 
 @click.command("k-best")
 @click.argument("file", type=EXISTING_FILE)
 @click.argument("k", type=click.IntRange(min=1))
-@click.option("--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model.")
+@evidence_option
 @click.option(
     "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
+    type=POSITIVE,
     help="Stop after this many seconds in all.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
