@@ -375,3 +375,7 @@ def test_what_cannot_be_presolved_is_said():
         at.presolve(3)
     with pytest.raises(TypeError, match="scores is a dict"):
         at.presolve(at.FactorGraph(), scores=[1.0])
+    made = at.presolve(at.FactorGraph())
+    for way in (made.undo, made.follow):
+        with pytest.raises(ValueError, match=r"an assignment has shape \(0,\), 0 or 1 each, got"):
+            way(np.zeros(3, np.int8))

@@ -90,12 +90,6 @@ def check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
         raise TypeError(f"scores is a dict of variables or handles to new scores, got {scores!r}")
 
 
-def check_exact(exact: Any) -> None:
-    """Raise on what is neither True nor False: "no" would count as true."""
-    if not isinstance(exact, (bool, np.bool_)):
-        raise TypeError(f"exact is True or False, got {exact!r}")
-
-
 def choose_solver(solver: Any, time_limit: float | None) -> Solver:
     """The solver, checked; one that runs in a single step is told the time limit itself."""
     if solver is None:
@@ -113,6 +107,8 @@ def choose_solver(solver: Any, time_limit: float | None) -> Solver:
 
 def asked_for(solver: Any, exact: bool) -> Any:
     """Auto unless a solver is given; to be exact a search around that one, unless it searches."""
+    from assent.solvers.settings import check_exact
+
     check_exact(exact)
     if solver is None:
         from assent.solvers.auto import Auto

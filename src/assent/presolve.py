@@ -91,15 +91,23 @@ class Presolved:
 
     def follow(self, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """The other way: an assignment ``[N]`` of the smaller problem from one as written."""
+        self._check(assignment)
         for step, before in zip(self.steps, self.reductions, strict=False):
             assignment = step.follow(before, assignment)
         return assignment
 
     def undo(self, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """An assignment ``[N]`` of the graph as written, from one of the smaller problem."""
+        self._check(assignment)
         for step, before in zip(self.steps[::-1], self.reductions[-2::-1], strict=True):
             assignment = step.undo(before, assignment)
         return assignment
+
+    def _check(self, assignment: NDArray[np.int8]) -> None:
+        """Both problems have the coordinates of the graph as written."""
+        expected, shape = self.compiled.fixed.shape, np.shape(assignment)
+        if shape != expected:
+            raise ValueError(f"an assignment has shape {expected}, 0 or 1 each, got {shape}")
 
     def proof(self, proof: Any) -> Any:
         """A proof about the graph as written, from one about the smaller problem."""

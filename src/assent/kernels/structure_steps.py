@@ -8,7 +8,6 @@ scores before every search, and only places with a free coordinate have a link.
 from __future__ import annotations
 
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -40,6 +39,7 @@ from assent.kernels.structures import (
 )
 from assent.kernels.tables import helper
 from assent.problem import Float, Problem, Scores, Tables
+from assent.remembered import remembered
 
 # Vertices kept per structure.  Supports are much smaller than Proposition 1.7 of Martins et al.
 # (2015) allows where slots have many states: a few dozen for the trees of long sentences.
@@ -178,14 +178,10 @@ class Searcher:
         return best
 
 
-_searchers: WeakKeyDictionary[Problem, Searcher] = WeakKeyDictionary()
-
-
+@remembered
 def searcher_of(problem: Problem) -> Searcher:
     """The problem's searcher, made at the first call."""
-    if problem not in _searchers:
-        _searchers[problem] = Searcher(problem)
-    return _searchers[problem]
+    return Searcher(problem)
 
 
 @jit(inline="always")

@@ -8,7 +8,6 @@ from Python than models with one.
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from assent.kernels.active_set import (
 from assent.kernels.bound import CHUNK, add_compensated
 from assent.kernels.jit import jit
 from assent.problem import POTTS, STRUCTURE, Problem, Tables
+from assent.remembered import remembered
 
 ALL = np.iinfo(np.int64).max
 
@@ -93,14 +93,10 @@ def has_runs(tables: Tables, t: int) -> bool:
     return bool((lits == lits[:, begin] + np.arange(len(begin)) - begin).all())
 
 
-_layouts: WeakKeyDictionary[Problem, Layout] = WeakKeyDictionary()
-
-
+@remembered
 def layout_of(problem: Problem) -> Layout:
     """The layout of the tables of a problem that are written out, made at the first call."""
-    if problem not in _layouts:
-        _layouts[problem] = make_layout(problem.written)
-    return _layouts[problem]
+    return make_layout(problem.written)
 
 
 def make_supports(tables: Tables, layout: Layout) -> Support:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from assent.compiled import Compiled, GraphScores
-from assent.decode import check_exact
 from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.choice import steps_for
 from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive
-from assent.solvers.protocol import Request
+from assent.solvers.protocol import Request, in_time
+from assent.solvers.settings import check_exact
 from assent.trace import Progress, Trace
 
 # Constraints that contradict each other are looked for so long.
@@ -69,9 +69,10 @@ class Auto:
         with request.display or nullcontext():
             for step in steps_for(compiled, self.exact, self.gap_tolerance):
                 report = told.until(step.many)
-                own = replace(own, report=report, time_limit=_share(request, step.is_last))
+                limit = request.share(1.0 if step.is_last else SHARE_OF_TIME)
+                own = replace(own, report=report, time_limit=limit)
                 try:
-                    found = drive(compiled, graph_scores, _told(step.solver, own), own)
+                    found = drive(compiled, graph_scores, in_time(step.solver, own.deadline), own)
                 except KeyboardInterrupt:  # before a solver began
                     if result is None:
                         raise
@@ -130,22 +131,6 @@ class _Report:
         if many is None:
             return self
         return lambda step: self(step) is True or step.iteration >= many
-
-
-def _share(request: Request, last: bool) -> float | None:
-    """Seconds from the start at which a step ends."""
-    if request.time_limit is None:
-        return None
-    now = time.perf_counter()
-    left = max(request.deadline - now, 1e-3)
-    return now - request.started + (left if last else SHARE_OF_TIME * left)
-
-
-def _told(solver: Any, request: Request) -> Any:
-    """The solver; one that runs in a single step is told what is left of the time."""
-    if request.time_limit is None or getattr(solver, "time_limit", 0.0) is not None:
-        return solver
-    return replace(solver, time_limit=max(request.deadline - time.perf_counter(), 1e-3))
 
 
 def _is_proven(result: Result) -> bool:

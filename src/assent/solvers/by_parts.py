@@ -77,7 +77,7 @@ class ByParts:
                 given = begin.copy()
                 given[part] = -1
                 case = compile_case(compiled, given, rows)
-                limit = _limit(request, len(parts) - number)
+                limit = request.share(1.0 / (len(parts) - number))
                 own = replace(request, warm_start=None, known=begin, time_limit=limit)
                 result = drive(case, scores, each, own)
                 claim = result.certificate
@@ -123,11 +123,3 @@ class ByParts:
             message=Status.OPTIMAL.value if closed else reason,
             seconds=time.perf_counter() - started,
         )
-
-
-def _limit(request: Request, left: int) -> float | None:
-    """When a part has to end, if ``left`` of them share the time."""
-    if request.time_limit is None:
-        return None
-    now = time.perf_counter()
-    return now - request.started + max(request.deadline - now, 1e-3) / left

@@ -11,6 +11,7 @@ import numpy as np
 
 from assent.compiled import Compiled
 from assent.problem import KNAPSACK, POTTS, Problem
+from assent.remembered import remembered
 from assent.solvers.repulsions import what_is_larger
 
 # Where an answer is wanted soon, elimination may look at so many entries at most, plus some for
@@ -66,6 +67,9 @@ LARGEST_PART = 0.8
 # A linear program has to fit: so many links and entries of tables.
 MOST_PROGRAM = 1_000_000
 
+# The words of a look.
+LOOK = "AD3 for a moment, as many relaxations are tight."
+
 
 @dataclass(frozen=True)
 class Step:
@@ -81,10 +85,7 @@ class Step:
     many: int | None = None
 
 
-_unshared: WeakKeyDictionary[Problem, bool] = WeakKeyDictionary()
 _parts: WeakKeyDictionary[Problem, int] = WeakKeyDictionary()
-_pairwise: WeakKeyDictionary[Problem, bool] = WeakKeyDictionary()
-_larger: WeakKeyDictionary[Problem, str] = WeakKeyDictionary()
 
 
 def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Step]:
@@ -187,14 +188,19 @@ def _unlinked(tolerance: float) -> Step:
 def _alone(problem: Problem, tolerance: float) -> Step | None:
     if not len(problem.tables.kind) or problem.n_pairs:
         return None
-    from assent.solvers.unshared import Unshared, shares_nothing
+    from assent.solvers.unshared import Unshared
 
-    if problem not in _unshared:
-        _unshared[problem] = shares_nothing(problem)
-    if not _unshared[problem]:
+    if not _shares_nothing(problem):
         return None
     words = "Every structure by itself, as no two share a variable: the best of each."
     return Step(Unshared(gap_tolerance=tolerance), words)
+
+
+@remembered
+def _shares_nothing(problem: Problem) -> bool:
+    from assent.solvers.unshared import shares_nothing
+
+    return shares_nothing(problem)
 
 
 def _elimination(problem: Problem, tolerance: float, effort: int, most: int) -> Step | None:
@@ -210,10 +216,9 @@ def _elimination(problem: Problem, tolerance: float, effort: int, most: int) -> 
     return Step(Elimination(gap_tolerance=tolerance), words)
 
 
+@remembered
 def _takes_flow(problem: Problem) -> bool:
-    if problem not in _larger:
-        _larger[problem] = what_is_larger(problem)
-    return not _larger[problem] and problem.n_links <= MOST_FLOW_LINKS
+    return not what_is_larger(problem) and problem.n_links <= MOST_FLOW_LINKS
 
 
 def _roof(tolerance: float) -> Step:
@@ -228,9 +233,6 @@ def _look(problem: Problem, tolerance: float) -> Step:
 
     most = FIRST_LOOK if len(problem.tables.kind) else FIRST_LOOK_AT_RULES
     return Step(AD3(gap_tolerance=tolerance, max_iterations=most), LOOK)
-
-
-LOOK = "AD3 for a moment, as many relaxations are tight."
 
 
 def _decoders(problem: Problem, tolerance: float) -> Iterator[Step]:
@@ -283,14 +285,9 @@ def _before(problem: Problem, tolerance: float) -> Iterator[Step]:
         yield _called_off(AD3(gap_tolerance=tolerance), LOOK, BEFORE_ELIMINATION)
 
 
+@remembered
 def is_pairwise(problem: Problem) -> bool:
     """Whether all factors are tables over two variables, beside what makes variables whole."""
-    if problem not in _pairwise:
-        _pairwise[problem] = _all_pairwise(problem)
-    return _pairwise[problem]
-
-
-def _all_pairwise(problem: Problem) -> bool:
     from assent.solvers.tabulated import find_variables
 
     tables = problem.tables

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -69,6 +70,20 @@ class Request:
     def deadline(self) -> float:
         """When the time is over; infinite without a limit."""
         return np.inf if self.time_limit is None else self.started + self.time_limit
+
+    def share(self, part: float) -> float | None:
+        """Seconds from the start at which a part of the time that is left is over, or None."""
+        if self.time_limit is None:
+            return None
+        now = time.perf_counter()
+        return now - self.started + part * max(self.deadline - now, 1e-3)
+
+
+def in_time(solver: Any, deadline: float) -> Any:
+    """The solver, told how long it may take if it takes long steps."""
+    if np.isinf(deadline) or getattr(solver, "time_limit", 0.0) is not None:
+        return solver
+    return replace(solver, time_limit=max(deadline - time.perf_counter(), 1e-3))
 
 
 class Solver(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from assent.proof import Given, Known, LinkScores, Ray
 from assent.regions import Regions
 from assent.solvers import infeasible
 from assent.solvers.losses import losses_of
-from assent.solvers.protocol import Solver, WarmStart
+from assent.solvers.protocol import Solver, WarmStart, in_time
 from assent.solvers.tabulated import find_variables, group_lits
 
 # Iterations between two looks at the bound.
@@ -192,13 +192,6 @@ def _is_slow(looks: int, fall: float, missing: float) -> bool:
     if np.isinf(missing):
         return looks >= BLIND_LOOKS
     return looks > 1 and fall <= WORTH * missing
-
-
-def in_time(solver: Any, deadline: float) -> Any:
-    """The solver, told how long it may take if it takes long steps."""
-    if np.isinf(deadline) or getattr(solver, "time_limit", 0.0) is not None:
-        return solver
-    return replace(solver, time_limit=max(deadline - time.perf_counter(), 1e-3))
 
 
 def _seek_ray(case: Case, solver: Any, workspace: Any, before: DualPoint | None) -> DualPoint:

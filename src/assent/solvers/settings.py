@@ -30,3 +30,9 @@ def check_time_limit(time_limit: Any) -> None:
         raise TypeError(f"time_limit is a positive number of seconds, got {time_limit!r}")
     if not float(time_limit) > 0:
         raise ValueError(f"time_limit is a positive number of seconds, got {time_limit}")
+
+
+def check_exact(exact: Any) -> None:
+    """Raise on what is neither True nor False: "no" would count as true."""
+    if not isinstance(exact, (bool, np.bool_)):
+        raise TypeError(f"exact is True or False, got {exact!r}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import numpy as np
 
 from assent.kernels import flat as column
@@ -11,10 +9,10 @@ from assent.kernels import stars as ray
 from assent.kernels.flat import Flat, flat_of, links_of_group
 from assent.kernels.stars import Stars
 from assent.problem import DENSE, POTTS, SUM, Int64, Problem
+from assent.remembered import remembered
 
-_known: WeakKeyDictionary[Problem, Stars] = WeakKeyDictionary()
 
-
+@remembered
 def stars_of(problem: Problem) -> Stars:
     """The problem's stars, made at the first call.
 
@@ -24,9 +22,7 @@ def stars_of(problem: Problem) -> Stars:
         >>> np.diff(stars_of(problem).start).tolist()
         [1, 2, 1]
     """
-    if problem not in _known:
-        _known[problem] = _build(problem)
-    return _known[problem]
+    return _build(problem)
 
 
 class _Units:
