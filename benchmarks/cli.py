@@ -90,7 +90,9 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(consensus_command, quick=quick, only="*", data=data)
         if not quick:
             context.invoke(cold_start_command)
-        context.invoke(certify_command, quick=quick, data=data, only="*")
+        context.invoke(
+            certify_command, quick=quick, data=data, only="*", is_exact=False, limit=None
+        )
 
 
 @main.command("to-bound")
@@ -306,10 +308,18 @@ def scaling_point_command(factors: int) -> None:
 @quick_option
 @only_option
 @data_option
-def certify_command(quick: bool, only: str, data: Path | None) -> None:
-    """Value <= optimum <= bound on every instance; a broken claim ends with exit code 1."""
+@click.option("--exact", "is_exact", is_flag=True, help="Answers that are proven optimal.")
+@click.option("--limit", type=float, help="CPU seconds for each.")
+def certify_command(
+    quick: bool, only: str, data: Path | None, is_exact: bool, limit: float | None
+) -> None:
+    """Value <= optimum <= bound on every instance; a broken claim ends with exit code 1.
+
+    Stored UAI models are those whose name has a slash: --only '*/*'.
+    """
     chosen = _chosen(data, quick, only) + ([] if quick else uai_instances(data, only=only))
-    checks = certify.run(new_console(), chosen, time_limit=CERTIFY_LIMIT[quick])
+    time_limit = CERTIFY_LIMIT[quick] if limit is None else limit
+    checks = certify.run(new_console(), chosen, time_limit=time_limit, exact=is_exact)
     if any(check.problems for check in checks):
         raise SystemExit(1)
 

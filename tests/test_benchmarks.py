@@ -272,6 +272,8 @@ def test_scaling_point_is_json(quick_figures):
 def test_certify(quick_figures):
     output = run("certify", "--only", "made_up_*_6")
     assert "made_up_assignment_6" in output and "yes" in output
+    output = run("certify", "--only", "made_up_*_6", "--exact", "--limit", "5")
+    assert "claims hold on 2 of 2 instances, 2 are proven" in output
 
 
 def test_tail(monkeypatch, capsys, quick_figures):
@@ -290,6 +292,8 @@ def test_certify_notices_a_value_above_the_linear_program():
     known = certify.Reference(None, result.value - 1.0, 0.0)
     assert "value above the optimum" in certify._problems(result, result.bound, known)
     assert "bound below the LP" in certify._problems(result, result.bound + 1.0, known)
+    better = certify.Reference(None, None, 0.0, result.value + 1.0)
+    assert any("a better one is known" in p for p in certify._problems(result, np.nan, better))
 
 
 def test_a_failing_instance_is_a_row_that_says_so(capsys, quick_figures):

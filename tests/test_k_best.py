@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import assent as at
+from assent.proof import Others
 from tests.oracles.sweep import sweep_seeds
 from tests.solvers.test_branch_and_bound import PLAIN, TIGHTENED, frustrated, spin_glass, tangled
 from tests.strategies import enumerate_graph
@@ -72,6 +73,9 @@ def test_a_wrong_list_does_not_verify():
     assert claim.verify()
     assert not replace(claim, others=second.certificate.others).verify()
     assert not replace(claim, others=None).verify()
+    coordinates, answers = claim.others
+    assert not replace(claim, others=Others(coordinates + 99, answers)).verify()
+    assert not replace(claim, others=Others(coordinates[1:], answers)).verify()
     repeated = replace(claim, assignment=first.certificate.assignment, value=first.value)
     assert not repeated.verify()
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,9 +25,13 @@ from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.factors.table import Table
 from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int32, Int64
+from assent.proof_fields import are_places
 
 if TYPE_CHECKING:
     from assent.proof import Known, Replay
+
+# Entries of the largest table that is written down.
+LARGEST = 2**27
 
 # A table over some variables: their numbers, and an axis for each.
 Joint = tuple[tuple[int, ...], Float]
@@ -56,6 +62,8 @@ class Eliminated:
 
     def bound(self, replay: Replay, known: Known) -> float:
         """The optimum among assignments that agree with ``known``; ``inf`` if it cannot be told."""
+        if not all(are_places(states, len(known)) for states in self.variables):
+            return np.inf
         left = [states[known[states] == -1] for states in self.variables]
         variables = [states for states in left if len(states)]
         view = _View(variables, known)
@@ -136,14 +144,21 @@ class _View:
         return not (self.known[np.where(factor.codes < 0, ~factor.codes, factor.codes)] == -1).any()
 
     def tables_of(self, factor: Factor, scores: Float) -> tuple[float, list[Joint]]:
-        """What the factors without free variables are worth, and the tables of all others."""
+        """What the factors without free variables are worth, and the tables of all others.
+
+        ``inf``, and no tables, where one would be too large.
+        """
         codes = factor.codes
         own = np.where(codes < 0, ~codes, codes)
         is_open = (self.known[own] == -1).any(axis=1)
         value = self._settled(factor, scores, np.flatnonzero(~is_open))
         form = factor.normal_form() if isinstance(factor, Logic) else None
-        tables = [self._table(factor, form, scores, int(row)) for row in np.flatnonzero(is_open)]
-        return value, tables
+        rows = np.flatnonzero(is_open).tolist()
+        scopes = [self._scope(own[row]) for row in rows]
+        if any(prod(self.card[v] for v in scope) > LARGEST for scope in scopes):
+            return np.inf, []
+        tables = map(partial(self._table, factor, form, scores), rows, scopes)
+        return value, list(tables)
 
     def _settled(self, factor: Factor, scores: Float, rows: Int64) -> float:
         """Value of factors of which everything is known; ``-inf`` if one is violated."""
@@ -157,10 +172,20 @@ class _View:
         assert isinstance(factor, Logic)
         return 0.0 if factor.holds(truth)[rows].all() else -np.inf
 
-    def _table(self, factor: Factor, form: NormalForm | None, scores: Float, row: int) -> Joint:
+    def _scope(self, own: Int64) -> tuple[int, ...]:
+        """The free variables of some coordinates."""
+        return tuple(dict.fromkeys(self.var_of[own[self.known[own] == -1]].tolist()))
+
+    def _table(
+        self,
+        factor: Factor,
+        form: NormalForm | None,
+        scores: Float,
+        row: int,
+        scope: tuple[int, ...],
+    ) -> Joint:
         codes = factor.codes[row]
         own = np.where(codes < 0, ~codes, codes)
-        scope = tuple(dict.fromkeys(self.var_of[own[self.known[own] == -1]].tolist()))
         shape = tuple(self.card[v] for v in scope)
         truth = self._truth(codes, own, scope, shape)
         if isinstance(factor, Pair):
@@ -210,6 +235,8 @@ def row_holds(form: NormalForm, row: int, truth: NDArray[np.bool_]) -> NDArray[n
 def eliminate(count: int, joints: list[Joint]) -> float:
     """The best sum of tables over ``count`` variables, eliminated in the order of their numbers.
 
+    ``inf`` where a table would be too large.
+
     Example:
         >>> pair = ((0, 1), np.array([[0.0, 1.0], [2.0, 0.0]]))
         >>> eliminate(2, [pair, ((1,), np.array([0.0, 3.0]))])
@@ -222,6 +249,9 @@ def eliminate(count: int, joints: list[Joint]) -> float:
     for variable in range(count):
         mine, waiting[variable] = waiting[variable], []
         scope = tuple(sorted({v for own, _ in mine for v in own}))
+        sizes = {v: k for own, table in mine for v, k in zip(own, table.shape, strict=True)}
+        if prod(sizes.values()) > LARGEST:
+            return np.inf
         joined = np.zeros([1] * len(scope))
         for own, table in mine:
             joined = joined + _aligned(own, table, scope)

@@ -10,7 +10,7 @@ propagated, and a case that propagation refutes needs no leaf.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -23,6 +23,7 @@ from assent.closure import Closure
 from assent.compiled import Compiled, GraphScores
 from assent.factors.exactly_one import ExactlyOne
 from assent.problem import DualPoint, Float, Int64
+from assent.proof_fields import are_literals, are_places, fits, is_declared, is_tree
 from assent.reductions.reduction import Reduction, Step
 
 Known = NDArray[np.int8]  # [N] -1 for a free coordinate
@@ -74,7 +75,7 @@ class Given:
     def bound(self, replay: Replay, known: Known) -> float:
         if not _agree(self.known, known):
             return np.inf
-        return replay.under(self.known).bound(self.proof, known)
+        return replay.under(self.known).follow(self.proof, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +99,8 @@ class Reduced:
             if now.refuted:
                 return -np.inf
         assert now is not None
-        return Replay(now.compiled, now.scores).bound(self.proof) + now.loss
+        inner = Replay(now.compiled, now.scores)
+        return inner.follow(self.proof, now.compiled.fixed) + now.loss
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,10 @@ class Listed:
     assignment: Known
 
     def bound(self, replay: Replay, known: Known) -> float:
+        if self.assignment.shape != known.shape or not replay.is_listed(self):
+            return np.inf
         same = (known[self.coordinates] == self.assignment[self.coordinates]).all()
-        return -np.inf if same and replay.is_listed(self) else np.inf
+        return -np.inf if same else np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +182,11 @@ class Others(NamedTuple):
     coordinates: Int64
     answers: NDArray[np.int8]
 
+    def fits(self, count: int) -> bool:
+        """Whether they are values of some of ``count`` coordinates."""
+        width = len(self.coordinates)
+        return are_places(self.coordinates, count) and self.answers.shape[1:] == (width,)
+
 
 class Replay:
     """Recomputes proofs about a compiled graph with its scores.
@@ -213,27 +222,40 @@ class Replay:
 
     def bound(self, proof: Any, known: Known | None = None) -> float:
         """What a proof shows: ``-inf`` if nothing is possible, ``inf`` if it does not hold."""
-        worst = -np.inf
-        waiting: list[tuple[Any, Known]] = []
+        if not is_tree(proof, parts_of, lambda node: isinstance(node, (Apart, Given, Reduced))):
+            return np.inf
         if known is not None:
-            waiting.append((proof, known))
-        elif self.compiled.conflict is None:
-            self._visit(waiting, proof, self.compiled.fixed, ())
+            return self.follow(proof, known)
+        if self.compiled.conflict is not None:
+            return -np.inf
+        values = self.closure.extend(self.compiled.fixed, ())
+        return -np.inf if values is None else self.follow(proof, values)
+
+    def follow(self, proof: Any, known: Known) -> float:
+        """The same for a proof, or a part of one, that does not lead back to itself."""
+        worst = -np.inf
+        waiting: list[tuple[Any, Known]] = [(proof, known)]
         while waiting and worst < np.inf:
             node, known = waiting.pop()
+            if not is_declared(node):
+                return np.inf
             if isinstance(node, Split):
                 if not self._covers(node.cases) or len(node.children) != len(node.cases):
                     return np.inf
                 for literals, child in zip(node.cases, node.children, strict=True):
                     self._visit(waiting, child, known, literals)
             elif isinstance(node, Fixed):
+                if not are_literals(node.literals, len(known)):
+                    return np.inf
                 for literal in node.literals:
                     self._visit(waiting, node.why, known, (~literal,))
                 self._visit(waiting, node.rest, known, node.literals)
             elif isinstance(node, Apart):
                 worst = max(worst, _honest(self._bound_apart(node, known)))
-            else:
+            elif hasattr(node, "bound"):
                 worst = max(worst, _honest(node.bound(self, known)))
+            else:
+                return np.inf
         return float(worst)
 
     def _visit(
@@ -280,12 +302,14 @@ class Replay:
     ) -> tuple[Float, ...] | None:
         """Link scores of the graph as written; None if there are too few or too many."""
         case = self.compiled if given is None else self.closure.compile(given)
-        return case.graph_dual(dual, scores) if _fits(dual, case) else None
+        return case.graph_dual(dual, scores) if fits(dual, case.problem) else None
 
     # ------------------------------------------------------------ cases
 
     def _covers(self, cases: tuple[tuple[int, ...], ...]) -> bool:
         """Whether every assignment falls into some case."""
+        if not all(are_literals(case, len(self.compiled.fixed)) for case in cases):
+            return False
         if [len(case) for case in cases] == [1, 1] and cases[0][0] == ~cases[1][0]:
             return True
         named = {literal for case in cases for literal in case}
@@ -320,6 +344,8 @@ class Replay:
     # ------------------------------------------------------------ parts
 
     def _bound_apart(self, node: Apart, known: Known) -> float:
+        if node.assignment.shape != known.shape or not np.isin(node.assignment, (0, 1)).all():
+            return np.inf
         check = certify.check_assignment(self.compiled, self.scores, node.assignment)
         agrees = ((known == -1) | (known == node.assignment)).all()
         if not check.feasible or not agrees or not self._are_apart(node.parts, known):
@@ -330,14 +356,14 @@ class Replay:
         for coordinates, proof in node.parts:
             outside = node.assignment.copy()
             outside[coordinates] = known[coordinates]
-            total += alone.bound(proof, outside) - check.value
+            total += alone.follow(proof, outside) - check.value
         return total
 
     def _are_apart(self, parts: tuple[tuple[Int64, Any], ...], known: Known) -> bool:
         """Whether parts hold all free coordinates once, and no factor ties two of them."""
         owner = np.full(len(known), -1, np.int64)
         for number, (coordinates, _) in enumerate(parts):
-            if (owner[coordinates] >= 0).any():
+            if not are_places(coordinates, len(known)) or (owner[coordinates] >= 0).any():
                 return False
             owner[coordinates] = number
         free = known == -1
@@ -364,11 +390,17 @@ def _agree(given: Known | None, known: Known) -> bool:
     return given.shape == known.shape and not ((given != -1) & (given != known)).any()
 
 
-def _fits(dual: DualPoint, case: Compiled) -> bool:
-    """Whether there is one score per link."""
-    p = case.problem
-    sizes = p.pair_var.shape, p.lits.shape, p.tables.lits.shape
-    return (dual.pair.shape, dual.logic.shape, dual.table.shape) == sizes
+def parts_of(node: Any) -> Sequence[Any]:
+    """The proofs that a node is made of; none where it is not what it should be."""
+    if not is_declared(node):
+        return ()
+    if isinstance(node, Split):
+        return node.children
+    if isinstance(node, Fixed):
+        return node.why, node.rest
+    if isinstance(node, Apart):
+        return [part for _, part in node.parts]
+    return (node.proof,) if isinstance(node, (Given, Reduced)) else ()
 
 
 def nodes(proof: Any) -> Iterator[Any]:
@@ -380,14 +412,7 @@ def nodes(proof: Any) -> Iterator[Any]:
             continue
         seen.add(id(node))
         yield node
-        if isinstance(node, Split):
-            waiting += node.children
-        elif isinstance(node, Fixed):
-            waiting += [node.why, node.rest]
-        elif isinstance(node, Apart):
-            waiting += [part for _, part in node.parts]
-        elif isinstance(node, (Given, Reduced)):
-            waiting.append(node.proof)
+        waiting += parts_of(node)
 
 
 def trusted(proof: Any) -> tuple[str, ...]:

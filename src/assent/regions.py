@@ -24,6 +24,7 @@ from assent.compiled import Compiled, GraphScores
 from assent.factors.table import Table
 from assent.placement.tables import joint_states
 from assent.problem import DualPoint, Float, Int64, Problem, Scores, joint_places, split_links
+from assent.proof_fields import are_places, fits
 from assent.region_worth import Loans, region_maxima
 from assent.rules import region_rules
 from assent.written_out import write_out
@@ -97,12 +98,29 @@ class Regions:
         return outer.problem, changed, split_links(outer.problem, links)
 
     def bound(self, replay: Replay, known: Known) -> float:
-        """The bound, from the graph as written."""
+        """The bound, from the graph as written; ``inf`` for loans to what there is not."""
+        if not self._fits(replay.compiled.problem):
+            return np.inf
         if not self.is_ray:
             return self._bound(replay, replay.scores, known)
         size = float(np.abs(self.dual.joined()).sum() + np.abs(self.amount).sum())
         shown = self._bound(replay, replay.scores.zeroed(), known)
         return -np.inf if shown < -certify.RAY_MARGIN * size else np.inf
+
+    def _fits(self, problem: Problem) -> bool:
+        """Whether there are such links, loans of numbers, and rules of coordinates."""
+        count = len(self.place)
+        return (
+            fits(self.dual, problem)
+            and self.place.shape == self.amount.shape == (count,)
+            and self.place.min(initial=0) >= 0
+            and bool(np.isfinite(self.amount).all())
+            and self.start.ndim == 1 <= len(self.start)
+            and self.start[[0, -1]].tolist() == [0, count]
+            and bool((np.diff(self.start) >= 0).all())
+            and self.rules.shape == (len(self.rules), 3)
+            and are_places(self.rules[:, 2], problem.n)
+        )
 
     def _bound(self, replay: Replay, scores: GraphScores, known: Known) -> float:
         compiled = replay.compiled

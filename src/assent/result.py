@@ -162,6 +162,8 @@ class Certificate:
             return False
         if self.bound == np.inf:  # a solver without a bound claims nothing
             return True
+        if self.others is not None and not self.others.fits(len(self.assignment)):
+            return False
         if self.proof is not None:
             shown = proofs.Replay(self.compiled, self.scores, self.others).bound(self.proof)
             if self.others is not None and self._is_one_of(self.others):

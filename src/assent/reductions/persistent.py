@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from assent.certify import literal_truth
 from assent.problem import DualPoint, Float, Int32, Int64, Problem, Scores
+from assent.proof_fields import fits
 from assent.reductions.over_two import over_more, over_two
 from assent.reductions.reduction import Reduction
 from assent.reductions.written_tables import Slot, WrittenTables
@@ -47,9 +48,7 @@ class Persistent:
     def apply(self, before: Reduction) -> Reduction | None:
         """The literals are true, if no factor can be broken by that."""
         problem, literals = before.compiled.problem, before.columns(self.literals)
-        sizes = problem.pair_var.shape, problem.lits.shape, problem.tables.lits.shape
-        shapes = self.dual.pair.shape, self.dual.logic.shape, self.dual.table.shape
-        if literals is None or shapes != sizes or not np.isfinite(self.dual.joined()).all():
+        if literals is None or not fits(self.dual, problem):
             return None
         value = np.full(problem.n, -1, np.int8)
         value[np.where(literals < 0, ~literals, literals)] = literals >= 0

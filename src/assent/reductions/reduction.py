@@ -58,7 +58,7 @@ class Reduction:
     def columns(self, literals: Int32) -> Int64 | None:
         """Literals over coordinates as literals over columns; None if one is not free."""
         coordinate = np.where(literals < 0, ~literals, literals)
-        if coordinate.max(initial=-1) >= len(self.compiled.fixed):
+        if literals.ndim != 1 or coordinate.max(initial=-1) >= len(self.compiled.fixed):
             return None
         column = self.compiled.column_of()[coordinate]
         return None if (column < 0).any() else np.where(literals < 0, ~column, column)

@@ -1,0 +1,7 @@
+"""The package is imported before any of its modules.
+
+Doctests import a module by its path, and would put it in the place of a function of the same name
+(`assent.decode`) if it came first.
+"""
+
+import assent  # noqa: F401

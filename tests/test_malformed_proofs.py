@@ -1,0 +1,128 @@
+"""A proof that was tampered with shows nothing wrong, and is refused without a crash."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.eliminated import Eliminated
+from assent.problem import DualPoint
+from assent.proof import Apart, Fixed, Given, LinkScores, Listed, Reduced, Replay, Split, Trusted
+from assent.reductions.leaves import Leaves
+from assent.regions import Regions
+from tests.malformed import proven, spoiled
+from tests.oracles.sweep import sweep_size
+
+NONE = np.zeros(0)
+
+
+def test_spoiled_proofs_show_nothing_wrong():
+    for seed in range(sweep_size() // 100):
+        rng = np.random.default_rng(seed)
+        for claim in proven(rng):
+            for _ in range(8):
+                bad = replace(claim, proof=spoiled(rng, claim.proof))
+                replay = Replay(claim.compiled, claim.scores, claim.others)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", RuntimeWarning)  # of numbers at 1e300
+                    shown = replay.bound(bad.proof)
+                    assert bad.verify() in (True, False)
+                assert shown >= claim.value - 1e-6 * (1.0 + abs(claim.value)), (seed, bad.proof)
+
+
+@pytest.fixture(scope="module")
+def claim() -> at.Certificate:
+    g = at.FactorGraph()
+    x = g.binary(3, scores=[1.0, 1.1, 0.9], name="x")
+    g.add(at.Pair(x, x[[1, 2, 0]], scores=-2.0))
+    return at.decode(g, at.AD3()).certificate
+
+
+def with_itself() -> Split:
+    proof = Split(((0,), (~0,)), ())
+    object.__setattr__(proof, "children", (Given(np.full(3, -1, np.int8), proof), proof))
+    return proof
+
+
+def nested(depth: int) -> Given:
+    proof = Trusted("a friend", 0.0)
+    for _ in range(depth):
+        proof = Given(np.full(3, -1, np.int8), proof)
+    return proof
+
+
+ZERO = DualPoint(np.zeros((3, 2)), NONE)
+LEAF = LinkScores(ZERO)
+ANSWER = np.zeros(3, np.int8)
+WHOLE = np.arange(3)
+
+
+def loans(**changes) -> Regions:
+    """A region that lends to a coordinate, with some field changed."""
+    return replace(Regions(np.array([0, 1]), np.array([0]), np.array([1.0]), ZERO), **changes)
+
+
+@pytest.mark.parametrize(
+    "proof",
+    [
+        None,
+        "x",
+        Split,
+        with_itself(),
+        nested(500),
+        Split(((99,), (~99,)), (LEAF, LEAF)),
+        Split(((0,), (~0,)), [LEAF, LEAF]),
+        Fixed(LEAF, (99,), LEAF),
+        Fixed(LEAF, (0.5,), LEAF),
+        LinkScores(None),
+        LinkScores(DualPoint(np.full((3, 2), np.inf), NONE)),
+        LinkScores(DualPoint(np.zeros((3, 2), np.int64), NONE)),
+        LinkScores(DualPoint(np.zeros((2, 3)), NONE)),
+        Trusted("nobody", "0"),
+        Listed(np.array([99]), ANSWER),
+        Apart(ANSWER[:2], ((WHOLE, LEAF),)),
+        Apart(ANSWER + np.int8(7), ((WHOLE, LEAF),)),
+        Apart(ANSWER, ((WHOLE + 1, LEAF),)),
+        Apart(ANSWER, (WHOLE, LEAF)),
+        Eliminated((WHOLE[:1], WHOLE[1:2], np.array([99]))),
+        Eliminated((WHOLE[:1], WHOLE[1:2], np.array([-1.0]))),
+        Reduced((Leaves(np.array([99], np.int32)),), LEAF),
+        Reduced((Leaves(np.array([[0]], np.int32)),), LEAF),
+        Reduced((LEAF,), LEAF),
+        loans(start=np.array([0, 2])),
+        loans(start=np.array([], np.int64)),
+        loans(start=np.array([0, 2, 1])),
+        loans(place=np.array([-99])),
+        loans(place=np.array([[0]])),
+        loans(amount=np.array([np.nan])),
+        loans(amount=np.array([1.0, 1.0])),
+        loans(rules=np.zeros((1, 2), np.int64)),
+        loans(rules=np.array([[0, 0, 99]])),
+        loans(rules=np.array([0, 0, 0])),
+    ],
+    ids=lambda proof: type(proof).__name__,
+)
+def test_what_is_no_proof_shows_nothing(claim, proof):
+    replay = Replay(claim.compiled, claim.scores)
+    assert replay.bound(loans()) < np.inf
+    assert replay.bound(proof) == np.inf
+    if proof is not None:
+        assert not replace(claim, proof=proof).verify()
+
+
+def test_an_order_of_elimination_that_takes_too_much_memory_shows_nothing():
+    g = at.FactorGraph()
+    x = g.binary(40, scores=1.0)
+    g.add(at.Pair(x[0], x[1:], scores=-1.0))
+    claim = at.decode(g, at.Elimination()).certificate
+    replay = Replay(claim.compiled, claim.scores)
+    order = [np.array([v]) for v in range(40)]
+    assert replay.bound(Eliminated(tuple(order))) == np.inf
+    assert replay.bound(Eliminated(tuple(order[::-1]))) == pytest.approx(claim.value)
+    g.add(at.AtMost(30, x))
+    wide = at.decode(g, at.AD3()).certificate
+    assert Replay(wide.compiled, wide.scores).bound(Eliminated(tuple(order[::-1]))) == np.inf
