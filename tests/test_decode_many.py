@@ -14,6 +14,7 @@ from assent.solvers import small_problems
 from assent.solvers.driver import INTERRUPTED
 from assent.solvers.small_problems import prepare
 from benchmarks.small_instances import FAMILIES, changed_scores, small_instances, weighted
+from benchmarks.synthetic import assignment
 from tests.oracles.sweep import sweep_seeds
 from tests.processes import interrupted
 from tests.strategies import optimum, random_graph
@@ -67,6 +68,14 @@ def test_instances_of_the_benchmark_as_one_by_one():
     for graph, result in zip(graphs, results, strict=True):
         assert_same(result, at.decode(graph, LIMIT))
     assert {status.name for status in results.statuses} >= {"OPTIMAL", "RELAXED"}
+
+
+def test_problems_large_enough_to_take_turns_and_leap_as_one_by_one():
+    graphs = [assignment(24, 24, seed) for seed in range(2)]
+    assert graphs[0].compile().problem.n_links > schedule.GUESSED_LINKS
+    for graph, result in zip(graphs, at.decode_many(graphs, solver=LIMIT), strict=True):
+        assert result.iterations > schedule.MARKS[-1]
+        assert_same(result, at.decode(graph, LIMIT))
 
 
 def test_threads_change_nothing():

@@ -1,4 +1,4 @@
-"""AD3's blocks of factors taking turns: the dual point stays one, and the limit is the same."""
+"""AD3's blocks of factors taking turns, and leaps: the dual point stays one, the limit the same."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import pytest
 
 import assent as at
 from assent.compiled import graph_scores
-from assent.kernels import schedule
+from assent.kernels import leap, schedule
 from assent.solvers.ad3 import CURRENT, residual_scores
+from assent.solvers.protocol import WarmStart
 
 
 def model(seed: int, side: int = 9) -> at.FactorGraph:
@@ -43,10 +44,11 @@ def test_multipliers_add_up_to_the_scores_at_any_moment(seed, idle):
     solver = at.AD3(cache_idle=idle, extrapolate=False)
     workspace = solver.init(problem, scores)
     workspace.prefer = CURRENT
-    for iterations in (1, 7, 22, 60):
+    for iterations in (1, 7, 23, 29, 60):
         solver.advance(problem, scores, workspace, iterations)
         dual = solver.dual_point(problem, scores, workspace)
         assert residual_scores(problem, scores, dual) == pytest.approx(0.0, abs=1e-9)
+    assert workspace.leapt_at in (30, 60)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -66,3 +68,37 @@ def test_turns_end_and_are_for_one_thread_on_moderate_problems():
     assert not schedule.takes_turns(0, schedule.TURNS_LINKS, False)
     assert not schedule.takes_turns(0, 1_000, True)
     assert not schedule.takes_turns(0, 0, False)
+
+
+def test_a_leap_goes_on_from_the_average_and_leaves_the_consensus():
+    problem, scores = flat(model(0))
+    solver = at.AD3(extrapolate=False)
+    workspace = solver.init(problem, scores)
+    solver.advance(problem, scores, workspace, 15)
+    w, marks = workspace, np.zeros((3, problem.n_links))
+    arrays = problem.pair_var, problem.lits
+    state, mean = (w.w_pair, w.w_logic, w.p), (w.mean_w_pair, w.mean_w_logic, w.mean_p)
+    consensus = w.p.copy()
+    leap.mark(*arrays, 2.0, *mean, marks[0])
+    leap.mark(*arrays, 2.0, *state, marks[1])
+    leap.leap(*arrays, 3.0, *state, *mean)
+    leap.mark(*arrays, 2.0, *state, marks[2])
+    assert marks[2] - marks[1] == pytest.approx(3.0 * (marks[1] - marks[0]))
+    assert np.array_equal(w.p, consensus)
+    assert leap.is_straight(marks)
+    assert not leap.is_straight(marks[[0, 1, 0]])
+
+
+def test_leaps_are_few_for_cold_starts_and_told_to_the_driver():
+    assert [t for t in range(1, 1000) if schedule.mark_at(t) == 2] == [30, 60]
+    assert [schedule.until_mark(t) for t in (0, 20, 59)] == [20, 5, 1]
+    assert schedule.until_mark(60) > 10**6
+    problem, scores = flat(model(0))
+    solver = at.AD3(extrapolate=False)
+    workspace = solver.init(problem, scores)
+    settling = [solver.advance(problem, scores, workspace, 10).settling for _ in range(9)]
+    assert settling == [False, False, False, True, True, False, True, True, False]
+    result = at.decode(model(0), solver)
+    start = WarmStart(result.consensus, result.certificate.flat_dual, result.penalty)
+    workspace = solver.init(problem, scores, start)
+    assert not any(solver.advance(problem, scores, workspace, 10).settling for _ in range(7))

@@ -34,6 +34,7 @@ from assent.kernels.instance_steps import (
     begin,
     fitting_penalty,
     iterate,
+    leap_ahead,
     move_penalty,
     relaxed_value,
 )
@@ -47,6 +48,8 @@ penalty_factor = lean(schedule.penalty_factor)
 is_guessing = lean(schedule.is_guessing)
 tries_all = lean(schedule.tries_all)
 looks_first = lean(schedule.looks_first)
+takes_turns = lean(schedule.takes_turns)
+is_settling = lean(schedule.is_settling)
 
 
 @glue
@@ -80,7 +83,7 @@ def solve(
     value, violations, bound = -inf, NO_VIOLATIONS_KNOWN, inf
     if known.size:
         value, violations = offer(own, tables, known, value, violations, x)
-    iterations, balance, looked_at, idle = 0, 0.0, 0, 0.0
+    iterations, balance, looked_at, leapt_at, idle = 0, 0.0, 0, 0, 0.0
     bounds, prefer_mean, tried_at, chance = 0, True, inf, settings.chance
     next_rounding, rounded_at = schedule.FIRST_ROUNDING, 0
     next_ray, rays = schedule.FIRST_RAY, 0
@@ -89,6 +92,8 @@ def solve(
     is_warm = warm.pair.size + warm.logic.size + warm.table.size > 0
     history = make_history(0)  # until guessing begins, which most problems do not live to see
     links = own.pair_var.size + own.lits.size + table_lits.size
+    leaping = takes_turns(0, links, tables is not None) and not is_warm
+    marks = np.zeros((3, links if leaping else 0))
     plain = np.empty(p.size, np.int8)
     look = looks_first(True, is_warm, violations)
     while True:
@@ -100,6 +105,8 @@ def solve(
                 move_penalty(own, table_lits, aside, state, factor)
                 penalty *= factor
                 forget(history)
+        if leap_ahead(own, state, penalty, iterations, marks):
+            leapt_at = iterations
         guessing = settings.extrapolate and is_guessing(iterations, links, is_warm)
         if guessing and history.z.size == 0:
             history = make_history(links + p.size)
@@ -142,7 +149,8 @@ def solve(
         asked = stop[0]
         over = solved or asked != RUNNING or iterations >= settings.max_iterations
         due = iterations >= next_rounding
-        if over or due or is_resting(change, tolerance, iterations, rounded_at):
+        resting = is_resting(change, tolerance, iterations, rounded_at)
+        if over or due or (resting and not is_settling(iterations, leapt_at)):
             if due:
                 next_rounding = following(iterations, schedule.ROUNDING_GROWTH)
             rounded_at = iterations

@@ -11,6 +11,7 @@ from assent.kernels.active_set import EXACT
 from assent.kernels.ad3 import ROUND, advance, fold, pull, rescale
 from assent.kernels.extrapolate import extrapolate
 from assent.kernels.instance import glue
+from assent.kernels.leap import is_straight, leap, mark
 from assent.kernels.propagate import inner, lean
 from assent.kernels.singles import step_singles
 from assent.kernels.start import (
@@ -23,6 +24,8 @@ from assent.kernels.start import (
 
 vertices = lean(schedule.vertices)
 takes_turns = lean(schedule.takes_turns)
+mark_at = lean(schedule.mark_at)
+leap_length = lean(schedule.leap_length)
 
 
 @inner
@@ -114,6 +117,27 @@ def iterate(
         if tables is not None and (t + 1) % ROUND == 0:
             fold(pull(t + 1), state.mean_w_table, state.w_table)
     return primal, dual, balance, idle
+
+
+@inner
+def leap_ahead(own, state, penalty, iterations, marks):
+    """Mark where the multipliers are, if that is due; leap, if they come straight from there.
+
+    ``marks[3, links]`` are empty where no leap is wanted.  Returns whether there was one.
+    """
+    number = mark_at(iterations)
+    if number < 0 or marks.size == 0:
+        return False
+    mark(own.pair_var, own.lits, penalty, state.w_pair, state.w_logic, state.p, marks[number])
+    if number < 2 or not is_straight(marks):
+        return False
+    leap(
+        own.pair_var, own.lits, leap_length(iterations), state.w_pair, state.w_logic, state.p,
+        state.mean_w_pair, state.mean_w_logic, state.mean_p,
+    )  # fmt: skip
+    state.pairs_asleep[:] = False
+    state.logic_asleep[:] = False
+    return True
 
 
 @inner

@@ -48,6 +48,16 @@ LAST_TURNS = 250
 # Larger problems may be shared between threads, which cannot take turns.
 TURNS_LINKS = 30_000
 
+# While blocks take turns, multipliers that drift steadily leap (``kernels/leap.py``): twice, so
+# that the plain method's convergence stands.  Three marks each tell whether the drift is steady;
+# the leap follows at the last one.
+MARKS = (20, 25, 30, 50, 55, 60)
+# A leap's length grows with the iterations: it is eight and sixteen times the way from the average.
+# Half or twice as much changes little.
+LEAP_GROWTH = 8 / 30
+# A leap leaves the bound behind; after so many iterations it is a better one.
+SETTLING = 20
+
 # Where a small problem's iterations lead is guessed from the last few of them, between these two
 # counts of iterations: before, the factors are still finding their faces, and most problems with a
 # tight relaxation are solved; after, the plain method goes on, whose convergence is proven.
@@ -153,3 +163,29 @@ def takes_turns(iterations, links, others):
     so small that they guess: of 600 such problems two went astray between guesses and turns.
     """
     return iterations < LAST_TURNS and GUESSED_LINKS < links < TURNS_LINKS and not others
+
+
+def mark_at(iterations):
+    """Which of a leap's three marks is due: 0, 1 or 2, where the leap may follow; else -1."""
+    for i in range(len(MARKS)):
+        if MARKS[i] == iterations:
+            return i % 3
+    return -1
+
+
+def until_mark(iterations):
+    """Iterations until the next mark; very many after the last one."""
+    for mark in MARKS:
+        if mark > iterations:
+            return mark - iterations
+    return 10**9
+
+
+def leap_length(iterations):
+    """How many times the way from the average a leap after so many iterations is."""
+    return LEAP_GROWTH * iterations
+
+
+def is_settling(iterations, leapt_at):
+    """Whether a leap is so recent that a bound which does not improve is no sign of rest."""
+    return leapt_at > 0 and iterations <= leapt_at + SETTLING

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels import ad3 as kernel
-from assent.kernels import evaluate, extrapolate, schedule, start
+from assent.kernels import evaluate, extrapolate, leap, schedule, start
 from assent.kernels.projections import LANE_ROWS, LANES
 from assent.kernels.shares import LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS, Division
 from assent.kernels.threads import CALLED_OFF, new_gate
@@ -96,6 +96,8 @@ class Workspace:
     warm: bool = False  # begun at the end of an earlier run
     answer: NDArray[np.int8] | None = None  # what was proven before any iteration
     history: extrapolate.History | None = None  # of the iterations from which others are guessed
+    marks: Float | None = None  # [3, links], where the multipliers were before a leap
+    leapt_at: int = 0  # iteration of the last leap
 
     def allocate(self, problem: Problem, threads: int) -> None:
         """Arrays that start empty."""
@@ -261,7 +263,7 @@ class AD3:
         alpha = self.over_relaxation or default_relaxation(problem)
         guessing = self._begin_guessing(problem, w)
         if w.aside is None and not guessing:
-            self._run(problem, scores, w, alpha, iterations, 0.0, self.cache_idle, smoothing)
+            self._run_leaping(problem, scores, w, alpha, iterations, smoothing)
         elif w.aside is not None and w.aside.searched_alone is not None:
             w.primal_residual, w.dual_residual, balance, w.idle = w.aside.searched_alone.advance(
                 scores, w.iterations, iterations, w.penalty, alpha, self.cache_idle, w.idle,
@@ -279,7 +281,10 @@ class AD3:
         if schedule.SMALL_LINKS < problem.n_links <= SMOOTHED:
             w.begin_smoothing()
         w.calls += _asked(problem, w, iterations, self.cache_idle)
-        return Info(w.iterations, w.primal_residual, w.dual_residual, w.penalty, calls=int(w.calls))
+        return Info(
+            w.iterations, w.primal_residual, w.dual_residual, w.penalty, calls=int(w.calls),
+            settling=schedule.is_settling(w.iterations, w.leapt_at),
+        )  # fmt: skip
 
     def _begin_guessing(self, problem: Problem, workspace: Workspace) -> bool:
         """Whether the next iterations are extrapolated; the first time, room is made for that."""
@@ -309,6 +314,40 @@ class AD3:
                 w.weight, w.w_logic, w.w_table, w.tau, w.p, w.totals[0],
             )  # fmt: skip
         self._run(problem, scores, w, alpha, 1, squares, idle)
+
+    def _run_leaping(
+        self, problem: Problem, scores: Scores, workspace: Workspace,
+        alpha: float, iterations: int, smoothing: float,
+    ) -> None:  # fmt: skip
+        """Iterate the fused loop, with leaps in between where multipliers drift steadily."""
+        w = workspace
+        end = w.iterations + iterations
+        while w.iterations < end:
+            self._leap(problem, w)
+            count = min(end - w.iterations, schedule.until_mark(w.iterations))
+            self._run(problem, scores, w, alpha, count, 0.0, self.cache_idle, smoothing)
+
+    def _leap(self, problem: Problem, workspace: Workspace) -> None:
+        """Mark where the multipliers are, if that is due; leap, if they come straight from there.
+
+        A warm start has nowhere far to go.
+        """
+        w = workspace
+        number = schedule.mark_at(w.iterations)
+        able = schedule.takes_turns(w.iterations, problem.n_links, w.threads > 1) and not w.warm
+        if number < 0 or not able:
+            return
+        if w.marks is None:
+            w.marks = np.zeros((3, problem.n_links))
+        state = w.w_pair, w.w_logic, w.p
+        leap.mark(problem.pair_var, problem.lits, w.penalty, *state, w.marks[number])
+        if number == 2 and leap.is_straight(w.marks):
+            length = schedule.leap_length(w.iterations)
+            averages = w.mean_w_pair, w.mean_w_logic, w.mean_p
+            leap.leap(problem.pair_var, problem.lits, length, *state, *averages)
+            w.leapt_at = w.iterations
+            w.pairs_asleep[:] = False
+            w.logic_asleep[:] = False
 
     def _run(
         self, problem: Problem, scores: Scores, workspace: Workspace,

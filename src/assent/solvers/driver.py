@@ -143,7 +143,7 @@ class Run:
             ending = self._ending(info, workspace)
             if info.finished and self._closed():
                 pass  # the relaxed answer is whole and best: nothing to round
-            elif ending or self._rounding_due(info.iterations, before):
+            elif ending or self._rounding_due(info, before):
                 self._round(workspace, thorough=ending and self._time_to_be_thorough())
             stop = self.report(self._record(info)) is True
             status = self._status(info, workspace)
@@ -216,16 +216,16 @@ class Run:
             )
             self.best.bound = bound
 
-    def _rounding_due(self, iterations: int, bound_before: float) -> bool:
+    def _rounding_due(self, info: Info, bound_before: float) -> bool:
         """By schedule, and sooner where the bound has come to rest: only an answer is missing.
 
         Beside long iterations a rounding costs little.
         """
         if getattr(self.solver, "long_iterations", False) and self.pace > LONG_ITERATION:
             return True
-        change = bound_before - self.best.bound
+        iterations, change = info.iterations, bound_before - self.best.bound
         resting = schedule.is_resting(change, self._tolerance(), iterations, self.rounded_at)
-        if resting and iterations >= self._patience() * self.rounded_at:
+        if resting and not info.settling and iterations >= self._patience() * self.rounded_at:
             self.roundings_at_rest += 1
             self.rounding.due(iterations)
             return True

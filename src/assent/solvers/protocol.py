@@ -20,7 +20,7 @@ class Info:
 
     ``finished`` is set by solvers that know they are done, whatever the residuals say; ``reason``
     tells why nothing more will come, finished or not.  ``calls`` counts how often a factor was
-    asked anything.
+    asked anything.  ``settling``: the bound is expected to be worse for a while.
     """
 
     iterations: int
@@ -30,6 +30,7 @@ class Info:
     finished: bool = False
     reason: str = ""
     calls: int = 0
+    settling: bool = False
 
 
 @dataclass(frozen=True)
