@@ -106,8 +106,7 @@ def best_neighbour(logic, pairs, tables, point, noise, chain, length):
     for c in range(length):
         centre = chain[c]
         for place in range(pairs.start[centre], pairs.start[centre + 1]):
-            e = pairs.edges[place]
-            v = np.int64(pairs.var[e, 0]) + pairs.var[e, 1] - centre
+            v = np.int64(pairs.others[place])
             work += 1
             gain = gain_of_flip(point, v)
             if gain <= best_gain or point.frozen[v] or is_among(v, chain, length):

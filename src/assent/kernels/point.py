@@ -18,12 +18,14 @@ from assent.problem import ANYOF, PARITY, SUM
 class Pairs(NamedTuple):
     """The pair factors and, per coordinate, the pairs it takes part in.
 
-    ``edges[start[v]:start[v + 1]]`` are the pairs of coordinate ``v``: 8 bytes per pair in all.
+    ``edges[start[v]:start[v + 1]]`` are the pairs of coordinate ``v``, and ``others`` of the same
+    range their other ends: 16 bytes per pair in all.
     """
 
     var: np.ndarray  # int32[P, 2]
     start: np.ndarray  # int32[n + 1]
     edges: np.ndarray  # int32[2 P]
+    others: np.ndarray  # int32[2 P]
 
 
 class Point(NamedTuple):
@@ -49,7 +51,7 @@ def build_pairs(problem: Any) -> Pairs:
 def index_pairs(var, n):
     """Fill a CSR from coordinates to their pairs by a counting sort."""
     start = np.zeros(n + 1, np.int32)
-    edges = np.empty(2 * len(var), np.int32)
+    edges, others = np.empty(2 * len(var), np.int32), np.empty(2 * len(var), np.int32)
     for e in range(len(var)):
         start[var[e, 0] + 1] += 1
         start[var[e, 1] + 1] += 1
@@ -59,13 +61,13 @@ def index_pairs(var, n):
     for e in range(len(var)):
         for side in range(2):
             v = var[e, side]
-            edges[start[v]] = e
+            edges[start[v]], others[start[v]] = e, var[e, 1 - side]
             start[v] += 1
     # ... so everything moves up by one.
     for v in range(start.size - 1, 0, -1):
         start[v] = start[v - 1]
     start[0] = 0
-    return Pairs(var, start, edges)
+    return Pairs(var, start, edges, others)
 
 
 @lean
@@ -131,9 +133,7 @@ def flip(logic, pairs, pair, tables, point, v):
         point.true[use >> 4] += step * load(logic.loads, place, (use >> 1) & 7)
     step = 1 - 2 * point.x[v]
     for place in range(pairs.start[v], pairs.start[v + 1]):
-        e = pairs.edges[place]
-        other = pairs.var[e, 0] + pairs.var[e, 1] - v
-        point.field[other] += step * pair[e]
+        point.field[pairs.others[place]] += step * pair[pairs.edges[place]]
     if tables is not None:
         flip_in_tables(tables, v, step, point.x, point.field)
     point.x[v] += step

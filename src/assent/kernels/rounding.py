@@ -14,6 +14,7 @@ import numpy as np
 from assent.kernels.evaluate import count_violated, value
 from assent.kernels.jit import jit
 from assent.kernels.local_search import improve
+from assent.kernels.pair_rounding import round_pairs
 from assent.kernels.point import Pairs, Point, build_pairs
 from assent.kernels.propagate import Logic, build_links, lean
 from assent.kernels.schedule import CHANCE_RANGE, next_chance
@@ -232,6 +233,8 @@ def round_point(logic, pairs, tables, theta, pair, p, held, max_sweeps, thorough
     ``tables`` is ``None`` where there are none; coordinates with ``held >= 0`` are not moved by
     the local search (an empty ``held`` holds none).
     """
+    if tables is None and logic.k.size == 0:
+        return round_pairs(pairs, theta, pair, p, held, max_sweeps, thorough)
     x, frozen = np.empty(p.size, np.int8), np.empty(p.size, np.uint8)
     field = np.empty(p.size)
     true, free = np.empty(logic.k.size, np.int64), np.empty(logic.k.size, np.int64)

@@ -37,9 +37,7 @@ SURENESS_STEPS = np.iinfo(np.uint16).max
 @inner
 def settle_all(logic, pairs, theta, pair, p, x, frozen, field, true, free, trail):
     """Sequential rounding into ``x``; ``frozen`` flags the coordinates never in question."""
-    doubt = np.empty(p.size, np.uint16)
-    for v in range(p.size):
-        doubt[v] = sureness_key(2.0 * abs(p[v] - 0.5))
+    doubt = doubts(p)
     order = sureness_order(doubt)
     effort = RESTARTS * UNDO_EFFORT * logic.uses.size
     for attempt in range(RESTARTS + HUB_RESTARTS):
@@ -71,6 +69,21 @@ def hubs_first(start, doubt):
             links >>= 1
             halvings += 1
         doubt[v] = np.uint16((15 - halvings) << 12) | (doubt[v] >> np.uint16(4))
+
+
+@inner
+def doubts(p):
+    """Keys ``uint16[n]`` that sort marginals by how sure they are."""
+    doubt = np.empty(p.size, np.uint16)
+    for v in range(p.size):
+        doubt[v] = sureness_key(2.0 * abs(p[v] - 0.5))
+    return doubt
+
+
+@inner
+def surest_first(p):
+    """Coordinates ``int32[n]`` by decreasing sureness of their marginals, ties by index."""
+    return sureness_order(doubts(p))
 
 
 @lean
@@ -191,5 +204,4 @@ def settle_field(pairs, pair, p, values, field, trail, mark, tail):
         v = trail[at]
         step = values[v] - p[v]
         for place in range(pairs.start[v], pairs.start[v + 1]):
-            e = pairs.edges[place]
-            field[pairs.var[e, 0] + pairs.var[e, 1] - v] += step * pair[e]
+            field[pairs.others[place]] += step * pair[pairs.edges[place]]
