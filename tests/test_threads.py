@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
+import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from assent.compiled import graph_scores
 from assent.kernels import schedule
 from assent.kernels.projections import LANES
 from assent.kernels.shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
+from assent.kernels.threads import meet, wait_until
 from assent.solvers import ad3, team
 from assent.solvers.dual_bound import bound_of_state, bounds_of_states
 from assent.solvers.shares import divide, whole
@@ -170,17 +173,17 @@ def test_two_python_threads_decode_at_once():
 
 
 def interrupted_start(after):
-    """A stand-in for ``Thread.start`` that is interrupted once so many threads have begun."""
-    original = threading.Thread.start
-    begun = []
+    """A stand-in for ``Helper.ask`` that is interrupted once so many threads were asked."""
+    original = team.Helper.ask
+    asked = []
 
-    def start(self):
-        if len(begun) == after:
+    def ask(self, work):
+        if len(asked) == after:
             raise KeyboardInterrupt
-        begun.append(self)
-        original(self)
+        original(self, work)
+        asked.append(self)
 
-    return start, begun
+    return ask, asked
 
 
 @pytest.mark.parametrize("after", [0, 1])
@@ -192,14 +195,13 @@ def test_an_interrupt_before_all_have_met_leaves_everything_as_it_was(monkeypatc
     workspace = solver.init(problem, scores)
     solver.advance(problem, scores, workspace, 10)
     before = workspace.p.copy(), workspace.w_pair.copy(), workspace.iterations
-    start, begun = interrupted_start(after)
+    ask, asked = interrupted_start(after)
     with monkeypatch.context() as patch:
-        patch.setattr(threading.Thread, "start", start)
+        patch.setattr(team.Helper, "ask", ask)
         with pytest.raises(KeyboardInterrupt):
             solver.advance(problem, scores, workspace, 10)
-    for thread in begun:
-        thread.join(timeout=60)
-        assert not thread.is_alive()
+    for helper in asked:
+        wait_until(helper.done)
     assert np.array_equal(workspace.p, before[0]) and np.array_equal(workspace.w_pair, before[1])
     assert workspace.iterations == before[2]
     solver.advance(problem, scores, workspace, 10)
@@ -215,6 +217,51 @@ def test_what_fails_in_a_helper_is_raised_here():
 
     with pytest.raises(MemoryError, match="no room"):
         team.together(work, 2)
+
+
+def test_helpers_linger_and_leave():
+    def work(thread, gate):
+        meet(gate, 2)
+        return threading.get_ident()
+
+    def crew():
+        return team._own.crew.known[0]
+
+    team.together(work, 2)
+    helper = crew()
+    for pause in (0.0, 0.0, 1.0):  # the last one is longer than anybody lingers
+        time.sleep(pause)
+        assert helper.gone or not pause
+        team.together(work, 2)
+        assert crew() is helper and helper.done[0] == 1
+
+
+def test_a_meeting_called_off_leaves_the_gate_to_nobody():
+    def work(thread, gate):
+        if thread == 0:
+            raise KeyboardInterrupt
+        meet(gate, 2)
+
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            team.together(work, 2)
+        assert team._own.crew is None
+    assert team.together(lambda thread, gate: meet(gate, 2), 2)
+
+
+def test_jobs_are_answered_in_order_by_any_number_of_threads():
+    jobs = [partial(pow, number, 2) for number in range(7)]
+    for threads in (1, 2, 3, 9):
+        assert list(team.in_order(jobs, threads)) == [number**2 for number in range(7)]
+    asked = []
+    answers = team.in_order((asked.append(number) or (lambda: 0) for number in range(3)), 1)
+    next(answers)
+    assert asked == [0]
+
+
+def test_a_job_that_fails_is_raised_here():
+    with pytest.raises(ZeroDivisionError):
+        list(team.in_order([partial(pow, 0, 1), partial(pow, 0, -1)], 2))
 
 
 def test_threads_are_for_large_problems(monkeypatch):

@@ -89,8 +89,8 @@ def _earned(factor: Pair, scores: Float, assignment: NDArray[np.int8]) -> float:
     total = 0.0
     for start in range(0, len(factor), SLICE):
         part = slice(start, start + SLICE)
-        both = literal_truth(factor.codes[part], assignment).all(axis=1)
-        total += float(scores[part][both].sum())
+        truth = literal_truth(factor.codes[part], assignment)
+        total += float(scores[part][truth[:, 0] & truth[:, 1]].sum())
     return total
 
 

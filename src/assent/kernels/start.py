@@ -98,6 +98,7 @@ def relaxed_score(theta, pair_var, pair, p):
         total += theta[v] * p[v]
     for e in range(pair.size):
         first, second = p[pair_var[e, 0]], p[pair_var[e, 1]]
-        both = min(first, second) if pair[e] >= 0.0 else max(0.0, first + second - 1.0)
-        total += pair[e] * both
+        # Both cases at once: a branch on the sign would be guessed wrong half of the time.
+        most, least = min(first, second), max(0.0, first + second - 1.0)
+        total += max(pair[e], 0.0) * most + min(pair[e], 0.0) * least
     return total

@@ -26,6 +26,9 @@ GATE_SIZE = 48
 # Turns of the waiting loop, some ten microseconds, before other work goes first.
 PATIENCE = 100000
 
+# Turns before a helper without work leaves: a few tenths of a millisecond.
+LINGERING = 300000
+
 _let_others_run = types.ExternalFunction(
     "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.intc()
 )
@@ -81,6 +84,24 @@ def meet(gate, threads):
         if turns > PATIENCE:
             _let_others_run()
     return True
+
+
+@jit
+def linger(gate):
+    """Wait a moment for somebody to come to the gate, or to call a meeting off."""
+    for _ in range(LINGERING):
+        if _read(gate, ARRIVED) != 0 or _read(gate, CALLED_OFF) != 0:
+            break
+
+
+@jit
+def wait_until(flag):
+    """Wait until ``flag[0]`` is set."""
+    turns = 0
+    while _read(flag, 0) == 0:
+        turns += 1
+        if turns > PATIENCE:
+            _let_others_run()
 
 
 @jit

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from assent.problem import DualPoint, Float, Problem, Scores
 from assent.result import Certificate, Relaxation, Result, Status, state_relaxation
 from assent.solvers import infeasible
 from assent.solvers.protocol import Info, Request, Solver
+from assent.solvers.team import in_order
 from assent.trace import Progress, Trace
 
 # One call into compiled code does about this many link updates (half a second), so that
@@ -43,6 +45,10 @@ TIME_LIMIT = f"Time limit. {Status.STOPPED.value}"
 INTERRUPTED = f"Interrupted. {Status.STOPPED.value}"
 CALLED_OFF = f"Stopped by the callback. {Status.STOPPED.value}"
 ROUNDING_ONLY = f"The gap is closed up to rounding only. {Status.STOPPED.value}"
+
+
+# An assignment, what it is worth and how many factors it breaks.
+Answer = tuple[NDArray[np.int8], float, int]
 
 
 @dataclass
@@ -261,35 +267,42 @@ class Run:
 
     def _round(self, workspace: Any, *, thorough: bool) -> None:
         """Offer a rounded answer; at the end, while a gap remains, perturbed ones as well."""
-        from assent.kernels import rounding
-
         self.rounded_at = self.iterations
         marginals = self.solver.marginals(workspace)
         if not self.large and not self.small:
             self._offer_as_they_are(marginals)
-        self._offer_rounded(marginals, thorough)
+        answers = in_order(self._roundings(marginals, thorough), getattr(workspace, "threads", 1))
+        self.best.offer(*next(answers))
         for _ in range(schedule.perturbed_tries(thorough, self.warm, self._violations())):
             if self.best.bound - self.best.value <= self._tolerance() or self._out_of_time():
                 break
-            shaken, self.chance = rounding.shake(marginals, self.chance)
-            self._offer_rounded(shaken, thorough=False)
+            self.best.offer(*next(answers))
 
-    def _offer_as_they_are(self, marginals: Float) -> None:
-        self.offer_known((marginals > 0.5 + schedule.UNDECIDED).view(np.int8))
-
-    def _offer_rounded(self, marginals: Float, thorough: bool) -> None:
-        from assent.kernels import evaluate, rounding
+    def _roundings(self, marginals: Float, thorough: bool) -> Iterator[Callable[[], Answer]]:
+        """The roundings to be done, the marginals as they are first."""
+        from assent.kernels import rounding
 
         if self.tables is None:
             self.tables = rounding.build_tables(self.problem)
             self.tied = self.scores if self.large else rounding.tied_scores(self.scores)
+        yield partial(self._rounded, marginals, thorough)
+        for _ in range(schedule.PERTURBED_TRIES if thorough else 0):
+            shaken, self.chance = rounding.shake(marginals, self.chance)
+            yield partial(self._rounded, shaken, thorough=False)
+
+    def _offer_as_they_are(self, marginals: Float) -> None:
+        self.offer_known((marginals > 0.5 + schedule.UNDECIDED).view(np.int8))
+
+    def _rounded(self, marginals: Float, thorough: bool) -> Answer:
+        from assent.kernels import evaluate, rounding
+
         begun = time.perf_counter()
         x, _, violated = rounding.round_marginals(
             self.problem, self.tied, marginals, self.tables, thorough=thorough
         )
         if not thorough:
             self.rounding_seconds = max(self.rounding_seconds, time.perf_counter() - begun)
-        self.best.offer(x, evaluate.value(self.problem, self.scores, x), violated)
+        return x, evaluate.value(self.problem, self.scores, x), violated
 
     def offer_known(self, assignment: NDArray[np.int8]) -> None:
         """Offer an assignment from elsewhere."""

@@ -8,6 +8,7 @@ from assent.kernels import shares as kernel
 from assent.kernels.projections import LANES
 from assent.kernels.shares import PAIR_BLOCK, SEGMENT, Division
 from assent.problem import ANYOF, PARITY, Int64, Problem
+from assent.remembered import remembered
 
 
 def common_groups(problem: Problem) -> int:
@@ -28,9 +29,20 @@ def whole(problem: Problem) -> Division:
 
 def divide(problem: Problem, threads: int) -> Division:
     """Shares of equal size."""
+    divisions = _divisions(problem)
+    if threads not in divisions:
+        divisions[threads] = _divided(problem, threads)
+    return divisions[threads]
+
+
+@remembered
+def _divisions(problem: Problem) -> dict[int, Division]:
+    """Divisions between so many threads: they take as long as a few iterations to find."""
+    return {1: whole(problem)}
+
+
+def _divided(problem: Problem, threads: int) -> Division:
     one = whole(problem)
-    if threads == 1:
-        return one
     ends = one.shares[0, 1::2]
     shares = np.zeros((threads, kernel.COLUMNS), np.int64)
     for number, end in enumerate(ends):
