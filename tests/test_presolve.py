@@ -292,6 +292,18 @@ def test_no_answer_is_no_answer_and_constraints_are_named():
     assert result.certificate.conflict
 
 
+def test_constraints_are_named_where_a_value_was_put_away():
+    g = at.FactorGraph()
+    x = g.binary(5, scores=[0.0, 0.0, 0.0, 0.0, -1.0], name="x")
+    g.add(at.AtLeast(3, x[:4]))
+    g.add(at.AtMost(2, x))
+    made = at.presolve(g)
+    assert made.compiled.fixed.tolist() == [-1, -1, -1, -1, 0] and not made.refuted
+    result = made.decode()
+    assert result.status is at.Status.INFEASIBLE and result.certificate.verify()
+    assert len(result.certificate.conflict) == 2
+
+
 def test_constraints_are_named_within_the_time_limit(monkeypatch):
     g = at.FactorGraph()
     x = g.binary(3, name="x")

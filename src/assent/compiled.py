@@ -384,7 +384,10 @@ def refutes(compiled: Compiled, scores: GraphScores) -> bool:
 def explainer(compiled: Compiled) -> Explainer:
     """Tells why coordinates are fixed; propagation is repeated for it."""
     graph, blocks, forbids = compiled.graph, compiled.blocks, compiled.forbids
-    _, values, rank, _ = _propagate(graph, len(compiled.fixed), blocks, compiled.evidence, forbids)
+    size = len(compiled.fixed)
+    _, values, rank, _ = _propagate(graph, size, blocks, compiled.evidence, forbids)
+    if not len(rank):  # nothing is implied: what is fixed was known from elsewhere
+        rank = np.full(size, np.iinfo(np.int64).max)
     return Explainer(graph, blocks, forbids, compiled.evidence, values, rank)
 
 

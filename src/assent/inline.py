@@ -103,6 +103,15 @@ def _check_link(inner: FactorGraph, outer: FactorGraph, own: Any, theirs: Any) -
         raise ModelError(f"include: {own!r} and {theirs!r} have other states")
     if (own.codes < 0).any():
         raise ModelError(f"include: link {own!r} as it is declared, without negation")
+    for variable in inner.variables if isinstance(own, Literals) else ():
+        if (
+            isinstance(variable.symbol, Categorical)
+            and np.isin(own.codes, variable.symbol.codes).any()
+        ):
+            raise ModelError(
+                f"include: {own!r} are states of {variable.name}, of which exactly one holds; "
+                f"link {variable.name} itself, to a variable with the same states"
+            )
 
 
 def _declare_again(outer: FactorGraph, variable: Variable, name: str) -> Symbol:
