@@ -133,7 +133,7 @@ def upper_bound(
     own_scores = by_block(compiled, scores)
     for block, own, links in zip(compiled.blocks, own_scores, dual, strict=True):
         total += _block_bound(block.factor, own, links, fixed)
-        total -= _charge(block.factor.codes, links, residual)
+        total -= charge(block.factor.codes, links, residual)
     free, true = fixed == FREE, fixed == 1
     return total + float(np.maximum(residual[free], 0.0).sum() + residual[true].sum())
 
@@ -142,32 +142,47 @@ def _block_bound(factor: Factor, scores: Float, links: Float, fixed: NDArray[np.
     """Sum over a batch of the best local value that agrees with the fixed coordinates."""
     if not len(factor):
         return 0.0
-    if isinstance(factor, Scored):
-        return float(factor.best_values(links, scores, factor.allowed(fixed)).sum())
     known = fixed[np.where(factor.codes < 0, ~factor.codes, factor.codes)]
-    pinned = known != FREE
-    truth = (known == 1) ^ (factor.codes < 0)
+    return float(row_bounds(factor, scores, links, known, slice(None)).sum())
+
+
+def row_bounds(
+    factor: Factor,
+    scores: Float,
+    links: Float,
+    known: NDArray[np.int8],
+    rows: slice | NDArray[np.int64],
+) -> Float:
+    """The best local values of ``rows`` of a batch, ``[R]``.
+
+    ``known[R, size]`` are the values of its coordinates that each has to agree with.
+    """
+    codes, own = factor.codes[rows], links[rows]
+    pinned, negated = known != FREE, codes < 0
+    truth = (known == 1) ^ negated
+    if isinstance(factor, Scored):
+        return factor.best_values(own, scores[rows], factor.allowed_states(~pinned, truth))
     if isinstance(factor, Pair):
-        return _pair_bound(scores, links, pinned, truth)
+        return _pair_bounds(scores[rows], own, pinned, truth)
     assert isinstance(factor, Logic)
-    form = factor.normal_form()
+    form = factor.normal_form().take(rows)
     if form.form == KNAPSACK:
-        return _knapsack_bound(form, links, pinned, truth)
-    wish = np.where(pinned, np.where(truth, np.inf, -np.inf), links)
-    vertex = _best_vertex(form, factor.codes, np.where(form.flip, -wish, wish)) ^ form.flip
-    return float(np.where(vertex, links, 0.0).sum())
+        return _knapsack_bounds(form, own, pinned, truth)
+    wish = np.where(pinned, np.where(truth, np.inf, -np.inf), own)
+    vertex = _best_vertex(form, codes, np.where(form.flip, -wish, wish)) ^ form.flip
+    return np.asarray(np.where(vertex, own, 0.0).sum(axis=1))
 
 
-def _knapsack_bound(
+def _knapsack_bounds(
     form: NormalForm, links: Float, pinned: NDArray[np.bool_], truth: NDArray[np.bool_]
-) -> float:
+) -> Float:
     """Packed items count in full and take their weight; the rest is filled up."""
     assert form.weights is not None and form.capacity is not None
     packed = pinned & truth
     load = np.where(packed, form.weights, 0.0).sum(axis=1)
     rest = replace(form, capacity=np.maximum(form.capacity - load, 0.0))
     loose = np.where(pinned, 0.0, links)
-    return float((loose * rest.fill(loose)).sum() + links[packed].sum())
+    return np.asarray((loose * rest.fill(loose) + np.where(packed, links, 0.0)).sum(axis=1))
 
 
 def _best_vertex(form: NormalForm, codes: Int32, scores: Float) -> NDArray[np.bool_]:
@@ -183,9 +198,9 @@ def _best_vertex(form: NormalForm, codes: Int32, scores: Float) -> NDArray[np.bo
     return vertex
 
 
-def _pair_bound(
+def _pair_bounds(
     pair_scores: Float, links: Float, pinned: NDArray[np.bool_], truth: NDArray[np.bool_]
-) -> float:
+) -> Float:
     best = np.full(len(links), -np.inf)
     for first in (False, True):
         for second in (False, True):
@@ -194,10 +209,10 @@ def _pair_bound(
                 value = value + pair_scores
             wrong = pinned & (truth != np.array([first, second]))
             best = np.maximum(best, np.where(wrong.any(axis=1), -np.inf, value))
-    return float(best.sum())
+    return best
 
 
-def _charge(codes: Int32, links: Float, residual: Float) -> float:
+def charge(codes: Int32, links: Float, residual: Float) -> float:
     """Take link scores off the variables' own; returns the constant negated literals earn."""
     negated = codes < 0
     variable = np.where(negated, ~codes, codes).ravel()

@@ -25,6 +25,7 @@ from assent.factors.exactly_one import ExactlyOne
 from assent.problem import DualPoint, Float, Int64
 from assent.proof_fields import are_literals, are_places, fits, is_declared, is_tree
 from assent.reductions.reduction import Reduction, Step
+from assent.single_values import bounds_with_each
 
 Known = NDArray[np.int8]  # [N] -1 for a free coordinate
 
@@ -176,6 +177,13 @@ class Apart:
     parts: tuple[tuple[Int64, Any], ...]
 
 
+class _Each(NamedTuple):
+    """What is left of a `Fixed`: cases in each of which a literal is false."""
+
+    why: Any
+    literals: tuple[int, ...]
+
+
 class Others(NamedTuple):
     """Answers given before: ``answers[count, places]``, values of ``coordinates[places]``."""
 
@@ -247,9 +255,11 @@ class Replay:
             elif isinstance(node, Fixed):
                 if not are_literals(node.literals, len(known)):
                     return np.inf
-                for literal in node.literals:
-                    self._visit(waiting, node.why, known, (~literal,))
+                waiting.append((_Each(node.why, node.literals), known))
                 self._visit(waiting, node.rest, known, node.literals)
+            elif isinstance(node, _Each):  # once the rest is done, which tells what is worst
+                for literal in self._open_cases(node, known, worst):
+                    self._visit(waiting, node.why, known, (~literal,))
             elif isinstance(node, Apart):
                 worst = max(worst, _honest(self._bound_apart(node, known)))
             elif hasattr(node, "bound"):
@@ -274,14 +284,20 @@ class Replay:
 
     def bound_of_links(self, dual: DualPoint, given: Known | None, known: Known) -> float:
         """The bound of link scores of the graph compiled with the values ``given``."""
-        if not _agree(given, known):
-            return np.inf
-        if self._latest is None or self._latest[0] is not dual:  # often asked again at once
-            self._latest = dual, self._graph_dual(dual, given, self.scores)
-        graph_dual = self._latest[1]
+        graph_dual = self._links(dual, given, known)
         if graph_dual is None:
             return np.inf
         return certify.upper_bound(self.compiled, self.scores, graph_dual, known)
+
+    def _links(
+        self, dual: DualPoint, given: Known | None, known: Known
+    ) -> tuple[Float, ...] | None:
+        """Link scores of the graph as written; None if they are about something else."""
+        if not _agree(given, known):
+            return None
+        if self._latest is None or self._latest[0] is not dual:  # often asked again at once
+            self._latest = dual, self._graph_dual(dual, given, self.scores)
+        return self._latest[1]
 
     def bound_of_ray(self, dual: DualPoint, given: Known | None, known: Known) -> float:
         """``-inf`` if link scores show that nothing is possible, else ``inf``."""
@@ -305,6 +321,21 @@ class Replay:
         return case.graph_dual(dual, scores) if fits(dual, case.problem) else None
 
     # ------------------------------------------------------------ cases
+
+    def _open_cases(self, node: _Each, known: Known, worst: float) -> Sequence[int]:
+        """The literals whose cases have to be looked at one by one.
+
+        Link scores alone, without propagation, show that most of the others are not the worst.
+        """
+        if not isinstance(node.why, LinkScores) or not is_declared(node.why):
+            return node.literals
+        links = self._links(node.why.dual, node.why.known, known)
+        if links is None:
+            return node.literals
+        false = [~literal for literal in node.literals]
+        bounds = bounds_with_each(self.compiled, self.scores, links, known, false)
+        left = np.flatnonzero(~(bounds <= worst)).tolist()
+        return [node.literals[place] for place in left]
 
     def _covers(self, cases: tuple[tuple[int, ...], ...]) -> bool:
         """Whether every assignment falls into some case."""

@@ -38,6 +38,12 @@ class NormalForm:
         """The literals ``codes[m, size]`` as the form reads them: flipped columns negated."""
         return codes ^ -self.flip.astype(np.int32)
 
+    def take(self, rows: slice | NDArray[np.int64]) -> NormalForm:
+        """The same for some rows of the batch."""
+        weights = None if self.weights is None else self.weights[rows]
+        capacity = None if self.capacity is None else self.capacity[rows]
+        return NormalForm(self.form, self.k[rows], self.flip, weights, capacity)
+
     def maximize(self, scores: Float) -> tuple[Float, NDArray[Any]]:
         """Best value ``[m]`` and vertex ``[m, size]`` for literal scores ``[m, size]``."""
         if self.form == KNAPSACK:

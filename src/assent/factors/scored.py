@@ -76,8 +76,13 @@ class Scored(Factor):
         """
         negated = self.codes < 0
         known = fixed[np.where(negated, ~self.codes, self.codes)]
-        can_be_true = (known == -1) | ((known == 1) ^ negated)
-        can_be_false = (known == -1) | ((known == 0) ^ negated)
+        return self.allowed_states(known == -1, (known == 1) ^ negated)
+
+    def allowed_states(
+        self, is_free: NDArray[np.bool_], truth: NDArray[np.bool_]
+    ) -> list[NDArray[np.bool_]]:
+        """The same for literals ``[m, links]`` that are free, or else true or not."""
+        can_be_true, can_be_false = is_free | truth, is_free | ~truth
         parts = []
         for place, first in zip(self.slot_links(), self.first, strict=True):
             if first:
