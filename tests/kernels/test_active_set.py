@@ -9,19 +9,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from assent.kernels.active_set import (
-    EXACT,
-    make_slots,
-    make_support,
-    make_work,
-    project,
-    rescore,
-    step_structures,
-    structure_chunk,
-    support_room,
-)
+from assent.kernels.active_set import EXACT, project
+from assent.kernels.active_steps import step_structures, structure_chunk
 from assent.kernels.ad3 import move_consensus
 from assent.kernels.tables import potts_table
+from assent.kernels.vertices import make_slots, make_support, make_work, rescore, support_room
 from assent.problem import DENSE, POTTS
 from tests.oracles.sweep import sweep_seeds
 

@@ -37,11 +37,11 @@ class Table(Scored):
 
         Returns them and the value of the inner part at each.
         """
-        from assent.kernels import active_set
+        from assent.kernels import active_set, vertices
 
-        slots = active_set.make_slots(self.states, self.first)
-        support = active_set.make_support(slots, len(points))
-        work = active_set.make_work(slots, support.weight.shape[1])
+        slots = vertices.make_slots(self.states, self.first)
+        support = vertices.make_support(slots, len(points))
+        work = vertices.make_work(slots, support.weight.shape[1])
         linked = np.concatenate(
             [np.arange(k) >= f for k, f in zip(self.states, self.first, strict=True)]
         )

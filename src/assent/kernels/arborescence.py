@@ -27,7 +27,6 @@ from math import exp
 
 import numpy as np
 
-from assent.kernels.active_set import quick
 from assent.kernels.arcs import (
     SINGLE_ROOT,
     is_tree,
@@ -39,7 +38,7 @@ from assent.kernels.arcs import (
 from assent.kernels.jit import jit
 from assent.kernels.propagate import lean
 from assent.kernels.soft import join
-from assent.kernels.tables import helper
+from assent.kernels.tables import helper, quick
 
 # Marks of nodes while an arborescence grows.
 FRESH, ON_PATH, DONE = 0, 1, 2

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels import structures
-from assent.kernels.active_set import Support, Work
 from assent.kernels.ad3 import SUMS
 from assent.kernels.jit import jit
 from assent.kernels.projections import LANE_ROWS, LANES
@@ -19,6 +18,7 @@ from assent.kernels.propagate import inner, lean
 from assent.kernels.shares import PAIR_BLOCK, Division, whole_division
 from assent.kernels.singles import ROWS
 from assent.kernels.threads import GATE_SIZE
+from assent.kernels.vertices import Support, Work
 from assent.problem import PARITY
 
 # How a run ended; the first five are also what a caller may ask for by its stop flag.

@@ -11,8 +11,7 @@ from math import exp, log, log1p
 
 import numpy as np
 
-from assent.kernels.active_set import quick
-from assent.kernels.tables import helper
+from assent.kernels.tables import helper, quick
 
 
 @helper

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assent.kernels import active_set
+from assent.kernels import active_set, vertices
 from assent.kernels.oracle import address_of, raise_pending, search_address
 from assent.problem import STRUCTURE, Float, Int32
 
@@ -21,8 +21,8 @@ def project_structure(
     if structure.kernels().project is not None:
         return _project_itself(structure, points, scores)
     slots = make_structure_slots(structure)
-    support = active_set.make_support(slots, len(points))
-    work = active_set.make_work(slots, support.weight.shape[1])
+    support = vertices.make_support(slots, len(points))
+    work = vertices.make_work(slots, support.weight.shape[1])
     linked = structure.linked
     out, inner = np.empty(points.shape), np.empty(len(points))
     for row, point in enumerate(points):
@@ -70,36 +70,36 @@ def _no_evidence(structure: Any) -> Float:
     return base
 
 
-def make_structure_slots(structure: Any) -> active_set.Slots:
+def make_structure_slots(structure: Any) -> vertices.Slots:
     """Slots of a structure without evidence."""
     base = _no_evidence(structure)
-    return active_set.Slots(
+    return vertices.Slots(
         structure.start, np.asarray(structure.first, np.int32), search_address(structure),
         structure.data, base, np.empty(len(base)), False,
     )  # fmt: skip
 
 
-def make_slots(start: Int32, data: Int32, maximize: Any) -> active_set.Slots:
+def make_slots(start: Int32, data: Int32, maximize: Any) -> vertices.Slots:
     """Slots whose states all are coordinates; ``maximize`` is a kernel, see `kernels.oracle`."""
     places = int(start[-1])
     base = np.zeros(places)
     base.flags.writeable = False
     first = np.zeros(len(start) - 1, np.int32)
-    return active_set.Slots(start, first, address_of(maximize), data, base, np.empty(places), False)
+    return vertices.Slots(start, first, address_of(maximize), data, base, np.empty(places), False)
 
 
-def project_slots(slots: active_set.Slots, point: Float) -> Float:
+def project_slots(slots: vertices.Slots, point: Float) -> Float:
     """The nearest point ``[places]`` to ``point[places]``, no inner parts scored.
 
     Any number of threads may ask at once.  Room for vertices grows with the need for them.
     """
     slots = slots._replace(masked=np.empty(len(slots.base)))
     nothing = slots.base[:0]
-    most = active_set.support_room(slots)
+    most = vertices.support_room(slots)
     room = min(FIRST_ROOM, most)
-    support = active_set.make_support(slots, 1, room)
+    support = vertices.make_support(slots, 1, room)
     while True:
-        work = active_set.make_work(slots, room)
+        work = vertices.make_work(slots, room)
         work.a[:] = point
         exact = active_set.project(
             STRUCTURE, slots, nothing, 1.0, support, 0, work, active_set.EXACT
@@ -110,9 +110,9 @@ def project_slots(slots: active_set.Slots, point: Float) -> Float:
         support = _with_room(slots, support, room)
 
 
-def _with_room(slots: active_set.Slots, support: active_set.Support, room: int) -> Any:
+def _with_room(slots: vertices.Slots, support: vertices.Support, room: int) -> Any:
     """The same support with more room."""
-    wider = active_set.make_support(slots, 1, room)
+    wider = vertices.make_support(slots, 1, room)
     size = int(support.size[0])
     wider.size[0] = size
     wider.states[0, :size] = support.states[0, :size]

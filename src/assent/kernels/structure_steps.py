@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.kernels.active_set import EXACT, Slots, Work, maximize, project
+from assent.kernels.active_set import EXACT, project
 from assent.kernels.ad3 import (
     IDLE,
     ROUND,
@@ -38,6 +38,7 @@ from assent.kernels.structures import (
     make_layout,
 )
 from assent.kernels.tables import helper
+from assent.kernels.vertices import Slots, Work, maximize
 from assent.problem import Float, Problem, Scores, Tables
 from assent.remembered import remembered
 
@@ -240,7 +241,7 @@ def step_models(
 ):  # fmt: skip
     """Steps 1 and 2 of AD3 for the structures awake (all if ``full``).
 
-    Adds ``q - p`` to ``total[n]`` and returns its squares; see ``active_set.step_structures``.
+    Adds ``q - p`` to ``total[n]`` and returns its squares; see ``active_steps.step_structures``.
     """
     squares = 0.0
     for s in range(len(tables.kind)):

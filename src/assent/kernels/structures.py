@@ -11,18 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.active_set import (
-    KEPT_ROWS,
-    Slots,
-    Support,
-    Work,
-    packed_length,
-    rescore,
-    step_structures,
-    structure_chunk,
-)
+from assent.kernels.active_steps import step_structures, structure_chunk
 from assent.kernels.bound import CHUNK, add_compensated
 from assent.kernels.jit import jit
+from assent.kernels.support_rows import packed_length
+from assent.kernels.vertices import KEPT_ROWS, Slots, Support, Work, rescore
 from assent.problem import POTTS, STRUCTURE, Problem, Tables
 from assent.remembered import remembered
 
@@ -183,7 +176,7 @@ def step_tables(
     tables, layout, scores, inverse_rho, alpha, max_inner, full, limit,
     w, asleep, p, total, supports, work,
 ):  # fmt: skip
-    """Steps 1 and 2 of AD3 for all tables; see ``active_set.step_structures``."""
+    """Steps 1 and 2 of AD3 for all tables; see ``active_steps.step_structures``."""
     squares = 0.0
     for t in range(len(tables.kind)):
         first, last = tables.factor[t], tables.factor[t + 1]
@@ -228,7 +221,7 @@ def bound_tables(tables, layout, scores, scale, values, factor, p, residual, wor
 
 @jit
 def rescore_tables(tables, layout, scores, supports):
-    """Give the supports the inner scores of new tables; see ``active_set.rescore``."""
+    """Give the supports the inner scores of new tables; see ``vertices.rescore``."""
     for t in range(len(tables.kind)):
         count = tables.factor[t + 1] - tables.factor[t]
         rescore(

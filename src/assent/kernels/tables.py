@@ -230,6 +230,7 @@ def max_marginals_dense(start, scores, table, scale, out):
 def max_marginals_potts(start, scores, diagonal, scale, out):
     """Best score with each label of each side fixed, into ``out[2 K]``; returns the maximum."""
     count = start[1]
+    top = -np.inf
     for side in range(2):
         begin, other = side * count, count - side * count
         first, second = two_largest(scores, other, other + count)
@@ -239,7 +240,8 @@ def max_marginals_potts(start, scores, diagonal, scale, out):
             if partner >= 0:
                 best = max(best, scores[partner])
             out[begin + k] = scores[begin + k] + best
-    return np.max(out[:count])
+            top = max(top, out[begin + k])
+    return top
 
 
 @jit

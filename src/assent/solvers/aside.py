@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels import active_set, schedule, singles, structures
+from assent.kernels import active_set, schedule, singles, structures, vertices
 from assent.problem import Float, Problem, Scores
 from assent.solvers.dual_bound import read_only
 from assent.solvers.shares import common_groups
@@ -25,8 +25,8 @@ class Aside:
     """Supports of the tables, who sleeps, and scratch."""
 
     layout: structures.Layout
-    supports: active_set.Support
-    work: active_set.Work
+    supports: vertices.Support
+    work: vertices.Work
     tables_asleep: NDArray[np.bool_]
     singles_asleep: NDArray[np.bool_]
     scratch: Float

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.factors.structure import Structure
-from assent.kernels import active_set, structures
 from assent.kernels import structure_steps as kernel
+from assent.kernels import structures, vertices
 from assent.kernels.oracle import NONE, raise_pending
 from assent.problem import Float, Problem, Scores
 
@@ -19,8 +19,8 @@ class Searched:
     """State of the structures of a problem."""
 
     searcher: kernel.Searcher
-    supports: active_set.Support
-    work: active_set.Work
+    supports: vertices.Support
+    work: vertices.Work
     masked: Float  # scratch
     asleep: NDArray[np.bool_]
     memory: Float  # of structures that project for themselves
