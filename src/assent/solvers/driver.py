@@ -309,7 +309,8 @@ class Run:
         from assent.kernels import evaluate
 
         broken = evaluate.count_violated(self.problem, self.scores, assignment)
-        self.best.offer(assignment, evaluate.value(self.problem, self.scores, assignment), broken)
+        value = -np.inf if broken else evaluate.value(self.problem, self.scores, assignment)
+        self.best.offer(assignment, value, broken)
 
     def _record(self, info: Info) -> Progress:
         report = Progress(
