@@ -33,6 +33,7 @@ SUBSET = [
     "tests/test_decode_many.py::test_infeasible_problems_in_the_batch",
     "tests/test_k_best.py::test_ties_are_told_apart",
     "tests/solvers/test_elimination.py::test_evidence_is_kept",
+    "tests/solvers/test_depth_first.py::test_evidence_is_kept",
     "tests/solvers/test_roof_duality.py::test_ties_are_decided_where_they_can_be",
     "tests/solvers/test_tightened.py::test_a_cycle_is_exact[batch0]",
     "tests/test_decode.py::test_a_relaxed_answer_is_feasible_and_bounded",

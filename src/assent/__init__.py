@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from assent.solvers.box_subgradient import BoxSubgradient
     from assent.solvers.branch_and_bound import BranchAndBound
     from assent.solvers.branch_and_cut import BranchAndCut
+    from assent.solvers.depth_first import DepthFirst
     from assent.solvers.elimination import Elimination
     from assent.solvers.integer_program import IntegerProgram
     from assent.solvers.linear_program import LinearProgram
@@ -79,6 +80,7 @@ _LAZY = {
     "BoxSubgradient": "assent.solvers.box_subgradient",
     "BranchAndBound": "assent.solvers.branch_and_bound",
     "BranchAndCut": "assent.solvers.branch_and_cut",
+    "DepthFirst": "assent.solvers.depth_first",
     "Elimination": "assent.solvers.elimination",
     "IntegerProgram": "assent.solvers.integer_program",
     "LinearProgram": "assent.solvers.linear_program",
@@ -115,6 +117,7 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "Custom",
     "Cut",
     "Dense",
+    "DepthFirst",
     "Elimination",
     "Exactly",
     "ExactlyOne",

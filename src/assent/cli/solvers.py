@@ -18,6 +18,7 @@ SOLVERS = {
     "tightened": "Tightened",
     "branch-and-cut": "BranchAndCut",
     "roof-duality": "RoofDuality",
+    "depth-first": "DepthFirst",
     "elimination": "Elimination",
     "subgradient": "Subgradient",
     "mplp": "MPLP",

@@ -141,3 +141,20 @@ def fill_tables(
             else:
                 table[entry] = entries[f, joint]
             next_state(card, scope[f], arity[f], states)
+
+
+@jit
+def is_written_so(lits, states, first, var_of, state_of, card, scope):
+    """Whether tables with these slots are over whole variables, all states in their order."""
+    for f in range(len(lits)):
+        at = 0
+        for slot in range(len(states)):
+            v = scope[f, slot]
+            if card[v] != states[slot]:
+                return False
+            for s in range(first[slot], states[slot]):
+                lit = lits[f, at]
+                at += 1
+                if lit < 0 or var_of[lit] != v or state_of[lit] != s:
+                    return False
+    return True

@@ -64,6 +64,12 @@ SOON_TIGHTENED = 50_000
 # off a large one is less than beginning anew costs.
 LARGEST_PART = 0.8
 
+# Up to so many variables, or where tables over two variables are large, a depth-first search comes
+# first: it is given up once more rounds of sweeps are likely, and where reading tables takes long.
+FEW_VARIABLES = 150
+LIKELY_ROUNDS = 5000
+MOST_SEARCHED = 1_000_000
+
 # A linear program has to fit: so many links and entries of tables.
 MOST_PROGRAM = 1_000_000
 
@@ -105,9 +111,10 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
     else:
         narrow = _elimination(problem, tolerance, SOON_EFFORT, soon(problem))
         if narrow is not None:
-            yield from _before(problem, tolerance)
+            yield from _before(problem, tolerance, exact)
             yield narrow
         elif exact:
+            yield from _quick_search(problem, tolerance)
             yield _first(_look(problem, tolerance))
             yield from _proof_steps(compiled, tolerance)
         else:
@@ -158,20 +165,46 @@ def _proof_steps(compiled: Compiled, tolerance: float) -> Iterator[Step]:
     yield Step(Presolving(tolerance), "")
 
 
-def exact_step(compiled: Compiled, tolerance: float, wide: bool) -> Step:
+def exact_steps(compiled: Compiled, tolerance: float, wide: bool) -> Iterator[Step]:
     """What ends with a proof, however long it takes; ``wide`` orders are sought if asked for."""
     from assent.solvers.elimination import EFFORT, MOST_WORK
 
     problem = compiled.problem
     if not problem.n_links:
-        return _unlinked(tolerance)
+        yield _unlinked(tolerance)
+        return
     narrow = SOON_EFFORT, soon(problem)
-    return (
-        _alone(problem, tolerance)
-        or _elimination(problem, tolerance, *((EFFORT, MOST_WORK) if wide else narrow))
-        or _by_parts(compiled, tolerance)
-        or _search(problem, tolerance)
+    at_last = _alone(problem, tolerance) or _elimination(
+        problem, tolerance, *((EFFORT, MOST_WORK) if wide else narrow)
     )
+    if at_last is None:
+        yield from _quick_search(problem, tolerance)
+        at_last = _by_parts(compiled, tolerance) or _search(problem, tolerance)
+    yield at_last
+
+
+def _quick_search(problem: Problem, tolerance: float) -> Iterator[Step]:
+    """A search whose nodes are cheap, given up once it is likely to take long."""
+    from assent.solvers.depth_first import DepthFirst, layout_of
+
+    if not _may_be_searched(problem) or isinstance(layout_of(problem), str):
+        return
+    words = "DepthFirst, as tables are small: sweeps over them, then case by case."
+    solver = DepthFirst(gap_tolerance=tolerance, likely_rounds=LIKELY_ROUNDS)
+    yield _first(Step(solver, words))
+
+
+@remembered
+def _may_be_searched(problem: Problem) -> bool:
+    """Whether few variables are likely to be left undecided by sweeps over all tables."""
+    from assent.solvers.tabulated import find_variables
+
+    if problem.models or entries_of(problem) > MOST_SEARCHED:
+        return False
+    if len(find_variables(problem).card) <= FEW_VARIABLES:
+        return True
+    large = int(problem.tables.entry[-1]) > FEW_ENTRIES * problem.n_links
+    return large and is_pairwise(problem)
 
 
 def _first(step: Step) -> Step:
@@ -277,11 +310,15 @@ def _sweeps(tolerance: float) -> Step:
     return _called_off(TRWS(gap_tolerance=tolerance), words, FIRST_SWEEPS)
 
 
-def _before(problem: Problem, tolerance: float) -> Iterator[Step]:
-    """Some iterations first, where they are likely to be quicker than large joins."""
+def _before(problem: Problem, tolerance: float, exact: bool) -> Iterator[Step]:
+    """Something else first, where it is likely to be quicker than large joins."""
     from assent.solvers.ad3 import AD3
 
-    if is_pairwise(problem) and not is_at_once(problem):
+    if not is_pairwise(problem) or is_at_once(problem):
+        return
+    if exact:
+        yield from _quick_search(problem, tolerance)
+    else:
         yield _called_off(AD3(gap_tolerance=tolerance), LOOK, BEFORE_ELIMINATION)
 
 

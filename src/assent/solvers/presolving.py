@@ -43,13 +43,19 @@ class Presolving:
         self, compiled: Compiled, scores: GraphScores, request: Request, wide: bool
     ) -> Result:
         """Whatever is exact, however long it takes."""
-        from assent.solvers.choice import exact_step
+        from assent.solvers.choice import exact_steps
+        from assent.solvers.depth_first import gave_up
 
         if compiled.conflict is not None:
             return refuted(compiled, scores, request.started)
-        step = exact_step(compiled, self.gap_tolerance, wide)
-        solver = in_time(step.solver, request.deadline)
-        return replace(drive(compiled, scores, solver, request), plan=step.words)
+        for step in exact_steps(compiled, self.gap_tolerance, wide):
+            solver = in_time(step.solver, request.deadline)
+            found = replace(drive(compiled, scores, solver, request), plan=step.words)
+            if not gave_up(found):
+                break
+            if found.feasible:
+                request = replace(request, known=found.certificate.assignment)
+        return found
 
 
 def _is_smaller(left: Problem, whole: Problem) -> bool:

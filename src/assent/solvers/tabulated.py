@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from assent.kernels import tabulate
 from assent.kernels.elimination import Model
-from assent.problem import KNAPSACK, SUM, Float, Int32, Int64, Problem, Scores
+from assent.problem import DENSE, KNAPSACK, SUM, Float, Int32, Int64, Problem, Scores
+from assent.remembered import remembered
 
 # Entries of one table, and of all of them together (half a gigabyte).
 LARGEST_TABLE = 1 << 20
@@ -151,11 +152,23 @@ class Tabulation:
             t, tables = batch.group - len(problem.group_kind), problem.tables
             slots = slice(tables.slot[t], tables.slot[t + 1])
             entries = scores.table[tables.entry[t] : tables.entry[t + 1]]
+            if tables.kind[t] == DENSE and self._is_written_so(batch, slots):
+                return entries
             tabulate.fill_tables(
                 int(tables.kind[t]), tables.states[slots], tables.first[slots], batch.lits,
                 np.ascontiguousarray(entries.reshape(len(batch.lits), -1)), *where,
             )  # fmt: skip
         return out
+
+    def _is_written_so(self, batch: Batch, slots: slice) -> bool:
+        """Whether tables are over whole variables already, with all states in their order."""
+        tables, v = self.problem.tables, self.variables
+        states, first = tables.states[slots], tables.first[slots]
+        return bool((batch.arity == len(states)).all()) and bool(
+            tabulate.is_written_so(
+                batch.lits, states, first, v.var_of, v.state_of, v.card, batch.scope
+            )
+        )
 
     def _numbers(self, batch: Batch) -> tuple[int, Int32, Float, Float]:
         """Kind, right-hand sides, weights ``[m, links]`` and capacities ``[m]``."""
@@ -170,6 +183,7 @@ class Tabulation:
         return kind, k, np.ascontiguousarray(weights), capacity
 
 
+@remembered
 def tabulation(problem: Problem) -> Tabulation | str:
     """The problem's factors as tables, or what cannot be written out, in words."""
     if problem.models:

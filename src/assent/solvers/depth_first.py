@@ -1,0 +1,354 @@
+"""DepthFirst: the optimum of small tables, by a compiled search whose nodes are cheap."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent import certify
+from assent.cases import CLOSED, Cases, link_scores
+from assent.compiled import Compiled, GraphScores
+from assent.errors import ModelError
+from assent.kernels import depth_first as kernel
+from assent.kernels.table_sweeps import Domains, Work
+from assent.problem import KNAPSACK, DualPoint, Float, Problem, Scores
+from assent.remembered import remembered
+from assent.result import Certificate, Result, Status
+from assent.solvers.ad3 import AD3
+from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive, refuted
+from assent.solvers.protocol import Request
+from assent.solvers.settings import check_settings
+from assent.solvers.table_net import Layout, TableNet
+from assent.solvers.tabulated import tabulation
+from assent.trace import Progress, Trace
+
+# Entries of one table over three variables or more, and of all tables together.
+LARGEST_TABLE = 1 << 12
+MOST_ENTRIES = 1 << 22
+
+# Entries looked at in one call of the kernel, about some milliseconds' worth.
+ENTRIES_PER_CALL = 2_000_000
+ROUNDS_PER_CALL = 100
+
+# Before so many nodes nobody can tell how many there will be.
+FEW_NODES = 50
+
+# So many variables that the root leaves undecided make more cases than anybody has time for.
+MOST_UNDECIDED = 150
+
+# Bytes of messages that are written down at most: a proof is read from them.
+MOST_BYTES = 1 << 28
+
+# A bound this close to the value of an answer is no more than rounding, relative to it.
+ROUNDING = 1e-11
+
+ROUND_LIMIT = f"Round limit. {Status.STOPPED.value}"
+TOO_MANY_CASES = f"Too many cases are likely. {Status.STOPPED.value}"
+NO_ANSWER = f"There is no answer, which another solver has to show. {Status.STOPPED.value}"
+PROOF_TOO_LARGE = f"The proof grew too large. {Status.STOPPED.value}"
+
+
+@dataclass(frozen=True)
+class DepthFirst:
+    """Depth-first search over tables: quick where a few hundred cases are enough.
+
+    Every node sweeps over the variables, passing messages as `TRWS` does, and puts away states
+    that cannot be better than the best answer; of the rest, the variable that is tied most
+    strongly to others makes two cases.  Factors are written out as tables; larger constraints and
+    structures are refused.  The proof is what the search wrote down (`Cases`).
+
+    Attributes:
+        gap_tolerance: relative gap at which an answer counts as optimal.
+        max_rounds: stop after so many rounds of sweeps, or None.
+        likely_rounds: give up once it is likely that more would be needed, or None.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=1.0)
+        >>> rule = g.add(at.Pair(x[[0, 1, 2]], x[[1, 2, 0]], scores=-2.0))
+        >>> result = at.decode(g, at.DepthFirst())
+        >>> result.status.name, result.certificate.verify()
+        ('OPTIMAL', True)
+    """
+
+    gap_tolerance: float = 1e-6
+    max_rounds: int | None = None
+    likely_rounds: int | None = None
+    searches = True
+
+    def __post_init__(self) -> None:
+        for rounds in (self.max_rounds, self.likely_rounds):
+            check_settings(self.gap_tolerance, 0.0, 1 if rounds is None else rounds)
+
+    def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
+        """Search a compiled graph and state the answer for the graph as written."""
+        if compiled.conflict is not None:
+            return refuted(compiled, graph_scores, request.started)
+        if not compiled.problem.n_links:  # every variable decides alone
+            return drive(compiled, graph_scores, AD3(gap_tolerance=self.gap_tolerance), request)
+        run = _Run(self, compiled, graph_scores, request)
+        reason = ""
+        try:
+            with request.display or nullcontext():
+                reason = run.loop()
+        except KeyboardInterrupt:
+            reason = INTERRUPTED
+        return run.conclude(reason)
+
+
+def gave_up(result: Result) -> bool:
+    """Whether a search ended because it would take too long, or because it cannot tell."""
+    return result.message in (TOO_MANY_CASES, PROOF_TOO_LARGE, NO_ANSWER)
+
+
+@remembered
+def layout_of(problem: Problem) -> Layout | str:
+    """The problem's tables, or why they cannot be searched, in words."""
+    if KNAPSACK in problem.group_kind:
+        return "link scores show less of a knapsack than its table does"
+    tables = tabulation(problem)
+    if isinstance(tables, str):
+        return tables
+    shape = tables.shape()
+    arity, size = np.diff(shape.start), np.diff(shape.entry)
+    if (size[arity > 2] > LARGEST_TABLE).any() or tables.entries > MOST_ENTRIES:
+        return "its tables have too many entries to be looked at again and again"
+    layout = Layout(tables)
+    return layout if layout.place_links() else "a factor names several states of a variable"
+
+
+class _Run:
+    """One search in progress."""
+
+    def __init__(
+        self, settings: DepthFirst, compiled: Compiled, scores: GraphScores, request: Request
+    ) -> None:
+        layout = layout_of(compiled.problem)
+        if isinstance(layout, str):
+            raise ModelError(f"DepthFirst cannot search this graph: {layout}; decode with AD3()")
+        self.settings, self.compiled, self.graph_scores = settings, compiled, scores
+        self.request, self.layout = request, layout
+        self.scores = compiled.flat_scores(scores)
+        self.tables = layout.net(self.scores)
+        self.domains, self.work = _domains(layout), _work(layout)
+        self.state = _start(self.tables, self.scores, settings.gap_tolerance)
+        messages, states = layout.messages, layout.states
+        self.log = kernel.Log(np.empty(4 * states + 1024, np.int64), np.empty((8, messages)))
+        self.trace = Trace()
+        self.rounds = 0
+        self.finished = False
+        if request.known is not None:
+            self._take(request.known[compiled.free])
+
+    # ------------------------------------------------------------ the loop
+
+    def loop(self) -> str:
+        """Search until the end or a limit; returns why it stopped, nothing at the end."""
+        most = np.inf if self.settings.max_rounds is None else self.settings.max_rounds
+        # Both sweeps and the look read every table once for each of its variables.
+        reads = int((np.diff(self.layout.entry) * np.diff(self.layout.start)).sum())
+        step = min(max(1, ENTRIES_PER_CALL // (3 * reads + 1)), ROUNDS_PER_CALL)
+        while True:
+            step = int(min(step, most - self.rounds))
+            code = kernel.search(
+                self.tables.net, self.domains, self.state, self.log, self.work, step
+            )
+            self.rounds = int(self.state.counts[kernel.PLAYED])
+            self.finished = code == kernel.DONE
+            stop = self.request.report(self._record()) is True
+            if self.finished:
+                return "" if self._has_answer else NO_ANSWER
+            if stop:
+                return CALLED_OFF
+            if code != kernel.PAUSED and not self._make_room(code):
+                return PROOF_TOO_LARGE
+            if self.rounds >= most:
+                return ROUND_LIMIT
+            if self._is_hopeless():
+                return TOO_MANY_CASES
+            if time.perf_counter() >= self.request.deadline:
+                return TIME_LIMIT
+
+    def _is_hopeless(self) -> bool:
+        """Whether many more rounds are likely: what is closed is taken for a fair share."""
+        likely, nodes = self.settings.likely_rounds, self.state.counts[kernel.NODES]
+        if likely is None or not nodes:
+            return False
+        if int((self.domains.size > 1).sum()) > MOST_UNDECIDED:
+            return True
+        return bool(
+            nodes >= FEW_NODES and self.rounds > likely * self.state.figures[kernel.PROGRESS]
+        )
+
+    def _make_room(self, code: int) -> bool:
+        """Twice as much room for what is short; whether there may be as much."""
+        log, state = self.log, self.state
+        if code == kernel.TOO_DEEP:
+            self.state = state._replace(
+                levels=_doubled(state.levels), chosen=_doubled(state.chosen)
+            )
+        else:
+            self.log = kernel.Log(_doubled(log.events), _doubled(log.rows))
+        return self.state.levels.nbytes + self.log.rows.nbytes <= MOST_BYTES
+
+    def _take(self, x: NDArray[np.int8]) -> None:
+        """Begin with an answer ``x[n]``, if it is one."""
+        own = self.layout.tabulation.variables
+        states = np.zeros(len(self.layout.card), np.int32)
+        true = x == 1
+        states[own.var_of[true]] = own.state_of[true]
+        kernel.take_answer(self.tables.net, self.state, states)
+
+    # ------------------------------------------------------------ where it stands
+
+    @property
+    def _has_answer(self) -> bool:
+        return bool(self.state.figures[kernel.BEST] > self.tables.least)
+
+    @property
+    def value(self) -> float:
+        """What the best answer is worth."""
+        best = float(self.state.figures[kernel.BEST]) + self.scores.constant
+        return best if self._has_answer else -np.inf
+
+    @property
+    def bound(self) -> float:
+        """No assignment is worth more: that of the root, until all cases are closed."""
+        figures = self.state.figures
+        if self.finished and not self._has_answer:
+            return np.inf  # nothing is possible, but that has to be shown otherwise
+        open_ = -np.inf if self.finished else figures[kernel.ROOT]
+        return float(max(open_, figures[kernel.CLOSED_BOUND])) + self.scores.constant
+
+    def _record(self) -> Progress:
+        step = Progress(
+            iteration=self.rounds,
+            seconds=time.perf_counter() - self.request.started,
+            bound=self.bound,
+            best_bound=max(self.bound, self.value),
+            value=self.value,
+            primal_residual=np.nan,
+            dual_residual=np.nan,
+            penalty=np.nan,
+        )
+        self.trace.reports.append(step)
+        return step
+
+    # ------------------------------------------------------------ the end
+
+    def conclude(self, reason: str) -> Result:
+        """Restate where the search ended for the written graph."""
+        compiled = self.compiled
+        x = self.layout.tabulation.variables.assignment(self.state.best.astype(np.int64))
+        assignment = compiled.full(x)
+        check = certify.check_assignment(compiled, self.graph_scores, assignment)
+        value = check.value if check.feasible else -np.inf
+        bound = max(self.bound, value)
+        certificate = Certificate(
+            value=value,
+            bound=bound,
+            feasible=check.feasible,
+            relaxation=None,
+            conflict=(),
+            compiled=compiled,
+            scores=self.graph_scores,
+            assignment=assignment,
+            flat_dual=self._root_dual(),
+            searched=True,
+            proof=self._proof() if bound < np.inf else None,
+        )
+        closed = check.feasible and certificate.relative_gap <= self.settings.gap_tolerance
+        status = Status.OPTIMAL if closed else Status.STOPPED
+        return Result(
+            status=status,
+            certificate=certificate,
+            trace=self.trace,
+            iterations=self.rounds,
+            seconds=time.perf_counter() - self.request.started,
+            message=status.value if closed or not reason else reason,
+            violated=check.violated,
+            consensus=assignment.astype(np.float64),
+        )
+
+    @property
+    def _root_messages(self) -> Float:
+        """Those of the root, when its cases began."""
+        begun = self.state.counts[kernel.NODES] > 0
+        point = self.state.levels[0] if begun else self.state.point
+        return point[: self.layout.messages]
+
+    def _root_dual(self) -> DualPoint:
+        layout, problem = self.layout, self.compiled.problem
+        return link_scores(
+            problem, self.scores.theta, layout.places, layout.blocks, self._root_messages
+        )
+
+    def _proof(self) -> Cases:
+        """All cases; before the end those values that were put away at the root, and its bound."""
+        counts, layout = self.state.counts, self.layout
+        events = self.log.events[: counts[kernel.EVENTS]]
+        rows = self.log.rows[: counts[kernel.ROWS]]
+        if not self.finished:
+            if counts[kernel.NODES]:
+                events = events[: counts[kernel.ROOT_EVENTS]]
+            events = np.append(events, [CLOSED, len(rows)])
+            rows = np.concatenate([rows, self._root_messages[None]])
+        return Cases(self._literals(), layout.places, layout.blocks, events.copy(), rows.copy())
+
+    def _literals(self) -> NDArray[np.int64]:
+        """What is true where a variable has some state, ``[S]``."""
+        own, free = self.layout.tabulation.variables, self.compiled.free
+        place = self.layout.first[own.var_of] + own.state_of
+        out = np.empty(self.layout.states, np.int64)
+        lone = self.layout.alone()[own.var_of]
+        out[place] = free
+        out[place[lone] - 1] = ~free[lone].astype(np.int64)
+        return out
+
+
+def _domains(layout: Layout) -> Domains:
+    """All states of all variables."""
+    numbers = (np.arange(layout.states) - np.repeat(layout.first[:-1], layout.card)).astype(
+        np.int32
+    )
+    return Domains(numbers, numbers.copy(), layout.card.copy(), np.zeros(layout.states, np.int32))
+
+
+def _work(layout: Layout) -> Work:
+    """Scratch for the largest of everything."""
+    around = max(1, int(np.diff(layout.around_start).max(initial=1)))
+    states, slots = int(layout.card.max()), int(np.diff(layout.start).max(initial=1))
+    return Work(
+        np.zeros((around, states)), np.zeros(states), np.zeros(slots, np.int32),
+        np.zeros(around, np.bool_),
+    )  # fmt: skip
+
+
+def _start(tables: TableNet, scores: Scores, tolerance: float) -> kernel.State:
+    """The root, with no message passed."""
+    net = tables.net
+    variables, states = len(net.card), len(net.theta)
+    point = np.concatenate([np.zeros(int(net.at[-1])), net.theta, np.zeros(1)])
+    figures = np.empty(kernel.FIGURES)
+    figures[kernel.BEST] = figures[kernel.LEAST] = tables.least
+    figures[kernel.TOLERANCE] = max(0.5 * tolerance, ROUNDING)
+    figures[kernel.CONSTANT] = scores.constant
+    figures[kernel.CLOSED_BOUND], figures[kernel.PROGRESS] = -np.inf, 0.0
+    figures[kernel.BOUND] = figures[kernel.ROOT] = np.inf
+    return kernel.State(
+        point, np.empty((4, len(point))), np.empty((4, 3), np.int64), np.zeros(states),
+        np.zeros(variables, np.int32), np.zeros(variables, np.int32), tables.strengths.copy(),
+        np.zeros(kernel.COUNTS, np.int64), figures,
+    )  # fmt: skip
+
+
+def _doubled(array: NDArray) -> NDArray:
+    """The same with room for as much again."""
+    out = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+    out[: len(array)] = array
+    return out

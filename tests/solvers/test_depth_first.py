@@ -1,0 +1,176 @@
+"""DepthFirst: small tables searched case by case, proven by what the search wrote down."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.cases import PUT_AWAY, TWO_CASES
+from assent.errors import ModelError
+from assent.proof import Replay
+from assent.solvers.depth_first import NO_ANSWER, DepthFirst, gave_up, layout_of
+from tests.oracles.sweep import sweep_seeds
+from tests.strategies import optimum, random_graph
+
+
+@sweep_seeds(0.5)
+def test_equals_enumeration_on_mixed_graphs(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        g = random_graph(rng, factors=8, forbid=0.1 * (seed % 2))
+        compiled = g.compile()
+        if compiled.conflict is None and isinstance(layout_of(compiled.problem), str):
+            continue  # a factor that is no table, or names several states of a variable
+        result = at.decode(g, DepthFirst())
+        best = optimum(g)
+        assert result.certificate.verify(), seed
+        if best == -np.inf:
+            assert not result.feasible
+        else:
+            assert result.status is at.Status.OPTIMAL
+            assert result.value == pytest.approx(best, rel=1e-9, abs=1e-9)
+
+
+def labels(rng, n=6, k=5, ties=False, forbid=0.0):
+    """Every variable tied to every other: many cases."""
+    g = at.FactorGraph()
+    tag = g.categorical(n, states=k, scores=rng.normal(size=(n, k)), name="tag")
+    for i, j in combinations(range(n), 2):
+        scores = 2.0 * rng.normal(size=(k, k))
+        scores = np.round(scores) if ties else scores
+        scores[rng.random((k, k)) < forbid] = -np.inf
+        scores[0, 0] = min(scores[0, 0], 0.0) if np.isfinite(scores[0, 0]) else -3.0
+        g.add(at.Dense(tag[i], tag[j], scores=scores))
+    return g, tag
+
+
+def has(claim, event) -> bool:
+    """Whether a proof has an event of some kind."""
+    return any(kind == event for kind, *_ in claim.proof._read())
+
+
+@sweep_seeds(0.1)
+def test_many_cases_with_ties_and_forbidden_states(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        g, _ = labels(rng, n=5, k=4, ties=seed % 2 == 0, forbid=0.2 * (seed % 3))
+        result = at.decode(g, DepthFirst())
+        assert result.status is at.Status.OPTIMAL
+        assert result.value == pytest.approx(at.decode(g, at.Elimination()).value)
+        assert result.certificate.verify()
+
+
+def test_constraints_that_name_single_states():
+    rng = np.random.default_rng(3)
+    g = at.FactorGraph()
+    tag = g.categorical(8, states=4, scores=rng.normal(size=(8, 4)))
+    on = g.binary(8, scores=rng.normal(size=8))
+    g.add(at.Implies(on, tag.state(1)))
+    g.add(at.AtMost(2, on[:4]))
+    g.add(at.AtMostOne([tag[i].state(2) for i in range(4)]))
+    g.add(at.Dense(tag[:-1], tag[1:], scores=2.0 * rng.normal(size=(7, 4, 4))))
+    g.add(at.Dense(tag[:-3], tag[3:], scores=2.0 * rng.normal(size=(5, 4, 4))))
+    result = at.decode(g, DepthFirst())
+    assert result.status is at.Status.OPTIMAL
+    assert result.value == pytest.approx(at.decode(g, at.IntegerProgram()).value)
+    assert result.certificate.verify()
+
+
+def test_evidence_is_kept():
+    g, tag = labels(np.random.default_rng(1), n=4, k=4)
+    g.fix(tag[0], 3)
+    result = at.decode(g, DepthFirst())
+    assert result[tag][0] == 3
+    assert result.value == pytest.approx(optimum(g))
+    assert result.certificate.verify()
+
+
+def test_where_nothing_is_possible_others_have_to_show_it():
+    g = at.FactorGraph()
+    tag = g.categorical(3, states=2)
+    g.add(at.Dense(tag[[0, 1, 2]], tag[[1, 2, 0]], scores=[[-np.inf, 0.0], [0.0, -np.inf]]))
+    result = at.decode(g, DepthFirst())
+    assert not result.feasible and result.message == NO_ANSWER and gave_up(result)
+    assert result.certificate.verify()
+    assert at.decode(g, exact=True).status is at.Status.INFEASIBLE
+
+
+def test_a_wrong_claim_is_noticed():
+    g, _ = labels(np.random.default_rng(2))
+    claim = at.decode(g, DepthFirst()).certificate
+    proof = claim.proof
+    assert claim.verify() and has(claim, TWO_CASES) and has(claim, PUT_AWAY)
+    assert not replace(claim, bound=claim.bound - 0.1, value=claim.value - 0.1).verify()
+    zero = replace(proof, rows=np.zeros_like(proof.rows))
+    assert not replace(claim, proof=zero).verify()
+    swapped = replace(proof, literals=np.roll(proof.literals, 1))
+    assert not replace(claim, proof=swapped).verify()
+    for bad in (
+        replace(proof, events=proof.events[:-2]),
+        replace(proof, events=np.append(proof.events, 7)),
+        replace(proof, events=np.array([PUT_AWAY, 0, -3])),
+        replace(proof, events=proof.events[:, None]),
+        replace(proof, rows=proof.rows[:, :-1]),
+        replace(proof, rows=proof.rows[0]),
+        replace(proof, places=proof.places[:-1]),
+        replace(proof, blocks=proof.blocks + 10_000),
+        replace(proof, literals=proof.literals + 10_000),
+        replace(proof, rows=np.full_like(proof.rows, np.nan)),
+    ):
+        assert Replay(claim.compiled, claim.scores).bound(bad) == np.inf
+
+
+def test_limits_leave_a_bound_and_an_answer():
+    g, _ = labels(np.random.default_rng(4), n=12, k=8)
+    reports = []
+
+    def call_off(step):
+        reports.append(step)
+        return len(reports) == 2
+
+    results = [
+        at.decode(g, DepthFirst(max_rounds=1)),
+        at.decode(g, DepthFirst(max_rounds=40)),
+        at.decode(g, DepthFirst(likely_rounds=1)),
+        at.decode(g, DepthFirst(), time_limit=0.01),
+        at.decode(g, DepthFirst(), callback=call_off),
+    ]
+    assert max(stopped.value for stopped in results) <= min(stopped.bound for stopped in results)
+    for stopped in results:
+        assert stopped.status is at.Status.STOPPED and stopped.feasible
+        assert stopped.certificate.verify()
+
+
+def test_an_interrupt_keeps_what_there_is():
+    g, _ = labels(np.random.default_rng(4), n=12, k=8)
+
+    def interrupt(step):
+        raise KeyboardInterrupt
+
+    result = at.decode(g, DepthFirst(), callback=interrupt)
+    assert result.status is at.Status.STOPPED and "Interrupted" in result.message
+    assert result.feasible and result.certificate.verify()
+
+
+def test_what_is_no_table_is_refused():
+    g = at.FactorGraph()
+    x = g.binary(40, scores=1.0)
+    g.add(at.AtMost(20, x))
+    with pytest.raises(ModelError, match="DepthFirst cannot search this graph"):
+        at.decode(g, DepthFirst())
+    h = at.FactorGraph()
+    tag = h.categorical(1, states=3)[0]
+    y = h.binary(1)[0]
+    h.add(at.AtMostOne([tag.state(0), tag.state(1), y]))
+    with pytest.raises(ModelError, match="names several states"):
+        at.decode(h, DepthFirst())
+
+
+def test_exact_decoding_searches_small_tables_first():
+    g, _ = labels(np.random.default_rng(5), n=8, k=5)
+    result = at.decode(g, exact=True)
+    assert result.plan.startswith("DepthFirst") and result.certificate.verify()
