@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from dataclasses import replace
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -11,7 +13,10 @@ import pytest
 import assent as at
 from assent.components import components
 from assent.proof import Given, Trusted
+from assent.solvers import auto
 from assent.solvers.by_parts import ByParts
+from assent.solvers.choice import Step
+from assent.solvers.patience import Patience
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 
@@ -72,7 +77,7 @@ def test_exact_answers_equal_enumeration(seeds):
         (lambda rng: grid(rng, 4), False, "Elimination, as the graph is narrow: at most"),
         (lambda rng: grid(rng, 40), False, "RoofDuality, as all factors are over two binary"),
         (lambda rng: grid(rng, 40, 0.01), True, "RoofDuality, .*: one flow.$"),
-        (lambda rng: grid(rng, 16, 1.0, 4), False, "AD3 for a moment, .* Then LinearProgram"),
+        (lambda rng: grid(rng, 16, 1.0, 4), False, "TRWS for some sweeps, .* Then LinearProgram"),
         (lambda rng: tables(rng, 12, 2.0), False, "TRWS for .* Then AD3 .* Then LinearProgram"),
         (wide_rules, False, "AD3 for a moment, .* Then LinearProgram, as it is small"),
         (lambda rng: grid(rng, 16, 0.3, 4), True, "AD3 for a moment, as many relaxations"),
@@ -238,3 +243,50 @@ def test_a_later_step_keeps_the_better_bound():
     result = at.decode(g, at.Auto(exact=True), time_limit=2.0, callback=lambda s: seen.append(s))
     assert result.bound <= min(step.best_bound for step in seen) + 1e-9
     assert result.certificate.verify()
+
+
+def test_steps_that_end_without_a_proof_say_so(monkeypatch):
+    """No limit was given: none is named."""
+    lone = Step(at.LinearProgram(), "LinearProgram.")
+    monkeypatch.setattr(auto, "steps_for", lambda compiled, exact, tolerance: iter([lone]))
+    result = at.decode(grid(np.random.default_rng(0), 12, 3.0), exact=True)
+    assert result.status is at.Status.STOPPED
+    assert result.message.startswith("No step ended with a proof") and result.feasible
+
+
+@pytest.mark.parametrize("limit", [None, 1e-6])
+def test_what_was_given_up_is_stated_where_nothing_follows(monkeypatch, limit):
+    first = Step(at.AD3(), "AD3 for a moment.", is_last=False, many=5)
+    last = [] if limit else [Step(at.AD3(max_iterations=1), "AD3.")]
+    monkeypatch.setattr(auto, "steps_for", lambda *settings: iter([first, *last]))
+    result = at.decode(grid(np.random.default_rng(0), 12, 3.0), at.Auto(), time_limit=limit)
+    assert result.status is at.Status.STOPPED and result.feasible
+    assert result.certificate.verify() and np.isfinite(result.bound)
+    assert result.message.startswith("Time limit" if limit else "Iteration limit")
+    whole = at.decode(grid(np.random.default_rng(0), 12, 3.0), at.AD3(max_iterations=5))
+    assert result.bound == pytest.approx(whole.bound)  # that of the first, which is better
+
+
+def test_patience_ends_with_what_does_not_settle():
+    loose, settling = np.full(8, 0.5), np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    loose[:4] = 0.6
+    assert not Patience(50).is_over(5, loose, np.inf)
+    assert Patience(50).is_over(5, np.full(8, 0.4), np.inf)  # nothing is true, nothing decided
+    patience = Patience(50)
+    assert [patience.is_over(at, loose, np.inf) for at in (5, 10, 15)] == [False, False, True]
+    patience = Patience(50)
+    over = [patience.is_over(at, p, np.inf) for at, p in ((5, loose), (15, settling), (50, loose))]
+    assert over == [False, False, True]
+    close = Patience(50, settles=False, close=1e-3)
+    assert [close.is_over(*at) for at in ((5, loose, 1.0), (10, loose, 1e-4))] == [False, False]
+    assert close.is_over(10, loose, 1e-2) and close.is_over(50, loose, 0.0)
+
+
+def test_problems_are_forgotten_with_their_graphs():
+    for solver in (at.Auto(), at.Elimination()):
+        g = tables(np.random.default_rng(0), 3, 1.0)
+        at.decode(g, solver)
+        problem = ref(g.compile().problem)
+        del g
+        gc.collect()
+        assert problem() is None, solver

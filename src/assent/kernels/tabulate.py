@@ -17,6 +17,26 @@ BRIM = 1e-9
 
 
 @jit
+def find_blocks(lits, k, count, var_of, state_of, is_block):
+    """Make variables of the sums ``lits[m, links]`` of which exactly one coordinate is true.
+
+    None shares a coordinate with an earlier one; ``count`` variables are known before, the number
+    with these is returned.
+    """
+    for f in range(len(lits)):
+        free = k[f] == 1
+        for j in range(lits.shape[1]):
+            free = free and lits[f, j] >= 0 and var_of[lits[f, j]] < 0
+        if free:
+            for j in range(lits.shape[1]):
+                var_of[lits[f, j]] = count
+                state_of[lits[f, j]] = j
+            is_block[f] = True
+            count += 1
+    return count
+
+
+@jit
 def find_scopes(lits, var_of, card, most, scope, arity, size):
     """The distinct variables of every factor with ``lits[m, links]``, in ``scope[m, links]``.
 
@@ -112,34 +132,88 @@ def fill_pairs(pair_var, score, var_of, state_of, card, scope, arity, first, tab
             next_state(card, scope[f], arity[f], states)
 
 
+@lean
+def read_slot(lits, first, var_of, state_of, card, read):
+    """What a slot shows by the state of its variable, in ``read``; False if it has several."""
+    coordinate = lits[0] if lits[0] >= 0 else ~lits[0]
+    v = var_of[coordinate]
+    for state in range(card[v]):
+        read[state] = 0
+    for j in range(len(lits)):
+        lit = lits[j]
+        coordinate = lit if lit >= 0 else ~lit
+        if var_of[coordinate] != v:
+            return False
+        if lit >= 0:
+            read[state_of[coordinate]] = j + first
+        else:
+            for state in range(card[v]):
+                if state != state_of[coordinate]:
+                    read[state] = j + first
+    return True
+
+
+@lean
+def look_up(kind, slot_states, shown, entries):
+    """The entry for what the slots show."""
+    joint, equal = 0, True
+    for s in range(len(slot_states)):
+        joint = joint * slot_states[s] + shown[s]
+        equal = equal and shown[s] == shown[0]
+    if kind == POTTS:
+        return entries[shown[0]] if equal else 0.0
+    return entries[joint]
+
+
+@lean
+def show_slots(slot_states, slot_first, truth, shown):
+    """What the slots show by the truth of their literals."""
+    at = 0
+    for s in range(len(slot_states)):
+        width = slot_states[s] - slot_first[s]
+        shown[s] = 0
+        for j in range(width):
+            if truth[at + j]:
+                shown[s] = j + slot_first[s]
+        at += width
+
+
 @jit
 def fill_tables(
     kind, slot_states, slot_first, lits, entries, var_of, state_of, card, scope, arity, first,
     table,
 ):  # fmt: skip
-    """Tables over slots, read by variables; ``entries[m, ...]`` are as they were written."""
-    truth = np.zeros(lits.shape[1], np.bool_)
-    states = np.zeros(lits.shape[1], np.int64)
+    """Tables over slots, read by variables; ``entries[m, ...]`` are as they were written.
+
+    Most slots are over one variable: what each shows is then looked up by its state.
+    """
+    truth, slots = np.zeros(lits.shape[1], np.bool_), len(slot_states)
+    states, shown = np.zeros(lits.shape[1], np.int64), np.zeros(slots, np.int64)
+    read, axis = np.zeros((slots, card.max()), np.int64), np.zeros(slots, np.int64)
     for f in range(len(lits)):
+        begin, simple = 0, True
+        for s in range(slots):
+            end = begin + slot_states[s] - slot_first[s]
+            own = lits[f, begin:end]
+            begin = end
+            axis[s] = 0
+            if not len(own):  # a single state
+                read[s, :] = 0
+                continue
+            simple = simple and read_slot(own, slot_first[s], var_of, state_of, card, read[s])
+            v = var_of[own[0] if own[0] >= 0 else ~own[0]]
+            for i in range(arity[f]):
+                if scope[f, i] == v:
+                    axis[s] = i
         states[:] = 0
         for entry in range(first[f], first[f + 1]):
-            read_truths(lits[f], var_of, state_of, scope[f], arity[f], states, truth)
-            joint, at, last = 0, 0, 0
-            equal = True
-            for s in range(len(slot_states)):
-                width = slot_states[s] - slot_first[s]
-                state = 0
-                for j in range(width):
-                    if truth[at + j]:
-                        state = j + slot_first[s]
-                at += width
-                joint = joint * slot_states[s] + state
-                equal = equal and (s == 0 or state == last)
-                last = state
-            if kind == POTTS:
-                table[entry] = entries[f, last] if equal else 0.0
+            if simple:
+                for s in range(slots):
+                    shown[s] = read[s, states[axis[s]]]
             else:
-                table[entry] = entries[f, joint]
+                read_truths(lits[f], var_of, state_of, scope[f], arity[f], states, truth)
+                show_slots(slot_states, slot_first, truth, shown)
+            table[entry] = look_up(kind, slot_states, shown, entries[f])
             next_state(card, scope[f], arity[f], states)
 
 

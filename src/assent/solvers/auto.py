@@ -9,12 +9,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assent.compiled import Compiled, GraphScores
 from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
-from assent.solvers.choice import steps_for
-from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive
+from assent.solvers.choice import Step, steps_for
+from assent.solvers.driver import (
+    CALLED_OFF,
+    GIVEN_UP,
+    INTERRUPTED,
+    TIME_LIMIT,
+    Ended,
+    attempt,
+    drive,
+)
 from assent.solvers.protocol import Request, in_time
 from assent.solvers.settings import check_exact
 from assent.trace import Progress, Trace
@@ -24,6 +33,12 @@ RAY_ITERATIONS = 2000
 
 # A step that may not finish leaves so much of the time to the next one.
 SHARE_OF_TIME = 0.6
+
+# What is said where no limit was reached and all steps are made.
+NO_PROOF = (
+    "No step ended with a proof: the answer is the best of theirs, and result.plan names them. "
+    "Decode with another solver, such as BranchAndBound() or BranchAndCut()."
+)
 
 
 @dataclass(frozen=True)
@@ -62,39 +77,54 @@ class Auto:
 
     def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
         """Solve a compiled graph, step after step until one has the answer."""
-        told = _Report(request.report)
-        own = replace(request, display=None)
+        told, found = _Report(request.report), _Found(self.gap_tolerance)
+        own = replace(request, display=None, report=told)
         done: list[str] = []
-        result: Result | None = None
+        interrupted = False
         with request.display or nullcontext():
             for step in steps_for(compiled, self.exact, self.gap_tolerance):
-                report = told.until(step.many)
                 limit = request.share(1.0 if step.is_last else SHARE_OF_TIME)
-                own = replace(own, report=report, time_limit=limit)
+                own = replace(
+                    own, time_limit=limit, patience=step.patience(), known=found.answer(own.known)
+                )
                 try:
-                    found = drive(compiled, graph_scores, in_time(step.solver, own.deadline), own)
+                    latest = _take(step, compiled, graph_scores, own)
                 except KeyboardInterrupt:  # before a solver began
-                    if result is None:
+                    if not done:
                         raise
-                    result = replace(result, status=Status.STOPPED, message=INTERRUPTED)
+                    interrupted = True
                     break
-                done.append(step.words or found.plan)
-                result = found if result is None else _joined(result, found, self.gap_tolerance)
-                if _is_proven(result) or told.is_over or time.perf_counter() >= request.deadline:
+                done.append(step.words or latest.plan)
+                found.add(latest)
+                over = told.is_over or time.perf_counter() >= request.deadline
+                if over or found.is_proven or latest.message == INTERRUPTED:
                     break
-                if found.message == INTERRUPTED:
-                    break
-                if result.feasible:
-                    own = replace(own, known=result.certificate.assignment)
-            if result is not None and result.status is Status.INFEASIBLE:
+            result = found.result()
+            if interrupted:
+                result = replace(result, status=Status.STOPPED, message=INTERRUPTED)
+            if result.status is Status.INFEASIBLE:
                 with suppress(KeyboardInterrupt):  # it is proven, named or not
                     result = _named(result, compiled, graph_scores, request)
-        assert result is not None, "there is always a step"
-        ended = self.exact and result.status is Status.RELAXED  # there was more to be done
-        if ended or result.message == CALLED_OFF:
-            message = CALLED_OFF if told.is_over else TIME_LIMIT
-            result = replace(result, status=Status.STOPPED, message=message)
+        if result.message == GIVEN_UP or (self.exact and result.status is Status.RELAXED):
+            why = _why_it_ended(told, request)
+            result = replace(result, status=Status.STOPPED, message=why)
         return replace(result, plan=" Then ".join(done))
+
+
+def _take(step: Step, compiled: Compiled, scores: GraphScores, own: Request) -> Result | Ended:
+    """What comes of a step."""
+    solver = in_time(step.solver, own.deadline)
+    if own.patience is None:
+        return drive(compiled, scores, solver, own)
+    ended = attempt(compiled, scores, solver, own)
+    return ended if ended.message == GIVEN_UP else ended.result()
+
+
+def _why_it_ended(told: _Report, request: Request) -> str:
+    """What is said of a run that ended where there was more to be done."""
+    if told.is_over:
+        return CALLED_OFF
+    return TIME_LIMIT if time.perf_counter() >= request.deadline else NO_PROOF
 
 
 def _named(result: Result, compiled: Compiled, scores: GraphScores, request: Request) -> Result:
@@ -126,23 +156,55 @@ class _Report:
         self.is_over = self.is_over or answer is True
         return answer
 
-    def until(self, many: int | None) -> Callable[[Progress], Any]:
-        """The same, and stop after so many iterations."""
-        if many is None:
-            return self
-        return lambda step: self(step) is True or step.iteration >= many
+
+class _Found:
+    """What the steps have found; runs that were given up are stated where nothing came after."""
+
+    def __init__(self, tolerance: float) -> None:
+        self.tolerance = tolerance
+        self.latest: Result | None = None
+        self.given_up: list[Ended] = []  # after the latest result
+
+    @property
+    def is_proven(self) -> bool:
+        status = None if self.latest is None or self.given_up else self.latest.status
+        return status in (Status.OPTIMAL, Status.INFEASIBLE)
+
+    def add(self, found: Result | Ended) -> None:
+        """Take in what came of a step."""
+        if isinstance(found, Ended):
+            self.given_up.append(found)
+            return
+        for ended in reversed(self.given_up):
+            found = _joined(ended, found, self.tolerance)
+        self.given_up.clear()
+        self.latest = found if self.latest is None else _joined(self.latest, found, self.tolerance)
+
+    def answer(self, known: NDArray[np.int8] | None) -> NDArray[np.int8] | None:
+        """The assignment to go on with; ``known`` if the steps have none."""
+        if self.given_up:
+            own = self.given_up[-1].assignment
+            return known if own is None else own
+        if self.latest is None or not self.latest.feasible:
+            return known
+        return self.latest.certificate.assignment
+
+    def result(self) -> Result:
+        """Everything so far."""
+        if self.given_up:
+            self.add(self.given_up.pop().result())
+        assert self.latest is not None, "there is always a step"
+        return self.latest
 
 
-def _is_proven(result: Result) -> bool:
-    return result.status in (Status.OPTIMAL, Status.INFEASIBLE)
-
-
-def _joined(first: Result, second: Result, tolerance: float) -> Result:
+def _joined(first: Result | Ended, second: Result, tolerance: float) -> Result:
     """The later result, with the earlier one's bound and proof where those are better."""
     trace = Trace([*first.trace.reports, *second.trace.reports])
     second = replace(second, trace=trace, iterations=first.iterations + second.iterations)
     if second.status is Status.INFEASIBLE or second.bound <= first.bound:
         return second
+    if isinstance(first, Ended):
+        first = first.result()
     claim = replace(
         first.certificate,
         value=second.value,

@@ -12,6 +12,7 @@ import numpy as np
 from assent.compiled import Compiled
 from assent.problem import KNAPSACK, POTTS, Problem
 from assent.remembered import remembered
+from assent.solvers.patience import Patience
 from assent.solvers.repulsions import what_is_larger
 
 # Where an answer is wanted soon, elimination may look at so many entries at most, plus some for
@@ -19,21 +20,30 @@ from assent.solvers.repulsions import what_is_larger
 SOON, SOON_PER_LINK = 1 << 20, 500
 
 # Pairs of variables looked at per variable and link while an order of elimination is sought.
+# Before a first look at a small problem it is so many, and so many in all if that is more, where
+# variables have more factors on average than narrow graphs have.
 SOON_EFFORT = 1000
+QUICK_EFFORT, QUICK_LOOKS = 12, 30_000
+NARROW_FACTORS = 3.0
 
-# A flow takes no longer than a thorough search for orders: beside it few pairs are looked at, so
-# many in all if that is more, and none before it where variables have more links than narrow
-# graphs have, on average.
-FLOW_EFFORT, FLOW_LOOKS = 30, 30_000
-NARROW_LINKS = 3.5
+# A flow takes no longer than a thorough search for orders.  None is sought before it where
+# variables have more links on average than strips of width 4 have, and none at all where they have
+# more than strips of width 8, unless there are so few variables that most orders will do.
+FLOW_EFFORT = 30
+NARROW_LINKS, WIDE_LINKS = 3.5, 3.75
+FEW_BESIDE_FLOWS = 50
 
-# Elimination that looks at this many entries per link at most is quicker than any decoder.
-AT_ONCE_PER_LINK = 50
+# Elimination that looks at this many entries per link at most is quicker than a flow, or than AD3's
+# first iterations on tables.
+AT_ONCE_PER_LINK, BEFORE_TABLES_PER_LINK = 50, 600
 
 # Sweeps in which TRWS closes the gap of most models whose relaxation is tight.  It is quicker than
 # AD3 where tables have few entries, at most so many per link.
 FIRST_SWEEPS = 30
 FEW_ENTRIES = 2.5
+# Between Potts factors it solves those that are tight in as many as these, where its first answers
+# are close; AD3 takes longer than a linear program.
+POTTS_SWEEPS, CLOSE_POTTS = 60, 0.015
 
 # Iterations in which AD3 solves most relaxations of tables that are tight.
 FIRST_TABLES = 60
@@ -43,6 +53,9 @@ BEFORE_ELIMINATION = 20
 # Iterations of AD3 that take about half as long as a linear program: some, and one more for so
 # many links.
 FIRST_RULES, LINKS_PER_ITERATION = 40, 80
+# ... and with a knapsack, of which something is left over as a rule: the first answers show it.
+# Where pairs are as many as coordinates as well, nothing is tight.
+FIRST_KNAPSACK, CLOSE_KNAPSACK = 20, 1e-3
 
 # Up to so many links and entries of tables a linear program takes less time than AD3 does for the
 # last digits of a relaxation that is not tight.
@@ -81,14 +94,20 @@ LOOK = "AD3 for a moment, as many relaxations are tight."
 class Step:
     """A solver, in words why it was chosen, and whether nothing is tried after it.
 
-    It is called off after so ``many`` iterations, without any thought for an answer: the next step
-    has one.
+    It is given up after so ``many`` iterations, or when its answer does not become clear
+    (`Patience`): the next step has one.
     """
 
     solver: Any
     words: str
     is_last: bool = True
     many: int | None = None
+    settles: bool = True
+    close: float = np.inf
+
+    def patience(self) -> Patience | None:
+        """How long to go on; None for as long as it takes."""
+        return None if self.many is None else Patience(self.many, self.settles, self.close)
 
 
 _parts: WeakKeyDictionary[Problem, int] = WeakKeyDictionary()
@@ -109,7 +128,7 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
     elif _takes_flow(problem):
         yield from _flow_steps(compiled, exact, tolerance)
     else:
-        narrow = _elimination(problem, tolerance, SOON_EFFORT, soon(problem))
+        narrow = _narrow(problem, tolerance, SOON_EFFORT if exact else _effort(problem))
         if narrow is not None:
             yield from _before(problem, tolerance, exact)
             yield narrow
@@ -121,6 +140,24 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
             yield from _decoders(problem, tolerance)
 
 
+def _narrow(problem: Problem, tolerance: float, effort: int) -> Step | None:
+    """Elimination, if an order of little work is found."""
+    return _elimination(problem, tolerance, effort, soon(problem))
+
+
+def _effort(problem: Problem) -> int:
+    """How thoroughly an order is sought before a first look."""
+    from assent.solvers.tabulated import tabulation
+
+    tables = tabulation(problem)
+    if isinstance(tables, str) or not _takes_program(problem):
+        return SOON_EFFORT
+    ends = sum(int(batch.arity.sum()) for batch in tables.batches)
+    if ends <= NARROW_FACTORS * len(tables.variables.card):
+        return SOON_EFFORT
+    return max(QUICK_EFFORT, QUICK_LOOKS // problem.n_links)
+
+
 def soon(problem: Problem) -> int:
     """Entries that elimination may look at where an answer is wanted soon."""
     return SOON + SOON_PER_LINK * problem.n_links
@@ -129,25 +166,36 @@ def soon(problem: Problem) -> int:
 def _flow_steps(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Step]:
     """One flow, unless elimination is quicker, or follows."""
     problem = compiled.problem
-    effort = max(FLOW_EFFORT, FLOW_LOOKS // problem.n_links)
+    effort = max(FLOW_EFFORT, QUICK_LOOKS // problem.n_links)
     narrow = None
     if problem.n_links <= NARROW_LINKS * problem.n:
-        narrow = _elimination(problem, tolerance, effort, soon(problem))
+        narrow = _narrow(problem, tolerance, effort)
     if narrow is None or not is_at_once(problem):
         yield _first(_roof(tolerance))
-        narrow = _elimination(problem, tolerance, effort, soon(problem))  # remembered
+        if narrow is None and (exact or not _is_wide(problem)):
+            narrow = _narrow(problem, tolerance, effort)
     if narrow is not None:
         yield narrow
     elif exact:
         yield from _proof_steps(compiled, tolerance)
 
 
-def is_at_once(problem: Problem) -> bool:
-    """Whether an order of elimination is known that is quicker than any decoder."""
+@remembered
+def _is_wide(problem: Problem) -> bool:
+    """Whether variables have too many neighbours for an order to be likely."""
+    if problem.n <= FEW_BESIDE_FLOWS or problem.n_links <= WIDE_LINKS * problem.n:
+        return False
+    ends = np.sort(problem.pair_var, axis=1).astype(np.int64)
+    parallel = len(ends) - len(np.unique(ends @ (problem.n, 1)))
+    return problem.n_links - 2 * parallel > WIDE_LINKS * problem.n
+
+
+def is_at_once(problem: Problem, per_link: int = AT_ONCE_PER_LINK) -> bool:
+    """Whether an order of elimination is known that looks at few entries per link."""
     from assent.solvers.elimination import Way, way_for
 
     way = way_for(problem)
-    return isinstance(way, Way) and way.work <= AT_ONCE_PER_LINK * problem.n_links
+    return isinstance(way, Way) and way.work <= per_link * problem.n_links
 
 
 def _proof_steps(compiled: Compiled, tolerance: float) -> Iterator[Step]:
@@ -272,19 +320,32 @@ def _decoders(problem: Problem, tolerance: float) -> Iterator[Step]:
     """AD3, and a linear program for the last digits where it is quick."""
     from assent.solvers.ad3 import AD3
 
-    if problem.models or entries_of(problem) > SOON_PROGRAM:
+    if not _takes_program(problem):
         yield Step(AD3(gap_tolerance=tolerance), "AD3: no shortcut applies.")
         return
-    if KNAPSACK in problem.group_kind:
+    has_knapsack = KNAPSACK in problem.group_kind
+    if has_knapsack and problem.n_pairs >= problem.n:
         yield _program(tolerance, "LinearProgram, as a knapsack is one row there.")
         return
-    many = FIRST_RULES + problem.n_links // LINKS_PER_ITERATION
-    if is_pairwise(problem):
-        many = FIRST_TABLES
+    if POTTS in problem.tables.kind and is_pairwise(problem):
+        yield _sweeps(tolerance, POTTS_SWEEPS, CLOSE_POTTS)
+    elif is_pairwise(problem):
         if _sweeps_are_quick(problem):
-            yield _sweeps(tolerance)
-    yield _called_off(AD3(gap_tolerance=tolerance), LOOK, many)
-    yield _program(tolerance, "LinearProgram, as it is small and a gap remained.")
+            yield _sweeps(tolerance, FIRST_SWEEPS)
+        yield _given_up(AD3(gap_tolerance=tolerance), LOOK, FIRST_TABLES)
+    elif has_knapsack:
+        look = _given_up(AD3(gap_tolerance=tolerance), LOOK, FIRST_KNAPSACK)
+        yield replace(look, close=CLOSE_KNAPSACK)
+    else:
+        many = FIRST_RULES + problem.n_links // LINKS_PER_ITERATION
+        yield _given_up(AD3(gap_tolerance=tolerance), LOOK, many)
+    narrow = _narrow(problem, tolerance, SOON_EFFORT)
+    yield narrow or _program(tolerance, "LinearProgram, as it is small and a gap remained.")
+
+
+def _takes_program(problem: Problem) -> bool:
+    """Whether a linear program is quick."""
+    return not problem.models and entries_of(problem) <= SOON_PROGRAM
 
 
 def _program(tolerance: float, words: str) -> Step:
@@ -293,33 +354,32 @@ def _program(tolerance: float, words: str) -> Step:
     return Step(LinearProgram(gap_tolerance=tolerance), words)
 
 
-def _called_off(solver: Any, words: str, many: int) -> Step:
+def _given_up(solver: Any, words: str, many: int) -> Step:
     return Step(solver, words, is_last=False, many=many)
 
 
 def _sweeps_are_quick(problem: Problem) -> bool:
-    tables = problem.tables
-    few = int(tables.entry[-1]) <= FEW_ENTRIES * problem.n_links
-    return few and POTTS not in tables.kind
+    return int(problem.tables.entry[-1]) <= FEW_ENTRIES * problem.n_links
 
 
-def _sweeps(tolerance: float) -> Step:
+def _sweeps(tolerance: float, many: int, close: float = np.inf) -> Step:
     from assent.solvers.trws import TRWS
 
     words = "TRWS for some sweeps, as all factors are over two variables."
-    return _called_off(TRWS(gap_tolerance=tolerance), words, FIRST_SWEEPS)
+    step = _given_up(TRWS(gap_tolerance=tolerance), words, many)
+    return replace(step, settles=False, close=close)
 
 
 def _before(problem: Problem, tolerance: float, exact: bool) -> Iterator[Step]:
     """Something else first, where it is likely to be quicker than large joins."""
     from assent.solvers.ad3 import AD3
 
-    if not is_pairwise(problem) or is_at_once(problem):
+    if not is_pairwise(problem):
         return
-    if exact:
+    if exact and not is_at_once(problem):
         yield from _quick_search(problem, tolerance)
-    else:
-        yield _called_off(AD3(gap_tolerance=tolerance), LOOK, BEFORE_ELIMINATION)
+    elif not exact and not is_at_once(problem, BEFORE_TABLES_PER_LINK):
+        yield _given_up(AD3(gap_tolerance=tolerance), LOOK, BEFORE_ELIMINATION)
 
 
 @remembered

@@ -19,6 +19,7 @@ from assent.kernels.schedule import first_chance
 from assent.problem import DualPoint, Float, Problem, Scores
 from assent.result import Certificate, Relaxation, Result, Status, state_relaxation
 from assent.solvers import infeasible
+from assent.solvers.patience import Patience
 from assent.solvers.protocol import Info, Request, Solver
 from assent.solvers.team import in_order
 from assent.trace import Progress, Trace
@@ -39,11 +40,15 @@ THOROUGH_ROUNDING = 5.0
 # Seconds of an iteration beside which a rounding costs little, for solvers that take few.
 LONG_ITERATION = 0.05
 
+# A solver that goes on after another may take so many times as long until its first answer.
+SCARCE = 10.0
+
 # Why a run stopped without a proof.
 ITERATION_LIMIT = f"Iteration limit. {Status.STOPPED.value}"
 TIME_LIMIT = f"Time limit. {Status.STOPPED.value}"
 INTERRUPTED = f"Interrupted. {Status.STOPPED.value}"
 CALLED_OFF = f"Stopped by the callback. {Status.STOPPED.value}"
+GIVEN_UP = f"Another solver was to go on. {Status.STOPPED.value}"
 ROUNDING_ONLY = f"The gap is closed up to rounding only. {Status.STOPPED.value}"
 
 
@@ -97,6 +102,7 @@ class Run:
     started: float
     report: Callable[[Progress], Any]
     chance: int  # state of the random numbers that shake marginals
+    patience: Patience | None = None
     warm: bool = False  # begun at the end of an earlier run
     best: Best = field(default_factory=Best)
     trace: Trace = field(default_factory=Trace)
@@ -164,11 +170,27 @@ class Run:
                 if self.best.assignment is None and self.rounded_at < info.iterations:
                     self._round(workspace, thorough=False)
                 return Status.STOPPED, CALLED_OFF, info
+            if self._is_given_up(info, workspace):
+                if self._time_is_scarce():
+                    self._round(workspace, thorough=False)
+                return Status.STOPPED, GIVEN_UP, info
             if info.iterations >= self.solver.max_iterations:
                 return Status.STOPPED, ITERATION_LIMIT, info
             if self._out_of_time():
                 return Status.STOPPED, TIME_LIMIT, info
             look = False
+
+    def _is_given_up(self, info: Info, workspace: Any) -> bool:
+        """Whether another solver is to go on."""
+        if self.patience is None:
+            return False
+        gap = (self.best.bound - self.best.value) / (1.0 + abs(self.best.bound))
+        return self.patience.is_over(info.iterations, self.solver.marginals(workspace), gap)
+
+    def _time_is_scarce(self) -> bool:
+        """Whether the solver that goes on may find no answer in time, and none is known."""
+        now = time.perf_counter()
+        return self.best.assignment is None and self.deadline - now < SCARCE * (now - self.started)
 
     def _looks_first(self) -> bool:
         """Whether the earlier answer may be proven best without any iteration."""
@@ -387,19 +409,50 @@ def drive(
         return refuted(compiled, graph_scores, request.started)
     if hasattr(solver, "drive"):  # it looks at the graph, not at one flat problem
         return solver.drive(compiled, graph_scores, request)
-    run = Run(
-        compiled=compiled,
-        graph_scores=graph_scores,
-        solver=solver,
-        scores=compiled.flat_scores(graph_scores),
-        deadline=request.deadline,
-        started=request.started,
-        report=request.report,
-        chance=first_chance(request.seed),
-        warm=request.warm_start is not None,
-    )
     if not compiled.problem.n_links:
-        return _independent(run)
+        return _independent(_begin(compiled, graph_scores, solver, request))
+    return attempt(compiled, graph_scores, solver, request).result()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run that is over; its result is stated and rechecked when somebody asks for it."""
+
+    run: Run
+    workspace: Any
+    status: Status
+    message: str
+    info: Info
+
+    plan: str = ""
+
+    @property
+    def bound(self) -> float:
+        return self.run.best.bound
+
+    @property
+    def trace(self) -> Trace:
+        return self.run.trace
+
+    @property
+    def iterations(self) -> int:
+        return self.info.iterations
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]`` for the graph as written, if there is one."""
+        flat = self.run.best.assignment
+        return None if flat is None else self.run.compiled.full(flat)
+
+    def result(self) -> Result:
+        return _conclude(self.run, self.workspace, self.status, self.message, self.info)
+
+
+def attempt(
+    compiled: Compiled, graph_scores: GraphScores, solver: Solver, request: Request
+) -> Ended:
+    """The same with a :class:`Solver` on a graph of which factors are left."""
+    run = _begin(compiled, graph_scores, solver, request)
     known = None if request.known is None else request.known[compiled.free]
     if known is not None:
         run.offer_known(known)
@@ -414,7 +467,22 @@ def drive(
         info = _last_info(run)
         run._take_bound(workspace)
         run._round(workspace, thorough=False)
-    return _conclude(run, workspace, status, message, info)
+    return Ended(run, workspace, status, message, info)
+
+
+def _begin(compiled: Compiled, graph_scores: GraphScores, solver: Solver, request: Request) -> Run:
+    return Run(
+        compiled=compiled,
+        graph_scores=graph_scores,
+        solver=solver,
+        scores=compiled.flat_scores(graph_scores),
+        deadline=request.deadline,
+        started=request.started,
+        report=request.report,
+        chance=first_chance(request.seed),
+        patience=request.patience,
+        warm=request.warm_start is not None,
+    )
 
 
 def _last_info(run: Run) -> Info:
@@ -545,11 +613,11 @@ def _independent(run: Run) -> Result:
     # The two are the same sum in another order: the answer's own value bounds itself.
     bound = check.value if check.feasible else total
     run.best.bound = run.latest_bound = bound
-    run.best.value = check.value
+    run.best.value = check.value if check.feasible else -np.inf
     info = Info(0, 0.0, 0.0)
     run.report(run._record(info))
     certificate = Certificate(
-        value=check.value,
+        value=run.best.value,
         bound=bound,
         feasible=check.feasible,
         relaxation=Relaxation(bound, 0.0, 0.0, True),
@@ -559,14 +627,17 @@ def _independent(run: Run) -> Result:
         assignment=assignment,
         flat_dual=DualPoint(np.zeros((0, 2)), np.zeros(0)),
     )
+    status, message = _final_status(
+        certificate, run.solver.gap_tolerance, Status.OPTIMAL, Status.OPTIMAL.value
+    )
     return Result(
-        status=Status.OPTIMAL,
+        status=status,
         certificate=certificate,
         trace=run.trace,
         iterations=0,
         seconds=time.perf_counter() - run.started,
-        message=Status.OPTIMAL.value,
-        violated=(),
+        message=message,
+        violated=check.violated,
         consensus=assignment.astype(np.float64),
         inner=np.zeros(0),
     )

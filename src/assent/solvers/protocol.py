@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.problem import DualPoint, Float, Problem, Scores
+from assent.solvers.patience import Patience
 from assent.trace import Progress
 
 
@@ -57,6 +58,7 @@ class Request:
         warm_start: an earlier run's end to begin at.
         known: an assignment ``[N]`` from an earlier run, an answer to start from.
         display: a live display to be open meanwhile, or None.
+        patience: says when a run is given up for another solver's, or None.
     """
 
     started: float
@@ -66,6 +68,7 @@ class Request:
     warm_start: WarmStart | None = None
     known: NDArray[np.int8] | None = None
     display: Any = None
+    patience: Patience | None = None
 
     @property
     def deadline(self) -> float:

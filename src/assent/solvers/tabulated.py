@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from weakref import ReferenceType, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from assent.remembered import remembered
 # Entries of one table, and of all of them together (half a gigabyte).
 LARGEST_TABLE = 1 << 20
 MOST_ENTRIES = 1 << 26
+TOO_MANY = "a factor over too many variables to be written out"
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Variables:
         return np.split(order, np.flatnonzero(np.diff(self.var_of[order])) + 1)
 
 
+@remembered
 def find_variables(problem: Problem) -> Variables:
     """Blocks of which exactly one coordinate is true, then coordinates by themselves.
 
@@ -56,20 +60,12 @@ def find_variables(problem: Problem) -> Variables:
     is_block = np.zeros(problem.n_logic, bool)
     card: list[Int32] = []
     count = 0
-    for g in np.flatnonzero(problem.group_kind == SUM):
-        lits, first = group_lits(problem, int(g)), int(problem.group_factor[g])
-        one = problem.k[first : first + len(lits)] == 1
-        good = one & (lits >= 0).all(axis=1) & (var_of[np.maximum(lits, 0)] < 0).all(axis=1)
-        index = np.flatnonzero(good)
-        # Of blocks with a common coordinate the first has it.
-        earliest = np.full(n, len(lits))
-        np.minimum.at(earliest, lits[index], index[:, None])
-        index = index[(earliest[lits[index]] == index[:, None]).all(axis=1)]
-        var_of[lits[index]] = (count + np.arange(len(index), dtype=np.int32))[:, None]
-        state_of[lits[index]] = np.arange(lits.shape[1], dtype=np.int32)
-        is_block[first + index] = True
-        card.append(np.full(len(index), lits.shape[1], np.int32))
-        count += len(index)
+    for g in np.flatnonzero(problem.group_kind == SUM).tolist():
+        lits, first = group_lits(problem, g), int(problem.group_factor[g])
+        own = slice(first, first + len(lits))
+        before = count
+        count = tabulate.find_blocks(lits, problem.k[own], count, var_of, state_of, is_block[own])
+        card.append(np.full(count - before, lits.shape[1], np.int32))
     alone = np.flatnonzero(var_of < 0)
     var_of[alone] = count + np.arange(len(alone), dtype=np.int32)
     card.append(np.full(len(alone), 2, np.int32))
@@ -102,9 +98,16 @@ class Batch:
 class Tabulation:
     """Where the tables of a problem go; scores come later."""
 
-    problem: Problem
+    of: ReferenceType[Problem]  # kept by others: this is kept as long as the problem is
     variables: Variables
     batches: tuple[Batch, ...]
+
+    @property
+    def problem(self) -> Problem:
+        """What is written out."""
+        found = self.of()
+        assert found is not None, "whoever asks has it"
+        return found
 
     @property
     def entries(self) -> int:
@@ -188,22 +191,31 @@ def tabulation(problem: Problem) -> Tabulation | str:
     """The problem's factors as tables, or what cannot be written out, in words."""
     if problem.models:
         return f"a {problem.models[0].structure.kind} is not written out"
-    variables = find_variables(problem)
-    batches = [_batch(variables, -1, problem.pair_var, np.arange(problem.n_pairs))]
-    for g in range(len(problem.group_kind)):
+    batches = []
+    for batch in _batches(problem, find_variables(problem)):
+        if batch.size.max(initial=0) > LARGEST_TABLE:
+            return TOO_MANY
+        batches.append(batch)
+    batches.sort(key=lambda batch: batch.group)
+    made = Tabulation(
+        ref(problem), find_variables(problem), tuple(b for b in batches if len(b.lits))
+    )
+    return TOO_MANY if made.entries > MOST_ENTRIES else made
+
+
+def _batches(problem: Problem, variables: Variables) -> Iterator[Batch]:
+    """All factors by kind and size, the largest rules first: most often they end the matter."""
+    logic = len(problem.group_kind)
+    for g in np.argsort(-problem.group_size, kind="stable").tolist():
         lits, first = group_lits(problem, g), int(problem.group_factor[g])
         rows = np.flatnonzero(~variables.is_block[first : first + len(lits)])
-        batches.append(_batch(variables, g, lits[rows], rows))
+        yield _batch(variables, g, lits[rows], rows)
+    yield _batch(variables, -1, problem.pair_var, np.arange(problem.n_pairs))
     tables = problem.tables
     for t in range(len(tables.kind)):
         count = int(tables.factor[t + 1] - tables.factor[t])
         lits = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(count, -1)
-        batches.append(_batch(variables, len(problem.group_kind) + t, lits, np.arange(count)))
-    made = Tabulation(problem, variables, tuple(b for b in batches if len(b.lits)))
-    largest = max((int(batch.size.max()) for batch in made.batches), default=0)
-    if largest > LARGEST_TABLE or made.entries > MOST_ENTRIES:
-        return "a factor over too many variables to be written out"
-    return made
+        yield _batch(variables, logic + t, lits, np.arange(count))
 
 
 def _batch(variables: Variables, group: int, lits: Int32, rows: Int64) -> Batch:
