@@ -41,6 +41,7 @@ from assent.kernels.projections import (
     LANES,
     OUTPUT,
     SQUARES,
+    STEP_ABSOLUTE,
     TAU,
     VECTOR_SUMS,
     clip01,
@@ -63,6 +64,10 @@ IDLE = 1e-3
 # Over-relaxation while blocks take turns: with 1.8 some timetables run in circles, up to 1.75
 # none of those tried did.
 MOST_IN_TURN = 1.7
+
+# Thresholds found in turn are good enough after a Newton step this short: the next iteration goes
+# on from there.  No problem tried needs more iterations for it, nor with ten times as much.
+HASTY = 1e-3
 
 # Mean squares this small are rounding: the balance of two such numbers says nothing.
 SILENCE = 1e-24
@@ -249,6 +254,7 @@ def step_group(
     ``asleep`` holds the group's own blocks, ``scratch`` room for one block.
     """
     squares = 0.0
+    step_limit = HASTY if len(rate) > 0 else STEP_ABSOLUTE
     # A small group gets a narrower block: whole vectors of four lanes.
     lanes_used = min(LANES, (count + 3) // 4 * 4)
     a = scratch[: size * lanes_used].reshape(size, lanes_used)
@@ -263,7 +269,7 @@ def step_group(
             ks[lane] = own_k[lane]
             lanes[TAU, lane] = own_tau[lane]
         gather_block(lits, w, 2.0, p, first, count, size, width, a)
-        find_thresholds(kind, size, ones, ks, a, lanes)
+        find_thresholds(kind, size, ones, ks, step_limit, a, lanes)
         for lane in range(width):
             own_tau[lane] = lanes[TAU, lane]
         own = apply_thresholds(kind, alpha, first, count, size, width, w, a, lanes)
