@@ -53,8 +53,8 @@ SWITCHES = 5
 class State(NamedTuple):
     """Where a search stands."""
 
-    point: np.ndarray  # float64[M + S + 1]
-    levels: np.ndarray  # float64[levels, M + S + 1]: points to go back to
+    point: np.ndarray  # float64[M + S + V + 1]
+    levels: np.ndarray  # float64[levels, M + S + V + 1]: points to go back to
     chosen: np.ndarray  # int64[levels, 3]: variable, state and length of the trail
     losses: np.ndarray  # float64[S]
     x: np.ndarray  # int32[V]

@@ -1,13 +1,15 @@
 """Bounds of small tables over variables whose states are put away as a search goes on.
 
 A *point* is one row of numbers: what every factor has passed on to the states of its variables
-(its *messages*), what the states then have of their own, and a constant.  Own scores and messages
-move, their sum does not: the constant, the best entry of each factor less its messages, and the
-best state of each variable together bound every assignment.
+(its *messages*), what the states then have of their own, which variables are settled, and a
+constant.  Own scores and messages move, their sum does not: the constant, the best entry of each
+factor less its messages, and the best state of each variable together bound every assignment.
 
 Sweeps visit one variable after the other, forward or backward.  A variable collects what its
 factors report, moves the best of it to the constant, and hands equal shares of the rest to the
-factors that lead on to others (Kolmogorov, 2006): the bound never rises.
+factors that lead on to others (Kolmogorov, 2006): the bound never rises.  A variable with one
+state left is visited once more and then *settled*: it has nothing to hand on, and the variables
+around it collect what is left.
 
 A factor may name only some states of a variable, as a constraint does.  All others are one to it.
 """
@@ -254,12 +256,22 @@ def visit(net, domains, point, v, forward, work):
         hand_on(net, domains, point, v, net.around[a], given, work.reports[number], work.total)
 
 
+@inlined
+def settled_at(net, v):
+    """Where a point says whether a variable is settled."""
+    return net.at[len(net.scope)] + net.first[len(net.card)] + v
+
+
 @lean
 def sweep(net, domains, point, forward, work):
-    """Visit all variables; returns a bound."""
+    """Visit all variables that are not settled; returns a bound."""
     n = len(net.card)
     for i in range(n):
-        visit(net, domains, point, i if forward else n - 1 - i, forward, work)
+        v = i if forward else n - 1 - i
+        if point[settled_at(net, v)] == 0.0:
+            visit(net, domains, point, v, forward, work)
+            if domains.size[v] == 1:
+                point[settled_at(net, v)] = 1.0
     return point[len(point) - 1]
 
 
@@ -295,10 +307,17 @@ def prefer(net, domains, point, v, slot, out, x, wish):
 
 @lean
 def look(net, domains, point, work, losses, x):
-    """The bound of a point; what it loses with each state, ``losses[S]``; a likely answer ``x``."""
+    """The bound of a point; what it loses with each state, ``losses[S]``; a likely answer ``x``.
+
+    It comes after a sweep: variables that are settled have no more to add.
+    """
     bound = point[len(point) - 1]
     messages = net.at[len(net.scope)]
     for v in range(len(net.card)):
+        x[v] = domains.states[net.first[v]]
+        if point[settled_at(net, v)] != 0.0:
+            losses[net.first[v] + x[v]] = 0.0
+            continue
         own = point[messages + net.first[v] : messages + net.first[v + 1]]
         losses[net.first[v] : net.first[v + 1]] = 0.0
         bound += lose(net, domains, v, own, losses)
@@ -311,7 +330,6 @@ def look(net, domains, point, work, losses, x):
             if slot == net.start[net.factor[slot]]:
                 bound += best
             prefer(net, domains, point, v, slot, out, x, work.total)
-        x[v] = domains.states[net.first[v]]
         for s in left(net, domains, v):
             if work.total[s] > work.total[x[v]]:
                 x[v] = s
@@ -385,17 +403,32 @@ def find_strides(start, scope, card, stride):
             step *= card[scope[k]]
 
 
+@lean
+def are_variables(slot, uses, width):
+    """Whether literals of each ``width`` in turn are all those about one variable."""
+    at = 0
+    for w in width:
+        if uses[slot[at]] != w:
+            return False
+        for j in range(at + 1, at + w):
+            if slot[j] != slot[at]:
+                return False
+        at += w
+    return len(width) > 0
+
+
 @jit
 def place_links(
-    lits, links, factor, whole, var_of, state_of, card, alone, start, scope, at, named, other,
+    lits, links, factor, width, var_of, state_of, card, alone, start, scope, at, named, other,
     places,
 ):  # fmt: skip
     """Which messages the links ``links[m, size]`` of factors stand for, ``places[n_links, 2]``.
 
     A link's score is the difference of two messages, the second less the first: for a positive
     literal that of its state and of another one, -1 where every state has a link of its own, as
-    in tables over ``whole`` variables.  Factors that name one state of a variable of several are
-    marked.  Returns False if one names more: it may take several for true, and messages do not.
+    in tables whose slots (``width[slots]`` literals each) are whole variables.  Factors that name
+    one state of a variable of several are marked.  Returns False if one names more: it may take
+    several for true, and messages do not.
     """
     slot = np.empty(lits.shape[1], np.int64)  # of each literal
     uses = np.empty(lits.shape[1], np.int64)  # literals of each slot
@@ -408,6 +441,7 @@ def place_links(
                 k += 1
             slot[j] = k
             uses[k] += 1
+        whole = are_variables(slot, uses, width)
         for j in range(lits.shape[1]):
             lit, k, count = lits[f, j], begin + slot[j], uses[slot[j]]
             c = lit if lit >= 0 else ~lit

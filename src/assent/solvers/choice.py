@@ -128,12 +128,13 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
     elif _takes_flow(problem):
         yield from _flow_steps(compiled, exact, tolerance)
     else:
+        if exact:
+            yield from _quick_search(problem, tolerance)
         narrow = _narrow(problem, tolerance, SOON_EFFORT if exact else _effort(problem))
         if narrow is not None:
             yield from _before(problem, tolerance, exact)
             yield narrow
         elif exact:
-            yield from _quick_search(problem, tolerance)
             yield _first(_look(problem, tolerance))
             yield from _proof_steps(compiled, tolerance)
         else:
@@ -374,11 +375,9 @@ def _before(problem: Problem, tolerance: float, exact: bool) -> Iterator[Step]:
     """Something else first, where it is likely to be quicker than large joins."""
     from assent.solvers.ad3 import AD3
 
-    if not is_pairwise(problem):
-        return
-    if exact and not is_at_once(problem):
-        yield from _quick_search(problem, tolerance)
-    elif not exact and not is_at_once(problem, BEFORE_TABLES_PER_LINK):
+    is_searched = exact and _may_be_searched(problem)
+    quick = is_searched or is_at_once(problem, BEFORE_TABLES_PER_LINK)
+    if is_pairwise(problem) and not quick:
         yield _given_up(AD3(gap_tolerance=tolerance), LOOK, BEFORE_ELIMINATION)
 
 

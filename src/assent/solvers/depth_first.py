@@ -333,7 +333,7 @@ def _start(tables: TableNet, scores: Scores, tolerance: float) -> kernel.State:
     """The root, with no message passed."""
     net = tables.net
     variables, states = len(net.card), len(net.theta)
-    point = np.concatenate([np.zeros(int(net.at[-1])), net.theta, np.zeros(1)])
+    point = np.concatenate([np.zeros(int(net.at[-1])), net.theta, np.zeros(variables + 1)])
     figures = np.empty(kernel.FIGURES)
     figures[kernel.BEST] = figures[kernel.LEAST] = tables.least
     figures[kernel.TOLERANCE] = max(0.5 * tolerance, ROUNDING)

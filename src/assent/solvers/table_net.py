@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assent.kernels import table_sweeps as kernel
 from assent.kernels.flat import first_links
-from assent.problem import Float, Int64, Problem, Scores
+from assent.problem import Float, Int32, Int64, Problem, Scores
 from assent.solvers.tabulated import Batch, Tabulation
 
 # Values of answers and of what is none are told apart by this much, relative to their size.
@@ -77,25 +77,21 @@ class Layout:
         for batch in self.tabulation.batches:
             if not kernel.place_links(
                 batch.lits, _links_of(self.tabulation.problem, batch), factor,
-                self._is_over_variables(batch), own.var_of, own.state_of, own.card, alone,
+                self._widths(batch), own.var_of, own.state_of, own.card, alone,
                 self.start, self.scope, self.at, self.named, self.other, self.places,
             ):  # fmt: skip
                 return False
             factor += len(batch.lits)
         return True
 
-    def _is_over_variables(self, batch: Batch) -> bool:
-        """Whether a batch is one of tables, every slot a variable of its own."""
-        problem, own = self.tabulation.problem, self.tabulation.variables
-        group = batch.group - len(problem.group_kind)
+    def _widths(self, batch: Batch) -> Int32:
+        """Literals of each slot of a batch of tables; none for other factors."""
+        problem = self.tabulation.problem
+        group, tables = batch.group - len(problem.group_kind), problem.tables
         if group < 0:
-            return False
-        tables = problem.tables
+            return np.zeros(0, np.int32)
         slots = slice(tables.slot[group], tables.slot[group + 1])
-        width = tables.states[slots] - tables.first[slots]
-        first = np.repeat(np.cumsum(width) - width, width)
-        of = own.var_of[np.where(batch.lits < 0, ~batch.lits, batch.lits)]
-        return bool((batch.arity == len(width)).all() and (of == of[:, first]).all())
+        return np.asarray(tables.states[slots] - tables.first[slots])
 
     def net(self, scores: Scores) -> TableNet:
         """The tables with their scores; what is forbidden is so low that no answer has it."""

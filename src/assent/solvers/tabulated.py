@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -116,6 +117,10 @@ class Tabulation:
 
     def shape(self) -> Model:
         """The scopes and sizes of the tables, with no entry written yet."""
+        return self._shape
+
+    @cached_property
+    def _shape(self) -> Model:
         card = self.variables.card
         scopes = [np.arange(len(card), dtype=np.int32)]
         sizes, arities = [card.astype(np.int64)], [np.ones(len(card), np.int32)]
