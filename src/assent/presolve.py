@@ -40,6 +40,15 @@ def find_persistent(before: Reduction) -> tuple[Step, Reduction] | None:
     return persistency.find_persistent(before)
 
 
+def find_improving(before: Reduction) -> tuple[Step, Reduction] | None:
+    """States to put away by joint exchange; the sweeps are imported when they are needed."""
+    if not len(before.compiled.problem.written.kind):
+        return None
+    from assent.solvers import improvement
+
+    return improvement.find_improving(before)
+
+
 # What is tried, in turns, and what once is enough for.
 ONCE: tuple[Finder, ...] = (find_merges, find_persistent)
 FINDERS: tuple[Finder, ...] = (
@@ -48,6 +57,8 @@ FINDERS: tuple[Finder, ...] = (
     find_exchanges,
     partial(find_exchanges, cautious=True),
 )
+# What takes longer: tried where it is asked for, once all that has come to an end.
+THOROUGH: tuple[Finder, ...] = (find_improving,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +200,9 @@ class Presolved:
         return f"Presolved: {self.told()}"
 
 
-def presolve(graph: FactorGraph, *, scores: Mapping[Any, Any] | None = None) -> Presolved:
+def presolve(
+    graph: FactorGraph, *, scores: Mapping[Any, Any] | None = None, thorough: bool = False
+) -> Presolved:
     """Make a graph smaller: the same optimum, and a way from its best answer to one of the graph.
 
     - *Dominated* values are put away: where another value is at least as good whatever the other
@@ -205,6 +218,8 @@ def presolve(graph: FactorGraph, *, scores: Mapping[Any, Any] | None = None) -> 
     Args:
         graph: what to presolve; it stays as it is.
         scores: new scores for variables or handles, in place of those written.
+        thorough: look for states of variables in tables that can be put away *together*, as
+            exchanging all of them at once never loses; it takes as long as a decoder.
 
     Example:
         >>> import assent as at
@@ -218,7 +233,8 @@ def presolve(graph: FactorGraph, *, scores: Mapping[Any, Any] | None = None) -> 
         raise TypeError(f"presolve takes a FactorGraph, got {type(graph).__name__}")
     check_settings(None, None, scores)
     own = graph_scores(graph, scores)
-    return presolve_compiled(compiled_for(graph, own), own)
+    last = THOROUGH if thorough else ()
+    return presolve_compiled(compiled_for(graph, own), own, last=last)
 
 
 def presolve_compiled(
@@ -227,23 +243,50 @@ def presolve_compiled(
     finders: Sequence[Finder] = FINDERS,
     deadline: float = np.inf,
     worth: float = WORTH,
+    last: Sequence[Finder] = (),
 ) -> Presolved:
     """The same for a compiled graph with its scores; no step is begun after the deadline.
 
-    Rounds end with the first one that takes off less than a share ``worth``.
+    Rounds end with the first one that takes off less than a share ``worth``; then come the
+    ``last`` finders, and more rounds if those find something.
     """
-    reductions, steps = [Reduction.of(compiled, scores)], list[Step]()
-    size = np.inf
-    while not reductions[-1].refuted and (left := reductions[-1].compiled.problem.n):
-        if left > (1.0 - worth) * size:
+    made = _Making(Reduction.of(compiled, scores), deadline)
+    made.rounds(finders, worth)
+    again = [find for find in finders if find not in ONCE]
+    while left := made.left:
+        for find in last:
+            made.take(find)
+        if made.left > (1.0 - worth) * left:
             break
-        for find in finders:
-            if time.perf_counter() >= deadline:
-                return Presolved(tuple(reductions), tuple(steps))
-            is_again = find in ONCE and size < np.inf
-            found = None if is_again or reductions[-1].refuted else find(reductions[-1])
-            if found is not None:
-                steps.append(found[0])
-                reductions.append(found[1])
-        size = left
-    return Presolved(tuple(reductions), tuple(steps))
+        made.rounds(again, worth)
+    return Presolved(tuple(made.reductions), tuple(made.steps))
+
+
+class _Making:
+    """A graph being made smaller until the deadline."""
+
+    def __init__(self, start: Reduction, deadline: float) -> None:
+        self.reductions, self.steps, self.deadline = [start], list[Step](), deadline
+
+    @property
+    def left(self) -> int:
+        """How many coordinates are left to be looked at."""
+        now = self.reductions[-1]
+        is_over = now.refuted or time.perf_counter() >= self.deadline
+        return 0 if is_over else now.compiled.problem.n
+
+    def take(self, find: Finder) -> None:
+        """One more step, if there is something to be found."""
+        found = find(self.reductions[-1]) if self.left else None
+        if found is not None:
+            self.steps.append(found[0])
+            self.reductions.append(found[1])
+
+    def rounds(self, finders: Sequence[Finder], worth: float) -> None:
+        """All finders in turn, as long as that takes off more than a share ``worth``."""
+        size = np.inf
+        while (left := self.left) and left <= (1.0 - worth) * size:
+            for find in finders:
+                if find not in ONCE or size == np.inf:
+                    self.take(find)
+            size = left

@@ -56,11 +56,7 @@ class Exchanges:
 
     def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """All exchanges made."""
-        out = assignment.copy()
-        chosen = literal_truth(self.lost, assignment)
-        for literals, value in ((self.lost[chosen], 0), (self.by[chosen], 1)):
-            out[np.where(literals < 0, ~literals, literals)] = value ^ (literals < 0)
-        return out
+        return exchanged(assignment, self.lost, self.by)
 
     def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """Nothing to do: what is best without the values is best with them."""
@@ -70,6 +66,15 @@ class Exchanges:
     def count(self) -> int:
         """How many."""
         return len(self.lost)
+
+
+def exchanged(assignment: NDArray[np.int8], lost: Int32, by: Int32) -> NDArray[np.int8]:
+    """An assignment ``[N]`` whose literals ``lost`` were made false, and ``by`` true for each."""
+    out = assignment.copy()
+    chosen = literal_truth(lost, assignment)
+    for literals, value in ((lost[chosen], 0), (by[chosen], 1)):
+        out[np.where(literals < 0, ~literals, literals)] = value ^ (literals < 0)
+    return out
 
 
 def _gains(before: Reduction, lost: Int64, by: Int64) -> Float | None:

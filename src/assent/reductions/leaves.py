@@ -13,7 +13,7 @@ from assent.problem import SUM, Float, Int32, Int64, Problem, Scores
 from assent.reductions.choices import find_choices, logic_groups
 from assent.reductions.over_two import over_two
 from assent.reductions.reduction import Reduction, Step
-from assent.reductions.written_tables import Slot, written_tables
+from assent.reductions.written_tables import Slot, no_scores, written_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +167,7 @@ def find_units(problem: Problem) -> Units:
         whole = units.holds(Slot(group.column.T.astype(np.int32), False))
         is_choice = (group.kind == SUM) & whole & (group.k == 1) & (group.lits >= 0).all(axis=0)
         links.append(of[group.column[:, ~is_choice]].ravel())
-    for slots, _ in written_tables(problem, _no_scores(problem)):
+    for slots, _ in written_tables(problem, no_scores(problem)):
         for slot in slots:
             once = units.holds(slot)
             links += [of[slot.column[once, 0]], of[slot.column[~once]].ravel()]
@@ -202,12 +202,6 @@ def leaf_edges(problem: Problem, scores: Scores, units: Units) -> Iterator[Edges
                 total + theta[:, None, :],
                 np.zeros(len(rows), np.int64),
             )
-
-
-def _no_scores(problem: Problem) -> Scores:
-    return Scores(
-        np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, np.zeros(int(problem.tables.entry[-1]))
-    )
 
 
 def _state(slot: Slot, values: NDArray[np.int8]) -> Int64:

@@ -40,6 +40,12 @@ class WrittenTables(NamedTuple):
         return moved.reshape(len(moved), -1, moved.shape[-1])
 
 
+def no_scores(problem: Problem) -> Scores:
+    """All zero."""
+    entries = np.zeros(int(problem.tables.entry[-1]))
+    return Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, entries)
+
+
 def written_tables(problem: Problem, scores: Scores) -> Iterator[WrittenTables]:
     """All tables that are no structures, some at a time.
 

@@ -1,0 +1,170 @@
+"""Values put away together: some best answer is without them, and what is wrong is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.compiled import graph_scores
+from assent.presolve import THOROUGH, presolve_compiled
+from assent.problem import DualPoint, split_links
+from assent.proof import Reduced, Replay
+from assent.reductions.choices import find_choices
+from assent.reductions.improving import Improving
+from assent.reductions.reduction import Reduction
+from assent.solvers import improvement
+from tests.oracles.sweep import sweep_seeds
+from tests.strategies import optimum, pick_literals, random_scores
+from tests.test_presolve import best_left
+
+
+def labels(rng) -> at.FactorGraph:
+    """A few labels with tables over one to three of them, ties, and now and then a rule."""
+    g = at.FactorGraph()
+    states = rng.integers(2, 4, 4)
+    tags = [
+        g.categorical(1, states=int(k), scores=random_scores(rng, (1, k), 2.0))[0] for k in states
+    ]
+    x = g.binary(2, scores=random_scores(rng, 2, 1.0))
+    for _ in range(rng.integers(2, 6)):
+        chosen = rng.choice(4, rng.integers(1, 4), replace=False)
+        own = [tags[i] for i in chosen] + [~x[rng.integers(2)]] * bool(rng.random() < 0.2)
+        shape = (*states[chosen], *[2] * (len(own) - len(chosen)))
+        scores = random_scores(rng, shape, 1.0, 0.1 * (rng.random() < 0.3))
+        scores.flat[-1] = 0.0  # something is possible
+        g.add(at.Dense(*own, scores=scores))
+    if states[0] == states[1]:
+        g.add(at.Potts(tags[0], tags[1], scores=random_scores(rng, int(states[0]))))
+    if rng.random() < 0.4:
+        kind = (at.AtMostOne, at.AtLeastOne, at.ExactlyOne)[rng.integers(3)]
+        g.add(kind(pick_literals(rng, g, int(rng.integers(2, 4)))))
+    return g
+
+
+def start_of(g: at.FactorGraph) -> Reduction | None:
+    compiled = g.compile()
+    return None if compiled.conflict is not None else Reduction.of(compiled, graph_scores(g))
+
+
+@sweep_seeds()
+def test_the_optimum_stays(seeds, monkeypatch):
+    monkeypatch.setattr(improvement, "LEAST", 0.0)
+    for seed in seeds:
+        g = labels(np.random.default_rng(seed))
+        start = start_of(g)
+        found = None if start is None else improvement.find_improving(start)
+        if found is None:
+            continue
+        after = found[1]
+        assert after.loss <= 1e-7
+        assert best_left(g, after)[0] == pytest.approx(optimum(g), abs=1e-7)
+
+
+@sweep_seeds()
+def test_no_exchange_costs_more_than_is_told(seeds):
+    """Whatever is exchanged for whatever, under any link scores."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        g = labels(rng)
+        start = start_of(g)
+        if start is None:
+            continue
+        problem = start.compiled.problem
+        number = find_choices(problem).number
+        lost, by = [], []
+        for choice in range(number.max(initial=-1) + 1):
+            columns = rng.permutation(np.flatnonzero(number == choice))
+            own = columns[1 : 1 + rng.integers(0, len(columns))]
+            lost += own.tolist()
+            by += [columns[0]] * len(own)
+        links = rng.normal(size=problem.n_links) * (rng.random() < 0.7)
+        step = Improving(
+            start.coordinates(np.array(lost, np.int64)),
+            start.coordinates(np.array(by, np.int64)),
+            split_links(problem, links),
+        )
+        after = step.apply(start)
+        if after is not None:
+            best = optimum(g)
+            left = -np.inf if after.refuted else best_left(g, after)[0]
+            assert left + after.loss >= best - 1e-9
+
+
+@sweep_seeds(0.2)
+def test_answers_are_proven_for_the_graph_as_written(seeds):
+    for seed in seeds:
+        g = labels(np.random.default_rng(seed))
+        best = optimum(g)
+        result = at.presolve(g, thorough=True).decode(exact=True)
+        assert result.certificate.verify() and not result.certificate.trusted
+        if best == -np.inf:
+            assert result.status is at.Status.INFEASIBLE
+        else:
+            assert result.status is at.Status.OPTIMAL
+            assert result.value == pytest.approx(best)
+
+
+def pair_of_labels(**rule) -> Reduction:
+    g = at.FactorGraph()
+    t = g.categorical(2, states="ab", scores=[[2.0, 0.0], [0.0, 0.5]], name="t")
+    g.add(at.Potts(t[0], t[1], scores=1.0))
+    for kind, literals in rule.items():
+        g.add(getattr(at, kind)([t[i] == state for i, state in literals]))
+    return Reduction.of(g.compile(), graph_scores(g))
+
+
+def step(lost, by, links=(0.0, -1.0, 0.0, 1.0), logic=4) -> Improving:
+    dual = DualPoint(np.zeros((0, 2)), np.zeros(logic), np.array(links))
+    return Improving(np.array(lost, np.int32), np.array(by, np.int32), dual)
+
+
+def test_what_is_wrong_is_refused():
+    start = pair_of_labels()
+    right = step([1, 3], [0, 2])
+    assert right.apply(start).loss == 0.0
+    assert step([1, 3], [0, 2], np.zeros(4)).apply(start).loss == pytest.approx(0.5)
+    for wrong in (
+        step([1, 3], [0]),
+        step([1, 3], [2, 0]),  # states of another variable
+        step([1, 0], [0, 1]),  # brought back
+        step([1, 1], [0, 2]),  # two targets
+        step([~0], [0]),
+        step([1, 3], [0, 2], np.zeros(3)),
+        step([1, 3], [0, 2], [np.nan] * 4),
+        step([1, 99], [0, 2]),
+    ):
+        assert wrong.apply(start) is None
+        replay = Replay(start.compiled, start.scores)
+        assert replay.bound(Reduced((wrong,), None)) == np.inf
+
+
+def test_a_rule_about_states_keeps_them():
+    start = pair_of_labels(AtMostOne=[(0, "a"), (1, "b")])
+    assert step([1, 3], [0, 2], logic=6).apply(start) is None
+    assert improvement.find_improving(start) is None
+
+
+def test_what_a_table_forbids_is_no_target():
+    g = at.FactorGraph()
+    t = g.categorical(2, states="ab", name="t")
+    g.add(at.Dense(t[0], t[1], scores=[[-np.inf, 0.0], [0.0, 0.0]]))
+    start = Reduction.of(g.compile(), graph_scores(g))
+    assert step([1, 3], [0, 2], np.zeros(4)).apply(start) is None
+    assert step([0], [1], np.zeros(4)).apply(start).loss == 0.0
+
+
+def test_most_of_a_weak_grid_goes():
+    rng = np.random.default_rng(0)
+    g = at.FactorGraph()
+    x = g.categorical((12, 12), states=5, scores=rng.normal(size=(12, 12, 5)))
+    for a, b in ((x[1:], x[:-1]), (x[:, 1:], x[:, :-1])):
+        g.add(at.Potts(a, b, scores=1.2 * rng.uniform(-1, 1, (*a.shape, 1))))
+    compiled, scores = g.compile(), graph_scores(g)
+    plain = presolve_compiled(compiled, scores)
+    made = presolve_compiled(compiled, scores, last=THOROUGH)
+    assert made.compiled.problem.n < 0.2 * plain.compiled.problem.n
+    assert "put away by joint exchange" in made.told()
+    result, reference = made.decode(exact=True), at.decode(g, exact=True)
+    assert result.value == pytest.approx(reference.value)
+    assert result.certificate.verify()
