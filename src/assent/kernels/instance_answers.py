@@ -36,6 +36,13 @@ def assessed(own, tables, x):
     )  # fmt: skip
 
 
+@lean
+def decide(p, x):
+    """Coordinates ``x[n]`` whose marginals say so are 1, the others 0."""
+    for v in range(p.size):
+        x[v] = p[v] > 0.5 + schedule.UNDECIDED
+
+
 @glue
 def offer(own, tables, x, value, violations, best):
     """Consider an assignment: the best feasible one stays in ``best``, else the least violating."""

@@ -9,7 +9,7 @@ import numpy as np
 from assent.kernels import structures
 from assent.kernels.ad3 import ROUND
 from assent.kernels.bound import link_scores, scaled_bound
-from assent.kernels.instance import Links, glue
+from assent.kernels.instance import Links, glue, write
 from assent.kernels.propagate import inner, lean
 from assent.kernels.singles import bound_singles
 
@@ -108,6 +108,16 @@ def write_dual(own, table_lits, state, penalty, mean, done, out):
         out.table[link] = penalty * (links.table[link] + literal)
 
 
+@inner
+def links_now(own, table_lits, state, penalty, mean, done):
+    """The dual point as link scores of its own."""
+    links = Links(
+        np.empty_like(state.w_pair), np.empty_like(state.w_logic), np.empty_like(state.w_table)
+    )
+    write_dual(own, table_lits, state, penalty, mean, done, links)
+    return links
+
+
 @lean
 def subtract(values, out):
     """Take values off ``out``."""
@@ -122,6 +132,18 @@ def total_size(values):
     for i in range(values.size):
         total += abs(values[i])
     return total
+
+
+@glue
+def is_ray(own, tables, layout, aside, state, common, margin, before, now, out):
+    """Whether the way from one dual point to another proves infeasibility; if so, it is written."""
+    way = Links(now.pair.copy(), now.logic.copy(), now.table.copy())
+    proven = drift_proves(own, tables, layout, aside, state, common, margin, before, way)
+    if proven:
+        write(way.pair.ravel(), out.pair.ravel())
+        write(way.logic, out.logic)
+        write(way.table, out.table)
+    return proven
 
 
 @glue

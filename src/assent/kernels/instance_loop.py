@@ -10,33 +10,34 @@ from math import inf, isfinite, isnan
 
 import numpy as np
 
-from assent.kernels import schedule, structures
+from assent.kernels import schedule
 from assent.kernels.ad3 import ROUND
-from assent.kernels.evaluate import weigh_entries
-from assent.kernels.extrapolate import forget, make_history
+from assent.kernels.extrapolate import make_history
 from assent.kernels.instance import (
     INFEASIBLE,
     OPTIMAL,
-    RELAXED,
     RUNNING,
-    TOO_MANY_ITERATIONS,
     Links,
     Outcome,
     count_common,
     glue,
     make_aside,
     make_state,
-    write,
 )
-from assent.kernels.instance_answers import NO_VIOLATIONS_KNOWN, offer, round_all
-from assent.kernels.instance_bound import drift_proves, latest_bound, write_dual
+from assent.kernels.instance_answers import NO_VIOLATIONS_KNOWN, decide, offer, round_all
+from assent.kernels.instance_bound import is_ray, latest_bound, links_now, write_dual
+from assent.kernels.instance_ending import (
+    end_without_proof,
+    meets_bound,
+    state_answer,
+    state_marginals,
+)
 from assent.kernels.instance_steps import (
     begin,
     fitting_penalty,
     iterate,
     leap_ahead,
-    move_penalty,
-    relaxed_value,
+    moved_penalty,
 )
 from assent.kernels.propagate import lean
 
@@ -44,7 +45,6 @@ stretch = lean(schedule.stretch)
 following = lean(schedule.following)
 is_resting = lean(schedule.is_resting)
 look_due = lean(schedule.look_due)
-penalty_factor = lean(schedule.penalty_factor)
 is_guessing = lean(schedule.is_guessing)
 tries_all = lean(schedule.tries_all)
 looks_first = lean(schedule.looks_first)
@@ -99,12 +99,9 @@ def solve(
     while True:
         # 2. Iterate until the next report.
         if settings.adapt and look_due(iterations, looked_at):
-            factor = penalty_factor(balance, iterations // ROUND - looked_at // ROUND)
+            rounds = iterations // ROUND - looked_at // ROUND
+            penalty *= moved_penalty(own, table_lits, aside, state, history, balance, rounds)
             balance, looked_at = 0.0, iterations
-            if factor != 1.0:
-                move_penalty(own, table_lits, aside, state, factor)
-                penalty *= factor
-                forget(history)
         if leap_ahead(own, state, penalty, iterations, marks):
             leapt_at = iterations
         guessing = settings.extrapolate and is_guessing(iterations, links, is_warm)
@@ -138,14 +135,11 @@ def solve(
         else:
             change = 0.0
         # 4. Try the marginals as they are; round, by schedule or at the end.
-        for v in range(p.size):
-            plain[v] = p[v] > 0.5 + schedule.UNDECIDED
+        decide(p, plain)
         value, violations = offer(own, tables, plain, value, violations, x)
         tolerance = settings.gap_tolerance * (1.0 + abs(bound))
-        solved = max(primal, moved) <= settings.residual_tolerance
-        if solved:
-            relaxed = relaxed_value(own, tables, layout, aside, p)
-            solved = abs(bound - relaxed) <= tolerance
+        settled = residual <= settings.residual_tolerance
+        solved = settled and meets_bound(own, tables, layout, aside, p, bound, tolerance)
         asked = stop[0]
         over = solved or asked != RUNNING or iterations >= settings.max_iterations
         due = iterations >= next_rounding
@@ -163,39 +157,21 @@ def solve(
             ending = OPTIMAL
         elif violations > 0 and iterations >= next_ray and (own.k.size or table_lits.size):
             next_ray = following(iterations, schedule.RAY_GROWTH)
-            now = Links(
-                np.empty_like(state.w_pair), np.empty_like(state.w_logic),
-                np.empty_like(state.w_table),
-            )  # fmt: skip
-            write_dual(own, table_lits, state, penalty, prefer_mean, iterations, now)
-            way = Links(now.pair.copy(), now.logic.copy(), now.table.copy())
-            if rays > 0 and drift_proves(
-                own, tables, layout, aside, state, common, settings.ray_margin, before, way
+            now = links_now(own, table_lits, state, penalty, prefer_mean, iterations)
+            if rays > 0 and is_ray(
+                own, tables, layout, aside, state, common, settings.ray_margin, before, now, dual
             ):
-                write(way.pair.ravel(), dual.pair.ravel())
-                write(way.logic, dual.logic)
-                write(way.table, dual.table)
                 ending, bound = INFEASIBLE, -inf
             before = now
             rays += 1
-        if ending == RUNNING and solved:
-            ending = RELAXED
-        if ending == RUNNING and iterations >= settings.max_iterations:
-            ending = TOO_MANY_ITERATIONS
         if ending == RUNNING:
-            ending = asked
+            ending = end_without_proof(solved, iterations >= settings.max_iterations, asked)
         if ending != RUNNING:
             break
     # 6. State the outcome.
     if iterations == 0 and ending == OPTIMAL:  # the answer is all that is known, and exact
         primal, moved, relaxed = 0.0, 0.0, value
-        write(x, p)
-        if tables is not None:
-            weigh_entries(tables, x, weights)
+        state_answer(tables, x, p, weights)
     else:
-        relaxed = relaxed_value(own, tables, layout, aside, p)
-        if tables is not None:
-            structures.inner_marginals(tables, layout, aside.supports, weights)
-    for v in range(p.size):
-        p[v] = min(max(p[v], 0.0), 1.0)
+        relaxed = state_marginals(own, tables, layout, aside, p, weights)
     return Outcome(ending, value, bound, violations, iterations, primal, moved, penalty, relaxed)

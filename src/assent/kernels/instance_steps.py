@@ -9,13 +9,12 @@ import numpy as np
 from assent.kernels import schedule, structures
 from assent.kernels.active_set import EXACT
 from assent.kernels.ad3 import ROUND, advance, fold, pull, rescale
-from assent.kernels.extrapolate import extrapolate
+from assent.kernels.extrapolate import extrapolate, forget
 from assent.kernels.instance import glue
 from assent.kernels.leap import is_straight, leap, mark
 from assent.kernels.propagate import inner, lean
 from assent.kernels.singles import step_singles
 from assent.kernels.start import (
-    relaxed_score,
     size_of_scores,
     size_of_tables,
     start_links,
@@ -23,6 +22,7 @@ from assent.kernels.start import (
 )
 
 vertices = lean(schedule.vertices)
+penalty_factor = lean(schedule.penalty_factor)
 takes_turns = lean(schedule.takes_turns)
 mark_at = lean(schedule.mark_at)
 leap_length = lean(schedule.leap_length)
@@ -141,6 +141,16 @@ def leap_ahead(own, state, penalty, iterations, marks):
 
 
 @inner
+def moved_penalty(own, table_lits, aside, state, history, balance, rounds):
+    """Move the penalty if its balance since the last look asks for it; returns by what factor."""
+    factor = penalty_factor(balance, rounds)
+    if factor != 1.0:
+        move_penalty(own, table_lits, aside, state, factor)
+        forget(history)
+    return factor
+
+
+@inner
 def move_penalty(own, table_lits, aside, state, factor):
     """Multiply the penalty: all multipliers are in its units.  Nobody sleeps after that."""
     none = own.pair_var[:0]
@@ -155,12 +165,3 @@ def move_penalty(own, table_lits, aside, state, factor):
     if aside is not None:
         aside.tables_asleep[:] = False
         aside.singles_asleep[:] = False
-
-
-@inner
-def relaxed_value(own, tables, layout, aside, p):
-    """Score of the consensus in the relaxation."""
-    total = own.constant + relaxed_score(own.theta, own.pair_var, own.pair, p)
-    if tables is not None:
-        total += structures.inner_value(tables, layout, aside.supports)
-    return total

@@ -26,8 +26,8 @@ GATE_SIZE = 48
 # Turns of the waiting loop, some ten microseconds, before other work goes first.
 PATIENCE = 100000
 
-# Turns before a helper without work leaves: a few tenths of a millisecond.
-LINGERING = 300000
+# Turns before a helper without work leaves: some tenths of a millisecond, longer than a report.
+LINGERING = 1_000_000
 
 _let_others_run = types.ExternalFunction(
     "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.intc()
