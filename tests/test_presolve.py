@@ -364,7 +364,7 @@ def test_interrupts_while_presolving_keep_the_answer(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(presolving, "presolve_compiled", interrupt)
-    result = at.decode(joint_labelling(300, seed=2), exact=True)
+    result = at.decode(joint_labelling(1000, seed=2), exact=True)
     assert result.status is at.Status.STOPPED and "Interrupted" in result.message
     assert result.feasible and result.certificate.verify()
 

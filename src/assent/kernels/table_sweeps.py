@@ -125,8 +125,11 @@ def report_four(table, entry, stride, step, own, own_at, other, other_at, point,
 
 
 @lean
-def report_many(net, domains, point, slot, joint, out):
-    """The same for any number of variables: joint state after joint state."""
+def report_many(net, domains, point, slot, joint, x, out):
+    """The same for any number of variables: joint state after joint state.
+
+    With ``x[V]`` only those in which the variables before that of ``slot`` are as there.
+    """
     f = net.factor[slot]
     begin, end = net.start[f], net.start[f + 1]
     v = net.scope[slot]
@@ -136,7 +139,9 @@ def report_many(net, domains, point, slot, joint, out):
     while True:
         at, value, own = net.entry[f], 0.0, 0
         for k in range(begin, end):
-            s = domains.states[net.first[net.scope[k]] + joint[k - begin]]
+            w = net.scope[k]
+            told = len(x) > 0 and w < v
+            s = x[w] if told else domains.states[net.first[w] + joint[k - begin]]
             at += s * net.stride[k]
             value -= point[net.at[k] + s]
             if k == slot:
@@ -144,8 +149,9 @@ def report_many(net, domains, point, slot, joint, out):
         out[own] = max(out[own], value + net.table[at])
         k = end - 1
         while k >= begin:
+            w = net.scope[k]
             joint[k - begin] += 1
-            if joint[k - begin] < domains.size[net.scope[k]]:
+            if joint[k - begin] < domains.size[w] and not (len(x) > 0 and w < v):
                 break
             joint[k - begin] = 0
             k -= 1
@@ -159,7 +165,7 @@ def report(net, domains, point, slot, joint, out):
     f = net.factor[slot]
     begin, end = net.start[f], net.start[f + 1]
     if end - begin != 2:
-        report_many(net, domains, point, slot, joint, out)
+        report_many(net, domains, point, slot, joint, domains.states[:0], out)
         return
     other = begin + end - 1 - slot
     own_left, other_left = left(net, domains, net.scope[slot]), left(net, domains, net.scope[other])
@@ -290,19 +296,21 @@ def lose(net, domains, v, out, losses):
 
 
 @inlined
-def prefer(net, domains, point, v, slot, out, x, wish):
+def prefer(net, domains, point, v, slot, x, work):
     """Add a factor's word about the states of ``v``, once the variables before it are decided."""
     f = net.factor[slot]
     begin, end = net.start[f], net.start[f + 1]
-    other = begin + end - 1 - slot
-    told = end - begin == 2 and net.scope[other] < v
+    other, out = begin + end - 1 - slot, work.reports[0]
+    if end - begin > 2:
+        report_many(net, domains, point, slot, work.joint, x, out)
+    elif end - begin == 2 and net.scope[other] < v:
+        t = x[net.scope[other]]
+        at = net.entry[f] + t * net.stride[other]
+        for s in left(net, domains, v):
+            charged = point[net.at[slot] + s] + point[net.at[other] + t]
+            out[s] = net.table[at + s * net.stride[slot]] - charged
     for s in left(net, domains, v):
-        if told:
-            t = x[net.scope[other]]
-            at = net.entry[f] + s * net.stride[slot] + t * net.stride[other]
-            wish[s] += net.table[at] - point[net.at[slot] + s] - point[net.at[other] + t]
-        else:
-            wish[s] += out[s]
+        work.total[s] += out[s]
 
 
 @lean
@@ -329,7 +337,7 @@ def look(net, domains, point, work, losses, x):
             best = lose(net, domains, v, out, losses)
             if slot == net.start[net.factor[slot]]:
                 bound += best
-            prefer(net, domains, point, v, slot, out, x, work.total)
+            prefer(net, domains, point, v, slot, x, work)
         for s in left(net, domains, v):
             if work.total[s] > work.total[x[v]]:
                 x[v] = s

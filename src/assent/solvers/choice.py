@@ -80,6 +80,8 @@ LARGEST_PART = 0.8
 # Up to so many variables, or where tables over two variables are large, a depth-first search comes
 # first: it is given up once more rounds of sweeps are likely, and where reading tables takes long.
 FEW_VARIABLES = 150
+# ... and up to so many once a look has found an answer to compare with.
+SOME_VARIABLES = 500
 LIKELY_ROUNDS = 5000
 MOST_SEARCHED = 1_000_000
 
@@ -128,7 +130,7 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
     elif _takes_flow(problem):
         yield from _flow_steps(compiled, exact, tolerance)
     else:
-        if exact:
+        if exact and _may_be_searched(problem):
             yield from _quick_search(problem, tolerance)
         narrow = _narrow(problem, tolerance, SOON_EFFORT if exact else _effort(problem))
         if narrow is not None:
@@ -136,6 +138,8 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
             yield narrow
         elif exact:
             yield _first(_look(problem, tolerance))
+            if _may_be_searched_with_an_answer(problem):
+                yield from _quick_search(problem, tolerance)
             yield from _proof_steps(compiled, tolerance)
         else:
             yield from _decoders(problem, tolerance)
@@ -227,7 +231,8 @@ def exact_steps(compiled: Compiled, tolerance: float, wide: bool) -> Iterator[St
         problem, tolerance, *((EFFORT, MOST_WORK) if wide else narrow)
     )
     if at_last is None:
-        yield from _quick_search(problem, tolerance)
+        if _may_be_searched(problem):
+            yield from _quick_search(problem, tolerance)
         at_last = _by_parts(compiled, tolerance) or _search(problem, tolerance)
     yield at_last
 
@@ -236,7 +241,7 @@ def _quick_search(problem: Problem, tolerance: float) -> Iterator[Step]:
     """A search whose nodes are cheap, given up once it is likely to take long."""
     from assent.solvers.depth_first import DepthFirst, layout_of
 
-    if not _may_be_searched(problem) or isinstance(layout_of(problem), str):
+    if isinstance(layout_of(problem), str):
         return
     words = "DepthFirst, as tables are small: sweeps over them, then case by case."
     solver = DepthFirst(gap_tolerance=tolerance, likely_rounds=LIKELY_ROUNDS)
@@ -254,6 +259,15 @@ def _may_be_searched(problem: Problem) -> bool:
         return True
     large = int(problem.tables.entry[-1]) > FEW_ENTRIES * problem.n_links
     return large and is_pairwise(problem)
+
+
+def _may_be_searched_with_an_answer(problem: Problem) -> bool:
+    """Whether sweeps may decide most variables once an answer is known, and were not tried yet."""
+    from assent.solvers.tabulated import find_variables
+
+    if problem.models or _may_be_searched(problem) or is_pairwise(problem):
+        return False
+    return len(find_variables(problem).card) <= SOME_VARIABLES
 
 
 def _first(step: Step) -> Step:
