@@ -30,6 +30,7 @@ def proven(rng) -> Iterator[at.Certificate]:
     nothing = at.decode(overfull(), at.LinearProgram()).certificate
     yield replace(nothing, proof=nothing.shown_by)
     yield at.decode(thin(rng), at.Elimination()).certificate
+    yield at.decode(quarrel(rng), at.DepthFirst()).certificate
     for result in at.k_best(frustrated(rng), 3, solver=PLAIN):
         yield result.certificate
 
