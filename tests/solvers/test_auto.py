@@ -271,9 +271,11 @@ def test_patience_ends_with_what_does_not_settle():
     loose, settling = np.full(8, 0.5), np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     loose[:4] = 0.6
     assert not Patience(50).is_over(5, loose, np.inf)
-    assert Patience(50).is_over(5, np.full(8, 0.4), np.inf)  # nothing is true, nothing decided
+    assert Patience(50).is_over(5, np.full(12, 0.4), np.inf)  # nothing is true, nothing decided
     patience = Patience(50)
     assert [patience.is_over(at, loose, np.inf) for at in (5, 10, 15)] == [False, False, True]
+    patience = Patience(50, links=5000)
+    assert [patience.is_over(at, loose, np.inf) for at in (5, 15, 25)] == [False, False, True]
     patience = Patience(50)
     over = [patience.is_over(at, p, np.inf) for at, p in ((5, loose), (15, settling), (50, loose))]
     assert over == [False, False, True]

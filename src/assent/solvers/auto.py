@@ -80,12 +80,15 @@ class Auto:
         told, found = _Report(request.report), _Found(self.gap_tolerance)
         own = replace(request, display=None, report=told)
         done: list[str] = []
-        interrupted = False
+        interrupted, links = False, compiled.problem.n_links
         with request.display or nullcontext():
             for step in steps_for(compiled, self.exact, self.gap_tolerance):
                 limit = request.share(1.0 if step.is_last else SHARE_OF_TIME)
                 own = replace(
-                    own, time_limit=limit, patience=step.patience(), known=found.answer(own.known)
+                    own,
+                    time_limit=limit,
+                    patience=step.patience(links),
+                    known=found.answer(own.known),
                 )
                 try:
                     latest = _take(step, compiled, graph_scores, own)

@@ -39,20 +39,20 @@ AT_ONCE_PER_LINK, BEFORE_TABLES_PER_LINK = 50, 600
 
 # Sweeps in which TRWS closes the gap of most models whose relaxation is tight.  It is quicker than
 # AD3 where tables have few entries, at most so many per link.
-FIRST_SWEEPS = 30
+FIRST_SWEEPS = 50
 FEW_ENTRIES = 2.5
 # Between Potts factors it solves those that are tight in as many as these, where its first answers
 # are close; AD3 takes longer than a linear program.
 POTTS_SWEEPS, CLOSE_POTTS = 60, 0.015
 
 # Iterations in which AD3 solves most relaxations of tables that are tight.
-FIRST_TABLES = 60
+FIRST_TABLES = 100
 # ... and those that elimination would solve nearly as soon.
 BEFORE_ELIMINATION = 20
 
 # Iterations of AD3 that take about half as long as a linear program: some, and one more for so
 # many links.
-FIRST_RULES, LINKS_PER_ITERATION = 40, 80
+FIRST_RULES, LINKS_PER_ITERATION = 40, 60
 # ... and with a knapsack, of which something is left over as a rule: the first answers show it.
 # Where pairs are as many as coordinates as well, nothing is tight.
 FIRST_KNAPSACK, CLOSE_KNAPSACK = 20, 1e-3
@@ -107,9 +107,9 @@ class Step:
     settles: bool = True
     close: float = np.inf
 
-    def patience(self) -> Patience | None:
-        """How long to go on; None for as long as it takes."""
-        return None if self.many is None else Patience(self.many, self.settles, self.close)
+    def patience(self, links: int) -> Patience | None:
+        """How long to go on with a problem of so many links; None for as long as it takes."""
+        return None if self.many is None else Patience(self.many, self.settles, self.close, links)
 
 
 _parts: WeakKeyDictionary[Problem, int] = WeakKeyDictionary()
@@ -190,9 +190,9 @@ def _is_wide(problem: Problem) -> bool:
     """Whether variables have too many neighbours for an order to be likely."""
     if problem.n <= FEW_BESIDE_FLOWS or problem.n_links <= WIDE_LINKS * problem.n:
         return False
-    ends = np.sort(problem.pair_var, axis=1).astype(np.int64)
-    parallel = len(ends) - len(np.unique(ends @ (problem.n, 1)))
-    return problem.n_links - 2 * parallel > WIDE_LINKS * problem.n
+    near = np.sort(problem.pair_var[(problem.pair_var < FEW_BESIDE_FLOWS).any(axis=1)], axis=1)
+    parallel = 1.0 - len(np.unique(near, axis=0)) / max(1, len(near))  # of pairs, by some
+    return problem.n_links - 2 * parallel * problem.n_pairs > WIDE_LINKS * problem.n
 
 
 def is_at_once(problem: Problem, per_link: int = AT_ONCE_PER_LINK) -> bool:

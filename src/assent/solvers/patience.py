@@ -12,14 +12,16 @@ from assent.problem import Float
 DECIDED = 0.1
 
 # Relaxations that are tight have fewer undecided coordinates than so many times the true ones.
-LOST = 2.5
+LOST = 5.0
 
 # As long as it is not tight, so many iterations leave no less than this share of the undecided
-# ones ...
-ITERATIONS, SHARE = 10, 0.75
-# ... unless these are few beside the true ones: the last of them take their time.
+# ones.  Of large problems more iterations are looked at, one for so many links: other solvers take
+# the longer.
+ITERATIONS, LINKS, SHARE = 10, 250, 0.75
+# The last ones take their time where they are few beside the true ones; more so beyond so many
+# links.
 FEW, FEWEST = 0.15, 2
-
+SMALL, MORE = 2000, 0.4
 
 # From so many iterations on an answer has to be close to the bound, where that is asked for.
 CLOSE_FROM = 10
@@ -33,6 +35,7 @@ class Patience:
         many: iterations after which it is over in any case.
         settles: whether marginals tell anything before the end.
         close: the largest relative gap that is worth going on with.
+        links: of the problem.
 
     Example:
         >>> import numpy as np
@@ -44,6 +47,7 @@ class Patience:
     many: int
     settles: bool = True
     close: float = np.inf
+    links: int = 0
     undecided: list[tuple[int, int]] = field(default_factory=list)  # after so many iterations
 
     def is_over(self, iterations: int, marginals: Float, gap: float) -> bool:
@@ -53,10 +57,12 @@ class Patience:
         return self.settles and self._is_lost(iterations, marginals)
 
     def _is_lost(self, iterations: int, marginals: Float) -> bool:
+        span = max(ITERATIONS, self.links // LINKS)
+        few = FEW if self.links <= SMALL else MORE
         true = int(np.count_nonzero(marginals > 0.5))
         left = int(np.count_nonzero(np.abs(marginals - 0.5) < 0.5 - DECIDED))
-        before = [count for at, count in self.undecided if at <= iterations - ITERATIONS]
+        before = [count for at, count in self.undecided if at <= iterations - span]
         self.undecided.append((iterations, left))
         if left > LOST * max(true, FEWEST):
             return True
-        return bool(before) and left > max(SHARE * before[-1], FEW * true, FEWEST)
+        return bool(before) and left > max(SHARE * before[-1], few * true, FEWEST)
