@@ -13,6 +13,16 @@ settings.register_profile("assent", derandomize=True, deadline=None, max_example
 settings.load_profile("assent")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Say which tests share a process: those of a file, and all that decode many at once.
+
+    The kernels of the latter take a minute to compile, which two processes would do twice.
+    """
+    for item in items:
+        group = "many" if "many" in item.nodeid else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="session")
 def instances_folder() -> Path:
     """The folder of decoding instances; tests that need it skip without ASSENT_DATA."""

@@ -185,6 +185,4 @@ def _whole_numbers(data: Any) -> Int32:
     array = np.asarray(data)
     if array.size and array.dtype.kind not in "iu":
         raise ModelError(f"Custom: data are whole numbers, got {data!r}")
-    flat = np.ascontiguousarray(array.ravel(), np.int32)
-    flat.flags.writeable = False
-    return flat
+    return np.array(array.ravel(), np.int32)

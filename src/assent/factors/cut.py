@@ -69,7 +69,6 @@ class Cut(Structure):
         from assent.kernels.cut import cut_data
 
         self.data = cut_data(n, self._ends, cut is not None)
-        self.data.flags.writeable = False
         self._attach(graph, codes, shape)
         self._in_tables = np.ndim(scores) > len(shape) + 1
         self.scores = self.fit(np.zeros((0, 2, 2)) if cut is not None else scores)

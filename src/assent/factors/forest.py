@@ -46,7 +46,6 @@ class Forest(Structure):
         from assent.kernels.tree import tree_data
 
         self.data = tree_data(self.states, self.parents, numbers, len(counts))
-        self.data.flags.writeable = False
         self._attach(graph, codes, shape)
 
     def fit(self, scores: Any) -> Float:

@@ -79,9 +79,7 @@ def automaton_kernels() -> Kernels:
 
 def automaton_data(modifiers: int, grandparents: int, tables: int) -> Any:
     """The constants of an automaton; see ``kernels.automaton``."""
-    data = np.array([modifiers, grandparents, tables], np.int32)
-    data.flags.writeable = False
-    return data
+    return np.array([modifiers, grandparents, tables], np.int32)
 
 
 def pair_count(modifiers: int) -> int:

@@ -61,7 +61,6 @@ class Matching(Structure):
         _refuse_hopeless(own, other, fill_rows, fill_columns)
         self.states, self.first = (2,) * (n * m), (1,) * (n * m)
         self.data = np.array([n, m, fill_rows, fill_columns, *own, *other], np.int32)
-        self.data.flags.writeable = False
         codes = literals.codes.reshape(-1, n * m)
         self._attach(literals.graph, codes, tuple(shape))
         self.scores = self.fit(np.zeros(0))

@@ -29,7 +29,6 @@ class SentenceTree(Structure):
         self.states = tuple(np.bincount(modifier)[1:].tolist())
         self.first = (0,) * words
         self.data = np.array([words, bool(single_root), *head[order]], np.int32)
-        self.data.flags.writeable = False
         self._attach(arcs.graph, codes.reshape(-1, codes.shape[-1])[:, order], codes.shape[:-1])
         self.scores = np.zeros((len(self), 0))
 

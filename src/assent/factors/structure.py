@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from assent.factors.base import check_temperature
 from assent.factors.scored import Scored
 from assent.problem import STRUCTURE, Float, Int32
+
+if TYPE_CHECKING:
+    from assent.graph import FactorGraph
 
 
 class Kernels(NamedTuple):
@@ -46,6 +49,10 @@ class Structure(Scored):
     data: Int32
     # Whether max_marginals is cheap enough to find impossible states while compiling.
     finds_impossible = True
+
+    def _attach(self, graph: FactorGraph, codes: Int32, shape: tuple[int, ...]) -> None:
+        self.data.flags.writeable = False  # for all kinds, as kernels are compiled for it
+        super()._attach(graph, codes, shape)
 
     @abstractmethod
     def kernels(self) -> Kernels:

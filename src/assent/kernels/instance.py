@@ -29,6 +29,10 @@ TOO_MANY_ITERATIONS, OPTIMAL, RELAXED, INFEASIBLE = 3, 4, 5, 6
 # would optimise the kernels again at every level of the call tree.
 glue = jit(inline="always")
 
+# The number of the thread that is at work.  Not a plain integer: those are part of the type of a
+# call, and kernels that decoding uses as well would be compiled once more for this one.
+ONLY_THREAD = np.int64(0)
+
 empty_supports = inner(structures.make_supports)
 empty_work = inner(structures.make_flat_work)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
 from assent.kernels import schedule
 from assent.kernels.evaluate import assess
 from assent.kernels.instance import glue, write
 from assent.kernels.point import index_pairs
-from assent.kernels.propagate import index_logic, inner, lean
+from assent.kernels.propagate import index_logic, lean
 from assent.kernels.rounding import (
     MAX_SWEEPS,
     on_grid,
@@ -57,12 +59,17 @@ def offer(own, tables, x, value, violations, best):
     return new_value if new_violations == 0 else -inf, new_violations
 
 
-@inner
 def fields_of(tables, table, n):
     """Room for the sums of tables, or nothing."""
-    if tables is None:
-        return None
-    return table_field(index_tables(tables, n), table)
+    return None if tables is None else table_field(index_tables(tables, n), table)
+
+
+@overload(fields_of)
+def _choose_fields_of(tables, table, n):
+    """One or the other by type: what may be either would have all of rounding compiled again."""
+    if isinstance(tables, types.NoneType):
+        return lambda tables, table, n: None
+    return lambda tables, table, n: table_field(index_tables(tables, n), table)
 
 
 @glue
@@ -72,7 +79,9 @@ def round_once(
     """Offer the rounding of marginals, by the scores ``theta`` and ``pair``."""
     tidied, nobody = np.empty(p.size), np.zeros(0, np.int8)
     tidy(p, tidied)
-    x = round_point(logic, pairs, fields, theta, pair, tidied, nobody, MAX_SWEEPS, thorough)
+    x = round_point(
+        logic, pairs, fields, theta, pair, tidied, nobody, np.int64(MAX_SWEEPS), thorough
+    )
     return offer(own, tables, x, value, violations, best)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from assent.kernels import structures
 from assent.kernels.ad3 import ROUND
 from assent.kernels.bound import link_scores, scaled_bound
-from assent.kernels.instance import Links, glue, write
+from assent.kernels.instance import ONLY_THREAD, Links, glue, write
 from assent.kernels.propagate import inner, lean
 from assent.kernels.singles import bound_singles
 
@@ -45,7 +45,7 @@ def bound_links(
     return scaled_bound(
         own.pair_var, own.kind[:common], own.size[:common], own.members[:common], own.link[:common],
         own.factor[:common], own.lits, own.k, theta, pair, constant, scales, links.pair,
-        links.logic, factor, p, state.division, 0, state.gate, residuals, state.parts,
+        links.logic, factor, p, state.division, ONLY_THREAD, state.gate, residuals, state.parts,
     )  # fmt: skip
 
 
@@ -100,7 +100,8 @@ def write_dual(own, table_lits, state, penalty, mean, done, out):
     links, p = dual_state(state, mean, done)
     link_scores(
         own.pair_var, own.size, own.members, own.link, own.lits, scales_of(own, penalty),
-        links.pair, links.logic, 1.0, p, state.division, 0, state.gate, out.pair, out.logic,
+        links.pair, links.logic, 1.0, p, state.division, ONLY_THREAD, state.gate,
+        out.pair, out.logic,
     )  # fmt: skip
     for link in range(table_lits.size):
         lit = table_lits[link]

@@ -10,7 +10,7 @@ from assent.kernels import schedule, structures
 from assent.kernels.active_set import EXACT
 from assent.kernels.ad3 import ROUND, advance, fold, pull, rescale
 from assent.kernels.extrapolate import extrapolate, forget
-from assent.kernels.instance import glue
+from assent.kernels.instance import ONLY_THREAD, glue
 from assent.kernels.leap import is_straight, leap, mark
 from assent.kernels.propagate import inner, lean
 from assent.kernels.singles import step_singles
@@ -83,7 +83,7 @@ def step_fused(own, state, common, alpha, penalty, in_turn, cache, done, iterati
         state.w_pair, state.w_logic, state.tau, state.p,
         state.mean_w_pair, state.mean_w_logic, state.mean_p,
         state.pairs_asleep, state.logic_asleep, state.totals, state.block, state.lanes,
-        state.division, 0, state.gate, state.sums,
+        state.division, ONLY_THREAD, state.gate, state.sums,
     )  # fmt: skip
 
 

@@ -145,7 +145,7 @@ def _bound_tables(problem: Problem, scores: Scores, state: DualState, residual: 
     return best
 
 
-def read_only(values: Float) -> Float:
+def read_only(values: np.ndarray) -> np.ndarray:
     """A view that kernels always see as read-only: they are compiled once."""
     view = values.view()
     view.flags.writeable = False

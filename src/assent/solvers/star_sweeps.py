@@ -10,6 +10,7 @@ from assent.kernels import stars as kernel
 from assent.kernels.stars import Stars
 from assent.problem import Float, Problem, Scores
 from assent.solvers import messages
+from assent.solvers.dual_bound import read_only
 from assent.solvers.messages import BlockDescent, Messages
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.star_layout import stars_of
@@ -36,7 +37,8 @@ def start(
     stars = stars_of(problem)
     if not np.isfinite(plain.inner).all():  # states that a table rules out are handled elsewhere
         tables = stars.alone == kernel.TABLES_ONLY
-        stars = stars._replace(alone=np.where(tables, -1, stars.alone).astype(np.int32))
+        alone = np.where(tables, -1, stars.alone).astype(np.int32)
+        stars = stars._replace(alone=read_only(alone))
     sizes = np.diff(stars.first)[stars.unit]
     room = int((sizes * np.diff(stars.start)).max(initial=1)) + 1
     widest = int(sizes.max(initial=1))
