@@ -13,6 +13,7 @@ settings.register_profile("assent", derandomize=True, deadline=None, max_example
 settings.load_profile("assent")
 
 
+@pytest.hookimpl(tryfirst=True)  # before they are handed out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Say which tests share a process: those of a file, and all that decode many at once.
 

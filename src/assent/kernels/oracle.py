@@ -121,7 +121,7 @@ _RETURNS = {
 def _compile(function: Any, signature: Any) -> int:
     # Compiled for a declared return type it would be kept apart from what was called from Python.
     # Our own functions return the right one.
-    own = function.__module__.startswith(__name__.partition(".")[0] + ".")
+    own = (function.__module__ or "").startswith(__name__.partition(".")[0] + ".")
     function.compile(signature.args if own else signature)
     compiled = function.overloads[signature.args]
     if compiled.signature.return_type != signature.return_type:
