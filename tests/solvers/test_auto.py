@@ -15,8 +15,8 @@ from assent.components import components
 from assent.proof import Given, Trusted
 from assent.solvers import auto
 from assent.solvers.by_parts import ByParts
-from assent.solvers.choice import Step
 from assent.solvers.patience import Patience
+from assent.solvers.step import Step
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 

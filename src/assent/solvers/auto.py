@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from assent.compiled import Compiled, GraphScores
 from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
-from assent.solvers.choice import Step, steps_for
+from assent.solvers.choice import steps_for
 from assent.solvers.driver import (
     CALLED_OFF,
     GIVEN_UP,
@@ -26,6 +26,7 @@ from assent.solvers.driver import (
 )
 from assent.solvers.protocol import Request, in_time
 from assent.solvers.settings import check_exact
+from assent.solvers.step import Step
 from assent.trace import Progress, Trace
 
 # Constraints that contradict each other are looked for so long.

@@ -43,12 +43,12 @@ class Presolving:
         self, compiled: Compiled, scores: GraphScores, request: Request, wide: bool
     ) -> Result:
         """Whatever is exact, however long it takes."""
-        from assent.solvers.choice import exact_steps
         from assent.solvers.depth_first import gave_up
+        from assent.solvers.exact_steps import to_the_end
 
         if compiled.conflict is not None:
             return refuted(compiled, scores, request.started)
-        for step in exact_steps(compiled, self.gap_tolerance, wide):
+        for step in to_the_end(compiled, self.gap_tolerance, wide):
             solver = in_time(step.solver, request.deadline)
             found = replace(drive(compiled, scores, solver, request), plan=step.words)
             if not gave_up(found):

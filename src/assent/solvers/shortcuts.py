@@ -1,0 +1,106 @@
+"""Steps that have the answer at once: nothing is shared, the graph is narrow, or one flow does."""
+
+from __future__ import annotations
+
+from assent.problem import Problem
+from assent.remembered import remembered
+from assent.solvers.model_shape import is_program_quick
+from assent.solvers.repulsions import what_is_larger
+from assent.solvers.step import Step
+
+# Where an answer is wanted soon, elimination may look at so many entries at most, plus some for
+# every link: about as long as a decoder takes for its first bounds.
+SOON, SOON_PER_LINK = 1 << 20, 500
+
+# Pairs of variables looked at per variable and link while an order of elimination is sought.
+# Before a first look at a small problem it is so many, and so many in all if that is more, where
+# variables have more factors on average than narrow graphs have.
+SOON_EFFORT = 1000
+QUICK_EFFORT, QUICK_LOOKS = 12, 30_000
+NARROW_FACTORS = 3.0
+
+# Elimination that looks at this many entries per link at most is quicker than a flow.
+AT_ONCE_PER_LINK = 50
+
+# Beyond so many links a flow takes longer and more memory than a decoder's first bounds.
+MOST_FLOW_LINKS = 4_000_000
+
+
+def unlinked(tolerance: float) -> Step:
+    """Where no factor is left."""
+    from assent.solvers.ad3 import AD3
+
+    return Step(AD3(gap_tolerance=tolerance), "Every variable by itself, as no factor is left.")
+
+
+def alone(problem: Problem, tolerance: float) -> Step | None:
+    """The best of each structure, if no two share a variable."""
+    if not len(problem.tables.kind) or problem.n_pairs:
+        return None
+    from assent.solvers.unshared import Unshared
+
+    if not _shares_nothing(problem):
+        return None
+    words = "Every structure by itself, as no two share a variable: the best of each."
+    return Step(Unshared(gap_tolerance=tolerance), words)
+
+
+@remembered
+def _shares_nothing(problem: Problem) -> bool:
+    from assent.solvers.unshared import shares_nothing
+
+    return shares_nothing(problem)
+
+
+def soon_eliminated(problem: Problem, tolerance: float, effort: int = SOON_EFFORT) -> Step | None:
+    """Elimination, if an order of little work is found."""
+    return eliminated(problem, tolerance, effort, SOON + SOON_PER_LINK * problem.n_links)
+
+
+def eliminated(problem: Problem, tolerance: float, effort: int, most: int) -> Step | None:
+    """Elimination, if an order is found by which it looks at so many entries at ``most``."""
+    if problem.models:
+        return None
+    from assent.solvers.elimination import Elimination, way_for
+
+    way = way_for(problem, effort, most)
+    if isinstance(way, str):
+        return None
+    beside = f"{way.width} variable" + "s" * (way.width != 1)
+    words = f"Elimination, as the graph is narrow: at most {beside} beside each."
+    return Step(Elimination(gap_tolerance=tolerance), words)
+
+
+def effort_before_a_look(problem: Problem) -> int:
+    """How thoroughly an order is sought before a decoder's first look."""
+    from assent.solvers.tabulated import tabulation
+
+    tables = tabulation(problem)
+    if isinstance(tables, str) or not is_program_quick(problem):
+        return SOON_EFFORT
+    ends = sum(int(batch.arity.sum()) for batch in tables.batches)
+    if ends <= NARROW_FACTORS * len(tables.variables.card):
+        return SOON_EFFORT
+    return max(QUICK_EFFORT, QUICK_LOOKS // problem.n_links)
+
+
+def is_at_once(problem: Problem, per_link: int = AT_ONCE_PER_LINK) -> bool:
+    """Whether an order of elimination is known that looks at few entries per link."""
+    from assent.solvers.elimination import Way, way_for
+
+    way = way_for(problem)
+    return isinstance(way, Way) and way.work <= per_link * problem.n_links
+
+
+@remembered
+def takes_flow(problem: Problem) -> bool:
+    """Whether all factors are over two binary variables, and not too many."""
+    return not what_is_larger(problem) and problem.n_links <= MOST_FLOW_LINKS
+
+
+def one_flow(tolerance: float) -> Step:
+    """The relaxation of binary pairs."""
+    from assent.solvers.roof_duality import RoofDuality
+
+    words = "RoofDuality, as all factors are over two binary variables: one flow."
+    return Step(RoofDuality(gap_tolerance=tolerance), words)
