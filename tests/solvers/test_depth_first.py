@@ -145,6 +145,37 @@ def test_limits_leave_a_bound_and_an_answer():
         assert stopped.certificate.verify()
 
 
+def test_cases_that_are_closed_lower_the_bound_before_the_end():
+    lowered = 0
+    for seed in range(5):
+        g, _ = labels(np.random.default_rng(seed), n=8, k=4, forbid=0.15 * (seed % 2))
+        best, before = at.decode(g, at.Elimination()).value, np.inf
+        for rounds in range(8, 30, 3):
+            stopped = at.decode(g, DepthFirst(max_rounds=rounds))
+            assert stopped.certificate.verify()
+            assert best - 1e-9 <= stopped.bound <= before + 1e-9
+            if stopped.status is at.Status.STOPPED and before < np.inf:
+                lowered += stopped.bound < before - 0.1
+            before = stopped.bound
+    assert lowered > 2
+
+
+@sweep_seeds(0.3)
+def test_scores_of_very_different_sizes_are_not_proven_beyond_rounding(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        tag = g.categorical(5, states=3, scores=rng.normal(size=(5, 3)))
+        for i, j in combinations(range(5), 2):
+            scores = 2.0 * rng.normal(size=(3, 3))
+            scores[rng.random((3, 3)) < 0.3] = -(10.0 ** rng.integers(6, 16))
+            g.add(at.Dense(tag[i], tag[j], scores=scores))
+        result = at.decode(g, DepthFirst())
+        assert result.certificate.verify(), seed
+        assert result.status is at.Status.OPTIMAL or gave_up(result)
+        assert result.value == pytest.approx(optimum(g), rel=1e-6)
+
+
 def test_an_interrupt_keeps_what_there_is():
     g, _ = labels(np.random.default_rng(4), n=12, k=8)
 

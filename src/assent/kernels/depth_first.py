@@ -26,19 +26,22 @@ DONE, PAUSED, LOG_FULL, TOO_DEEP = 0, 1, 2, 3
 BACK, AGAIN, DOWN = 0, 1, 2
 
 # Places in ``State.counts``.
-DEPTH, ON_TRAIL, NODES, ROUNDS, EVENTS, ROWS, ROOT_EVENTS, PLAYED = 0, 1, 2, 3, 4, 5, 6, 7
-COUNTS = 8
+DEPTH, ON_TRAIL, NODES, ROUNDS, EVENTS, ROWS, PLAYED = 0, 1, 2, 3, 4, 5, 6
+COUNTS = 7
+
+# Places in a row of ``State.chosen``: the last three are how much there was before the cases began.
+VARIABLE, STATE, TRAIL_BEFORE, EVENTS_BEFORE, ROWS_BEFORE = 0, 1, 2, 3, 4
+CHOSEN = 5
 
 # Places in ``State.figures``.
 BEST = 0  # value of the best answer
 TOLERANCE = 1  # a case is closed by a bound at most so much above it, relative to
 CONSTANT = 2  # what is added to values
 CLOSED_BOUND = 3  # the largest bound of all that was closed
-BOUND = 4  # of the present node
-ROOT = 5  # of the root
-PROGRESS = 6  # the share of the tree that is closed, if all of it were as deep
-LEAST = 7  # less than any answer is worth
-FIGURES = 8
+BOUND = 4  # of the present node, infinite before its first round
+PROGRESS = 5  # the share of the tree that is closed, if all of it were as deep
+LEAST = 6  # less than any answer is worth
+FIGURES = 7
 
 # Rounds of a node, and of the root; another is worth it if the last took off this share of what
 # is missing.
@@ -55,7 +58,8 @@ class State(NamedTuple):
 
     point: np.ndarray  # float64[M + S + V + 1]
     levels: np.ndarray  # float64[levels, M + S + V + 1]: points to go back to
-    chosen: np.ndarray  # int64[levels, 3]: variable, state and length of the trail
+    bounds: np.ndarray  # float64[levels]: theirs
+    chosen: np.ndarray  # int64[levels, CHOSEN]: the state is -1 in the second case
     losses: np.ndarray  # float64[S]
     x: np.ndarray  # int32[V]
     best: np.ndarray  # int32[V]: the best answer
@@ -181,8 +185,6 @@ def next_step(state, bound, cutoff, lost):
     fall = figures[BOUND] - bound
     figures[BOUND] = bound
     is_root = counts[DEPTH] == 0
-    if is_root:
-        figures[ROOT] = bound
     counts[ROUNDS] += 1
     most, worth_it = (ROOT_ROUNDS, ROOT_WORTH) if is_root else (MOST_ROUNDS, WORTH)
     if lost or (counts[ROUNDS] < most and fall > worth_it * (bound - cutoff)):
@@ -244,10 +246,10 @@ def go_down(net, domains, state, log):
     v = choose(net, domains, state)
     s = best_state(net, domains, state, v)
     copy(state.point, state.levels[depth])
-    state.chosen[depth, 0], state.chosen[depth, 1] = v, s
-    state.chosen[depth, 2] = state.counts[ON_TRAIL]
-    if depth == 0:
-        state.counts[ROOT_EVENTS] = state.counts[EVENTS]
+    state.bounds[depth] = state.figures[BOUND]
+    chosen = state.chosen[depth]
+    chosen[VARIABLE], chosen[STATE], chosen[TRAIL_BEFORE] = v, s, state.counts[ON_TRAIL]
+    chosen[EVENTS_BEFORE], chosen[ROWS_BEFORE] = state.counts[EVENTS], state.counts[ROWS]
     note(state, log, TWO_CASES)
     note(state, log, net.first[v] + s)
     i = 0
@@ -267,15 +269,16 @@ def go_back(net, domains, state):
     """Go on with the second case of the deepest node that has one; whether there is any."""
     while state.counts[DEPTH] > 0:
         depth = state.counts[DEPTH] - 1
-        v, s = state.chosen[depth, 0], state.chosen[depth, 1]
+        chosen = state.chosen[depth]
+        v, s = chosen[VARIABLE], chosen[STATE]
         if s < 0:
             state.counts[DEPTH] = depth
             continue
-        while state.counts[ON_TRAIL] > state.chosen[depth, 2]:
+        while state.counts[ON_TRAIL] > chosen[TRAIL_BEFORE]:
             state.counts[ON_TRAIL] -= 1
             domains.size[domains.trail[state.counts[ON_TRAIL]]] += 1
         copy(state.levels[depth], state.point)
-        state.chosen[depth, 1] = -1
+        chosen[STATE] = -1
         lose_state(net, domains, state, v, s)
         state.weight[v] += 1.0
         state.counts[ROUNDS] = 0

@@ -16,10 +16,11 @@ from assent.errors import ModelError
 from assent.kernels import depth_first as kernel
 from assent.kernels.table_sweeps import Domains, Work
 from assent.problem import KNAPSACK, DualPoint, Float, Problem, Scores
+from assent.proof import Replay
 from assent.remembered import remembered
 from assent.result import Certificate, Result, Status
 from assent.solvers.ad3 import AD3
-from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive, refuted
+from assent.solvers.driver import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT, drive, refuted
 from assent.solvers.protocol import Request
 from assent.solvers.settings import check_settings
 from assent.solvers.table_net import Layout, TableNet
@@ -45,6 +46,9 @@ MOST_BYTES = 1 << 28
 
 # A bound this close to the value of an answer is no more than rounding, relative to it.
 ROUNDING = 1e-11
+
+# Where rounded sums may be off by more than this, relative to the answer, a proof is replayed.
+CLEAR = 1e-8
 
 ROUND_LIMIT = f"Round limit. {Status.STOPPED.value}"
 TOO_MANY_CASES = f"Too many cases are likely. {Status.STOPPED.value}"
@@ -103,7 +107,7 @@ class DepthFirst:
 
 def gave_up(result: Result) -> bool:
     """Whether a search ended because it would take too long, or because it cannot tell."""
-    return result.message in (TOO_MANY_CASES, PROOF_TOO_LARGE, NO_ANSWER)
+    return result.message in (TOO_MANY_CASES, PROOF_TOO_LARGE, NO_ANSWER, ROUNDING_ONLY)
 
 
 @remembered
@@ -190,7 +194,9 @@ class _Run:
         log, state = self.log, self.state
         if code == kernel.TOO_DEEP:
             self.state = state._replace(
-                levels=_doubled(state.levels), chosen=_doubled(state.chosen)
+                levels=_doubled(state.levels),
+                bounds=_doubled(state.bounds),
+                chosen=_doubled(state.chosen),
             )
         else:
             self.log = kernel.Log(_doubled(log.events), _doubled(log.rows))
@@ -218,12 +224,28 @@ class _Run:
 
     @property
     def bound(self) -> float:
-        """No assignment is worth more: that of the root, until all cases are closed."""
-        figures = self.state.figures
+        """No assignment is worth more: the largest of what is closed and of what is open."""
         if self.finished and not self._has_answer:
             return np.inf  # nothing is possible, but that has to be shown otherwise
-        open_ = -np.inf if self.finished else figures[kernel.ROOT]
-        return float(max(open_, figures[kernel.CLOSED_BOUND])) + self.scores.constant
+        open_ = -np.inf if self.finished else self._open_bound
+        closed = float(self.state.figures[kernel.CLOSED_BOUND])
+        return max(open_, closed) + self.scores.constant
+
+    @property
+    def _open_level(self) -> int:
+        """The highest node whose second case is still to come; the present one if none is."""
+        depth = int(self.state.counts[kernel.DEPTH])
+        waiting = np.flatnonzero(self.state.chosen[:depth, kernel.STATE] >= 0)
+        return int(waiting[0]) if len(waiting) else depth
+
+    @property
+    def _open_bound(self) -> float:
+        """That of the highest node with something open: all others are below it."""
+        state, level = self.state, self._open_level
+        if level < state.counts[kernel.DEPTH]:
+            return float(state.bounds[level])
+        own = float(state.figures[kernel.BOUND])
+        return float(state.bounds[level - 1]) if level and own == np.inf else own
 
     def _record(self) -> Progress:
         step = Progress(
@@ -248,7 +270,9 @@ class _Run:
         assignment = compiled.full(x)
         check = certify.check_assignment(compiled, self.graph_scores, assignment)
         value = check.value if check.feasible else -np.inf
-        bound = max(self.bound, value)
+        proof, bound = self._proof(), max(self.bound, value)
+        if bound < np.inf and np.finfo(float).eps * self.tables.size > CLEAR * (1.0 + abs(bound)):
+            bound = max(bound, Replay(compiled, self.graph_scores).bound(proof))
         certificate = Certificate(
             value=value,
             bound=bound,
@@ -260,7 +284,7 @@ class _Run:
             assignment=assignment,
             flat_dual=self._root_dual(),
             searched=True,
-            proof=self._proof() if bound < np.inf else None,
+            proof=proof if bound < np.inf else None,
         )
         closed = check.feasible and certificate.relative_gap <= self.settings.gap_tolerance
         status = Status.OPTIMAL if closed else Status.STOPPED
@@ -270,7 +294,7 @@ class _Run:
             trace=self.trace,
             iterations=self.rounds,
             seconds=time.perf_counter() - self.request.started,
-            message=status.value if closed or not reason else reason,
+            message=status.value if closed else reason or ROUNDING_ONLY,
             violated=check.violated,
             consensus=assignment.astype(np.float64),
         )
@@ -289,15 +313,18 @@ class _Run:
         )
 
     def _proof(self) -> Cases:
-        """All cases; before the end those values that were put away at the root, and its bound."""
-        counts, layout = self.state.counts, self.layout
-        events = self.log.events[: counts[kernel.EVENTS]]
-        rows = self.log.rows[: counts[kernel.ROWS]]
+        """All cases; before the end those above the highest node with something open."""
+        state, log, layout = self.state, self.log, self.layout
+        events = log.events[: state.counts[kernel.EVENTS]]
+        rows = log.rows[: state.counts[kernel.ROWS]]
         if not self.finished:
-            if counts[kernel.NODES]:
-                events = events[: counts[kernel.ROOT_EVENTS]]
+            level, point = self._open_level, state.point
+            if level < state.counts[kernel.DEPTH]:
+                before, point = state.chosen[level], state.levels[level]
+                events = events[: before[kernel.EVENTS_BEFORE]]
+                rows = rows[: before[kernel.ROWS_BEFORE]]
             events = np.append(events, [CLOSED, len(rows)])
-            rows = np.concatenate([rows, self._root_messages[None]])
+            rows = np.concatenate([rows, point[None, : layout.messages]])
         return Cases(self._literals(), layout.places, layout.blocks, events.copy(), rows.copy())
 
     def _literals(self) -> NDArray[np.int64]:
@@ -339,11 +366,11 @@ def _start(tables: TableNet, scores: Scores, tolerance: float) -> kernel.State:
     figures[kernel.TOLERANCE] = max(0.5 * tolerance, ROUNDING)
     figures[kernel.CONSTANT] = scores.constant
     figures[kernel.CLOSED_BOUND], figures[kernel.PROGRESS] = -np.inf, 0.0
-    figures[kernel.BOUND] = figures[kernel.ROOT] = np.inf
+    figures[kernel.BOUND] = np.inf
     return kernel.State(
-        point, np.empty((4, len(point))), np.empty((4, 3), np.int64), np.zeros(states),
-        np.zeros(variables, np.int32), np.zeros(variables, np.int32), tables.strengths.copy(),
-        np.zeros(kernel.COUNTS, np.int64), figures,
+        point, np.empty((4, len(point))), np.empty(4), np.empty((4, kernel.CHOSEN), np.int64),
+        np.zeros(states), np.zeros(variables, np.int32), np.zeros(variables, np.int32),
+        tables.strengths.copy(), np.zeros(kernel.COUNTS, np.int64), figures,
     )  # fmt: skip
 
 

@@ -23,11 +23,13 @@ class TableNet:
     Attributes:
         net: the arrays that kernels read.
         least: less than any answer is worth, and more than anything that breaks a rule.
+        size: how large sums of scores may become.
         strengths: ``[V]`` how strongly variables are tied to others, 1 on average.
     """
 
     net: kernel.Net
     least: float
+    size: float
     strengths: Float
 
 
@@ -101,13 +103,14 @@ class Layout:
         owned = self.first[:-1]
         least = float(low.sum() + np.minimum.reduceat(theta, owned).sum())
         most = float(top.sum() + np.maximum.reduceat(theta, owned).sum())
-        margin = 1.0 + MARGIN * (abs(least) + abs(most))
+        size = abs(least) + abs(most)
+        margin = 1.0 + MARGIN * size
         entries[np.isneginf(entries)] = least - most + top.min(initial=0.0) - 2.0 * margin
         net = kernel.Net(
             self.card, self.first, theta, self.start, self.scope, self.factor, self.stride,
             self.entry, entries, self.at, self.named, self.other, self.around_start, self.around,
         )  # fmt: skip
-        return TableNet(net, least - margin, self._strengths(top - low, forbidden))
+        return TableNet(net, least - margin, size, self._strengths(top - low, forbidden))
 
     def _ranges(self, entries: Float) -> tuple[Float, Float, NDArray[np.bool_]]:
         """The largest and smallest possible entry of each table, and which forbid some."""
