@@ -205,3 +205,16 @@ def test_exact_decoding_searches_small_tables_first():
     g, _ = labels(np.random.default_rng(5), n=8, k=5)
     result = at.decode(g, exact=True)
     assert result.plan.startswith("DepthFirst") and result.certificate.verify()
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"max_rounds": 0}, ValueError, "max_rounds is at least 1, got 0"),
+        ({"likely_rounds": 1.5}, TypeError, "likely_rounds is a whole number, got 1.5"),
+        ({"gap_tolerance": -1.0}, ValueError, "gap_tolerance is at least 0"),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_named(settings, error, message):
+    with pytest.raises(error, match=message):
+        DepthFirst(**settings)

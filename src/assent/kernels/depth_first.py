@@ -17,7 +17,8 @@ import numpy as np
 from assent.cases import CLOSED, EMPTY, PUT_AWAY, TWO_CASES
 from assent.kernels.jit import jit
 from assent.kernels.propagate import lean
-from assent.kernels.table_sweeps import improve, look, put_away, sweep, worth
+from assent.kernels.table_answers import improve, worth
+from assent.kernels.table_sweeps import look, put_away, sweep
 
 # Why a search returns.
 DONE, PAUSED, LOG_FULL, TOO_DEEP = 0, 1, 2, 3
@@ -230,7 +231,7 @@ def choose(net, domains, state):
 
 @lean
 def best_state(net, domains, state, v):
-    """The state of a variable that loses least; among equals that of the best answer."""
+    """The state of a variable that loses least."""
     best = domains.states[net.first[v]]
     for i in range(domains.size[v]):
         s = domains.states[net.first[v] + i]

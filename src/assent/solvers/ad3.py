@@ -25,6 +25,7 @@ from assent.kernels.threads import CALLED_OFF, new_gate
 from assent.problem import DualPoint, Float, Int32, Int64, Problem, Scores
 from assent.solvers.dual_bound import DualState, bound_of_state, bounds_of_states, write_links
 from assent.solvers.protocol import Info, WarmStart
+from assent.solvers.settings import check_count, check_settings
 from assent.solvers.shares import all_common, common_groups, divide
 from assent.solvers.starting_point import (
     default_relaxation,
@@ -198,21 +199,12 @@ class AD3:
             optional = name in ("over_relaxation", "penalty")
             if not (isinstance(value, Real) or (optional and value is None)):
                 raise TypeError(f"{name} is a number{' or None' * optional}, got {value!r}")
-        for name in ("max_iterations", "threads"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-                raise TypeError(f"{name} is a whole number, got {value!r}")
+        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        check_count("threads", self.threads)
         if self.over_relaxation is not None and not 0.0 < self.over_relaxation < 2.0:
             raise ValueError(f"over_relaxation lies between 0 and 2, got {self.over_relaxation}")
         if self.penalty is not None and not 0.0 < self.penalty < np.inf:
             raise ValueError(f"penalty is a positive number or None, got {self.penalty}")
-        for name in ("gap_tolerance", "residual_tolerance"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} is at least 0 and finite, got {getattr(self, name)}")
-        if self.max_iterations < 1:
-            raise ValueError(f"max_iterations is at least 1, got {self.max_iterations}")
-        if self.threads < 1:
-            raise ValueError(f"threads is at least 1, got {self.threads}")
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None

@@ -25,7 +25,7 @@ from assent.solvers.driver import (
     drive,
 )
 from assent.solvers.protocol import Request, in_time
-from assent.solvers.settings import check_exact
+from assent.solvers.settings import check_exact, check_tolerance
 from assent.solvers.step import Step
 from assent.trace import Progress, Trace
 
@@ -68,8 +68,7 @@ class Auto:
 
     def __post_init__(self) -> None:
         check_exact(self.exact)
-        if not 0.0 <= self.gap_tolerance < np.inf:
-            raise ValueError(f"gap_tolerance is at least 0 and finite, got {self.gap_tolerance}")
+        check_tolerance("gap_tolerance", self.gap_tolerance)
 
     @property
     def searches(self) -> bool:

@@ -21,6 +21,7 @@ from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, refuted
 from assent.solvers.protocol import Request, Solver, WarmStart
 from assent.solvers.search import Search
 from assent.solvers.search_case import Start
+from assent.solvers.settings import check_count, check_tolerance
 from assent.solvers.tightened import Tightened
 
 if TYPE_CHECKING:
@@ -65,14 +66,9 @@ class BranchAndBound:
     searches = True
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.gap_tolerance < np.inf:
-            raise ValueError(f"gap_tolerance is at least 0 and finite, got {self.gap_tolerance}")
-        for name, least in (("max_nodes", 1), ("core", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise TypeError(f"{name} is a whole number, got {value!r}")
-            if value < least:
-                raise ValueError(f"{name} is at least {least}, got {value}")
+        check_tolerance("gap_tolerance", self.gap_tolerance)
+        check_count("max_nodes", self.max_nodes)
+        check_count("core", self.core, least=0)
         for solver in (self.solver, *([] if self.second is None else [self.second])):
             if isinstance(solver, (str, type)) or not hasattr(solver, "dual_point"):
                 raise TypeError(f"solver is a decoder with bounds such as AD3(), got {solver!r}")

@@ -22,7 +22,7 @@ from assent.result import Certificate, Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.driver import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT, drive, refuted
 from assent.solvers.protocol import Request
-from assent.solvers.settings import check_settings
+from assent.solvers.settings import check_count, check_tolerance
 from assent.solvers.table_net import Layout, TableNet
 from assent.solvers.tabulated import tabulation
 from assent.trace import Progress, Trace
@@ -86,8 +86,11 @@ class DepthFirst:
     searches = True
 
     def __post_init__(self) -> None:
-        for rounds in (self.max_rounds, self.likely_rounds):
-            check_settings(self.gap_tolerance, 0.0, 1 if rounds is None else rounds)
+        check_tolerance("gap_tolerance", self.gap_tolerance)
+        for name in ("max_rounds", "likely_rounds"):
+            rounds = getattr(self, name)
+            if rounds is not None:
+                check_count(name, rounds)
 
     def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
         """Search a compiled graph and state the answer for the graph as written."""

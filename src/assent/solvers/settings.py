@@ -9,17 +9,24 @@ import numpy as np
 
 
 def check_settings(gap_tolerance: float, residual_tolerance: float, max_iterations: int) -> None:
-    """Raise if one of the settings that all solvers have is out of range."""
-    for name, value in (
-        ("gap_tolerance", gap_tolerance),
-        ("residual_tolerance", residual_tolerance),
-    ):
-        if not 0.0 <= value < np.inf:
-            raise ValueError(f"{name} is at least 0 and finite, got {value}")
-    if isinstance(max_iterations, bool) or not isinstance(max_iterations, (int, np.integer)):
-        raise TypeError(f"max_iterations is a whole number, got {max_iterations!r}")
-    if max_iterations < 1:
-        raise ValueError(f"max_iterations is at least 1, got {max_iterations}")
+    """Raise if one of the settings that most solvers have is out of range."""
+    check_tolerance("gap_tolerance", gap_tolerance)
+    check_tolerance("residual_tolerance", residual_tolerance)
+    check_count("max_iterations", max_iterations)
+
+
+def check_tolerance(name: str, value: float) -> None:
+    """Raise unless a tolerance is one."""
+    if not 0.0 <= value < np.inf:
+        raise ValueError(f"{name} is at least 0 and finite, got {value}")
+
+
+def check_count(name: str, value: Any, least: int = 1) -> None:
+    """Raise unless a setting is a whole number, and not below the ``least`` that makes sense."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name} is a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} is at least {least}, got {value}")
 
 
 def check_time_limit(time_limit: Any) -> None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels import table_sweeps as kernel
 from assent.kernels.flat import first_links
+from assent.kernels.table_places import find_strides, place_links
+from assent.kernels.table_sweeps import Net
 from assent.problem import Float, Int32, Int64, Problem, Scores
 from assent.solvers.tabulated import Batch, Tabulation
 
@@ -27,7 +28,7 @@ class TableNet:
         strengths: ``[V]`` how strongly variables are tied to others, 1 on average.
     """
 
-    net: kernel.Net
+    net: Net
     least: float
     size: float
     strengths: Float
@@ -50,7 +51,7 @@ class Layout:
         arity = np.diff(self.start)
         self.factor = np.repeat(np.arange(len(arity), dtype=np.int32), arity)
         self.stride = np.empty(len(self.scope), np.int64)
-        kernel.find_strides(self.start, self.scope, self.card, self.stride)
+        find_strides(self.start, self.scope, self.card, self.stride)
         self.at = np.concatenate([[0], np.cumsum(self.card[self.scope])]).astype(np.int64)
         self.around = np.argsort(self.scope, kind="stable").astype(np.int32)
         counts = np.bincount(self.scope, minlength=n)
@@ -77,7 +78,7 @@ class Layout:
         own, factor = self.tabulation.variables, 0
         alone = self.alone()
         for batch in self.tabulation.batches:
-            if not kernel.place_links(
+            if not place_links(
                 batch.lits, _links_of(self.tabulation.problem, batch), factor,
                 self._widths(batch), own.var_of, own.state_of, own.card, alone,
                 self.start, self.scope, self.at, self.named, self.other, self.places,
@@ -106,7 +107,7 @@ class Layout:
         size = abs(least) + abs(most)
         margin = 1.0 + MARGIN * size
         entries[np.isneginf(entries)] = least - most + top.min(initial=0.0) - 2.0 * margin
-        net = kernel.Net(
+        net = Net(
             self.card, self.first, theta, self.start, self.scope, self.factor, self.stride,
             self.entry, entries, self.at, self.named, self.other, self.around_start, self.around,
         )  # fmt: skip
