@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.solvers.driver import Run
 from assent.solvers.protocol import Solver
+from assent.solvers.run import Run
 
 
 def grid(side=8, seed=0, coupling=2.0):
@@ -312,7 +312,7 @@ class Paced:
 @pytest.mark.parametrize("limit", [4.0, 17.0, 60.0])
 def test_a_time_limit_leaves_room_for_the_last_rounding(monkeypatch, limit):
     from assent.kernels import rounding
-    from assent.solvers import driver
+    from assent.solvers import run
 
     clock, roundings = Clock(), []
     plain = rounding.round_marginals
@@ -323,7 +323,7 @@ def test_a_time_limit_leaves_room_for_the_last_rounding(monkeypatch, limit):
         return plain(*args, **options)
 
     monkeypatch.setattr(rounding, "round_marginals", slow)
-    monkeypatch.setattr(driver.time, "perf_counter", clock)
+    monkeypatch.setattr(run.time, "perf_counter", clock)
     result = at.decode(grid(), Paced(clock), time_limit=limit)
     assert result.feasible
     assert roundings and roundings[-1] <= clock.now

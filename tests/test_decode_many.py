@@ -11,7 +11,7 @@ import pytest
 import assent as at
 from assent.kernels import schedule
 from assent.solvers import small_problems
-from assent.solvers.driver import INTERRUPTED
+from assent.solvers.endings import INTERRUPTED
 from assent.solvers.small_problems import prepare
 from benchmarks.small_instances import FAMILIES, changed_scores, small_instances, weighted
 from benchmarks.synthetic import assignment

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.solvers.driver import Run
+from assent.solvers.run import Run
 from tests.processes import interrupted
 
 # Never done by itself: no tolerance, no limit. Says so once it is running.
@@ -94,14 +94,14 @@ def test_an_interrupt_at_any_moment_keeps_bound_and_dual_point_together(monkeypa
 
 
 def test_an_answer_proven_just_before_the_interrupt_is_optimal(monkeypatch):
-    original = Run._record
+    original = Run.record
 
     def interrupted(self, info):
         if self.best.bound - self.best.value <= 1e-6 * (1 + abs(self.best.bound)):
             raise KeyboardInterrupt
         return original(self, info)
 
-    monkeypatch.setattr(Run, "_record", interrupted)
+    monkeypatch.setattr(Run, "record", interrupted)
     g = at.FactorGraph()
     x = g.binary(4, scores=[1.0, 2.0, 3.0, 4.0])
     g.add(at.AtMost(2, x))

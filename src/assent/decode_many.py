@@ -232,7 +232,7 @@ class _Run:
     def solve(self, report: Callable[[int], None]) -> None:
         """Small problems first, in one go, then the others one by one."""
         from assent.solvers.ad3 import AD3
-        from assent.solvers.driver import INTERRUPTED
+        from assent.solvers.endings import INTERRUPTED
         from assent.solvers.small_problems import Job, is_small, solve_jobs
 
         small = []
@@ -266,7 +266,8 @@ class _Run:
 
     def _drive(self, task: Task, interrupted: bool) -> Result:
         """Decode one problem by itself; after an interrupt only its first report is waited for."""
-        from assent.solvers.driver import CALLED_OFF, INTERRUPTED, drive
+        from assent.solvers.driver import drive
+        from assent.solvers.endings import CALLED_OFF, INTERRUPTED
         from assent.solvers.protocol import Request
         from assent.solvers.restate import beginning
 

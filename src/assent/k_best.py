@@ -106,7 +106,7 @@ def _list(
 ) -> list[Result]:
     from assent.closure import Closure
     from assent.solvers.branch_and_bound import OUT_OF_MEMORY, why_it_stopped
-    from assent.solvers.driver import INTERRUPTED, TIME_LIMIT
+    from assent.solvers.endings import INTERRUPTED, TIME_LIMIT
     from assent.solvers.partition import Partition
     from assent.solvers.search import Search
 

@@ -15,15 +15,8 @@ from assent.compiled import Compiled, GraphScores
 from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.choice import steps_for
-from assent.solvers.driver import (
-    CALLED_OFF,
-    GIVEN_UP,
-    INTERRUPTED,
-    TIME_LIMIT,
-    Ended,
-    attempt,
-    drive,
-)
+from assent.solvers.driver import Ended, attempt, drive
+from assent.solvers.endings import CALLED_OFF, GIVEN_UP, INTERRUPTED, TIME_LIMIT
 from assent.solvers.protocol import Request, in_time
 from assent.solvers.settings import check_exact, check_tolerance
 from assent.solvers.step import Step

@@ -17,11 +17,12 @@ from assent.proof import Others
 from assent.result import Certificate, Result, Status
 from assent.solvers import infeasible
 from assent.solvers.ad3 import AD3
-from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, refuted
+from assent.solvers.endings import CALLED_OFF, INTERRUPTED, TIME_LIMIT
 from assent.solvers.protocol import Request, Solver, WarmStart
 from assent.solvers.search import Search
 from assent.solvers.search_case import Start
 from assent.solvers.settings import check_count, check_tolerance
+from assent.solvers.statement import refuted
 from assent.solvers.tightened import Tightened
 
 if TYPE_CHECKING:

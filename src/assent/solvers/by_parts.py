@@ -18,7 +18,8 @@ from assent.proof import Apart, Given
 from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.branch_and_bound import BranchAndBound
-from assent.solvers.driver import CALLED_OFF, INTERRUPTED, TIME_LIMIT, drive
+from assent.solvers.driver import drive
+from assent.solvers.endings import CALLED_OFF, INTERRUPTED, TIME_LIMIT
 from assent.solvers.protocol import Request
 
 # Parts of fewer coordinates are taken together: one that is narrow stays narrow with others.

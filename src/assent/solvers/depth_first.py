@@ -20,9 +20,11 @@ from assent.proof import Replay
 from assent.remembered import remembered
 from assent.result import Certificate, Result, Status
 from assent.solvers.ad3 import AD3
-from assent.solvers.driver import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT, drive, refuted
+from assent.solvers.driver import drive
+from assent.solvers.endings import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
 from assent.solvers.protocol import Request
 from assent.solvers.settings import check_count, check_tolerance
+from assent.solvers.statement import refuted
 from assent.solvers.table_net import Layout, TableNet
 from assent.solvers.tabulated import tabulation
 from assent.trace import Progress, Trace

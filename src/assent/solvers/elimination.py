@@ -15,7 +15,7 @@ from assent.eliminated import Eliminated
 from assent.errors import ModelError
 from assent.kernels import elimination as kernel
 from assent.problem import DualPoint, Float, Int32, Problem, Scores, split_links
-from assent.solvers.driver import TIME_LIMIT
+from assent.solvers.endings import TIME_LIMIT
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.settings import check_settings, check_time_limit
 from assent.solvers.tabulated import Tabulation, tabulation

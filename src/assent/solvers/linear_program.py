@@ -257,7 +257,7 @@ def highs_status(highs: Any) -> str:
 
 def why_it_stopped(status: str) -> str:
     """What a run says that ended with ``status``; nothing where it is optimal."""
-    from assent.solvers.driver import TIME_LIMIT
+    from assent.solvers.endings import TIME_LIMIT
 
     if status == "optimal":
         return ""

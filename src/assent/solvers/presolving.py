@@ -8,8 +8,9 @@ from assent.compiled import Compiled, GraphScores
 from assent.presolve import presolve_compiled
 from assent.problem import Problem
 from assent.result import Result
-from assent.solvers.driver import drive, refuted
+from assent.solvers.driver import drive
 from assent.solvers.protocol import Request, in_time
+from assent.solvers.statement import refuted
 
 # A smaller problem is worth it if it has lost this share of the links, or of the coordinates.
 WORTH = 0.3

@@ -15,7 +15,7 @@ from assent.problem import Float
 from assent.result import Beginning, Certificate, Result, Status, state_relaxation
 from assent.solvers import infeasible
 from assent.solvers.ad3 import AD3
-from assent.solvers.driver import INTERRUPTED, ITERATION_LIMIT, ROUNDING_ONLY, TIME_LIMIT
+from assent.solvers.endings import INTERRUPTED, ITERATION_LIMIT, ROUNDING_ONLY, TIME_LIMIT
 from assent.solvers.small_problems import Place
 from assent.trace import Progress, Trace
 
