@@ -192,6 +192,17 @@ def test_interrupts_end_all_parts():
     assert len(seen) <= whole + 2 and "callback" in stopped.message
 
 
+def test_an_interrupt_while_a_next_step_is_sought_keeps_the_answer(monkeypatch):
+    def steps(compiled, exact, tolerance):
+        yield Step(at.AD3(max_iterations=20), "AD3.", is_last=False)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(auto, "steps_for", steps)
+    result = at.decode(crowds(np.random.default_rng(0), 2)[0], exact=True)
+    assert result.status is at.Status.STOPPED and "Interrupted" in result.message
+    assert result.feasible and result.certificate.verify() and result.plan == "AD3."
+
+
 @pytest.mark.parametrize("exact", [False, True])
 def test_plans_of_graphs_with_nothing_to_solve(exact):
     g = at.FactorGraph()

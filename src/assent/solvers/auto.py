@@ -75,15 +75,19 @@ class Auto:
         done: list[str] = []
         interrupted, links = False, compiled.problem.n_links
         with request.display or nullcontext():
-            for step in steps_for(compiled, self.exact, self.gap_tolerance):
-                limit = request.share(1.0 if step.is_last else SHARE_OF_TIME)
-                own = replace(
-                    own,
-                    time_limit=limit,
-                    patience=step.patience(links),
-                    known=found.answer(own.known),
-                )
+            steps = steps_for(compiled, self.exact, self.gap_tolerance)
+            while True:
                 try:
+                    step = next(steps, None)
+                    if step is None:
+                        break
+                    limit = request.share(1.0 if step.is_last else SHARE_OF_TIME)
+                    own = replace(
+                        own,
+                        time_limit=limit,
+                        patience=step.patience(links),
+                        known=found.answer(own.known),
+                    )
                     latest = _take(step, compiled, graph_scores, own)
                 except KeyboardInterrupt:  # before a solver began
                     if not done:
