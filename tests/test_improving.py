@@ -9,10 +9,11 @@ import assent as at
 from assent.compiled import graph_scores
 from assent.presolve import THOROUGH, presolve_compiled
 from assent.problem import DualPoint, split_links
-from assent.proof import Reduced, Replay
+from assent.proof import Reduced
 from assent.reductions.choices import find_choices
 from assent.reductions.improving import Improving
 from assent.reductions.reduction import Reduction
+from assent.replay import Replay
 from assent.solvers import improvement
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, pick_literals, random_scores

@@ -11,9 +11,10 @@ import pytest
 import assent as at
 from assent.eliminated import Eliminated
 from assent.problem import DualPoint
-from assent.proof import Apart, Fixed, Given, LinkScores, Listed, Reduced, Replay, Split, Trusted
+from assent.proof import Apart, Fixed, Given, LinkScores, Listed, Reduced, Split, Trusted
 from assent.reductions.leaves import Leaves
 from assent.regions import Regions
+from assent.replay import Replay
 from tests.malformed import proven, spoiled
 from tests.oracles.sweep import sweep_size
 

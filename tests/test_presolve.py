@@ -14,12 +14,13 @@ from assent.certify import check_assignment
 from assent.compiled import graph_scores
 from assent.presolve import FINDERS, find_persistent, presolve_compiled
 from assent.problem import DualPoint, Problem
-from assent.proof import Reduced, Replay, Trusted
+from assent.proof import Reduced, Trusted
 from assent.reductions.exchanges import Exchanges
 from assent.reductions.leaves import Leaves
 from assent.reductions.merges import find_merges
 from assent.reductions.persistent import Persistent
 from assent.reductions.reduction import Reduction
+from assent.replay import Replay
 from assent.solvers import presolving
 from assent.variables import Literals
 from benchmarks.constrained import joint_labelling

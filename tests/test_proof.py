@@ -17,14 +17,13 @@ from assent.proof import (
     Given,
     LinkScores,
     Listed,
-    Others,
     Ray,
     Refuted,
-    Replay,
     Split,
     Trusted,
     nodes,
 )
+from assent.replay import Others, Replay
 from tests.strategies import optimum
 
 NONE = np.zeros(0)

@@ -12,9 +12,9 @@ import assent as at
 from assent.compiled import graph_scores
 from assent.elimination import Piece, maximum
 from assent.problem import CAP, KNAPSACK, SUM, split_links
-from assent.proof import Replay
 from assent.region_worth import Loans, region_maxima
 from assent.regions import Regions, restate
+from assent.replay import Replay
 from assent.rules import Rule
 from assent.solvers.dual_bound import bound_at
 from tests.oracles.sweep import sweep_seeds

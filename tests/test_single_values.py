@@ -8,7 +8,8 @@ import pytest
 from assent.certify import upper_bound
 from assent.compiled import graph_scores
 from assent.problem import split_links
-from assent.proof import Fixed, LinkScores, Replay, Trusted
+from assent.proof import Fixed, LinkScores, Trusted
+from assent.replay import Replay
 from assent.single_values import bounds_with_each
 from tests.oracles.sweep import sweep_size
 from tests.solvers.test_branch_and_bound import over_structure, tangled

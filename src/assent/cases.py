@@ -16,7 +16,8 @@ from assent.problem import DualPoint, Float, Int64, Problem, split_links
 from assent.proof_fields import are_literals, are_places
 
 if TYPE_CHECKING:
-    from assent.proof import Known, Replay
+    from assent.proof_fields import Known
+    from assent.replay import Replay
 
 # Events, and what they are followed by.
 PUT_AWAY = 0  # a row, a count, so many states

@@ -28,7 +28,8 @@ from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int32, Int6
 from assent.proof_fields import are_places
 
 if TYPE_CHECKING:
-    from assent.proof import Known, Replay
+    from assent.proof_fields import Known
+    from assent.replay import Replay
 
 # Entries of the largest table that is written down.
 LARGEST = 2**27

@@ -14,7 +14,7 @@ from assent.decode import check_settings, compiled_for
 from assent.errors import ModelError
 from assent.graph import FactorGraph
 from assent.problem import Int64
-from assent.proof import Others
+from assent.replay import Others
 from assent.result import Result, Status
 from assent.trace import Progress
 from assent.variables import Categorical, Literals

@@ -12,8 +12,11 @@ from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assent.problem import DualPoint, Int64, Problem
+
+Known = NDArray[np.int8]  # [N] -1 for a free coordinate
 
 # Proofs inside proofs: no search makes more than a handful, and each is a call inside a call.
 DEEPEST = 50
@@ -83,6 +86,13 @@ def fits(dual: DualPoint, problem: Problem) -> bool:
     sizes = problem.pair_var.shape, problem.lits.shape, problem.tables.lits.shape
     shapes = dual.pair.shape, dual.logic.shape, dual.table.shape
     return shapes == sizes and bool(np.isfinite(dual.joined()).all())
+
+
+def are_known(given: Known | None, known: Known) -> bool:
+    """Whether all values that are ``given`` are known."""
+    if given is None:
+        return True
+    return given.shape == known.shape and not ((given != -1) & (given != known)).any()
 
 
 def is_tree(

@@ -30,7 +30,8 @@ from assent.rules import region_rules
 from assent.written_out import write_out
 
 if TYPE_CHECKING:
-    from assent.proof import Known, Replay
+    from assent.proof_fields import Known
+    from assent.replay import Replay
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ class Regions:
     Example:
         >>> import assent as at
         >>> from assent.compiled import graph_scores
-        >>> from assent.proof import Replay
+        >>> from assent.replay import Replay
         >>> g = at.FactorGraph()
         >>> x = g.binary(3, scores=1.0)
         >>> rule = g.add(at.Pair(x, x[[1, 2, 0]], scores=-2.0))

@@ -23,6 +23,7 @@ from assent.factors.table import Table
 from assent.graph import Handle
 from assent.placement.tables import restore_marginals
 from assent.problem import DualPoint, Float
+from assent.replay import Others, Replay
 from assent.trace import Trace
 from assent.variables import Categorical, Literals
 
@@ -101,7 +102,7 @@ class Certificate:
     is_ray: bool = False
     searched: bool = False
     proof: Any = None
-    others: proofs.Others | None = None
+    others: Others | None = None
 
     @property
     def trusted(self) -> tuple[str, ...]:
@@ -165,7 +166,7 @@ class Certificate:
         if self.others is not None and not self.others.fits(len(self.assignment)):
             return False
         if self.proof is not None:
-            shown = proofs.Replay(self.compiled, self.scores, self.others).bound(self.proof)
+            shown = Replay(self.compiled, self.scores, self.others).bound(self.proof)
             if self.others is not None and self._is_one_of(self.others):
                 return False
             most = max(shown, self.value)
@@ -177,7 +178,7 @@ class Certificate:
             return False
         return bool(_close(bound, self.bound) or (self.searched and bound >= self.bound))
 
-    def _is_one_of(self, others: proofs.Others) -> bool:
+    def _is_one_of(self, others: Others) -> bool:
         """Whether the assignment is among answers given before."""
         return bool((self.assignment[others.coordinates] == others.answers).all(axis=1).any())
 

@@ -11,7 +11,7 @@ import pytest
 import assent as at
 from assent.cases import PUT_AWAY, TWO_CASES
 from assent.errors import ModelError
-from assent.proof import Replay
+from assent.replay import Replay
 from assent.solvers.depth_first import NO_ANSWER, DepthFirst, gave_up, layout_of
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph

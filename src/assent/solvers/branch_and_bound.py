@@ -13,7 +13,7 @@ from assent import certify
 from assent.compiled import Compiled, GraphScores
 from assent.conflict import SECONDS, small_conflict
 from assent.problem import DualPoint
-from assent.proof import Others
+from assent.replay import Others
 from assent.result import Certificate, Result, Status
 from assent.solvers import infeasible
 from assent.solvers.ad3 import AD3

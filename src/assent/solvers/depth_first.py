@@ -16,8 +16,8 @@ from assent.errors import ModelError
 from assent.kernels import depth_first as kernel
 from assent.kernels.table_sweeps import Domains, Work
 from assent.problem import KNAPSACK, DualPoint, Float, Problem, Scores
-from assent.proof import Replay
 from assent.remembered import remembered
+from assent.replay import Replay
 from assent.result import Certificate, Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.driver import drive

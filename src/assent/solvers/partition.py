@@ -17,7 +17,8 @@ import numpy as np
 
 from assent.closure import Closure
 from assent.problem import Float, Int64
-from assent.proof import Known, Listed, Refuted, Split
+from assent.proof import Listed, Refuted, Split
+from assent.proof_fields import Known
 from assent.solvers.search import Search
 from assent.solvers.search_case import Start
 

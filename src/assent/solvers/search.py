@@ -12,7 +12,8 @@ from assent.closure import Closure
 from assent.compiled import Compiled, GraphScores
 from assent.errors import ModelError
 from assent.problem import Float
-from assent.proof import Fixed, Known, Refuted, Trusted
+from assent.proof import Fixed, Refuted, Trusted
+from assent.proof_fields import Known
 from assent.solvers.core import search_core
 from assent.solvers.incumbent import Incumbent
 from assent.solvers.search_case import Case, Start, bound_case

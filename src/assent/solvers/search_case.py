@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from assent.compiled import Compiled, GraphScores
 from assent.problem import SUM, DualPoint, Float, Problem, Scores
-from assent.proof import Given, Known, LinkScores, Ray
+from assent.proof import Given, LinkScores, Ray
+from assent.proof_fields import Known
 from assent.regions import Regions
 from assent.solvers import infeasible
 from assent.solvers.losses import losses_of

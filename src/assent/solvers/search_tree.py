@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from assent.problem import DualPoint
-from assent.proof import Fixed, Known, Refuted, Split, Trusted
+from assent.proof import Fixed, Refuted, Split, Trusted
+from assent.proof_fields import Known
 from assent.solvers.search_case import Start
 
 # The log of a search is kept up to this size; what comes later is taken at its word.
