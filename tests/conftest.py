@@ -1,4 +1,4 @@
-"""Shared fixtures: the data folder, and reproducible property tests."""
+"""What tests share: the data folder, reproducible property tests, and processes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from hypothesis import settings
 settings.register_profile("assent", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("assent")
 
+# Names of tests, pages and examples that decode many problems at once.
+DECODE_MANY = "decode_many", "many_at_once"
+
 
 @pytest.hookimpl(tryfirst=True)  # before they are handed out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -20,7 +23,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     The kernels of the latter take a minute to compile, which two processes would do twice.
     """
     for item in items:
-        group = "many" if "many" in item.nodeid else item.nodeid.partition("::")[0]
+        is_many = any(name in item.nodeid for name in DECODE_MANY)
+        group = "many" if is_many else item.nodeid.partition("::")[0]
         item.add_marker(pytest.mark.xdist_group(group))
 
 

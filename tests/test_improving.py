@@ -51,6 +51,7 @@ def start_of(g: at.FactorGraph) -> Reduction | None:
 @sweep_seeds()
 def test_the_optimum_stays(seeds, monkeypatch):
     monkeypatch.setattr(improvement, "LEAST", 0.0)
+    checked = 0
     for seed in seeds:
         g = labels(np.random.default_rng(seed))
         start = start_of(g)
@@ -60,11 +61,14 @@ def test_the_optimum_stays(seeds, monkeypatch):
         after = found[1]
         assert after.loss <= 1e-7
         assert best_left(g, after)[0] == pytest.approx(optimum(g), abs=1e-7)
+        checked += 1
+    assert checked
 
 
 @sweep_seeds()
 def test_no_exchange_costs_more_than_is_told(seeds):
     """Whatever is exchanged for whatever, under any link scores."""
+    checked = 0
     for seed in seeds:
         rng = np.random.default_rng(seed)
         g = labels(rng)
@@ -90,6 +94,8 @@ def test_no_exchange_costs_more_than_is_told(seeds):
             best = optimum(g)
             left = -np.inf if after.refuted else best_left(g, after)[0]
             assert left + after.loss >= best - 1e-9
+            checked += 1
+    assert checked
 
 
 @sweep_seeds(0.2)
