@@ -154,3 +154,20 @@ def test_settings_are_checked():
         at.k_best(g, 2, over=[])
     with pytest.raises(TypeError, match="searches with a BranchAndBound"):
         at.k_best(g, 2, solver=at.AD3())
+
+
+@sweep_seeds(0.1)
+def test_scores_of_very_different_sizes_are_not_proven_beyond_rounding(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        x = g.binary(8, scores=rng.normal(size=8))
+        i, j = np.triu_indices(8, 1)
+        scores = 2.0 * rng.normal(size=len(i))
+        scores[rng.random(len(i)) < 0.3] = -1e12
+        g.add(at.Pair(x[i], x[j], scores=scores))
+        best = np.sort(enumerate_graph(g)[1])[::-1]
+        for result, value in zip(at.k_best(g, 4), best, strict=False):
+            assert result.certificate.verify(), seed
+            assert result.status is at.Status.OPTIMAL or "rounding" in result.message
+            assert result.value == pytest.approx(value, rel=1e-3, abs=1e-3)

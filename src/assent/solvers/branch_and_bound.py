@@ -17,7 +17,8 @@ from assent.replay import Others
 from assent.result import Certificate, Result, Status
 from assent.solvers import infeasible
 from assent.solvers.ad3 import AD3
-from assent.solvers.endings import CALLED_OFF, INTERRUPTED, TIME_LIMIT
+from assent.solvers.clear_of_rounding import clear_of_rounding
+from assent.solvers.endings import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
 from assent.solvers.protocol import Request, Solver, WarmStart
 from assent.solvers.search import Search
 from assent.solvers.search_case import Start
@@ -109,9 +110,11 @@ def _start(compiled: Compiled, scores: GraphScores, warm: WarmStart) -> Start:
 
 
 def why_it_stopped(search: Search) -> str:
-    """Why a search stopped that has not finished."""
+    """Why a search ended without a proof."""
     if search.called_off:
         return CALLED_OFF
+    if search.finished():
+        return ROUNDING_ONLY
     return NODE_LIMIT if search.nodes >= search.settings.max_nodes else TIME_LIMIT
 
 
@@ -140,6 +143,8 @@ def conclude(
     check = certify.check_assignment(compiled, search.scores, assignment)
     value = check.value if check.feasible else -np.inf
     bound = max(whole.bound, value)
+    proof = whole.proof() if bound < np.inf else None
+    bound = clear_of_rounding(bound, proof, compiled, search.scores, others)
     certificate = Certificate(
         value=value,
         bound=bound,
@@ -150,7 +155,7 @@ def conclude(
         scores=search.scores,
         assignment=assignment,
         flat_dual=_root_dual(search),
-        proof=whole.proof() if bound < np.inf else None,
+        proof=proof,
         others=others,
     )
     status = _status(certificate, search.settings.gap_tolerance)

@@ -17,9 +17,9 @@ from assent.kernels import depth_first as kernel
 from assent.kernels.table_sweeps import Domains, Work
 from assent.problem import KNAPSACK, DualPoint, Float, Problem, Scores
 from assent.remembered import remembered
-from assent.replay import Replay
 from assent.result import Certificate, Result, Status
 from assent.solvers.ad3 import AD3
+from assent.solvers.clear_of_rounding import clear_of_rounding
 from assent.solvers.driver import drive
 from assent.solvers.endings import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
 from assent.solvers.protocol import Request
@@ -48,9 +48,6 @@ MOST_BYTES = 1 << 28
 
 # A bound this close to the value of an answer is no more than rounding, relative to it.
 ROUNDING = 1e-11
-
-# Where rounded sums may be off by more than this, relative to the answer, a proof is replayed.
-CLEAR = 1e-8
 
 ROUND_LIMIT = f"Round limit. {Status.STOPPED.value}"
 TOO_MANY_CASES = f"Too many cases are likely. {Status.STOPPED.value}"
@@ -276,8 +273,7 @@ class _Run:
         check = certify.check_assignment(compiled, self.graph_scores, assignment)
         value = check.value if check.feasible else -np.inf
         proof, bound = self._proof(), max(self.bound, value)
-        if bound < np.inf and np.finfo(float).eps * self.tables.size > CLEAR * (1.0 + abs(bound)):
-            bound = max(bound, Replay(compiled, self.graph_scores).bound(proof))
+        bound = clear_of_rounding(bound, proof, compiled, self.graph_scores)
         certificate = Certificate(
             value=value,
             bound=bound,

@@ -24,13 +24,11 @@ class TableNet:
     Attributes:
         net: the arrays that kernels read.
         least: less than any answer is worth, and more than anything that breaks a rule.
-        size: how large sums of scores may become.
         strengths: ``[V]`` how strongly variables are tied to others, 1 on average.
     """
 
     net: Net
     least: float
-    size: float
     strengths: Float
 
 
@@ -104,14 +102,13 @@ class Layout:
         owned = self.first[:-1]
         least = float(low.sum() + np.minimum.reduceat(theta, owned).sum())
         most = float(top.sum() + np.maximum.reduceat(theta, owned).sum())
-        size = abs(least) + abs(most)
-        margin = 1.0 + MARGIN * size
+        margin = 1.0 + MARGIN * (abs(least) + abs(most))
         entries[np.isneginf(entries)] = least - most + top.min(initial=0.0) - 2.0 * margin
         net = Net(
             self.card, self.first, theta, self.start, self.scope, self.factor, self.stride,
             self.entry, entries, self.at, self.named, self.other, self.around_start, self.around,
         )  # fmt: skip
-        return TableNet(net, least - margin, size, self._strengths(top - low, forbidden))
+        return TableNet(net, least - margin, self._strengths(top - low, forbidden))
 
     def _ranges(self, entries: Float) -> tuple[Float, Float, NDArray[np.bool_]]:
         """The largest and smallest possible entry of each table, and which forbid some."""

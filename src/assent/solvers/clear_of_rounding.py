@@ -1,0 +1,52 @@
+"""Bounds of searches where scores are of very different sizes: no more is claimed than is shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assent.compiled import Compiled, GraphScores
+from assent.problem import Float
+from assent.replay import Others, Replay
+
+# Where rounded sums may be off by more than this, relative to the bound, a proof is replayed.
+CLEAR = 1e-8
+
+
+def clear_of_rounding(
+    bound: float,
+    proof: Any,
+    compiled: Compiled,
+    scores: GraphScores,
+    others: Others | None = None,
+) -> float:
+    """The bound, or what its proof shows if that is more and large scores cancel each other in it.
+
+    A search adds up large scores of both signs in another order than a proof does.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(2, scores=[1e9, -1e9])
+        >>> rule = g.add(at.Agree(x[0], x[1]))
+        >>> claim = at.decode(g, at.AD3()).certificate
+        >>> clear_of_rounding(-0.5, claim.shown_by, claim.compiled, claim.scores)
+        0.0
+    """
+    rounding = np.finfo(float).eps * _size(scores)
+    if not np.isfinite(bound) or rounding <= CLEAR * (1.0 + abs(bound)):
+        return bound
+    return max(bound, Replay(compiled, scores, others).bound(proof))
+
+
+def _size(scores: GraphScores) -> float:
+    """How large sums of scores may become."""
+    parts = scores.theta, *scores.pairs, *scores.tables
+    return abs(scores.constant) + sum(_largest(part) for part in parts)
+
+
+def _largest(scores: Float) -> float:
+    """The sum of what is largest in each factor, whatever its sign."""
+    sizes = np.where(np.isneginf(scores), 0.0, np.abs(scores))
+    return float(sizes.max(axis=tuple(range(1, sizes.ndim)), initial=0.0).sum())
