@@ -6,9 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-# Tests run in two processes, each with files of its own: kernels are compiled once per file's needs
-# (tests/conftest.py says which go together).
-TWO := --numprocesses 2 --dist loadgroup
+# Tests run in two processes, each with files of its own: kernels are compiled once per file's needs.
+TWO := --numprocesses 2 --dist loadfile
 
 # Real data sets are optional. Tests that need one skip, saying so, when this is unset.
 DATA := $(abspath ../shared/data)

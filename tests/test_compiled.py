@@ -306,3 +306,19 @@ def test_variables_in_no_factor_next_to_ones_that_are():
     result = solved(g)
     assert result[x][[0, 1, 4]].tolist() == [1, 0, 0]
     assert result.marginals[x].min() >= 0.0
+
+
+@pytest.mark.parametrize("batches", [1, 3])
+def test_scores_of_pairs_are_held_once(batches):
+    graph = at.FactorGraph()
+    x = graph.binary(4, name="x")
+    for number in range(batches):
+        graph.add(at.Pair(x[:-1], x[1:], scores=[1.0 + number, -2.0, 3.0]))
+    at.decode(graph)  # before the graph is compiled
+    compiled = graph.compile()
+    for _ in range(2):
+        written = graph_scores(graph)
+        flat = compiled.flat_scores(written).pair
+        assert flat.tolist() == [v for n in range(batches) for v in (1.0 + n, -2.0, 3.0)]
+        for handle, own in zip(graph.handles, written.pairs, strict=True):
+            assert np.shares_memory(flat, own) and np.shares_memory(flat, handle.factor.scores)

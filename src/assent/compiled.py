@@ -356,6 +356,9 @@ def _place(
         groups.capacity,
         scored.models,
     )
+    shared = pairs.share(blocks, placed_pairs, problem) if plain else None
+    if shared is not None:
+        graph._written = None  # what it remembers is shared no more
     return Compiled(
         graph,
         problem,
@@ -369,7 +372,7 @@ def _place(
         scored.unary,
         scored.settled,
         conflict,
-        pairs.share(blocks, placed_pairs, problem) if plain else None,
+        shared,
     )
 
 

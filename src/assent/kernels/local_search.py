@@ -19,6 +19,7 @@ from assent.kernels.point import (
     fill_sums,
     flip,
     gain_of_flip,
+    other_end,
 )
 from assent.kernels.propagate import OUTPUT, PAIRED, coordinate, group_of, inner, lean, link_load
 from assent.kernels.switches import settled_by_switches, switch_sweep
@@ -106,7 +107,7 @@ def best_neighbour(logic, pairs, tables, point, noise, chain, length):
     for c in range(length):
         centre = chain[c]
         for place in range(pairs.start[centre], pairs.start[centre + 1]):
-            v = np.int64(pairs.others[place])
+            v = other_end(pairs, place, centre)
             work += 1
             gain = gain_of_flip(point, v)
             if gain <= best_gain or point.frozen[v] or is_among(v, chain, length):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.point import other_end
 from assent.kernels.propagate import inner, lean
 
 # Coordinates in one cluster.  Most that pay on grids have two to five, hardly any ten.
@@ -90,7 +91,7 @@ def try_cluster(pairs, pair, x, field, frozen, noise, first, members, fringe, se
         gain += step * field[v]
         x[v] += step
         for place in range(pairs.start[v], pairs.start[v + 1]):
-            u = pairs.others[place]
+            u = other_end(pairs, place, v)
             field[u] += step * pair[pairs.edges[place]]
             if not seen[u] and not frozen[u]:
                 seen[u] = 1
@@ -135,7 +136,7 @@ def take_back(pairs, pair, x, field, v):
     step = 1 - 2 * x[v]
     x[v] += step
     for place in range(pairs.start[v], pairs.start[v + 1]):
-        field[pairs.others[place]] += step * pair[pairs.edges[place]]
+        field[other_end(pairs, place, v)] += step * pair[pairs.edges[place]]
 
 
 @lean
@@ -158,7 +159,7 @@ def awaken(pairs, moved, count, seen, reach, restless):
         for tail in range(begin, last):
             v = moved[tail]
             for place in range(pairs.start[v], pairs.start[v + 1]):
-                u = pairs.others[place]
+                u = other_end(pairs, place, v)
                 if not seen[u]:
                     seen[u] = 1
                     restless[u] |= distance <= reach[u] + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.pair_clusters import flip_clusters
+from assent.kernels.point import other_end
 from assent.kernels.propagate import inner, lean
 from assent.kernels.sequential import expected_field, preferred, surest_first
 
@@ -47,7 +48,7 @@ def settle_in_order(pairs, pair, p, order, x, field):
         x[v] = preferred(p[v], field[v])
         step = x[v] - p[v]
         for place in range(pairs.start[v], pairs.start[v + 1]):
-            field[pairs.others[place]] += step * pair[pairs.edges[place]]
+            field[other_end(pairs, place, v)] += step * pair[pairs.edges[place]]
 
 
 @lean
@@ -60,7 +61,7 @@ def flip_sweep(pairs, pair, x, field, frozen, noise):
             step = 1 - 2 * x[v]
             x[v] += step
             for place in range(pairs.start[v], pairs.start[v + 1]):
-                field[pairs.others[place]] += step * pair[pairs.edges[place]]
+                field[other_end(pairs, place, v)] += step * pair[pairs.edges[place]]
             flips += 1
     return flips
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.point import other_end
 from assent.kernels.propagate import (
     FREE,
     inner,
@@ -95,8 +96,9 @@ def sureness_key(sureness):
 @inner
 def sureness_order(doubt):
     """Places by increasing ``doubt`` (``uint16``, 0 is sure), ties by index: two counting sorts."""
-    order = np.arange(doubt.size).astype(np.int32)
-    other = np.empty(doubt.size, np.int32)
+    order, other = np.empty(doubt.size, np.int32), np.empty(doubt.size, np.int32)
+    for place in range(doubt.size):
+        order[place] = place
     begins = np.empty(257, np.int64)
     for shift in range(0, 16, 8):
         begins[:] = 0
@@ -204,4 +206,4 @@ def settle_field(pairs, pair, p, values, field, trail, mark, tail):
         v = trail[at]
         step = values[v] - p[v]
         for place in range(pairs.start[v], pairs.start[v + 1]):
-            field[pairs.others[place]] += step * pair[pairs.edges[place]]
+            field[other_end(pairs, place, v)] += step * pair[pairs.edges[place]]

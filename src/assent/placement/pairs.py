@@ -51,6 +51,8 @@ def share(
     factors = [pair_of(blocks[part.block]) for part in placed]
     if any(p.kept is not None or (f.codes < 0).any() for p, f in zip(placed, factors, strict=True)):
         return None
+    if len(factors) == 1:
+        return factors[0].scores
     flat = np.concatenate([np.zeros(0), *(f.scores for f in factors)])
     for part, factor in zip(placed, factors, strict=True):
         rows = slice(part.first, part.first + part.count)
