@@ -86,6 +86,11 @@ def check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
     check_time_limit(time_limit)
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is a function of a Progress, got {callback!r}")
+    check_changes(scores)
+
+
+def check_changes(scores: Any) -> None:
+    """Raise unless new scores are a dict, or ``None``."""
     if scores is not None and not isinstance(scores, Mapping):
         raise TypeError(f"scores is a dict of variables or handles to new scores, got {scores!r}")
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores
 from assent.decode import (
+    check_changes,
     check_result,
     check_settings,
     choose_solver,
@@ -134,7 +135,7 @@ def _tasks(graphs: Any, scores: Any) -> tuple[list[Task], FactorGraph | None]:
         raise ModelError(f"there are {len(listed)} graphs, but scores for {len(changes)}")
     tasks = []
     for graph, change in zip(listed, changes, strict=True):
-        check_settings(None, None, change)
+        check_changes(change)
         own = graph_scores(graph, change)
         tasks.append(Task(compiled_for(graph, own), own))
     return tasks, None

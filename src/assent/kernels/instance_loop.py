@@ -102,7 +102,7 @@ def solve(
             rounds = iterations // ROUND - looked_at // ROUND
             penalty *= moved_penalty(own, table_lits, aside, state, history, balance, rounds)
             balance, looked_at = 0.0, iterations
-        if leap_ahead(own, state, penalty, iterations, marks):
+        if leaping and leap_ahead(own, state, penalty, iterations, marks):
             leapt_at = iterations
         guessing = settings.extrapolate and is_guessing(iterations, links, is_warm)
         if guessing and history.z.size == 0:
