@@ -231,7 +231,10 @@ def presolve(
     """
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"presolve takes a FactorGraph, got {type(graph).__name__}")
+    from assent.solvers.settings import check_flag
+
     check_settings(None, None, scores)
+    check_flag("thorough", thorough)
     own = graph_scores(graph, scores)
     last = THOROUGH if thorough else ()
     return presolve_compiled(compiled_for(graph, own), own, last=last)

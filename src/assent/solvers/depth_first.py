@@ -136,7 +136,9 @@ class _Run:
     ) -> None:
         layout = layout_of(compiled.problem)
         if isinstance(layout, str):
-            raise ModelError(f"DepthFirst cannot search this graph: {layout}; decode with AD3()")
+            raise ModelError(
+                f"DepthFirst cannot search this graph: {layout}; decode with exact=True"
+            )
         self.settings, self.compiled, self.graph_scores = settings, compiled, scores
         self.request, self.layout = request, layout
         self.scores = compiled.flat_scores(scores)

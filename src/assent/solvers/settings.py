@@ -40,6 +40,11 @@ def check_time_limit(time_limit: Any) -> None:
 
 
 def check_exact(exact: Any) -> None:
+    """Raise on what is neither True nor False."""
+    check_flag("exact", exact)
+
+
+def check_flag(name: str, value: Any) -> None:
     """Raise on what is neither True nor False: "no" would count as true."""
-    if not isinstance(exact, (bool, np.bool_)):
-        raise TypeError(f"exact is True or False, got {exact!r}")
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} is True or False, got {value!r}")
