@@ -127,3 +127,26 @@ def test_an_order_of_elimination_that_takes_too_much_memory_shows_nothing():
     g.add(at.AtMost(30, x))
     wide = at.decode(g, at.AD3()).certificate
     assert Replay(wide.compiled, wide.scores).bound(Eliminated(tuple(order[::-1]))) == np.inf
+
+
+def halves(coordinate: int, proof):
+    return Split(((coordinate,), (~coordinate,)), (proof, proof))
+
+
+def one_by_one(coordinate: int, proof):
+    return Fixed(proof, (coordinate, coordinate + 1), proof)
+
+
+@pytest.mark.parametrize("share", [halves, one_by_one])
+def test_parts_that_share_parts_that_share_parts_show_nothing(share):
+    """A few dozen nodes would be more cases than anybody can look at."""
+    g = at.FactorGraph()
+    x = g.binary(60, scores=-1.0)
+    g.add(at.Pair(x[:-1], x[1:], scores=1.0))
+    claim = at.decode(g, at.AD3()).certificate
+    proof = leaf = LinkScores(claim.flat_dual)
+    for coordinate in range(0, 50, 2):
+        proof = share(coordinate, proof)
+    assert Replay(claim.compiled, claim.scores).bound(proof) == np.inf
+    assert not replace(claim, proof=proof).verify()
+    assert replace(claim, proof=halves(0, halves(1, halves(2, leaf)))).verify()

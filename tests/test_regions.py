@@ -99,6 +99,22 @@ def test_regions_are_told_apart_by_their_rules():
     assert worth == [-1.0, 0.0, 2.0, 0.0, 2.0]
 
 
+def test_a_memory_of_regions_knows_the_states_that_only_rules_speak_of():
+    """With two of three states spoken of, the third is the way out, unless it is ruled out."""
+    g = at.FactorGraph()
+    x = g.binary(name="x")
+    tag = g.categorical(1, states=3, name="tag")[0]
+    lits = np.array([0, *tag.codes[:2]], np.int32)
+    rule = Rule(CAP, 1, lits, None, 0.0, frozenset(lits.tolist()))
+    one = np.zeros(1, np.int64)
+    loans = Loans(one, one - 1, x.codes.ravel().astype(np.int64), one, np.array([-1.0]))
+    compiled, memory = g.compile(), {}
+    without = compiled.fixed.copy()
+    without[tag.codes[2]] = 0
+    for known, most in ((without, 0.0), (compiled.fixed, 1.0)):
+        assert region_maxima(compiled, loans, 1, known, memory, {0: (rule,)}) == [most]
+
+
 def test_a_known_value_is_known_to_regions():
     g = at.FactorGraph()
     x = g.binary(2, scores=[0.0, 0.0], name="x")

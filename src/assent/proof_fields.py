@@ -1,12 +1,12 @@
 """What the fields of a proof have to be before anybody looks at them.
 
-A proof may come from anywhere.  One whose fields are not what they are declared to be, or that
-leads back to itself, shows nothing.
+A proof may come from anywhere.  One whose fields are not what they are declared to be shows
+nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
@@ -17,9 +17,6 @@ from numpy.typing import NDArray
 from assent.problem import DualPoint, Int64, Problem
 
 Known = NDArray[np.int8]  # [N] -1 for a free coordinate
-
-# Proofs inside proofs: no search makes more than a handful, and each is a call inside a call.
-DEEPEST = 50
 
 
 @cache
@@ -93,30 +90,3 @@ def are_known(given: Known | None, known: Known) -> bool:
     if given is None:
         return True
     return given.shape == known.shape and not ((given != -1) & (given != known)).any()
-
-
-def is_tree(
-    proof: Any, parts: Callable[[Any], Sequence[Any]], is_inside: Callable[[Any], bool]
-) -> bool:
-    """Whether no node is among its own ``parts``; these may be shared.
-
-    Nor may there be too many inside each other that are followed by a call inside a call.
-    """
-    depth: dict[int, int] = {}
-    waiting: list[tuple[Any, bool]] = [(proof, False)]
-    while waiting:
-        node, is_done = waiting.pop()
-        below = parts(node)
-        if is_done:
-            inner = max((depth[id(part)] for part in below), default=0)
-            depth[id(node)] = inner + is_inside(node)
-            if depth[id(node)] > DEEPEST:
-                return False
-        elif id(node) not in depth:
-            depth[id(node)] = -1  # on the way down
-            waiting.append((node, True))
-            for part in below:
-                if depth.get(id(part)) == -1:
-                    return False
-                waiting.append((part, False))
-    return True

@@ -48,8 +48,8 @@ def region_maxima(
 ) -> list[float]:
     """The most that every region can be worth after its loans, ``max(-f)``, under its ``rules``.
 
-    A cycle is lent more in one case and less in another: ``memory`` holds the maxima of loans of
-    size one.
+    A cycle is lent more in one case and less in another: ``memory``, of one graph, holds the maxima
+    of loans of size one.
     """
     owner, size = _owners(compiled)
     literals = _literals(compiled, loans)
@@ -62,9 +62,10 @@ def region_maxima(
         terms, amounts = tuple(literals[t] for t in own), -loans.amount[own]
         largest = float(np.abs(amounts).max(initial=0.0)) or 1.0
         unit = np.round(amounts / largest, ALIKE)
-        names = {int(owner[max(code, ~code)]) for term in terms for code in term}
+        named = {max(code, ~code) for term in terms for code in term}
+        names = {int(owner[c]) for c in named.union(*(rule.spoken for rule in held))}
         values = tuple(known[name : name + size[name]].tobytes() for name in sorted(names))
-        key = (id(compiled), terms, unit.tobytes(), values, _told(held, known))
+        key = (terms, unit.tobytes(), values, _told(held, known))
         if key not in memory:
             memory[key] = _region_maximum(terms, amounts / largest, owner, size, known, held)
         maxima.append(memory[key] * largest)

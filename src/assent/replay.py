@@ -14,7 +14,7 @@ from assent.closure import Closure
 from assent.compiled import Compiled, GraphScores
 from assent.factors.exactly_one import ExactlyOne
 from assent.problem import DualPoint, Float, Int64
-from assent.proof import Apart, Fixed, Given, LinkScores, Listed, Reduced, Split, parts_of
+from assent.proof import Apart, Fixed, LinkScores, Listed, Split
 from assent.proof_fields import (
     Known,
     are_known,
@@ -22,8 +22,8 @@ from assent.proof_fields import (
     are_places,
     fits,
     is_declared,
-    is_tree,
 )
+from assent.proof_shape import ends
 from assent.single_values import bounds_with_each
 
 
@@ -65,7 +65,9 @@ class Replay:
     ) -> None:
         self.compiled, self.scores, self.listed = compiled, scores, listed
         self.memory: dict[Any, float] = {}  # what many leaves would compute again
+        # Often asked again at once.
         self._latest: tuple[DualPoint, tuple[Float, ...] | None] | None = None
+        self._case: tuple[Known, Replay] | None = None
 
     def is_listed(self, leaf: Listed) -> bool:
         """Whether a leaf speaks of an answer that was given before, in the terms it was."""
@@ -80,7 +82,7 @@ class Replay:
 
     def bound(self, proof: Any, known: Known | None = None) -> float:
         """What a proof shows: ``-inf`` if nothing is possible, ``inf`` if it does not hold."""
-        if not is_tree(proof, parts_of, lambda node: isinstance(node, (Apart, Given, Reduced))):
+        if not ends(proof):
             return np.inf
         if known is not None:
             return self.follow(proof, known)
@@ -145,7 +147,7 @@ class Replay:
         """Link scores of the graph as written; None if they are about something else."""
         if not are_known(given, known):
             return None
-        if self._latest is None or self._latest[0] is not dual:  # often asked again at once
+        if self._latest is None or self._latest[0] is not dual:
             self._latest = dual, self._graph_dual(dual, given, self.scores)
         return self._latest[1]
 
@@ -161,7 +163,11 @@ class Replay:
 
     def under(self, known: Known) -> Replay:
         """The same for the graph compiled with more values known."""
-        return Replay(self.closure.compile(known), self.scores, self.listed)
+        if self._case is None or self._case[0] is not known:
+            case = Replay(self.closure.compile(known), self.scores, self.listed)
+            case.memory = self.memory  # of the same graph
+            self._case = known, case
+        return self._case[1]
 
     def about(self, compiled: Compiled, scores: GraphScores) -> Replay:
         """The same for another graph, of which no answer was given before."""
