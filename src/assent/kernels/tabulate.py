@@ -10,58 +10,33 @@ import numpy as np
 
 from assent.kernels.jit import jit
 from assent.kernels.propagate import lean
-from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, POTTS, SUM
+from assent.kernels.table_scopes import (
+    ACROSS,
+    CAPACITY,
+    CODE,
+    COUNT,
+    ENTRIES,
+    ENTRY,
+    FACTOR,
+    PAIR,
+    SIZE,
+    SLOT,
+    SLOTS,
+    TABLE,
+    WEIGHT,
+    is_written,
+    read_lits,
+)
+from assent.problem import ANYOF, CAP, DENSE, KNAPSACK, PARITY, POTTS, SUM
 
 # Sums of weights are rounded: a knapsack filled to the brim is not overfull.
 BRIM = 1e-9
 
 
-@jit
-def find_blocks(lits, k, count, var_of, state_of, is_block):
-    """Make variables of the sums ``lits[m, links]`` of which exactly one coordinate is true.
-
-    None shares a coordinate with an earlier one; ``count`` variables are known before, the number
-    with these is returned.
-    """
-    for f in range(len(lits)):
-        free = k[f] == 1
-        for j in range(lits.shape[1]):
-            free = free and lits[f, j] >= 0 and var_of[lits[f, j]] < 0
-        if free:
-            for j in range(lits.shape[1]):
-                var_of[lits[f, j]] = count
-                state_of[lits[f, j]] = j
-            is_block[f] = True
-            count += 1
-    return count
-
-
-@jit
-def find_scopes(lits, var_of, card, most, scope, arity, size):
-    """The distinct variables of every factor with ``lits[m, links]``, in ``scope[m, links]``.
-
-    ``arity[m]`` counts them, ``size[m]`` their joint states, no further than beyond ``most``.
-    """
-    for f in range(len(lits)):
-        count, total = 0, 1
-        for j in range(lits.shape[1]):
-            lit = lits[f, j]
-            v = var_of[lit if lit >= 0 else ~lit]
-            known = False
-            for i in range(count):
-                known = known or scope[f, i] == v
-            if not known:
-                scope[f, count] = v
-                count += 1
-                total = min(total * card[v], most + 1)
-        arity[f] = count
-        size[f] = total
-
-
 @lean
-def next_state(card, scope, arity, states):
+def next_state(card, scope, states):
     """The following joint state, the last variable fastest."""
-    for i in range(arity - 1, -1, -1):
+    for i in range(len(scope) - 1, -1, -1):
         states[i] += 1
         if states[i] < card[scope[i]]:
             return
@@ -69,7 +44,7 @@ def next_state(card, scope, arity, states):
 
 
 @lean
-def read_truths(lits, var_of, state_of, scope, arity, states, truth):
+def read_truths(lits, var_of, state_of, scope, states, truth):
     """Truth of each literal in a joint state."""
     for j in range(len(lits)):
         lit = lits[j]
@@ -105,31 +80,25 @@ def holds(kind, k, weights, capacity, truth):
     return truth[n - 1] == (inputs > 0)
 
 
-@jit
-def fill_logic(
-    kind, lits, k, weights, capacity, var_of, state_of, card, scope, arity, first, table
-):
-    """Tables of logic factors: 0 where they hold, ``-inf`` elsewhere; ``first[m]`` is where."""
-    truth, states = np.zeros(lits.shape[1], np.bool_), np.zeros(lits.shape[1], np.int64)
-    for f in range(len(lits)):
-        states[:] = 0
-        for entry in range(first[f], first[f + 1]):
-            read_truths(lits[f], var_of, state_of, scope[f], arity[f], states, truth)
-            fine = holds(kind, k[f], weights[f], capacity[f], truth)
-            table[entry] = 0.0 if fine else -np.inf
-            next_state(card, scope[f], arity[f], states)
+@lean
+def fill_logic(kind, k, weights, capacity, lits, var_of, state_of, card, scope, states, truth, out):
+    """The table of a logic factor: 0 where it holds, ``-inf`` elsewhere."""
+    states[:] = 0
+    for entry in range(len(out)):
+        read_truths(lits, var_of, state_of, scope, states, truth)
+        fine = holds(kind, k, weights, capacity, truth)
+        out[entry] = 0.0 if fine else -np.inf
+        next_state(card, scope, states)
 
 
-@jit
-def fill_pairs(pair_var, score, var_of, state_of, card, scope, arity, first, table):
-    """Tables of pairs: the score where both are true."""
-    truth, states = np.zeros(2, np.bool_), np.zeros(2, np.int64)
-    for f in range(len(pair_var)):
-        states[:] = 0
-        for entry in range(first[f], first[f + 1]):
-            read_truths(pair_var[f], var_of, state_of, scope[f], arity[f], states, truth)
-            table[entry] = score[f] if truth[0] and truth[1] else 0.0
-            next_state(card, scope[f], arity[f], states)
+@lean
+def fill_pair(score, lits, var_of, state_of, card, scope, states, truth, out):
+    """The table of a pair: its score where both are true."""
+    states[:] = 0
+    for entry in range(len(out)):
+        read_truths(lits, var_of, state_of, scope, states, truth)
+        out[entry] = score if truth[0] and truth[1] else 0.0
+        next_state(card, scope, states)
 
 
 @lean
@@ -178,57 +147,132 @@ def show_slots(slot_states, slot_first, truth, shown):
         at += width
 
 
-@jit
-def fill_tables(
-    kind, slot_states, slot_first, lits, entries, var_of, state_of, card, scope, arity, first,
-    table,
+@lean
+def is_written_so(lits, slot_states, slot_first, var_of, state_of, card, scope):
+    """Whether a table with these slots is over whole variables, all states in their order."""
+    at = 0
+    if len(scope) != len(slot_states):
+        return False
+    for slot in range(len(slot_states)):
+        v = scope[slot]
+        if card[v] != slot_states[slot]:
+            return False
+        for s in range(slot_first[slot], slot_states[slot]):
+            lit = lits[at]
+            at += 1
+            if lit < 0 or var_of[lit] != v or state_of[lit] != s:
+                return False
+    return True
+
+
+@lean
+def fill_table(
+    kind, slot_states, slot_first, entries, lits, var_of, state_of, card, scope, states, truth,
+    shown, axis, read, out,
 ):  # fmt: skip
-    """Tables over slots, read by variables; ``entries[m, ...]`` are as they were written.
+    """A table over slots, read by variables; ``entries`` are as they were written.
 
     Most slots are over one variable: what each shows is then looked up by its state.
     """
-    truth, slots = np.zeros(lits.shape[1], np.bool_), len(slot_states)
-    states, shown = np.zeros(lits.shape[1], np.int64), np.zeros(slots, np.int64)
-    read, axis = np.zeros((slots, card.max()), np.int64), np.zeros(slots, np.int64)
-    for f in range(len(lits)):
-        begin, simple = 0, True
-        for s in range(slots):
-            end = begin + slot_states[s] - slot_first[s]
-            own = lits[f, begin:end]
-            begin = end
-            axis[s] = 0
-            if not len(own):  # a single state
-                read[s, :] = 0
-                continue
-            simple = simple and read_slot(own, slot_first[s], var_of, state_of, card, read[s])
-            v = var_of[own[0] if own[0] >= 0 else ~own[0]]
-            for i in range(arity[f]):
-                if scope[f, i] == v:
-                    axis[s] = i
-        states[:] = 0
-        for entry in range(first[f], first[f + 1]):
-            if simple:
-                for s in range(slots):
-                    shown[s] = read[s, states[axis[s]]]
-            else:
-                read_truths(lits[f], var_of, state_of, scope[f], arity[f], states, truth)
-                show_slots(slot_states, slot_first, truth, shown)
-            table[entry] = look_up(kind, slot_states, shown, entries[f])
-            next_state(card, scope[f], arity[f], states)
+    if kind == DENSE and is_written_so(
+        lits, slot_states, slot_first, var_of, state_of, card, scope
+    ):
+        for entry in range(len(out)):
+            out[entry] = entries[entry]
+        return
+    begin, simple = 0, True
+    for s in range(len(slot_states)):
+        end = begin + slot_states[s] - slot_first[s]
+        own = lits[begin:end]
+        begin = end
+        axis[s] = 0
+        if not len(own):  # a single state
+            read[s, :] = 0
+            continue
+        simple = simple and read_slot(own, slot_first[s], var_of, state_of, card, read[s])
+        v = var_of[own[0] if own[0] >= 0 else ~own[0]]
+        for i in range(len(scope)):
+            if scope[i] == v:
+                axis[s] = i
+    states[:] = 0
+    for entry in range(len(out)):
+        if simple:
+            for s in range(len(slot_states)):
+                shown[s] = read[s, states[axis[s]]]
+        else:
+            read_truths(lits, var_of, state_of, scope, states, truth)
+            show_slots(slot_states, slot_first, truth, shown)
+        out[entry] = look_up(kind, slot_states, shown, entries)
+        next_state(card, scope, states)
 
 
 @jit
-def is_written_so(lits, states, first, var_of, state_of, card, scope):
-    """Whether tables with these slots are over whole variables, all states in their order."""
-    for f in range(len(lits)):
-        at = 0
-        for slot in range(len(states)):
-            v = scope[f, slot]
-            if card[v] != states[slot]:
+def are_written_so(groups, lits, is_block, slot_states, slot_first, var_of, state_of, card, start,
+                   scope):  # fmt: skip
+    """Whether all factors are tables over whole variables, all states in their order."""
+    own, table = np.zeros(groups[:, SIZE].max(), lits.dtype), len(card)
+    for g in range(len(groups)):
+        group = groups[g]
+        slots = slice(group[SLOT], group[SLOT] + group[SLOTS])
+        for f in range(group[COUNT]):
+            if not is_written(group, f, is_block):
+                continue
+            if group[CODE] != TABLE + DENSE:
                 return False
-            for s in range(first[slot], states[slot]):
-                lit = lits[f, at]
-                at += 1
-                if lit < 0 or var_of[lit] != v or state_of[lit] != s:
-                    return False
+            read_lits(group, f, lits, own)
+            over = scope[start[table] : start[table + 1]]
+            if not is_written_so(
+                own, slot_states[slots], slot_first[slots], var_of, state_of, card, over
+            ):
+                return False
+            table += 1
     return True
+
+
+@lean
+def read_weights(group, f, weights, out):
+    """The weights of a knapsack, end to end."""
+    for j in range(group[SIZE]):
+        out[j] = weights[group[WEIGHT] + f + j * group[ACROSS]]
+
+
+@jit
+def fill(
+    groups, lits, is_block, k, weights, capacity, slot_states, slot_first, var_of, state_of, card,
+    start, scope, entry, pair, table, out,
+):  # fmt: skip
+    """All factors as tables over variables, end to end in ``out``; see `find_scopes`."""
+    links, slots = groups[:, SIZE].max(), max(groups[:, SLOTS].max(), 1)
+    literals, truths = np.zeros(links, lits.dtype), np.zeros(links, np.bool_)
+    states, heavy = np.zeros(links, np.int64), np.zeros(links)
+    shown, axis = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
+    read = np.zeros((slots, card.max()), np.int64)
+    t, first = len(card), entry[len(card)]
+    for g in range(len(groups)):
+        group = groups[g]
+        code, own, truth = group[CODE], literals[: group[SIZE]], truths[: group[SIZE]]
+        slot = slice(group[SLOT], group[SLOT] + group[SLOTS])
+        for f in range(group[COUNT]):
+            if not is_written(group, f, is_block):
+                continue
+            read_lits(group, f, lits, own)
+            over, to = scope[start[t] : start[t + 1]], out[entry[t] - first : entry[t + 1] - first]
+            if code == PAIR:
+                fill_pair(pair[f], own, var_of, state_of, card, over, states, truth, to)
+            elif code >= TABLE:
+                begin = group[ENTRY] + f * group[ENTRIES]
+                fill_table(
+                    code - TABLE, slot_states[slot], slot_first[slot],
+                    table[begin : begin + group[ENTRIES]], own, var_of, state_of, card, over,
+                    states, truth, shown, axis, read, to,
+                )  # fmt: skip
+            else:
+                limit = 0.0
+                if code == KNAPSACK:
+                    read_weights(group, f, weights, heavy)
+                    limit = capacity[group[CAPACITY] + f]
+                fill_logic(
+                    code, k[group[FACTOR] + f], heavy, limit, own, var_of, state_of, card, over,
+                    states, truth, to,
+                )  # fmt: skip
+            t += 1

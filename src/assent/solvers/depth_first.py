@@ -120,7 +120,7 @@ def layout_of(problem: Problem) -> Layout | str:
     tables = tabulation(problem)
     if isinstance(tables, str):
         return tables
-    shape = tables.shape()
+    shape = tables.shape
     arity, size = np.diff(shape.start), np.diff(shape.entry)
     if (size[arity > 2] > LARGEST_TABLE).any() or tables.entries > MOST_ENTRIES:
         return "its tables have too many entries to be looked at again and again"

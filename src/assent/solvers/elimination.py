@@ -76,7 +76,7 @@ def find_way(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> W
         return tables
     if tables.entries > most:
         return "its factors written out would take too much work"
-    shape = tables.shape()
+    shape = tables.shape
     join = min(LARGEST_JOIN, np.log2(most))
     found = None
     for rank in ranks(shape, thorough=effort >= EFFORT):

@@ -78,8 +78,8 @@ def effort_before_a_look(problem: Problem) -> int:
     tables = tabulation(problem)
     if isinstance(tables, str) or not is_program_quick(problem):
         return SOON_EFFORT
-    ends = sum(int(batch.arity.sum()) for batch in tables.batches)
-    if ends <= NARROW_FACTORS * len(tables.variables.card):
+    count = len(tables.variables.card)
+    if len(tables.shape.scope) - count <= NARROW_FACTORS * count:
         return SOON_EFFORT
     return max(QUICK_EFFORT, QUICK_LOOKS // problem.n_links)
 

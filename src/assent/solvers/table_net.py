@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels.flat import first_links
-from assent.kernels.table_places import find_strides, place_links
+from assent.kernels.table_places import block_links, find_ranges, find_strides, place_links
 from assent.kernels.table_sweeps import Net
-from assent.problem import Float, Int32, Int64, Problem, Scores
-from assent.solvers.tabulated import Batch, Tabulation
+from assent.problem import Float, Int64, Scores
+from assent.solvers.tabulated import Tabulation
 
 # Values of answers and of what is none are told apart by this much, relative to their size.
 MARGIN = 1e-6
@@ -39,7 +38,7 @@ class Layout:
     """
 
     def __init__(self, tabulation: Tabulation) -> None:
-        shape = tabulation.shape()
+        shape = tabulation.shape
         self.tabulation, self.card = tabulation, shape.card
         n = len(shape.card)
         self.first = np.concatenate([[0], np.cumsum(shape.card)]).astype(np.int64)
@@ -56,7 +55,7 @@ class Layout:
         self.around_start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self.named = np.full(len(self.scope), -1, np.int32)
         self.other = np.full(len(self.scope), -1, np.int32)
-        self.blocks = _block_links(tabulation.problem, tabulation.variables.is_block)
+        self.blocks = _block_links(tabulation)
         self.places = np.full((tabulation.problem.n_links, 2), -1, np.int64)
 
     @property
@@ -73,37 +72,27 @@ class Layout:
 
     def place_links(self) -> bool:
         """Find out which messages links stand for; False if a factor asks for too much."""
-        own, factor = self.tabulation.variables, 0
-        alone = self.alone()
-        for batch in self.tabulation.batches:
-            if not place_links(
-                batch.lits, _links_of(self.tabulation.problem, batch), factor,
-                self._widths(batch), own.var_of, own.state_of, own.card, alone,
-                self.start, self.scope, self.at, self.named, self.other, self.places,
-            ):  # fmt: skip
-                return False
-            factor += len(batch.lits)
-        return True
-
-    def _widths(self, batch: Batch) -> Int32:
-        """Literals of each slot of a batch of tables; none for other factors."""
-        problem = self.tabulation.problem
-        group, tables = batch.group - len(problem.group_kind), problem.tables
-        if group < 0:
-            return np.zeros(0, np.int32)
-        slots = slice(tables.slot[group], tables.slot[group + 1])
-        return np.asarray(tables.states[slots] - tables.first[slots])
+        tabulation, own = self.tabulation, self.tabulation.variables
+        tables = tabulation.problem.tables
+        return bool(
+            place_links(
+                tabulation.groups, tabulation.lits, own.is_block, tables.states, tables.first,
+                own.var_of, own.state_of, own.card, self.alone(), self.start, self.scope, self.at,
+                self.named, self.other, self.places,
+            )
+        )  # fmt: skip
 
     def net(self, scores: Scores) -> TableNet:
         """The tables with their scores; what is forbidden is so low that no answer has it."""
-        table = self.tabulation.model(scores).table
-        theta, entries = table[: self.states].copy(), table[self.states :].copy()
+        theta, entries = self.tabulation.own_scores(scores), self.tabulation.tables(scores)
         top, low, forbidden = self._ranges(entries)
         owned = self.first[:-1]
         least = float(low.sum() + np.minimum.reduceat(theta, owned).sum())
         most = float(top.sum() + np.maximum.reduceat(theta, owned).sum())
         margin = 1.0 + MARGIN * (abs(least) + abs(most))
-        entries[np.isneginf(entries)] = least - most + top.min(initial=0.0) - 2.0 * margin
+        if forbidden.any():
+            never = least - most + top.min(initial=0.0) - 2.0 * margin
+            entries = np.where(np.isneginf(entries), never, entries)
         net = Net(
             self.card, self.first, theta, self.start, self.scope, self.factor, self.stride,
             self.entry, entries, self.at, self.named, self.other, self.around_start, self.around,
@@ -112,14 +101,10 @@ class Layout:
 
     def _ranges(self, entries: Float) -> tuple[Float, Float, NDArray[np.bool_]]:
         """The largest and smallest possible entry of each table, and which forbid some."""
-        if not len(entries):
-            return np.zeros(0), np.zeros(0), np.zeros(0, bool)
-        begin = self.entry[:-1]
-        top = np.maximum.reduceat(entries, begin)
-        low = np.minimum.reduceat(np.where(np.isneginf(entries), np.inf, entries), begin)
-        forbidden = np.isneginf(np.minimum.reduceat(entries, begin))
-        nothing = np.isneginf(top)  # no joint state is possible
-        return np.where(nothing, 0.0, top), np.where(nothing, 0.0, low), forbidden
+        count = len(self.entry) - 1
+        top, low, forbidden = np.empty(count), np.empty(count), np.empty(count, np.bool_)
+        find_ranges(self.entry, entries, top, low, forbidden)
+        return top, low, forbidden
 
     def _strengths(self, ranges: Float, forbidden: NDArray[np.bool_]) -> Float:
         """Ranges of the tables around each variable; what is forbidden counts as an average."""
@@ -129,28 +114,9 @@ class Layout:
         return np.asarray(total / (float(total.mean()) or 1.0))
 
 
-def _links_of(problem: Problem, batch: Batch) -> Int64:
-    """Numbers ``[m, size]`` of a batch's links among all links of the problem."""
-    logic, table = first_links(problem)
-    size = batch.lits.shape[1]
-    position = np.arange(size)
-    if batch.group < 0:
-        return batch.rows[:, None] * 2 + position
-    groups = len(problem.group_kind)
-    if batch.group < groups:
-        begin, count = problem.group_link[batch.group], problem.group_count[batch.group]
-        return np.asarray(logic + begin + position * count + batch.rows[:, None])
-    begin = problem.tables.link[batch.group - groups]
-    return np.asarray(table + begin + batch.rows[:, None] * size + position)
-
-
-def _block_links(problem: Problem, is_block: NDArray[np.bool_]) -> Int64:
+def _block_links(tabulation: Tabulation) -> Int64:
     """Links of the exactly-one factors that make variables whole."""
-    logic, _ = first_links(problem)
-    out = [np.zeros(0, np.int64)]
-    for g in range(len(problem.group_kind)):
-        first, count = int(problem.group_factor[g]), int(problem.group_count[g])
-        rows = np.flatnonzero(is_block[first : first + count])
-        position = np.arange(int(problem.group_size[g]))[:, None]
-        out.append((logic + problem.group_link[g] + position * count + rows).ravel())
-    return np.concatenate(out)
+    is_block, card = tabulation.variables.is_block, tabulation.variables.card
+    out = np.empty(int(card[: int(is_block.sum())].sum()), np.int64)
+    block_links(tabulation.groups, is_block, out)
+    return out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from weakref import ReferenceType, ref
@@ -10,9 +9,9 @@ from weakref import ReferenceType, ref
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels import tabulate
+from assent.kernels import table_scopes, tabulate
 from assent.kernels.elimination import Model
-from assent.problem import DENSE, KNAPSACK, SUM, Float, Int32, Int64, Problem, Scores
+from assent.problem import Float, Int32, Int64, Problem, Scores
 from assent.remembered import remembered
 
 # Entries of one table, and of all of them together (half a gigabyte).
@@ -51,26 +50,22 @@ def find_variables(problem: Problem) -> Variables:
     """Blocks of which exactly one coordinate is true, then coordinates by themselves.
 
     Example:
-        >>> from assent.problem import make_problem
+        >>> from assent.problem import SUM, make_problem
         >>> group = (SUM, np.array([[0, 1, 2]], np.int32), np.ones(1, np.int32))
         >>> find_variables(make_problem(4, np.zeros((0, 2), np.int32), [group])).card.tolist()
         [3, 2]
     """
-    n = problem.n
+    p, n = problem, problem.n
     var_of, state_of = np.full(n, -1, np.int32), np.ones(n, np.int32)
-    is_block = np.zeros(problem.n_logic, bool)
-    card: list[Int32] = []
-    count = 0
-    for g in np.flatnonzero(problem.group_kind == SUM).tolist():
-        lits, first = group_lits(problem, g), int(problem.group_factor[g])
-        own = slice(first, first + len(lits))
-        before = count
-        count = tabulate.find_blocks(lits, problem.k[own], count, var_of, state_of, is_block[own])
-        card.append(np.full(count - before, lits.shape[1], np.int32))
+    card, is_block = np.empty(n, np.int32), np.zeros(p.n_logic, bool)
+    count = table_scopes.find_blocks(
+        p.group_kind, p.group_size, p.group_count, p.group_link, p.lits, p.k, var_of, state_of,
+        card, is_block,
+    )  # fmt: skip
     alone = np.flatnonzero(var_of < 0)
-    var_of[alone] = count + np.arange(len(alone), dtype=np.int32)
-    card.append(np.full(len(alone), 2, np.int32))
-    return Variables(var_of, state_of, np.concatenate(card), is_block)
+    var_of[alone] = np.arange(count, count + len(alone), dtype=np.int32)
+    card[count : count + len(alone)] = 2
+    return Variables(var_of, state_of, card[: count + len(alone)], is_block)
 
 
 def group_lits(problem: Problem, group: int) -> Int32:
@@ -81,27 +76,21 @@ def group_lits(problem: Problem, group: int) -> Int32:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Factors of one kind and size, with the variables they are over.
-
-    ``group`` is -1 for pairs, then counts groups of logic factors, then of tables.
-    """
-
-    group: int
-    lits: Int32  # [m, links]
-    rows: Int64  # which factors of the group these are
-    scope: Int32  # [m, links], the first arity[m] of each
-    arity: Int32
-    size: Int64
-
-
-@dataclass(frozen=True)
 class Tabulation:
-    """Where the tables of a problem go; scores come later."""
+    """Where the tables of a problem go; scores come later.
+
+    Attributes:
+        groups: a row for each group of factors: see :mod:`assent.kernels.table_scopes`.
+        lits: literals of all links.
+        shape: scopes and sizes of the tables, those of single variables first; no entry is
+            written yet.
+    """
 
     of: ReferenceType[Problem]  # kept by others: this is kept as long as the problem is
     variables: Variables
-    batches: tuple[Batch, ...]
+    groups: Int64
+    lits: Int32
+    shape: Model
 
     @property
     def problem(self) -> Problem:
@@ -112,83 +101,44 @@ class Tabulation:
 
     @property
     def entries(self) -> int:
-        """Entries of all tables together."""
-        return int(sum(batch.size.sum() for batch in self.batches))
-
-    def shape(self) -> Model:
-        """The scopes and sizes of the tables, with no entry written yet."""
-        return self._shape
-
-    @cached_property
-    def _shape(self) -> Model:
-        card = self.variables.card
-        scopes = [np.arange(len(card), dtype=np.int32)]
-        sizes, arities = [card.astype(np.int64)], [np.ones(len(card), np.int32)]
-        for batch in self.batches:
-            sizes.append(batch.size)
-            arities.append(batch.arity)
-            kept = np.arange(batch.scope.shape[1]) < batch.arity[:, None]
-            scopes.append(batch.scope[kept])
-        return Model(
-            card,
-            np.concatenate([[0], np.cumsum(np.concatenate(arities))]).astype(np.int64),
-            np.concatenate(scopes),
-            np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64),
-            np.zeros(0),
-        )
+        """Entries of all factors' tables together."""
+        return int(self.shape.entry[-1] - self.shape.entry[len(self.shape.card)])
 
     def model(self, scores: Scores) -> Model:
         """The tables, variables' own scores included."""
-        card, variables = self.variables.card, self.variables
-        own = np.zeros(int(card.sum()))
-        first = np.concatenate([[0], np.cumsum(card)])
-        own[first[variables.var_of] + variables.state_of] = scores.theta
-        tables = [self._fill(batch, scores) for batch in self.batches]
-        return self.shape()._replace(table=np.concatenate([own, *tables]))
+        both = np.concatenate([self.own_scores(scores), self.tables(scores)])
+        return self.shape._replace(table=both)
 
-    def _fill(self, batch: Batch, scores: Scores) -> Float:
-        problem, v = self.problem, self.variables
-        first = np.concatenate([[0], np.cumsum(batch.size)]).astype(np.int64)
-        out = np.empty(int(first[-1]))
-        where = (v.var_of, v.state_of, v.card, batch.scope, batch.arity, first, out)
-        if batch.group < 0:
-            tabulate.fill_pairs(batch.lits, scores.pair, *where)
-        elif batch.group < len(problem.group_kind):
-            kind, k, weights, capacity = self._numbers(batch)
-            tabulate.fill_logic(kind, batch.lits, k, weights, capacity, *where)
-        else:
-            t, tables = batch.group - len(problem.group_kind), problem.tables
-            slots = slice(tables.slot[t], tables.slot[t + 1])
-            entries = scores.table[tables.entry[t] : tables.entry[t + 1]]
-            if tables.kind[t] == DENSE and self._is_written_so(batch, slots):
-                return entries
-            tabulate.fill_tables(
-                int(tables.kind[t]), tables.states[slots], tables.first[slots], batch.lits,
-                np.ascontiguousarray(entries.reshape(len(batch.lits), -1)), *where,
-            )  # fmt: skip
+    def own_scores(self, scores: Scores) -> Float:
+        """Scores of all states of all variables, end to end."""
+        v, shape = self.variables, self.shape
+        out = np.zeros(int(shape.entry[len(shape.card)]))
+        out[shape.entry[v.var_of] + v.state_of] = scores.theta
         return out
 
-    def _is_written_so(self, batch: Batch, slots: slice) -> bool:
-        """Whether tables are over whole variables already, with all states in their order."""
-        tables, v = self.problem.tables, self.variables
-        states, first = tables.states[slots], tables.first[slots]
-        return bool((batch.arity == len(states)).all()) and bool(
-            tabulate.is_written_so(
-                batch.lits, states, first, v.var_of, v.state_of, v.card, batch.scope
-            )
-        )
+    def tables(self, scores: Scores) -> Float:
+        """Entries of all factors' tables, end to end; those of the scores where they are so."""
+        if self._are_written_so:
+            return scores.table
+        p, v, shape = self.problem, self.variables, self.shape
+        out = np.empty(self.entries)
+        tabulate.fill(
+            self.groups, self.lits, v.is_block, p.k, p.weights, p.capacity, p.tables.states,
+            p.tables.first, v.var_of, v.state_of, v.card, shape.start, shape.scope, shape.entry,
+            scores.pair, scores.table, out,
+        )  # fmt: skip
+        return out
 
-    def _numbers(self, batch: Batch) -> tuple[int, Int32, Float, Float]:
-        """Kind, right-hand sides, weights ``[m, links]`` and capacities ``[m]``."""
-        problem, m = self.problem, len(batch.lits)
-        kind, first = int(problem.group_kind[batch.group]), problem.group_factor[batch.group]
-        k = problem.k[first + batch.rows]
-        if kind != KNAPSACK:
-            return kind, k, np.zeros((m, 1)), np.zeros(m)
-        at = int(problem.group_link[batch.group]) - (len(problem.lits) - len(problem.weights))
-        weights = problem.weights[at : at + batch.lits.size].reshape(-1, m).T
-        capacity = problem.capacity[first + batch.rows - (problem.n_logic - len(problem.capacity))]
-        return kind, k, np.ascontiguousarray(weights), capacity
+    @cached_property
+    def _are_written_so(self) -> bool:
+        """Whether all factors are tables over whole variables, all states in their order."""
+        v, tables, shape = self.variables, self.problem.tables, self.shape
+        return bool(
+            tabulate.are_written_so(
+                self.groups, self.lits, v.is_block, tables.states, tables.first, v.var_of,
+                v.state_of, v.card, shape.start, shape.scope,
+            )
+        )  # fmt: skip
 
 
 @remembered
@@ -196,36 +146,27 @@ def tabulation(problem: Problem) -> Tabulation | str:
     """The problem's factors as tables, or what cannot be written out, in words."""
     if problem.models:
         return f"a {problem.models[0].structure.kind} is not written out"
-    batches = []
-    for batch in _batches(problem, find_variables(problem)):
-        if batch.size.max(initial=0) > LARGEST_TABLE:
-            return TOO_MANY
-        batches.append(batch)
-    batches.sort(key=lambda batch: batch.group)
-    made = Tabulation(
-        ref(problem), find_variables(problem), tuple(b for b in batches if len(b.lits))
+    variables, groups, lits = find_variables(problem), _groups(problem), problem.all_lits
+    card = variables.card
+    most = len(card) + problem.n_pairs + problem.n_logic + int(problem.tables.factor[-1])
+    start, entry = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
+    scope = np.empty(len(card) + len(lits), np.int32)
+    count = table_scopes.find_scopes(
+        groups, lits, variables.is_block, variables.var_of, card, LARGEST_TABLE, start, scope, entry
     )
+    if count < 0:
+        return TOO_MANY
+    start, entry = start[: count + 1], entry[: count + 1]
+    shape = Model(card, start, scope[: start[-1]], entry, np.zeros(0))
+    made = Tabulation(ref(problem), variables, groups, lits, shape)
     return TOO_MANY if made.entries > MOST_ENTRIES else made
 
 
-def _batches(problem: Problem, variables: Variables) -> Iterator[Batch]:
-    """All factors by kind and size, the largest rules first: most often they end the matter."""
-    logic = len(problem.group_kind)
-    for g in np.argsort(-problem.group_size, kind="stable").tolist():
-        lits, first = group_lits(problem, g), int(problem.group_factor[g])
-        rows = np.flatnonzero(~variables.is_block[first : first + len(lits)])
-        yield _batch(variables, g, lits[rows], rows)
-    yield _batch(variables, -1, problem.pair_var, np.arange(problem.n_pairs))
-    tables = problem.tables
-    for t in range(len(tables.kind)):
-        count = int(tables.factor[t + 1] - tables.factor[t])
-        lits = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(count, -1)
-        yield _batch(variables, logic + t, lits, np.arange(count))
-
-
-def _batch(variables: Variables, group: int, lits: Int32, rows: Int64) -> Batch:
-    lits = np.ascontiguousarray(lits)
-    scope = np.empty(lits.shape, np.int32)
-    arity, size = np.empty(len(lits), np.int32), np.empty(len(lits), np.int64)
-    tabulate.find_scopes(lits, variables.var_of, variables.card, LARGEST_TABLE, scope, arity, size)
-    return Batch(group, lits, rows, scope, arity, size)
+def _groups(problem: Problem) -> Int64:
+    p, t = problem, problem.tables
+    out = np.empty((1 + len(p.group_kind) + len(t.kind), table_scopes.COLUMNS), np.int64)
+    table_scopes.list_groups(
+        p.n_pairs, p.group_kind, p.group_size, p.group_count, p.group_link, t.kind, t.slot, t.link,
+        t.factor, t.entry, out,
+    )  # fmt: skip
+    return out

@@ -1,0 +1,138 @@
+"""Which factors are written out as tables over variables, and over which of them.
+
+A variable is a block of coordinates of which one is true (its states), or a coordinate of its own
+(state 1 is true).  ``var_of[n]`` and ``state_of[n]`` tell the variable and state of a coordinate.
+Link ``j`` of factor ``f`` of a group is ``LINK + f * ALONG + j * ACROSS`` among all links.
+"""
+
+from __future__ import annotations
+
+from assent.kernels.jit import jit
+from assent.kernels.propagate import lean
+from assent.problem import KNAPSACK, SUM
+
+# Codes of groups: those of logic forms (CAP to KNAPSACK), pairs, then tables by their kind.
+PAIR = 5
+TABLE = 8
+
+# Columns of ``groups``.
+CODE = 0
+COUNT = 1  # factors in the group
+SIZE = 2  # links per factor
+LINK = 3  # first link
+ACROSS = 4  # from a link of a factor to its next one
+ALONG = 5  # from a factor's first link to that of the next factor
+FACTOR = 6  # number of its first logic factor
+WEIGHT = 7  # weights of KNAPSACK begin here, transposed as links are
+CAPACITY = 8  # and capacities here
+SLOT = 9  # first slot of a table
+SLOTS = 10  # as many per factor
+ENTRY = 11  # scores of joint states begin here
+ENTRIES = 12  # as many per factor
+COLUMNS = 13
+
+
+@jit
+def find_blocks(group_kind, group_size, group_count, group_link, lits, k, var_of, state_of, card,
+                is_block):  # fmt: skip
+    """Make variables of the sums of which exactly one coordinate is true; returns their number.
+
+    None shares a coordinate with an earlier one.  ``card`` has room for one per coordinate,
+    ``is_block[factors]`` tells which logic factors these are.
+    """
+    count, factor = 0, 0
+    for g in range(len(group_kind)):
+        size, across = group_size[g], group_count[g]
+        for f in range(across):
+            at = group_link[g] + f
+            free = group_kind[g] == SUM and k[factor] == 1
+            for j in range(size if free else 0):
+                lit = lits[at + j * across]
+                free = free and lit >= 0 and var_of[lit] < 0
+            if free:
+                for j in range(size):
+                    lit = lits[at + j * across]
+                    var_of[lit], state_of[lit] = count, j
+                card[count] = size
+                is_block[factor] = True
+                count += 1
+            factor += 1
+    return count
+
+
+@jit
+def list_groups(
+    n_pairs, group_kind, group_size, group_count, group_link, table_kind, table_slot, table_link,
+    table_factor, table_entry, groups,
+):  # fmt: skip
+    """Pairs, logic factors and tables, a row of ``groups[1 + G + T, COLUMNS]`` for each group."""
+    groups[:] = 0
+    groups[0, CODE], groups[0, COUNT], groups[0, SIZE] = PAIR, n_pairs, 2
+    groups[0, ACROSS], groups[0, ALONG] = 1, 2
+    factor, begin, weight, capacity = 0, 2 * n_pairs, 0, 0
+    for g in range(len(group_kind)):
+        own = groups[1 + g]
+        own[CODE], own[COUNT], own[SIZE] = group_kind[g], group_count[g], group_size[g]
+        own[LINK], own[ACROSS], own[ALONG] = 2 * n_pairs + group_link[g], group_count[g], 1
+        own[FACTOR], own[WEIGHT], own[CAPACITY] = factor, weight, capacity
+        factor += group_count[g]
+        begin += group_count[g] * group_size[g]
+        if group_kind[g] == KNAPSACK:
+            weight += group_count[g] * group_size[g]
+            capacity += group_count[g]
+    for t in range(len(table_kind)):
+        own, count = groups[1 + len(group_kind) + t], table_factor[t + 1] - table_factor[t]
+        size = (table_link[t + 1] - table_link[t]) // max(count, 1)
+        own[CODE], own[COUNT], own[SIZE] = TABLE + table_kind[t], count, size
+        own[LINK], own[ACROSS], own[ALONG] = begin + table_link[t], 1, size
+        own[SLOT], own[SLOTS] = table_slot[t], table_slot[t + 1] - table_slot[t]
+        own[ENTRY] = table_entry[t]
+        own[ENTRIES] = (table_entry[t + 1] - table_entry[t]) // max(count, 1)
+
+
+@lean
+def is_written(group, f, is_block):
+    """Whether a factor is a table here, and not what makes a variable whole."""
+    return group[CODE] >= PAIR or not is_block[group[FACTOR] + f]
+
+
+@lean
+def read_lits(group, f, lits, own):
+    """The literals of a factor, end to end."""
+    for j in range(group[SIZE]):
+        own[j] = lits[group[LINK] + f * group[ALONG] + j * group[ACROSS]]
+
+
+@jit
+def find_scopes(groups, lits, is_block, var_of, card, most, start, scope, entry):
+    """The distinct variables of every factor and its joint states; the number of tables.
+
+    Those of every variable come first, each a table of its own: table ``f`` is over
+    ``scope[start[f]:start[f + 1]]`` and has the entries ``entry[f]`` to ``entry[f + 1]``.
+    Returns -1 if one has more than ``most`` joint states.
+    """
+    start[0], entry[0] = 0, 0
+    for v in range(len(card)):
+        scope[v], start[v + 1], entry[v + 1] = v, v + 1, entry[v] + card[v]
+    tables, count = len(card), len(card)
+    for g in range(len(groups)):
+        group = groups[g]
+        for f in range(group[COUNT]):
+            if not is_written(group, f, is_block):
+                continue
+            begin, total = count, 1
+            for j in range(group[SIZE]):
+                lit = lits[group[LINK] + f * group[ALONG] + j * group[ACROSS]]
+                v = var_of[lit if lit >= 0 else ~lit]
+                known = False
+                for i in range(begin, count):
+                    known = known or scope[i] == v
+                if not known:
+                    scope[count] = v
+                    count += 1
+                    total *= card[v]
+                    if total > most:
+                        return -1
+            tables += 1
+            start[tables], entry[tables] = count, entry[tables - 1] + total
+    return tables
