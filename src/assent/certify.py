@@ -57,7 +57,9 @@ def check_assignment(
         >>> check_assignment(g.compile(), graph_scores(g), np.array([1, 1], np.int8)).violated
         ('ExactlyOne(x[0], x[1])',)
     """
-    value = scores.constant + float(scores.theta[assignment == 1].sum())
+    is_true = assignment == 1
+    truth_of = np.concatenate([is_true, ~is_true[::-1]])  # by code: ``~v`` counts from the end
+    value = scores.constant + float(scores.theta[is_true].sum())
     words: list[str] = []
     count = 0
     for block, own_scores in zip(compiled.blocks, by_block(compiled, scores), strict=True):
@@ -65,14 +67,20 @@ def check_assignment(
         if isinstance(factor, Pair):
             value += _earned(factor, own_scores, assignment)
             continue
-        truth = literal_truth(factor.codes, assignment)
+        truth = truth_of[factor.codes]
         if isinstance(factor, Logic):
             holds = factor.holds(truth)
         else:
             assert isinstance(factor, Scored)
             earned = factor.value_at(truth, own_scores)
+            total = float(earned.sum())
+            if total > -np.inf:
+                value += total
+                continue
             holds = ~np.isneginf(earned)
             value += float(earned[holds].sum())
+        if holds.all():
+            continue
         bad = np.flatnonzero(~holds)
         count += len(bad)
         words += [block.words(int(row)) for row in bad[: shown - len(words)]]

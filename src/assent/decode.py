@@ -147,14 +147,14 @@ def compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
 
 
 def _forbids_as_written(compiled: Compiled, scores: GraphScores) -> bool:
-    """A quick look: variables forbid nothing, pairs and tables are scored as written."""
+    """A quick look: all is scored as written, or only variables are not and forbid nothing."""
     written = written_scores(compiled.graph)
-    return (
-        scores.pairs is written.pairs
-        and scores.tables is written.tables
-        and not len(compiled.forbids.theta)
-        and bool(np.vdot(scores.theta, scores.theta) < np.inf)
-    )
+    if scores.pairs is not written.pairs or scores.tables is not written.tables:
+        return False
+    if scores.theta is written.theta:
+        return True
+    finite = bool(np.vdot(scores.theta, scores.theta) < np.inf)
+    return finite and not len(compiled.forbids.theta)
 
 
 def check_result(result: Any) -> Result:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import lru_cache
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -56,10 +58,9 @@ class Scored(Factor):
         more = ", …" if len(self.states) > SHOWN_LITERALS else ""
         return f"{self.kind}({', '.join(names)}{more})"
 
-    def slot_links(self) -> list[slice]:
+    def slot_links(self) -> tuple[slice, ...]:
         """The columns of ``codes`` that belong to each slot."""
-        ends = np.cumsum([k - f for k, f in zip(self.states, self.first, strict=True)])
-        return [slice(int(a), int(b)) for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+        return _slot_links(self.states, self.first)
 
     def state_scores(self, links: Float) -> list[Float]:
         """Link scores ``[m, links]`` per slot as ``[m, states]``, 0 for a literal's false."""
@@ -113,6 +114,13 @@ class Scored(Factor):
 
         ``-inf`` where they spell none, or one that is forbidden.
         """
+
+
+@lru_cache(maxsize=1024)
+def _slot_links(states: tuple[int, ...], first: tuple[int, ...]) -> tuple[slice, ...]:
+    """Columns of slots that have one for every state but the first so many."""
+    ends = list(accumulate((k - f for k, f in zip(states, first, strict=True)), initial=0))
+    return tuple(slice(a, b) for a, b in pairwise(ends))
 
 
 def slots_of(

@@ -120,10 +120,9 @@ class Table(Scored):
         joint = np.zeros(len(truth), np.int64)
         for place, first, count in zip(self.slot_links(), self.first, self.states, strict=True):
             part = truth[:, place]
-            state = part[:, 0].astype(np.int64) if first else part.argmax(axis=1)
-            joint = joint * count + state
+            joint = joint * count + (part[:, 0] if first else part.argmax(axis=1))
         entry = self.entry_of(joint)
-        picked = scores[np.arange(len(truth)), np.maximum(entry, 0)]
+        picked = scores[np.arange(len(truth)), entry]  # -1: the last one, and none of it
         return np.where(entry < 0, 0.0, picked)
 
     def spread(self, parts: list[Float]) -> Float:

@@ -216,26 +216,29 @@ def _as_unary(
     return Unary(number, row, entry, factor.codes[row, flat], flat, sign, rows, entries[:, 0])
 
 
-def take_entries(scores: Float, rows: Any, entries: Int64) -> Float:
+def take_entries(scores: Float, rows: Int64, entries: Int64) -> Float:
     """Scores of the chosen entries, 0 for entry -1."""
-    return np.where(entries < 0, 0.0, scores[rows, np.maximum(entries, 0)])
+    return np.where(entries < 0, 0.0, scores[rows, entries])
 
 
 def flat_table_scores(
     placed: tuple[PlacedTables, ...], tables: Tables, scores: dict[int, Float]
 ) -> Float:
     """Entries of all groups, in the order of the flat problem; ``scores`` by number of batch."""
-    out = np.zeros(int(tables.entry[-1]))
+    from assent.kernels.picked_entries import pick_entries
+
+    out = np.empty(int(tables.entry[-1]))
     for part in placed:
         own = scores[part.block]
-        if part.rows is not None:
-            own = (
-                own[part.rows]
-                if part.entries is None
-                else take_entries(own, part.rows[:, None], part.entries)
-            )
-        begin = int(tables.entry[part.group]) + part.first * own.shape[1]
-        out[begin : begin + own.size] = own.ravel()
+        width = own.shape[1] if part.entries is None else part.entries.shape[1]
+        begin = int(tables.entry[part.group]) + part.first * width
+        to = out[begin : begin + part.count * width].reshape(part.count, width)
+        if part.rows is None:
+            to[:] = own
+        elif part.entries is None:
+            to[:] = own[part.rows]
+        else:
+            pick_entries(own, part.rows, part.entries, to)
     return out
 
 

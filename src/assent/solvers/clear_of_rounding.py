@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assent.compiled import Compiled, GraphScores
-from assent.problem import Float
+from assent.kernels.picked_entries import sum_of_largest
 from assent.replay import Others, Replay
 
 # Where rounded sums may be off by more than this, relative to the bound, a proof is replayed.
@@ -43,10 +43,6 @@ def clear_of_rounding(
 def _size(scores: GraphScores) -> float:
     """How large sums of scores may become."""
     parts = scores.theta, *scores.pairs, *scores.tables
-    return abs(scores.constant) + sum(_largest(part) for part in parts)
-
-
-def _largest(scores: Float) -> float:
-    """The sum of what is largest in each factor, whatever its sign."""
-    sizes = np.where(np.isneginf(scores), 0.0, np.abs(scores))
-    return float(sizes.max(axis=tuple(range(1, sizes.ndim)), initial=0.0).sum())
+    return abs(scores.constant) + sum(
+        sum_of_largest(part.reshape(len(part), -1)) for part in parts if len(part)
+    )
