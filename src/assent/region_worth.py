@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assent.compiled import Compiled
 from assent.elimination import Piece, maximum
 from assent.factors.table import Table
-from assent.problem import Float, Int64
+from assent.problem import CAP, SUM, Float, Int64
 from assent.rules import Rule, possible
 from assent.variables import Categorical
 
@@ -139,8 +139,10 @@ def _region_maximum(
     """The largest sum of amounts whose literals are all true, by elimination.
 
     A variable's states are the coordinates that are spoken of, and "none of these" if there are
-    more; two states of one variable are never true together.
+    more; two states of one variable are never true together.  Nor are literals of which a rule
+    allows one: these make a variable too.
     """
+    owner = _merged(rules, owner, size)
     spoken: dict[int, list[int]] = {}
     named = {c if c >= 0 else ~c for term in terms for c in term}
     for coordinate in sorted(named.union(*(rule.spoken for rule in rules))):
@@ -164,6 +166,25 @@ def _region_maximum(
         table[np.ix_(*(truth[i] for i in scope))] += amount
     allowed = [_allowed(rule, spoken, place, owner, known) for rule in rules]
     return maximum([*(Piece(scope, table) for scope, table in pieces.items()), *allowed])
+
+
+def _merged(rules: tuple[Rule, ...], owner: Int64, size: Int64) -> Int64:
+    """Owners of coordinates, with binary ones of which a rule allows one as states of a variable.
+
+    Whether none of them can be true, the rule tells by itself.
+    """
+    merged: dict[int, int] = {}
+    for rule in rules:
+        if rule.form in (CAP, SUM) and rule.k == 1:
+            states = [c for c in rule.lits.tolist() if c in rule.spoken and size[c] == 1]
+            states = [c for c in states if c not in merged]
+            if len(states) > 2:
+                merged.update(dict.fromkeys(states, min(states)))
+    if not merged:
+        return owner
+    changed = owner.copy()
+    changed[list(merged)] = list(merged.values())
+    return changed
 
 
 def _allowed(

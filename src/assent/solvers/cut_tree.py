@@ -1,7 +1,8 @@
 """Cases of a tightened relaxation: one growing program, whose columns are fixed and freed.
 
-All cases share the program and its rows, which hold for every whole answer; from one case to the
-next HiGHS starts where it was.  A case keeps what proved its bound, for the proof at the end.
+All cases share the program and its rows, which hold for every whole answer.  HiGHS starts where the
+case above ended, and stops as soon as a case is closed.  A case keeps what proved its bound, for
+the proof at the end.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Node:
     """A case: coordinates fixed by literals ``v`` or ``~v``, and what became of it.
 
     ``above`` is the bound of the case it was split from, ``moved`` how far the last coordinate
-    was from its value there.
+    was from its value there.  ``basis`` is where HiGHS was, for a case that has to wait.
     """
 
     literals: tuple[int, ...]
@@ -77,6 +78,7 @@ class Node:
     moved: float = 0.0
     branched: int = -1  # the coordinate it was split by
     children: tuple[Node, ...] = ()  # the coordinate false, true
+    basis: Any = None
 
 
 class CutTree:
@@ -150,16 +152,19 @@ class CutTree:
         changed = np.flatnonzero(fixed != self.fixed)
         self.program.fix(changed, fixed[changed])
         self.fixed = fixed
+        if node.basis is not None:
+            self.program.begin_at(node.basis)
+            node.basis = None
 
     def _bound(self, node: Node, deadline: float) -> str:
         """Solve and tighten a case until it is closed or no longer yields."""
         for _ in range(MOST_ROUNDS):
             before = node.bound
-            status = self.program.solve(deadline)
+            status = self._solve(node, deadline)
             if status == "infeasible":
                 self._refute(node)
                 return status
-            if status != "optimal":
+            if status != "optimal" or self._is_closed(node):
                 return status
             self._take(node, self.program.loans(self.fixed))
             self.value = self.offer(self.program.x)
@@ -168,6 +173,18 @@ class CutTree:
                 break
             if not self.program.tighten():
                 break
+        return status
+
+    def _solve(self, node: Node, deadline: float) -> str:
+        """Solve a case, no further than it takes to close it."""
+        self.program.stop_below(self.value)
+        status = self.program.solve(deadline)
+        if status == "low enough":
+            self._take(node, self.program.loans(self.fixed))
+            if self._is_closed(node):
+                return "optimal"
+            self.program.stop_below(-np.inf)
+            status = self.program.solve(deadline)
         return status
 
     def _take(self, node: Node, loans: Loans | None) -> None:
@@ -195,6 +212,7 @@ class CutTree:
         )
         nearer = int(x[v] >= 0.5)
         other = children[1 - nearer]
+        other.basis = self.program.basis()
         # In this order, as an interrupt may come in between: no case is ever missing.
         heappush(self.waiting, (-other.bound, self.nodes, other))
         node.children = children

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.problem import DualPoint, Float, Int64, Problem, Scores, split_links
-from assent.solvers.cycle_cuts import Separator
+from assent.solvers.cycle_cuts import Cuts, Separator
 from assent.solvers.differences import differences
 from assent.solvers.dual_bound import bound_at
+from assent.solvers.fan_cuts import Fans
 from assent.solvers.joins import Joins
 from assent.solvers.linear_program import (
     CompactLP,
@@ -74,6 +75,7 @@ class GrowingProgram:
         self.highs: Any = load_highs(lp, {})
         self.given = differences(problem, lp)
         self.separator = Separator(self.given)
+        self.fans = Fans(problem, self.given)
         self.signs = sparse.csr_matrix((0, len(self.given.ends)))
         self.upper = np.zeros(0)
         self.product = np.zeros(0, np.int64)
@@ -97,12 +99,16 @@ class GrowingProgram:
 
     def tighten(self) -> int:
         """Add rows that the relaxed answer violates; how many."""
+        assert self.columns is not None, "a relaxed answer exists after a solve"
+        found = sum(
+            self._add(cuts)
+            for cuts in (self.fans.find(self.columns), self.separator.find(self.columns))
+        )
+        return found or self._add(self.joins.find(self.columns))
+
+    def _add(self, cuts: Cuts) -> int:
         from scipy import sparse
 
-        assert self.columns is not None, "a relaxed answer exists after a solve"
-        cuts = self.separator.find(self.columns)
-        if not len(cuts):
-            cuts = self.joins.find(self.columns)
         if not len(cuts):
             return 0
         rows = (cuts.signs @ self.given.columns).tocsr()
@@ -134,6 +140,22 @@ class GrowingProgram:
         lower, upper = np.where(values == 1, 1.0, 0.0), np.where(values == 0, 0.0, 1.0)
         columns = coordinates.astype(np.int32)
         self.highs.changeColsBounds(len(columns), columns, lower, upper)
+
+    def stop_below(self, value: float) -> None:
+        """Let a solve end, "low enough", once it is clear that its value is below this one."""
+        self.highs.setOptionValue("objective_bound", (self.lp.offset - value) / self.lp.scale)
+
+    def basis(self) -> Any:
+        """Where the last solve ended."""
+        return self.highs.getBasis()
+
+    def begin_at(self, basis: Any) -> None:
+        """Let the next solve begin where an earlier one ended; rows added since are not tight."""
+        import highspy
+
+        more = self.highs.getNumRow() - len(basis.row_status)
+        basis.row_status = [*basis.row_status, *[highspy.HighsBasisStatus.kBasic] * more]
+        self.highs.setBasis(basis)
 
     def loans(self, fixed: NDArray[np.int8] | None = None) -> Loans | None:
         """What the multipliers of the last solve prove, if it has any.

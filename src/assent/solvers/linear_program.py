@@ -35,6 +35,7 @@ LARGEST_COST = (1.0, 1024.0)
 
 # What the status says, by the name HiGHS has for it.
 STATUS = {
+    "kObjectiveBound": "low enough",
     "kOptimal": "optimal",
     "kModelEmpty": "optimal",
     "kInfeasible": "infeasible",
