@@ -31,8 +31,11 @@ def remembered(find: Callable[[Problem], Found]) -> Callable[[Problem], Found]:
 
     @wraps(find)
     def look_up(problem: Problem) -> Found:
-        if problem not in known:
-            known[problem] = find(problem)
-        return known[problem]
+        try:
+            return known[problem]
+        except KeyError:
+            pass  # so that errors of `find` come without this one
+        found = known[problem] = find(problem)
+        return found
 
     return look_up

@@ -16,6 +16,7 @@ from assent.problem import (
     make_problem,
     make_tables,
 )
+from assent.solvers import linear_program
 from assent.solvers.linear_program import LinearProgram, build_lp, solve_lp
 from tests.oracles.enumeration import brute_force_map, lp_bound
 from tests.oracles.hulls import hull_bound, hull_lp
@@ -206,8 +207,21 @@ def test_time_limit_stops_and_still_bounds():
     info = solver.advance(problem, scores, workspace)
     assert not info.finished
     assert workspace.solution.status == "time limit"
+    assert np.isnan(workspace.solution.relaxed_value)  # rows may be broken where it stopped
     full = solve_lp(problem, scores).value
     assert solver.bound(problem, scores, workspace) >= full - 1e-6
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_small_programs_are_solved_as_they_are_and_as_large_ones(monkeypatch, seed):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng)
+    scores = random_scores(rng, problem)
+    small = solve_lp(problem, scores)
+    monkeypatch.setattr(linear_program, "SMALL_PROGRAM", 0)
+    large = solve_lp(problem, scores)
+    assert small.status == large.status
+    assert np.isclose(small.value, large.value, rtol=0.0, atol=1e-7 * size_of(scores))
 
 
 def test_an_interrupt_stops_highs_and_still_bounds(monkeypatch):

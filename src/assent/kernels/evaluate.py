@@ -34,9 +34,11 @@ def violated(problem: Any, x: np.ndarray) -> np.ndarray:
         problem.group_factor,
         problem.lits,
     )
-    counted = int(np.count_nonzero(problem.group_kind <= PARITY))
-    _mark_violated(*(part[:counted] for part in layout[:5]), problem.lits, problem.k, x, broken)
-    if len(problem.capacity):
+    if not len(problem.capacity):
+        _mark_violated(*layout, problem.k, x, broken)
+    else:
+        counted = int(np.count_nonzero(problem.group_kind <= PARITY))
+        _mark_violated(*(part[:counted] for part in layout[:5]), problem.lits, problem.k, x, broken)
         _mark_overloaded(
             *(part[counted:] for part in layout[1:4]),
             problem.lits,
@@ -55,7 +57,10 @@ def forbidden(problem: Any, scores: Any, x: np.ndarray) -> np.ndarray:
 
 def count_violated(problem: Any, scores: Any, x: np.ndarray) -> int:
     """Number of logic factors that ``x[n]`` breaks and of tables that forbid it."""
-    return int(violated(problem, x).sum()) + int(forbidden(problem, scores, x).sum())
+    broken = np.count_nonzero(violated(problem, x))
+    if len(problem.tables.kind):
+        broken += np.count_nonzero(forbidden(problem, scores, x))
+    return int(broken)
 
 
 def table_entries(problem: Any, scores: Any, x: np.ndarray) -> np.ndarray:
@@ -96,7 +101,7 @@ def value(problem: Any, scores: Any, x: np.ndarray) -> float:
     """
     x = np.ascontiguousarray(x, np.int8)
     entries = table_entries(problem, scores, x)
-    if np.isneginf(entries).any():
+    if len(entries) and np.isneginf(entries).any():
         return -np.inf
     return float(
         scores.constant + _summed_scores(scores.theta, problem.pair_var, scores.pair, entries, x)

@@ -26,7 +26,7 @@ from assent.problem import DualPoint, Float, Int32, Int64, Problem, Scores
 from assent.solvers.dual_bound import DualState, bound_of_state, bounds_of_states, write_links
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.settings import check_count, check_settings
-from assent.solvers.shares import all_common, common_groups, divide
+from assent.solvers.shares import all_common, common, divide
 from assent.solvers.starting_point import (
     default_relaxation,
     first_consensus,
@@ -150,7 +150,9 @@ class Workspace:
 
     def dual_state(self, point: int) -> DualState:
         """The current dual point, the average or the average of averages."""
-        scales = self.penalty * np.append(self.weight, 1.0)
+        scales = np.empty(len(self.weight) + 1)
+        np.multiply(self.weight, self.penalty, out=scales[:-1])
+        scales[-1] = self.penalty
         if point != CURRENT and self.iterations >= kernel.ROUND:
             smooth = self.smooth if point == SMOOTH else None
             pair, logic, table, p = self.averages() if smooth is None else smooth
@@ -504,11 +506,10 @@ class AD3:
 
 def _fused_model(problem: Problem, scores: Scores, workspace: Workspace) -> tuple[Any, ...]:
     """What the fused loop reads: the factors it takes, their scores and weights."""
-    common, w = common_groups(problem), workspace
+    w = workspace
     return (
-        problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
-        problem.group_count[:common], problem.group_link[:common], problem.group_factor[:common],
-        problem.lits, problem.k, w.weight, w.mass, w.links, scores.pair,
+        problem.pair_var, *common(problem), problem.lits, problem.k, w.weight, w.mass, w.links,
+        scores.pair,
     )  # fmt: skip
 
 
@@ -529,10 +530,10 @@ def _asked(problem: Problem, workspace: Workspace, iterations: int, idle: bool) 
     everything = problem.n_pairs + problem.n_logic + tables
     if not idle:
         return float(iterations * everything)
-    awake = problem.n_pairs * (1.0 - float(w.pairs_asleep.mean())) if problem.n_pairs else 0.0
-    if problem.n_logic:
-        awake += problem.n_logic * (1.0 - float(w.logic_asleep.mean()))
-    awake += tables
+    awake = float(tables)
+    for count, asleep in ((problem.n_pairs, w.pairs_asleep), (problem.n_logic, w.logic_asleep)):
+        if count:
+            awake += count * (1.0 - np.count_nonzero(asleep) / len(asleep))
     return iterations * (awake + (everything - awake) / kernel.ROUND)
 
 

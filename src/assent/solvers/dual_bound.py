@@ -10,7 +10,7 @@ import numpy as np
 from assent.kernels import bound as blocks
 from assent.kernels.shares import Division
 from assent.problem import DualPoint, Float, Int64, Problem, Scores
-from assent.solvers.shares import all_common, common_groups, whole
+from assent.solvers.shares import all_common, common, common_groups, whole
 from assent.solvers.team import together
 
 
@@ -66,24 +66,26 @@ def bounds_of_states(
     if division is None:
         division = whole(problem)
     threads = len(division.shares)
-    common = common_groups(problem)
     own = [_beside_blocks(problem, scores, state) for state in states]
     residuals, parts = np.empty((threads, problem.n)), np.empty((threads, 2))
 
     def share(thread: int, gate: Int64) -> list[float]:
         return [
             blocks.scaled_bound(
-                problem.pair_var, problem.group_kind[:common], problem.group_size[:common],
-                problem.group_count[:common], problem.group_link[:common],
-                problem.group_factor[:common], problem.lits, problem.k, theta, scores.pair,
-                constant, np.append(state.scales[:common], state.scales[-1]),
-                state.pair, state.logic, state.factor, state.p,
-                division, thread, gate, residuals, parts,
+                problem.pair_var, *common(problem), problem.lits, problem.k, theta, scores.pair,
+                constant, _common_scales(problem, state.scales), state.pair, state.logic,
+                state.factor, state.p, division, thread, gate, residuals, parts,
             )
             for state, (theta, constant) in zip(states, own, strict=True)
         ]  # fmt: skip
 
     return together(share, threads)
+
+
+def _common_scales(problem: Problem, scales: Float) -> Float:
+    """Those of the groups that the blockwise kernels take, and the last."""
+    groups = common_groups(problem)
+    return scales if groups + 1 == len(scales) else np.append(scales[:groups], scales[-1])
 
 
 def _beside_blocks(problem: Problem, scores: Scores, state: DualState) -> tuple[Float, float]:
@@ -111,16 +113,16 @@ def write_links(
 
 
 def _bound_singles(problem: Problem, state: DualState, residual: Float) -> float:
-    common = common_groups(problem)
-    if common == len(problem.group_kind):
+    groups = common_groups(problem)
+    if groups == len(problem.group_kind):
         return 0.0
     from assent.kernels.singles import bound_singles
 
     return bound_singles(
-        problem.group_kind[common:], problem.group_size[common:], problem.group_count[common:],
-        problem.group_link[common:], problem.group_factor[common:], problem.lits,
+        problem.group_kind[groups:], problem.group_size[groups:], problem.group_count[groups:],
+        problem.group_link[groups:], problem.group_factor[groups:], problem.lits,
         problem.weights, problem.capacity, problem.n_logic,
-        state.scales[common:-1], state.logic, state.factor, state.p, residual,
+        state.scales[groups:-1], state.logic, state.factor, state.p, residual,
     )  # fmt: skip
 
 

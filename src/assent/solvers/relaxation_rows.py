@@ -104,6 +104,8 @@ class State:
     opposite: NDArray[np.bool_] | bool = False
 
     def __getitem__(self, chosen: Any) -> State:
+        if isinstance(self.opposite, bool):
+            return State(self.links[chosen], self.opposite)
         opposite = np.broadcast_to(self.opposite, self.links.shape)
         return State(self.links[chosen], opposite[chosen])
 
@@ -140,6 +142,9 @@ class RowBuilder:
 
     def put(self, rows: Int64, state: State, entry: Any) -> None:
         """Entries of states; of the opposite of a literal ``l``, which is ``1 - l``."""
+        if state.opposite is False:
+            self._entries.append(_flat(rows, state.links, entry))
+            return
         sign = np.where(state.opposite, -1.0, 1.0)
         self._entries.append(_flat(rows, state.links, entry * sign))
         if np.any(state.opposite):
@@ -381,7 +386,18 @@ def _add_potts(builder: RowBuilder, u: State, v: State, scores: Float, place: In
 
 def _flat(*arrays: Any) -> tuple[NDArray, ...]:
     """Arrays broadcast together and flattened."""
-    return tuple(array.ravel() for array in np.broadcast_arrays(*arrays))
+    shape = np.broadcast(*arrays).shape
+    return tuple(_spread(array, shape).ravel() for array in arrays)
+
+
+def _spread(array: Any, shape: tuple[int, ...]) -> NDArray:
+    """An array of the shape, itself where it has it; quicker than a view of a number."""
+    own = np.asarray(array)
+    if own.shape == shape:
+        return own
+    out = np.empty(shape, own.dtype)
+    out[...] = own
+    return out
 
 
 def _joined(empty: tuple[NDArray, ...], parts: list[tuple[NDArray, ...]]) -> list[NDArray]:

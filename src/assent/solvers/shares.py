@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from assent.kernels import shares as kernel
 from assent.kernels.projections import LANES
 from assent.kernels.shares import PAIR_BLOCK, SEGMENT, Division
-from assent.problem import ANYOF, PARITY, Int64, Problem
+from assent.problem import ANYOF, PARITY, Int32, Int64, Problem
 from assent.remembered import remembered
 
 
+class Common(NamedTuple):
+    """The groups that the blockwise kernels take, as :class:`Problem` has them."""
+
+    group_kind: NDArray[np.int8]
+    group_size: Int32
+    group_count: Int64
+    group_link: Int64
+    group_factor: Int64
+
+
+@remembered
+def common(problem: Problem) -> Common:
+    """The groups that the blockwise kernels take; PARITY and KNAPSACK stand behind them."""
+    p, own = problem, slice(int(np.searchsorted(problem.group_kind, PARITY)))
+    return Common(
+        p.group_kind[own], p.group_size[own], p.group_count[own], p.group_link[own],
+        p.group_factor[own],
+    )  # fmt: skip
+
+
 def common_groups(problem: Problem) -> int:
-    """How many groups the blockwise kernels take; PARITY and KNAPSACK stand behind them."""
-    return int(np.searchsorted(problem.group_kind, PARITY))
+    """How many groups the blockwise kernels take."""
+    return len(common(problem).group_kind)
 
 
 def all_common(problem: Problem) -> bool:
@@ -23,7 +46,7 @@ def all_common(problem: Problem) -> bool:
 
 def whole(problem: Problem) -> Division:
     """All the work for one thread, in the order it is stored in."""
-    counts = problem.group_count[: common_groups(problem)]
+    counts = common(problem).group_count
     return kernel.whole_division(problem.n_pairs, counts, problem.n, len(problem.lits))
 
 

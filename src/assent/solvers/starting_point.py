@@ -42,6 +42,8 @@ def group_weights(problem: Problem) -> Float:
     """
     root = np.sqrt(0.5 * problem.group_size)
     weight = np.where(problem.group_kind == SUM, root, 1.0)
+    if not len(problem.tables.kind):
+        return weight
     covered = np.zeros(problem.n, bool)
     for lits, _ in _categorical_slots(problem):
         covered[np.where(lits < 0, ~lits, lits)] = True
@@ -75,6 +77,8 @@ def link_weights(problem: Problem) -> LinkWeights:
 def first_consensus(problem: Problem, scores: Scores) -> Float:
     """Every value of a variable alike ``[n]``; a coordinate without links at its best value."""
     p = np.where(problem.degree > 0, 0.5, (scores.theta > 0.0).astype(np.float64))
+    if not len(problem.tables.kind):
+        return p
     for lits, states in _categorical_slots(problem):
         negated = lits < 0
         p[np.where(negated, ~lits, lits)] = np.where(negated, 1.0 - 1.0 / states, 1.0 / states)
