@@ -16,6 +16,7 @@ from assent.proof import Given, Trusted
 from assent.solvers import auto
 from assent.solvers.by_parts import ByParts
 from assent.solvers.patience import Patience
+from assent.solvers.search_patience import SearchPatience
 from assent.solvers.step import Step
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
@@ -77,10 +78,11 @@ def test_exact_answers_equal_enumeration(seeds):
         (lambda rng: grid(rng, 4), False, "Elimination, as the graph is narrow: at most"),
         (lambda rng: grid(rng, 40), False, "RoofDuality, as all factors are over two binary"),
         (lambda rng: grid(rng, 40, 0.01), True, "RoofDuality, .*: one flow.$"),
-        (lambda rng: grid(rng, 16, 1.0, 4), False, "TRWS for some sweeps, .* Then LinearProgram"),
-        (lambda rng: tables(rng, 12, 2.0), False, "TRWS for .* Then AD3 .* Then LinearProgram"),
+        (lambda rng: grid(rng, 16, 1.0, 4), False, "DepthFirst, as tables .* Then LinearProgram"),
+        (lambda rng: tables(rng, 12, 2.0), False, "DepthFirst, as tables .* Then LinearProgram"),
+        (lambda rng: tables(rng, 12, 0.3), False, "DepthFirst, as tables .* case by case.$"),
         (wide_rules, False, "AD3 for a moment, .* Then LinearProgram, as it is small"),
-        (lambda rng: grid(rng, 16, 0.3, 4), True, "AD3 for a moment, as many relaxations"),
+        (lambda rng: grid(rng, 16, 0.3, 4), True, "DepthFirst, as tables .* case by case.$"),
     ],
 )
 def test_the_plan_says_what_was_chosen(make, exact, words):
@@ -276,6 +278,42 @@ def test_what_was_given_up_is_stated_where_nothing_follows(monkeypatch, limit):
     assert result.message.startswith("Time limit" if limit else "Iteration limit")
     whole = at.decode(grid(np.random.default_rng(0), 12, 3.0), at.AD3(max_iterations=5))
     assert result.bound == pytest.approx(whole.bound)  # that of the first, which is better
+
+
+def test_what_a_search_leaves_open_is_relaxed():
+    """Marginals are those of the relaxation, whoever found the answer or the bound."""
+    for seed in range(4):
+        g = grid(np.random.default_rng(seed), 10, 2.0, states=3)
+        result, whole = at.decode(g), at.decode(g, at.LinearProgram())
+        assert result.plan.startswith("DepthFirst") and result.status is at.Status.RELAXED
+        assert result.certificate.verify() and result.certificate.relaxation.solved
+        assert result.bound <= whole.bound + 1e-6 and result.value >= whole.value - 1e-6
+        assert np.allclose(result.consensus, whole.consensus, atol=1e-6)
+
+
+def test_a_search_that_is_given_up_leaves_its_bound(monkeypatch):
+    """That of a relaxation which is not solved is worse."""
+    patience = SearchPatience(20, (0.0, 0.0, 0.0), 100.0)
+    first = Step(at.DepthFirst(), "DepthFirst.", is_last=False, search_patience=patience)
+    last = Step(at.AD3(max_iterations=1), "AD3.")
+    monkeypatch.setattr(auto, "steps_for", lambda *settings: iter([first, last]))
+    g = tables(np.random.default_rng(0), 10, 2.0)
+    searched = at.decode(g, at.DepthFirst(max_rounds=20))
+    result = at.decode(g, at.Auto())
+    assert result.status is at.Status.STOPPED and result.plan == "DepthFirst. Then AD3."
+    assert result.bound == pytest.approx(searched.bound) and result.value >= searched.value
+    assert result.certificate.verify() and not result.certificate.relaxation.solved
+    monkeypatch.setattr(auto, "steps_for", lambda *settings: iter([first]))
+    alone = at.decode(g, at.Auto())
+    assert alone.status is at.Status.STOPPED and alone.message.startswith("No step ended")
+
+
+def test_searches_go_on_while_states_are_put_away():
+    patience = SearchPatience(8, (0.9, 0.6, 0.3), 30.0)
+    assert [patience.until_look(rounds) for rounds in (0, 8, 10, 16, 32)] == [8, 8, 6, 16, 16]
+    assert [patience.is_over(at, 0.5, left) for at, left in ((8, 0.9), (16, 0.5))] == [False] * 2
+    assert patience.is_over(32, 0.5, 0.4)
+    assert not patience.is_over(40, 0.5, 0.9) and patience.is_over(64, 0.5, 0.1)
 
 
 def test_patience_ends_with_what_does_not_settle():

@@ -15,7 +15,7 @@ from assent.compiled import Compiled, GraphScores
 from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.choice import steps_for
-from assent.solvers.driver import Ended, attempt, drive
+from assent.solvers.driver import GivenUp, attempt, drive
 from assent.solvers.endings import CALLED_OFF, GIVEN_UP, INTERRUPTED, TIME_LIMIT
 from assent.solvers.protocol import Request, in_time
 from assent.solvers.settings import check_exact, check_tolerance
@@ -86,6 +86,7 @@ class Auto:
                         own,
                         time_limit=limit,
                         patience=step.patience(links),
+                        search_patience=step.search_patience,
                         known=found.answer(own.known),
                     )
                     latest = _take(step, compiled, graph_scores, own)
@@ -94,7 +95,7 @@ class Auto:
                         raise
                     interrupted = True
                     break
-                done.append(step.words or latest.plan)
+                done.append(step.words or (latest.plan if isinstance(latest, Result) else ""))
                 found.add(latest)
                 over = told.is_over or time.perf_counter() >= request.deadline
                 if over or found.is_proven or latest.message == INTERRUPTED:
@@ -111,12 +112,15 @@ class Auto:
         return replace(result, plan=" Then ".join(done))
 
 
-def _take(step: Step, compiled: Compiled, scores: GraphScores, own: Request) -> Result | Ended:
+def _take(step: Step, compiled: Compiled, scores: GraphScores, own: Request) -> Result | GivenUp:
     """What comes of a step."""
     solver = in_time(step.solver, own.deadline)
-    if own.patience is None:
+    if own.search_patience is not None:
+        ended: GivenUp = solver.attempt(compiled, scores, own)
+    elif own.patience is not None:
+        ended = attempt(compiled, scores, solver, own)
+    else:
         return drive(compiled, scores, solver, own)
-    ended = attempt(compiled, scores, solver, own)
     return ended if ended.message == GIVEN_UP else ended.result()
 
 
@@ -163,16 +167,16 @@ class _Found:
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
         self.latest: Result | None = None
-        self.given_up: list[Ended] = []  # after the latest result
+        self.given_up: list[GivenUp] = []  # after the latest result
 
     @property
     def is_proven(self) -> bool:
         status = None if self.latest is None or self.given_up else self.latest.status
         return status in (Status.OPTIMAL, Status.INFEASIBLE)
 
-    def add(self, found: Result | Ended) -> None:
+    def add(self, found: Result | GivenUp) -> None:
         """Take in what came of a step."""
-        if isinstance(found, Ended):
+        if not isinstance(found, Result):
             self.given_up.append(found)
             return
         for ended in reversed(self.given_up):
@@ -197,19 +201,24 @@ class _Found:
         return self.latest
 
 
-def _joined(first: Result | Ended, second: Result, tolerance: float) -> Result:
-    """The later result, with the earlier one's bound and proof where those are better."""
+def _joined(first: Result | GivenUp, second: Result, tolerance: float) -> Result:
+    """The later result, with the earlier one's bound and proof where those are better.
+
+    The relaxed answer is then the earlier one as well, unless that solved no relaxation.
+    """
     trace = Trace([*first.trace.reports, *second.trace.reports])
     second = replace(second, trace=trace, iterations=first.iterations + second.iterations)
     if second.status is Status.INFEASIBLE or second.bound <= first.bound:
         return second
-    if isinstance(first, Ended):
+    if not isinstance(first, Result):
         first = first.result()
+    relaxed = second if first.certificate.relaxation is None else first
     claim = replace(
         first.certificate,
         value=second.value,
         bound=max(first.bound, second.value),
         feasible=second.feasible,
+        relaxation=relaxed.certificate.relaxation,
         assignment=second.certificate.assignment,
     )
     closed = claim.relative_gap <= tolerance
@@ -219,6 +228,6 @@ def _joined(first: Result | Ended, second: Result, tolerance: float) -> Result:
         certificate=claim,
         status=status,
         message=status.value if closed else second.message,
-        consensus=first.consensus,
-        inner=first.inner,
+        consensus=relaxed.consensus,
+        inner=relaxed.inner,
     )

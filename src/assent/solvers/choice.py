@@ -9,7 +9,8 @@ import numpy as np
 from assent.compiled import Compiled
 from assent.problem import Problem
 from assent.remembered import remembered
-from assent.solvers import exact_steps, relaxed_steps, shortcuts
+from assent.solvers import exact_steps, relaxed_steps, search_steps, shortcuts
+from assent.solvers.model_shape import has_small_tables
 from assent.solvers.step import Step
 
 # A flow takes no longer than a thorough search for orders.  None is sought before it where
@@ -18,6 +19,10 @@ from assent.solvers.step import Step
 FLOW_EFFORT = 30
 NARROW_LINKS, WIDE_LINKS = 3.5, 3.75
 FEW_BESIDE_FLOWS = 50
+
+# Where an order of elimination is known that looks at fewer entries per link than these, it is
+# sooner than a search over tables.
+SEARCHED_PER_LINK = 600
 
 
 def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Step]:
@@ -37,30 +42,44 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
     elif exact:
         yield from _steps_to_a_proof(compiled, tolerance)
     else:
-        effort = shortcuts.effort_before_a_look(problem)
-        narrow = shortcuts.soon_eliminated(problem, tolerance, effort)
-        if narrow is None:
-            yield from relaxed_steps.decoder_steps(problem, tolerance)
-        else:
-            yield from relaxed_steps.before_elimination(problem, tolerance)
-            yield narrow
+        yield from _plain_steps(problem, tolerance)
+
+
+def _plain_steps(problem: Problem, tolerance: float) -> Iterator[Step]:
+    """A search where tables are large, elimination where it is quick, or what decodes."""
+    if not has_small_tables(problem):
+        yield from search_steps.soon_searched(problem, tolerance)
+    effort = shortcuts.effort_before_a_look(problem)
+    narrow = shortcuts.soon_eliminated(problem, tolerance, effort)
+    is_searched = not has_small_tables(problem)
+    if not is_searched and not _is_sooner(narrow, problem):
+        yield from search_steps.soon_searched(problem, tolerance)
+    if narrow is None:
+        yield from relaxed_steps.decoder_steps(problem, tolerance)
+    else:
+        yield narrow
+
+
+def _is_sooner(narrow: Step | None, problem: Problem) -> bool:
+    """Whether an order of elimination was found that is quicker than a search over tables."""
+    return narrow is not None and shortcuts.is_at_once(problem, SEARCHED_PER_LINK)
 
 
 def _steps_to_a_proof(compiled: Compiled, tolerance: float) -> Iterator[Step]:
     """Elimination where that is quick, or a search; one over tables first if few are undecided."""
     problem = compiled.problem
-    is_searched = exact_steps.may_be_searched(problem)
+    is_searched = search_steps.may_be_searched(problem)
     if is_searched:
-        yield from exact_steps.depth_first(problem, tolerance)
+        yield from search_steps.depth_first(problem, tolerance)
     narrow = shortcuts.soon_eliminated(problem, tolerance)
+    if not is_searched and not _is_sooner(narrow, problem):
+        yield from search_steps.soon_searched(problem, tolerance)
     if narrow is not None:
-        if not is_searched:
-            yield from relaxed_steps.before_elimination(problem, tolerance)
         yield narrow
         return
     yield relaxed_steps.first_look(problem, tolerance)
-    if exact_steps.may_be_searched_with_an_answer(problem):
-        yield from exact_steps.depth_first(problem, tolerance)
+    if search_steps.may_be_searched_with_an_answer(problem):
+        yield from search_steps.depth_first(problem, tolerance)
     yield from exact_steps.after_a_look(compiled, tolerance)
 
 

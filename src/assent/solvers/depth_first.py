@@ -21,7 +21,7 @@ from assent.result import Certificate, Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.clear_of_rounding import clear_of_rounding
 from assent.solvers.driver import drive
-from assent.solvers.endings import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
+from assent.solvers.endings import CALLED_OFF, GIVEN_UP, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
 from assent.solvers.protocol import Request
 from assent.solvers.settings import check_count, check_tolerance
 from assent.solvers.statement import refuted
@@ -97,14 +97,17 @@ class DepthFirst:
             return refuted(compiled, graph_scores, request.started)
         if not compiled.problem.n_links:  # every variable decides alone
             return drive(compiled, graph_scores, AD3(gap_tolerance=self.gap_tolerance), request)
+        return self.attempt(compiled, graph_scores, request).result()
+
+    def attempt(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> _Run:
+        """The same on a graph of which factors are left; its result is stated on demand."""
         run = _Run(self, compiled, graph_scores, request)
-        reason = ""
         try:
             with request.display or nullcontext():
-                reason = run.loop()
+                run.message = run.loop()
         except KeyboardInterrupt:
-            reason = INTERRUPTED
-        return run.conclude(reason)
+            run.message = INTERRUPTED
+        return run
 
 
 def gave_up(result: Result) -> bool:
@@ -150,6 +153,7 @@ class _Run:
         self.trace = Trace()
         self.rounds = 0
         self.finished = False
+        self.message = ""  # why it ended before its time
         if request.known is not None:
             self._take(request.known[compiled.free])
 
@@ -162,7 +166,7 @@ class _Run:
         reads = int((np.diff(self.layout.entry) * np.diff(self.layout.start)).sum())
         step = min(max(1, ENTRIES_PER_CALL // (3 * reads + 1)), ROUNDS_PER_CALL)
         while True:
-            step = int(min(step, most - self.rounds))
+            step = int(min(step, most - self.rounds, self._until_look()))
             code = kernel.search(
                 self.tables.net, self.domains, self.state, self.log, self.work, step
             )
@@ -179,6 +183,8 @@ class _Run:
                 return ROUND_LIMIT
             if self._is_hopeless():
                 return TOO_MANY_CASES
+            if self._is_given_up():
+                return GIVEN_UP
             if time.perf_counter() >= self.request.deadline:
                 return TIME_LIMIT
 
@@ -192,6 +198,20 @@ class _Run:
         return bool(
             nodes >= FEW_NODES and self.rounds > likely * self.state.figures[kernel.PROGRESS]
         )
+
+    def _until_look(self) -> float:
+        """Rounds until somebody wants to know where the search stands."""
+        patience = self.request.search_patience
+        return np.inf if patience is None else patience.until_look(self.rounds)
+
+    def _is_given_up(self) -> bool:
+        """Whether another solver is to go on."""
+        patience = self.request.search_patience
+        if patience is None:
+            return False
+        states, variables, left = self.layout.states, len(self.layout.card), self.domains.size.sum()
+        open_left = (left - variables) / max(1, states - variables)
+        return patience.is_over(self.rounds, left / states, open_left)
 
     def _make_room(self, code: int) -> bool:
         """Twice as much room for what is short; whether there may be as much."""
@@ -267,11 +287,22 @@ class _Run:
 
     # ------------------------------------------------------------ the end
 
-    def conclude(self, reason: str) -> Result:
-        """Restate where the search ended for the written graph."""
-        compiled = self.compiled
+    @property
+    def iterations(self) -> int:
+        return self.rounds
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]`` for the graph as written, if there is one."""
+        return self._best() if self._has_answer else None
+
+    def _best(self) -> NDArray[np.int8]:
         x = self.layout.tabulation.variables.assignment(self.state.best.astype(np.int64))
-        assignment = compiled.full(x)
+        return self.compiled.full(x)
+
+    def result(self) -> Result:
+        """Restate where the search ended for the written graph."""
+        compiled, assignment = self.compiled, self._best()
         check = certify.check_assignment(compiled, self.graph_scores, assignment)
         value = check.value if check.feasible else -np.inf
         proof, bound = self._proof(), max(self.bound, value)
@@ -297,7 +328,7 @@ class _Run:
             trace=self.trace,
             iterations=self.rounds,
             seconds=time.perf_counter() - self.request.started,
-            message=status.value if closed else reason or ROUNDING_ONLY,
+            message=status.value if closed else self.message or ROUNDING_ONLY,
             violated=check.violated,
             consensus=assignment.astype(np.float64),
         )

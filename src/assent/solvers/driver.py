@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,27 @@ def drive(
     return attempt(compiled, graph_scores, solver, request).result()
 
 
-@dataclass(frozen=True)
+class GivenUp(Protocol):
+    """A run that another solver goes on after: an `Ended` one, or a search over tables."""
+
+    message: str
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def trace(self) -> Trace: ...
+
+    @property
+    def iterations(self) -> int: ...
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None: ...
+
+    def result(self) -> Result: ...
+
+
+@dataclass
 class Ended:
     """A run that is over; its result is stated and rechecked when somebody asks for it."""
 
@@ -46,7 +66,6 @@ class Ended:
     status: Status
     message: str
     info: Info
-    plan: str = ""
 
     @property
     def bound(self) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from assent.problem import DualPoint, Float, Problem, Scores
 from assent.solvers.patience import Patience
+from assent.solvers.search_patience import SearchPatience
 from assent.trace import Progress
 
 
@@ -59,6 +60,7 @@ class Request:
         known: an assignment ``[N]`` from an earlier run, an answer to start from.
         display: a live display to be open meanwhile, or None.
         patience: says when a run is given up for another solver's, or None.
+        search_patience: the same of a search over tables.
     """
 
     started: float
@@ -69,6 +71,7 @@ class Request:
     known: NDArray[np.int8] | None = None
     display: Any = None
     patience: Patience | None = None
+    search_patience: SearchPatience | None = None
 
     @property
     def deadline(self) -> float:

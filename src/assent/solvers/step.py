@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from assent.solvers.patience import Patience
+from assent.solvers.search_patience import SearchPatience
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,8 @@ class Step:
     """A solver, in words why it was chosen, and whether nothing is tried after it.
 
     It is given up after so ``many`` iterations, or when its answer does not become clear
-    (`Patience`): the next step has one.
+    (`Patience`), a search over tables when it puts few states away (`SearchPatience`): the next
+    step has an answer.
 
     Example:
         >>> import assent as at
@@ -30,6 +32,7 @@ class Step:
     many: int | None = None
     settles: bool = True
     close: float = np.inf
+    search_patience: SearchPatience | None = None
 
     def patience(self, links: int) -> Patience | None:
         """How long to go on with a problem of so many links; None for as long as it takes."""

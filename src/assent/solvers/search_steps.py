@@ -1,0 +1,83 @@
+"""Depth-first searches over tables as steps: before anything else, or once a look left a gap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assent.problem import POTTS, Problem
+from assent.remembered import remembered
+from assent.solvers.model_shape import (
+    entries_of,
+    has_small_tables,
+    is_pairwise,
+    is_program_quick,
+)
+from assent.solvers.search_patience import SearchPatience
+from assent.solvers.step import Step
+
+# Reading more links and entries of tables than these takes long.
+MOST_SEARCHED = 1_000_000
+
+# Rounds before a first search is looked at, and the open states that may be left then, after twice
+# and after four times as many.  A linear program of small Potts factors takes as long as some
+# eighty rounds, of tables some three hundred, AD3 without one longer than that.
+FIRST_OF_POTTS, LEFT_OF_POTTS = 4, (0.98, 0.7, 0.35)
+FIRST_OF_TABLES, LEFT_OF_TABLES = 8, (0.995, 0.97, 0.9)
+# Most that get so far end before as many rounds over all states.
+MOST_ROUNDS = 250.0
+
+# Where a proof is asked for: up to so many variables, or where tables over two variables are large,
+# a search comes first; it is given up once more rounds of sweeps are likely.
+FEW_VARIABLES = 150
+# ... and up to so many once a look has found an answer to compare with.
+SOME_VARIABLES = 500
+LIKELY_ROUNDS = 5000
+
+WORDS = "DepthFirst, as tables are small: sweeps over them, then case by case."
+
+
+def soon_searched(problem: Problem, tolerance: float) -> Iterator[Step]:
+    """A search over tables of two variables, given up soon unless most states are put away."""
+    from assent.solvers.depth_first import DepthFirst, layout_of
+
+    if not is_pairwise(problem) or entries_of(problem) > MOST_SEARCHED:
+        return
+    if isinstance(layout_of(problem), str):
+        return
+    if POTTS in problem.tables.kind and is_program_quick(problem):
+        patience = SearchPatience(FIRST_OF_POTTS, LEFT_OF_POTTS, MOST_ROUNDS)
+    else:
+        patience = SearchPatience(FIRST_OF_TABLES, LEFT_OF_TABLES, MOST_ROUNDS)
+    solver = DepthFirst(gap_tolerance=tolerance)
+    yield Step(solver, WORDS, is_last=False, search_patience=patience)
+
+
+def depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
+    """A search whose nodes are cheap, given up once it is likely to take long."""
+    from assent.solvers.depth_first import DepthFirst, layout_of
+
+    if isinstance(layout_of(problem), str):
+        return
+    solver = DepthFirst(gap_tolerance=tolerance, likely_rounds=LIKELY_ROUNDS)
+    yield Step(solver, WORDS, is_last=False)
+
+
+@remembered
+def may_be_searched(problem: Problem) -> bool:
+    """Whether few variables are likely to be left undecided by sweeps over all tables."""
+    from assent.solvers.tabulated import find_variables
+
+    if problem.models or entries_of(problem) > MOST_SEARCHED:
+        return False
+    if len(find_variables(problem).card) <= FEW_VARIABLES:
+        return True
+    return not has_small_tables(problem) and is_pairwise(problem)
+
+
+def may_be_searched_with_an_answer(problem: Problem) -> bool:
+    """Whether sweeps may decide most variables once an answer is known, and were not tried yet."""
+    from assent.solvers.tabulated import find_variables
+
+    if problem.models or may_be_searched(problem) or is_pairwise(problem):
+        return False
+    return len(find_variables(problem).card) <= SOME_VARIABLES
