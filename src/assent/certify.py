@@ -215,8 +215,8 @@ def _pair_bounds(
             value = first * links[:, 0] + second * links[:, 1]
             if first and second:
                 value = value + pair_scores
-            wrong = pinned & (truth != np.array([first, second]))
-            best = np.maximum(best, np.where(wrong.any(axis=1), -np.inf, value))
+            wrong = pinned[:, 0] & (truth[:, 0] != first) | pinned[:, 1] & (truth[:, 1] != second)
+            best = np.maximum(best, np.where(wrong, -np.inf, value))
     return best
 
 

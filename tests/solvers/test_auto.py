@@ -143,6 +143,21 @@ def test_parts_are_solved_apart():
     assert not replace(claim, proof=fewer).verify()
 
 
+def test_parts_that_the_relaxation_solves_are_one():
+    rng = np.random.default_rng(1)
+    g, best = crowds(rng, 2)
+    y = g.binary((10, 25), scores=rng.normal(size=(10, 25)), name="y")
+    g.add(at.Pair(y[:, :-1], y[:, 1:], scores=rng.uniform(0.0, 1.0, (10, 24))))
+    alone = at.FactorGraph()
+    z = alone.binary((10, 25), scores=y.graph.variables[-1].scores.reshape(10, 25))
+    alone.add(at.Pair(z[:, :-1], z[:, 1:], scores=g.handles[-1].factor.scores.reshape(10, 24)))
+    best += at.decode(alone, at.IntegerProgram()).value
+    result = at.decode(g, ByParts())
+    assert result.status is at.Status.OPTIMAL and result.value == pytest.approx(best)
+    assert [len(part) for part, _ in result.certificate.proof.parts][:1] == [250]
+    assert len(result.certificate.proof.parts) == 3 and result.certificate.verify()
+
+
 def test_a_small_part_does_not_make_parts_of_a_large_one():
     g, best = crowds(np.random.default_rng(0), 1)
     y = g.binary(3, scores=1.0, name="y")

@@ -25,6 +25,9 @@ from assent.solvers.protocol import Request
 # Parts of fewer coordinates are taken together: one that is narrow stays narrow with others.
 SMALL = 20
 
+# How far a relaxed answer may be from a whole one that it is taken for.
+WHOLE = 1e-3
+
 # What ends the whole run, not just a part of it.
 ENDED = (CALLED_OFF, INTERRUPTED)
 
@@ -36,6 +39,20 @@ def parts_of(compiled: Compiled) -> list[Int64]:
     rest = np.flatnonzero(sizes[labels] < SMALL)
     large = sorted(np.flatnonzero(sizes >= SMALL), key=sizes.__getitem__)
     return [rest] * bool(len(rest)) + [np.flatnonzero(labels == part) for part in large]
+
+
+def _together(compiled: Compiled, whole: Result) -> list[Int64]:
+    """Coordinates of the parts in the graph; those whose relaxed answer is whole are one.
+
+    These are most likely proven by it, all at once.
+    """
+    parts = [compiled.free[part] for part in parts_of(compiled)]
+    distance = np.abs(whole.consensus - whole.certificate.assignment)
+    done = [part for part in parts if distance[part].max() <= WHOLE]
+    if len(done) < 2:
+        return parts
+    rest = [part for part in parts if distance[part].max() > WHOLE]
+    return [np.sort(np.concatenate(done)), *rest]
 
 
 @dataclass(frozen=True)
@@ -68,7 +85,7 @@ class ByParts:
     ) -> Result:
         from assent.solvers.auto import Auto
 
-        parts = [compiled.free[part] for part in parts_of(compiled)]
+        parts = _together(compiled, whole)
         each: Any = Auto(exact=True, gap_tolerance=self.gap_tolerance / len(parts))  # gaps add up
         rows, begin = logic_rows(compiled), whole.certificate.assignment
         best, found, bound = begin.copy(), [], whole.value
