@@ -149,6 +149,25 @@ def test_certificates_are_compared_by_identity():
     assert len({first, second}) == 2
 
 
+@pytest.mark.parametrize("iterations", [1, 3, 200])
+def test_claims_hold_where_large_scores_cancel(iterations):
+    """A bound of 1 beside scores of 1e15 is rounded elsewhere than the sum that rechecks it."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        x = g.binary(6, scores=rng.normal(size=6))
+        i, j = np.triu_indices(6, 1)
+        scores = rng.normal(size=15)
+        scores[:6] = -(10.0 ** rng.integers(8, 16, 6))  # who takes part in these is worth nothing
+        g.add(at.Pair(x[i], ~x[j], scores=rng.permutation(scores)))
+        g.add(at.AtMost(3, x))
+        solver, best = at.AD3(max_iterations=iterations), optimum(g)
+        for result in (at.decode(g, solver), at.decode_many([g], solver=solver)[0]):
+            assert result.certificate.verify(), seed
+            assert result.value <= best + 1e-6 * abs(best)
+            assert result.bound >= best - 1e-6 * abs(best)
+
+
 def test_the_relaxation_is_proven_solved():
     relaxation = at.decode(frustrated()).certificate.relaxation
     assert relaxation.solved

@@ -249,6 +249,8 @@ class _Run:
                 report=report,
             )  # fmt: skip
             self.places = dict(zip(small, places, strict=True))
+            for number in self._rounded():  # what is claimed of them has to be replayed
+                del self.places[number]
         for number, task in enumerate(self.tasks):
             if number not in self.places:
                 result = self._drive(task, interrupted)
@@ -258,6 +260,19 @@ class _Run:
         for task in self.tasks:  # results of results of … would otherwise all be kept
             task.warm = task.known = task.earlier = None
         self.seconds = time.perf_counter() - self.started
+
+    def _rounded(self) -> list[int]:
+        """Problems in which large scores cancel each other."""
+        from assent.solvers.clear_of_rounding import rounding_matters
+
+        found = []
+        for number, (slab, b) in self.places.items():
+            if not slab.is_never_rounded:
+                outcome = slab.outcome(b)
+                claim = min(abs(outcome.bound), abs(outcome.value))
+                if rounding_matters(claim, self.tasks[number].own):
+                    found.append(number)
+        return found
 
     def _job(self, task: Task) -> tuple[Any, ...]:
         compiled = task.compiled

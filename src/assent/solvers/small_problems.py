@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -23,6 +24,7 @@ from assent.kernels import instance, schedule
 from assent.kernels.structures import Layout, make_layout
 from assent.problem import DualPoint, Float, Int64, Problem, Scores, Tables
 from assent.solvers.ad3 import AD3
+from assent.solvers.clear_of_rounding import is_never_rounded
 from assent.solvers.protocol import WarmStart
 from assent.solvers.shares import all_common
 from assent.solvers.starting_point import default_relaxation, first_consensus, link_weights
@@ -125,6 +127,11 @@ class Slab:
 
     def __len__(self) -> int:
         return len(self.outcomes)
+
+    @cached_property
+    def is_never_rounded(self) -> bool:
+        """Whether the bounds of all problems are clear of rounding."""
+        return is_never_rounded(self.batch.theta, self.batch.pair, self.batch.table)
 
     def outcome(self, b: int) -> instance.Outcome:
         """How problem ``b`` ended."""

@@ -10,8 +10,10 @@ import numpy as np
 from assent import certify
 from assent.compiled import Compiled, GraphScores
 from assent.problem import DualPoint, Float
+from assent.proof import LinkScores
 from assent.result import Certificate, Relaxation, Result, Status
 from assent.solvers import infeasible
+from assent.solvers.clear_of_rounding import clear_of_rounding, rounding_matters
 from assent.solvers.endings import ROUNDING_ONLY
 from assent.solvers.protocol import Info
 from assent.solvers.run import Run
@@ -34,6 +36,10 @@ def conclude(run: Run, workspace: Any, status: Status, message: str, info: Info)
     is_ray = run.has_ray
     proof = None if is_ray else _proof(run, workspace)
     bound = best.bound if status is Status.INFEASIBLE else max(best.bound, value)
+    searched = getattr(run.solver, "searches", False)
+    if not searched and rounding_matters(bound, run.graph_scores):
+        proof = LinkScores(best.dual) if proof is None else proof
+        bound = clear_of_rounding(bound, proof, compiled, run.graph_scores)
     certificate = Certificate(
         value=value,
         bound=bound,
@@ -45,7 +51,7 @@ def conclude(run: Run, workspace: Any, status: Status, message: str, info: Info)
         assignment=assignment,
         flat_dual=best.dual,
         is_ray=is_ray,
-        searched=getattr(run.solver, "searches", False),
+        searched=searched,
         proof=proof,
     )
     status, message = _final_status(certificate, run.solver.gap_tolerance, status, message)
