@@ -78,11 +78,11 @@ def test_exact_answers_equal_enumeration(seeds):
         (lambda rng: grid(rng, 4), False, "Elimination, as the graph is narrow: at most"),
         (lambda rng: grid(rng, 40), False, "RoofDuality, as all factors are over two binary"),
         (lambda rng: grid(rng, 40, 0.01), True, "RoofDuality, .*: one flow.$"),
-        (lambda rng: grid(rng, 16, 1.0, 4), False, "DepthFirst, as tables .* Then LinearProgram"),
-        (lambda rng: tables(rng, 12, 2.0), False, "DepthFirst, as tables .* Then LinearProgram"),
-        (lambda rng: tables(rng, 12, 0.3), False, "DepthFirst, as tables .* case by case.$"),
+        (lambda rng: grid(rng, 16, 1.0, 4), False, "DepthFirst, as factors .* Then LinearProgram"),
+        (lambda rng: tables(rng, 12, 2.0), False, "DepthFirst, as factors .* Then LinearProgram"),
+        (lambda rng: tables(rng, 12, 0.3), False, "DepthFirst, as factors .* case by case.$"),
         (wide_rules, False, "AD3 for a moment, .* Then LinearProgram, as it is small"),
-        (lambda rng: grid(rng, 16, 0.3, 4), True, "DepthFirst, as tables .* case by case.$"),
+        (lambda rng: grid(rng, 16, 0.3, 4), True, "DepthFirst, as factors .* case by case.$"),
     ],
 )
 def test_the_plan_says_what_was_chosen(make, exact, words):

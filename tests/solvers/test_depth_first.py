@@ -187,17 +187,17 @@ def test_an_interrupt_keeps_what_there_is():
     assert result.feasible and result.certificate.verify()
 
 
-def test_what_is_no_table_is_refused():
+def test_what_it_cannot_search_is_refused():
     g = at.FactorGraph()
     x = g.binary(40, scores=1.0)
-    g.add(at.AtMost(20, x))
-    with pytest.raises(ModelError, match="DepthFirst cannot search this graph"):
+    g.add(at.Knapsack(x, weights=np.arange(1.0, 41.0), capacity=100.0))
+    with pytest.raises(ModelError, match="DepthFirst cannot search this graph: link scores show"):
         at.decode(g, DepthFirst())
     h = at.FactorGraph()
-    tag = h.categorical(1, states=3)[0]
-    y = h.binary(1)[0]
-    h.add(at.AtMostOne([tag.state(0), tag.state(1), y]))
-    with pytest.raises(ModelError, match="names several states"):
+    tag = h.categorical(3, states=3)
+    h.add(at.Chain(tag, transitions=np.eye(3)))
+    h.add(at.AtMostOne(tag.state(1)))
+    with pytest.raises(ModelError, match="a Chain is not written out"):
         at.decode(h, DepthFirst())
 
 

@@ -18,6 +18,7 @@ from assent.cases import CLOSED, EMPTY, PUT_AWAY, TWO_CASES
 from assent.kernels.jit import jit
 from assent.kernels.propagate import lean
 from assent.kernels.table_answers import improve, worth
+from assent.kernels.table_counts import read_constraints
 from assent.kernels.table_sweeps import look, put_away, sweep
 
 # Why a search returns.
@@ -124,9 +125,9 @@ def keep_better(net, state):
 
 
 @lean
-def offer(net, state, total):
+def offer(net, state, work):
     """Improve the answer at hand and keep it if it is the best."""
-    improve(net, state.x, total, SWITCHES)
+    improve(net, state.x, work.total, work.load, SWITCHES)
     keep_better(net, state)
 
 
@@ -198,13 +199,14 @@ def play_round(net, domains, state, log, work):
     """One round of a node; returns what to do next."""
     figures = state.figures
     cutoff = cutoff_of(figures)
+    read_constraints(net, domains, state.point, work)
     for forward in (True, False):
         bound = sweep(net, domains, state.point, forward, work)
         if bound <= cutoff:
             close(state, log, bound)
             return BACK
     bound = look(net, domains, state.point, work, state.losses, state.x)
-    offer(net, state, work.total)
+    offer(net, state, work)
     cutoff = cutoff_of(figures)
     if bound <= cutoff:
         close(state, log, bound)

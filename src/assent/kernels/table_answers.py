@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from assent.kernels.literal_sweeps import add_words, change_loads, count_loads
 from assent.kernels.propagate import lean
+from assent.kernels.table_counts import worth_of
+from assent.kernels.table_scopes import WRITTEN
 
 # A switch has to gain more than rounding, relative to the total.
 GAIN = 1e-9
@@ -24,16 +27,21 @@ def worth(net, x):
     for v in range(len(net.card)):
         value += net.theta[net.first[v] + x[v]]
     for f in range(len(net.start) - 1):
-        value += net.table[entry_at(net, f, x)]
+        if net.form[f] == WRITTEN:
+            value += net.table[entry_at(net, f, x)]
+        else:
+            value += worth_of(net, f, x)
     return value
 
 
 @lean
-def switch(net, v, x, total):
+def switch(net, v, x, total, load):
     """Give a variable its best state, all others as they are; whether that is another."""
     for s in range(net.card[v]):
         total[s] = net.theta[net.first[v] + s]
-    for a in range(net.around_start[v], net.around_start[v + 1]):
+    if net.literals[v] < net.around_start[v + 1]:
+        add_words(net, v, x, total, load)
+    for a in range(net.around_start[v], net.literals[v]):
         slot = net.around[a]
         at = entry_at(net, net.factor[slot], x) - x[v] * net.stride[slot]
         for s in range(net.card[v]):
@@ -42,18 +50,22 @@ def switch(net, v, x, total):
     for s in range(net.card[v]):
         if total[s] > total[best] + GAIN * (1.0 + abs(total[best])):
             best = s
-    changed = best != x[v]
+    if best == x[v]:
+        return False
+    if net.literals[v] < net.around_start[v + 1]:
+        change_loads(net, v, x[v], best, load)
     x[v] = best
-    return changed
+    return True
 
 
 @lean
-def improve(net, x, total, most):
+def improve(net, x, total, load, most):
     """Switch single variables while that helps, in at most so many rounds."""
+    count_loads(net, x, load)
     for _ in range(most):
         changed = False
         for v in range(len(net.card)):
-            if switch(net, v, x, total):
+            if switch(net, v, x, total, load):
                 changed = True
         if not changed:
             return

@@ -9,23 +9,68 @@ from assent.kernels.propagate import lean
 from assent.kernels.table_scopes import (
     ACROSS,
     ALONG,
+    CODE,
     COUNT,
+    FACTOR,
+    FOUR,
     LINK,
+    PAIR,
     SIZE,
     SLOT,
     SLOTS,
+    WRITTEN,
     is_written,
 )
+from assent.problem import ANYOF
 
 
 @jit
-def find_strides(start, scope, card, stride):
-    """From an entry to that of the next state of each slot, the last slot fastest."""
+def find_strides(start, scope, card, form, stride, at):
+    """From an entry to that of the next state of each slot, and where its messages begin.
+
+    The last slot is fastest.  A literal has two states: not named, and named.
+    """
+    at[0] = 0
     for f in range(len(start) - 1):
         step = 1
+        for k in range(start[f], start[f + 1]):
+            at[k + 1] = at[k] + (card[scope[k]] if form[f] == WRITTEN else 2)
         for k in range(start[f + 1] - 1, start[f] - 1, -1):
             stride[k] = step
-            step *= card[scope[k]]
+            if form[f] == WRITTEN or form[f] == FOUR:
+                step *= at[k + 1] - at[k]
+
+
+@jit
+def place_literals(
+    groups, lits, is_block, k, var_of, state_of, card, start, at, form, limit, weight, named,
+    negated, several, places,
+):  # fmt: skip
+    """All about factors that are not written out: their links have two messages each."""
+    factor = 0
+    latest = np.full(len(card), -1)  # slot that spoke of each variable
+    for g in range(len(groups)):
+        group = groups[g]
+        for f in range(group[COUNT]):
+            if not is_written(group, f, is_block):
+                continue
+            begin, link = start[factor], group[LINK] + f * group[ALONG]
+            if form[factor] == WRITTEN:
+                factor += 1
+                continue
+            limit[factor] = 0.0 if group[CODE] == PAIR else k[group[FACTOR] + f]
+            for j in range(group[SIZE]):
+                lit, slot = lits[link + j * group[ACROSS]], begin + j
+                c = lit if lit >= 0 else ~lit
+                named[slot], negated[slot] = state_of[c], lit < 0
+                weight[slot] = 2.0 if form[factor] == ANYOF and j + 1 < group[SIZE] else 1.0
+                places[link + j * group[ACROSS], 0] = at[slot] + (1 if lit >= 0 else 0)
+                places[link + j * group[ACROSS], 1] = at[slot] + (0 if lit >= 0 else 1)
+                before = latest[var_of[c]]
+                if before >= begin:
+                    several[before], several[slot] = True, True
+                latest[var_of[c]] = slot
+            factor += 1
 
 
 @lean
@@ -46,9 +91,9 @@ def are_variables(slot, uses, states, first):
 @jit
 def place_links(
     groups, lits, is_block, slot_states, slot_first, var_of, state_of, card, alone, start, scope,
-    at, named, other, places,
+    at, form, named, other, places,
 ):  # fmt: skip
-    """Which messages the links of all factors stand for, ``places[n_links, 2]``.
+    """Which messages the links of all tables stand for, ``places[n_links, 2]``.
 
     A link's score is the difference of two messages, the second less the first: for a positive
     literal that of its state and of another one, -1 where every state has a link of its own, as
@@ -66,6 +111,9 @@ def place_links(
             if not is_written(group, f, is_block):
                 continue
             link, begin = group[LINK] + f * group[ALONG], start[factor]
+            if form[factor] != WRITTEN:
+                factor += 1
+                continue
             uses[:size] = 0
             for j in range(size):
                 lit, k = lits[link + j * group[ACROSS]], 0

@@ -15,6 +15,14 @@ from assent.problem import KNAPSACK, SUM
 PAIR = 5
 TABLE = 8
 
+# Forms of factors: tables over their variables, and what is not written out but has a slot per
+# literal, constraints with their codes and factors of two literals.
+WRITTEN = -1
+FOUR = 6
+
+# Four entries are a table, whoever wrote them.
+SMALLEST = 4
+
 # Columns of ``groups``.
 CODE = 0
 COUNT = 1  # factors in the group
@@ -104,12 +112,16 @@ def read_lits(group, f, lits, own):
 
 
 @jit
-def find_scopes(groups, lits, is_block, var_of, card, most, start, scope, entry):
+def find_scopes(groups, lits, is_block, var_of, card, most, keep, start, scope, entry, form):
     """The distinct variables of every factor and its joint states; the number of tables.
 
     Those of every variable come first, each a table of its own: table ``f`` is over
     ``scope[start[f]:start[f + 1]]`` and has the entries ``entry[f]`` to ``entry[f + 1]``.
     Returns -1 if one has more than ``most`` joint states.
+
+    With ``keep`` pairs and constraints are not written out unless they are quite small.  They are
+    over the variables of all literals, with four entries for two literals, else one.  ``form`` of
+    every factor, counted from the first behind the variables, tells which they are.
     """
     start[0], entry[0] = 0, 0
     for v in range(len(card)):
@@ -121,7 +133,10 @@ def find_scopes(groups, lits, is_block, var_of, card, most, start, scope, entry)
             if not is_written(group, f, is_block):
                 continue
             begin, total = count, 1
+            written = not keep or group[CODE] >= TABLE
             for j in range(group[SIZE]):
+                if not written and total > SMALLEST:
+                    break
                 lit = lits[group[LINK] + f * group[ALONG] + j * group[ACROSS]]
                 v = var_of[lit if lit >= 0 else ~lit]
                 known = False
@@ -133,6 +148,14 @@ def find_scopes(groups, lits, is_block, var_of, card, most, start, scope, entry)
                     total *= card[v]
                     if total > most:
                         return -1
+            form[tables - len(card)] = WRITTEN
+            if not written and (total > SMALLEST or count - begin < group[SIZE]):
+                two = group[SIZE] == 2
+                form[tables - len(card)], total = FOUR if two else group[CODE], 4 if two else 1
+                for j in range(group[SIZE]):
+                    lit = lits[group[LINK] + f * group[ALONG] + j * group[ACROSS]]
+                    scope[begin + j] = var_of[lit if lit >= 0 else ~lit]
+                count = begin + group[SIZE]
             tables += 1
             start[tables], entry[tables] = count, entry[tables - 1] + total
     return tables

@@ -20,12 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit
+from assent.kernels.literal_sweeps import give_literals, hear_literals, take_literals
 from assent.kernels.propagate import lean
-
-# The same as ``lean``, written out where it is called: handing over a dozen arrays takes longer
-# than a small table does.
-inlined = jit(inline="always", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+from assent.kernels.table_counts import inlined, tell, tell_all
 
 
 class Net(NamedTuple):
@@ -43,8 +40,14 @@ class Net(NamedTuple):
     at: np.ndarray  # int64[slots + 1]: where the messages of a slot begin
     named: np.ndarray  # int32[slots]: the one state that a factor tells from others, -1 if all
     other: np.ndarray  # int32[slots]: a state that it does not name
+    form: np.ndarray  # int8[F]: WRITTEN, or what a factor is if it is not written out
+    limit: np.ndarray  # float64[F]: the right-hand side of such a constraint
+    weight: np.ndarray  # float64[slots]: what its literals add to its load
+    negated: np.ndarray  # bool[slots]
+    several: np.ndarray  # bool[slots]: whether it names other states of the variable too
     around_start: np.ndarray  # int64[V + 1]
-    around: np.ndarray  # int32[slots]: the slots of each variable
+    around: np.ndarray  # int32[slots]: the slots of each variable, those of tables first
+    literals: np.ndarray  # int64[V]: where others begin among them
 
 
 class Domains(NamedTuple):
@@ -59,10 +62,23 @@ class Domains(NamedTuple):
 class Work(NamedTuple):
     """Scratch."""
 
-    reports: np.ndarray  # float64[most slots around a variable, most states]
+    reports: np.ndarray  # float64[most slots around a variable + 1, most states]
     total: np.ndarray  # float64[most states]
     joint: np.ndarray  # int32[most slots of a factor]
     leads: np.ndarray  # bool[most slots around a variable]
+    truth: np.ndarray  # int8[slots]: what is known of literals, ...
+    gain: np.ndarray  # float64[slots]: ... what they gain by being true,
+    part: np.ndarray  # float64[slots]: what they count while open ones are false,
+    order: np.ndarray  # int32[slots]: those of each factor by gain,
+    rank: np.ndarray  # int32[slots]: and where they stand there
+    base: np.ndarray  # float64[F]: sums of parts
+    held: np.ndarray  # float64[F]: loads of literals known to be true
+    told: np.ndarray  # int8[slots]: what an answer tells of literals so far, ...
+    told_base: np.ndarray  # float64[F]: ... and the same of it
+    told_held: np.ndarray  # float64[F]
+    lowest: np.ndarray  # int32[F]: the first variable of a constraint that is not decided
+    highest: np.ndarray  # int32[F]: the last one
+    load: np.ndarray  # float64[F]: that of an answer
 
 
 @lean
@@ -201,7 +217,7 @@ def collect(net, domains, point, v, forward, work):
     for s in left(net, domains, v):
         work.total[s] = point[own + s]
     ahead, back = 0, 0
-    for a in range(net.around_start[v], net.around_start[v + 1]):
+    for a in range(net.around_start[v], net.literals[v]):
         number = a - net.around_start[v]
         out = work.reports[number]
         report(net, domains, point, net.around[a], work.joint, out)
@@ -211,6 +227,9 @@ def collect(net, domains, point, v, forward, work):
         work.leads[number] = behind if forward else before
         ahead += behind
         back += before
+    if net.literals[v] < net.around_start[v + 1]:
+        others = take_literals(net, domains, point, v, forward, work)
+        ahead, back = ahead + others[0], back + others[1]
     return 1.0 / max(ahead, back, 1)
 
 
@@ -255,11 +274,13 @@ def visit(net, domains, point, v, forward, work):
         point[own + s] = work.total[s]
     point[len(point) - 1] += top
     decided = domains.size[v] == 1
-    for a in range(net.around_start[v], net.around_start[v + 1]):
+    for a in range(net.around_start[v], net.literals[v]):
         number = a - net.around_start[v]
         leads = work.leads[number] and not decided
         given = share if leads else 0.0
         hand_on(net, domains, point, v, net.around[a], given, work.reports[number], work.total)
+    if net.literals[v] < net.around_start[v + 1]:
+        give_literals(net, domains, point, v, share, work)
 
 
 @inlined
@@ -321,6 +342,7 @@ def look(net, domains, point, work, losses, x):
     """
     bound = point[len(point) - 1]
     messages = net.at[len(net.scope)]
+    tell_all(work)
     for v in range(len(net.card)):
         x[v] = domains.states[net.first[v]]
         if point[settled_at(net, v)] != 0.0:
@@ -331,7 +353,10 @@ def look(net, domains, point, work, losses, x):
         bound += lose(net, domains, v, own, losses)
         for s in left(net, domains, v):
             work.total[s] = own[s]
-        for a in range(net.around_start[v], net.around_start[v + 1]):
+        has_literals = net.literals[v] < net.around_start[v + 1]
+        if has_literals:
+            bound += hear_literals(net, domains, point, v, x, work, losses)
+        for a in range(net.around_start[v], net.literals[v]):
             slot, out = net.around[a], work.reports[0]
             report(net, domains, point, slot, work.joint, out)
             best = lose(net, domains, v, out, losses)
@@ -341,4 +366,6 @@ def look(net, domains, point, work, losses, x):
         for s in left(net, domains, v):
             if work.total[s] > work.total[x[v]]:
                 x[v] = s
+        if has_literals:
+            tell(net, v, x[v], work)
     return bound

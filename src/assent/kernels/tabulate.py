@@ -18,12 +18,14 @@ from assent.kernels.table_scopes import (
     ENTRIES,
     ENTRY,
     FACTOR,
+    FOUR,
     PAIR,
     SIZE,
     SLOT,
     SLOTS,
     TABLE,
     WEIGHT,
+    WRITTEN,
     is_written,
     read_lits,
 )
@@ -99,6 +101,19 @@ def fill_pair(score, lits, var_of, state_of, card, scope, states, truth, out):
         read_truths(lits, var_of, state_of, scope, states, truth)
         out[entry] = score if truth[0] and truth[1] else 0.0
         next_state(card, scope, states)
+
+
+@lean
+def fill_four(code, k, factor, pair, row, lits, truth, out):
+    """What a pair or a constraint says of two literals, each false and true as coordinates."""
+    for entry in range(4):
+        for j in range(2):
+            truth[j] = ((entry >> (1 - j)) & 1 == 1) != (lits[j] < 0)
+        if code == PAIR:
+            out[entry] = pair[row] if truth[0] and truth[1] else 0.0
+        else:
+            fine = holds(code, k[factor], pair, 0.0, truth)
+            out[entry] = 0.0 if fine else -np.inf
 
 
 @lean
@@ -239,7 +254,7 @@ def read_weights(group, f, weights, out):
 @jit
 def fill(
     groups, lits, is_block, k, weights, capacity, slot_states, slot_first, var_of, state_of, card,
-    start, scope, entry, pair, table, out,
+    start, scope, entry, form, pair, table, out,
 ):  # fmt: skip
     """All factors as tables over variables, end to end in ``out``; see `find_scopes`."""
     links, slots = groups[:, SIZE].max(), max(groups[:, SLOTS].max(), 1)
@@ -257,7 +272,11 @@ def fill(
                 continue
             read_lits(group, f, lits, own)
             over, to = scope[start[t] : start[t + 1]], out[entry[t] - first : entry[t + 1] - first]
-            if code == PAIR:
+            if form[t - len(card)] == FOUR:
+                fill_four(code, k, group[FACTOR] + f, pair, f, own, truth, to)
+            elif form[t - len(card)] != WRITTEN:
+                to[0] = -np.inf
+            elif code == PAIR:
                 fill_pair(pair[f], own, var_of, state_of, card, over, states, truth, to)
             elif code >= TABLE:
                 begin = group[ENTRY] + f * group[ENTRIES]

@@ -1,4 +1,4 @@
-"""DepthFirst: the optimum of small tables, by a compiled search whose nodes are cheap."""
+"""DepthFirst: the optimum of tables and constraints, by a compiled search with cheap nodes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from assent.cases import CLOSED, Cases, link_scores
 from assent.compiled import Compiled, GraphScores
 from assent.errors import ModelError
 from assent.kernels import depth_first as kernel
+from assent.kernels.table_scopes import WRITTEN
 from assent.kernels.table_sweeps import Domains, Work
 from assent.problem import KNAPSACK, DualPoint, Float, Problem, Scores
 from assent.remembered import remembered
@@ -26,7 +27,7 @@ from assent.solvers.protocol import Request
 from assent.solvers.settings import check_count, check_tolerance
 from assent.solvers.statement import refuted
 from assent.solvers.table_net import Layout, TableNet
-from assent.solvers.tabulated import tabulation
+from assent.solvers.tabulated import partial_tabulation
 from assent.trace import Progress, Trace
 
 # Entries of one table over three variables or more, and of all tables together.
@@ -57,12 +58,13 @@ PROOF_TOO_LARGE = f"The proof grew too large. {Status.STOPPED.value}"
 
 @dataclass(frozen=True)
 class DepthFirst:
-    """Depth-first search over tables: quick where a few hundred cases are enough.
+    """Depth-first search over tables and constraints: quick where some hundred cases are enough.
 
     Every node sweeps over the variables, passing messages as `TRWS` does, and puts away states
     that cannot be better than the best answer; of the rest, the variable that is tied most
-    strongly to others makes two cases.  Factors are written out as tables; larger constraints and
-    structures are refused.  The proof is what the search wrote down (`Cases`).
+    strongly to others makes two cases.  Constraints may be over any number of literals; large
+    tables, knapsacks and structures are refused.  The proof is what the search wrote down
+    (`Cases`).
 
     Attributes:
         gap_tolerance: relative gap at which an answer counts as optimal.
@@ -120,7 +122,7 @@ def layout_of(problem: Problem) -> Layout | str:
     """The problem's tables, or why they cannot be searched, in words."""
     if KNAPSACK in problem.group_kind:
         return "link scores show less of a knapsack than its table does"
-    tables = tabulation(problem)
+    tables = partial_tabulation(problem)
     if isinstance(tables, str):
         return tables
     shape = tables.shape
@@ -384,9 +386,16 @@ def _work(layout: Layout) -> Work:
     """Scratch for the largest of everything."""
     around = max(1, int(np.diff(layout.around_start).max(initial=1)))
     states, slots = int(layout.card.max()), int(np.diff(layout.start).max(initial=1))
+    literals, factors = len(layout.scope), len(layout.form)
+    if (layout.form == WRITTEN).all():
+        literals = factors = 0
+    order = np.arange(literals, dtype=np.int32)
     return Work(
-        np.zeros((around, states)), np.zeros(states), np.zeros(slots, np.int32),
-        np.zeros(around, np.bool_),
+        np.zeros((around + 1, states)), np.zeros(states), np.zeros(slots, np.int32),
+        np.zeros(around, np.bool_), np.zeros(literals, np.int8), np.zeros(literals),
+        np.zeros(literals), order, order.copy(), np.zeros(factors), np.zeros(factors),
+        np.zeros(literals, np.int8), np.zeros(factors), np.zeros(factors),
+        np.zeros(factors, np.int32), np.zeros(factors, np.int32), np.zeros(factors),
     )  # fmt: skip
 
 

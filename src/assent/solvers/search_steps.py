@@ -32,8 +32,12 @@ FEW_VARIABLES = 150
 # ... and up to so many once a look has found an answer to compare with.
 SOME_VARIABLES = 500
 LIKELY_ROUNDS = 5000
+# With constraints over more than a few literals, up to so many links: then a linear program, which
+# sees all of them at once, is quicker.
+FEW_LITERALS = 4
+LINKS_BESIDE_CONSTRAINTS = 1500
 
-WORDS = "DepthFirst, as tables are small: sweeps over them, then case by case."
+WORDS = "DepthFirst, as factors are small: sweeps over them, then case by case."
 
 
 def soon_searched(problem: Problem, tolerance: float) -> Iterator[Step]:
@@ -70,7 +74,7 @@ def may_be_searched(problem: Problem) -> bool:
     if problem.models or entries_of(problem) > MOST_SEARCHED:
         return False
     if len(find_variables(problem).card) <= FEW_VARIABLES:
-        return True
+        return not _has_long_constraints(problem)
     return not has_small_tables(problem) and is_pairwise(problem)
 
 
@@ -80,4 +84,15 @@ def may_be_searched_with_an_answer(problem: Problem) -> bool:
 
     if problem.models or may_be_searched(problem) or is_pairwise(problem):
         return False
-    return len(find_variables(problem).card) <= SOME_VARIABLES
+    few = len(find_variables(problem).card) <= SOME_VARIABLES
+    return few and not _has_long_constraints(problem)
+
+
+def _has_long_constraints(problem: Problem) -> bool:
+    """Whether there are many links, and constraints over many literals beside tables."""
+    from assent.solvers.depth_first import layout_of
+
+    if problem.n_links <= LINKS_BESIDE_CONSTRAINTS:
+        return False
+    layout = layout_of(problem)
+    return isinstance(layout, str) or layout.most_literals > FEW_LITERALS

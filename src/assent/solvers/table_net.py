@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels.table_places import block_links, find_ranges, find_strides, place_links
+from assent.kernels.table_places import (
+    block_links,
+    find_ranges,
+    find_strides,
+    place_links,
+    place_literals,
+)
+from assent.kernels.table_scopes import WRITTEN
 from assent.kernels.table_sweeps import Net
 from assent.problem import Float, Int64, Scores
 from assent.solvers.tabulated import Tabulation
@@ -47,21 +54,30 @@ class Layout:
         self.entry = shape.entry[n:] - self.states
         arity = np.diff(self.start)
         self.factor = np.repeat(np.arange(len(arity), dtype=np.int32), arity)
-        self.stride = np.empty(len(self.scope), np.int64)
-        find_strides(self.start, self.scope, self.card, self.stride)
-        self.at = np.concatenate([[0], np.cumsum(self.card[self.scope])]).astype(np.int64)
-        self.around = np.argsort(self.scope, kind="stable").astype(np.int32)
+        self.form, slots = tabulation.form, len(self.scope)
+        self.stride, self.at = np.empty(slots, np.int64), np.empty(slots + 1, np.int64)
+        find_strides(self.start, self.scope, self.card, self.form, self.stride, self.at)
+        is_literal = (self.form != WRITTEN)[self.factor]
+        self.around = np.lexsort((is_literal, self.scope)).astype(np.int32)
         counts = np.bincount(self.scope, minlength=n)
         self.around_start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self.named = np.full(len(self.scope), -1, np.int32)
-        self.other = np.full(len(self.scope), -1, np.int32)
+        own = np.bincount(self.scope[is_literal], minlength=n)
+        self.literals = self.around_start[1:] - own
+        self.named, self.other = np.full((2, slots), -1, np.int32)
+        self.limit, self.weight = np.zeros(len(self.form)), np.zeros(slots)
+        self.negated, self.several = np.zeros((2, slots), np.bool_)
         self.blocks = _block_links(tabulation)
         self.places = np.full((tabulation.problem.n_links, 2), -1, np.int64)
 
     @property
     def messages(self) -> int:
-        """How many there are: one per slot and state."""
+        """How many there are: one per slot and state, two per literal."""
         return int(self.at[-1])
+
+    @property
+    def most_literals(self) -> int:
+        """Of a constraint that is not written out."""
+        return int(np.diff(self.start)[self.form != WRITTEN].max(initial=0))
 
     def alone(self) -> NDArray[np.bool_]:
         """Which variables are one coordinate, true in state 1."""
@@ -74,11 +90,17 @@ class Layout:
         """Find out which messages links stand for; False if a factor asks for too much."""
         tabulation, own = self.tabulation, self.tabulation.variables
         tables = tabulation.problem.tables
+        if (self.form != WRITTEN).any():
+            place_literals(
+                tabulation.groups, tabulation.lits, own.is_block, tabulation.problem.k, own.var_of,
+                own.state_of, self.card, self.start, self.at, self.form, self.limit, self.weight,
+                self.named, self.negated, self.several, self.places,
+            )  # fmt: skip
         return bool(
             place_links(
                 tabulation.groups, tabulation.lits, own.is_block, tables.states, tables.first,
                 own.var_of, own.state_of, own.card, self.alone(), self.start, self.scope, self.at,
-                self.named, self.other, self.places,
+                self.form, self.named, self.other, self.places,
             )
         )  # fmt: skip
 
@@ -95,7 +117,9 @@ class Layout:
             entries = np.where(np.isneginf(entries), never, entries)
         net = Net(
             self.card, self.first, theta, self.start, self.scope, self.factor, self.stride,
-            self.entry, entries, self.at, self.named, self.other, self.around_start, self.around,
+            self.entry, entries, self.at, self.named, self.other, self.form, self.limit,
+            self.weight, self.negated, self.several, self.around_start, self.around,
+            self.literals,
         )  # fmt: skip
         return TableNet(net, least - margin, self._strengths(top - low, forbidden))
 

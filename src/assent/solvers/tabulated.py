@@ -84,6 +84,7 @@ class Tabulation:
         lits: literals of all links.
         shape: scopes and sizes of the tables, those of single variables first; no entry is
             written yet.
+        form: ``[factors]`` WRITTEN, or what is not written out as a table.
     """
 
     of: ReferenceType[Problem]  # kept by others: this is kept as long as the problem is
@@ -91,6 +92,7 @@ class Tabulation:
     groups: Int64
     lits: Int32
     shape: Model
+    form: NDArray[np.int8]
 
     @property
     def problem(self) -> Problem:
@@ -125,7 +127,7 @@ class Tabulation:
         tabulate.fill(
             self.groups, self.lits, v.is_block, p.k, p.weights, p.capacity, p.tables.states,
             p.tables.first, v.var_of, v.state_of, v.card, shape.start, shape.scope, shape.entry,
-            scores.pair, scores.table, out,
+            self.form, scores.pair, scores.table, out,
         )  # fmt: skip
         return out
 
@@ -144,6 +146,16 @@ class Tabulation:
 @remembered
 def tabulation(problem: Problem) -> Tabulation | str:
     """The problem's factors as tables, or what cannot be written out, in words."""
+    return _tabulate(problem, keep=False)
+
+
+@remembered
+def partial_tabulation(problem: Problem) -> Tabulation | str:
+    """The same with pairs and constraints as they are, unless they are quite small."""
+    return _tabulate(problem, keep=True)
+
+
+def _tabulate(problem: Problem, keep: bool) -> Tabulation | str:
     if problem.models:
         return f"a {problem.models[0].structure.kind} is not written out"
     variables, groups, lits = find_variables(problem), _groups(problem), problem.all_lits
@@ -151,14 +163,17 @@ def tabulation(problem: Problem) -> Tabulation | str:
     most = len(card) + problem.n_pairs + problem.n_logic + int(problem.tables.factor[-1])
     start, entry = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
     scope = np.empty(len(card) + len(lits), np.int32)
+    form = np.empty(most - len(card), np.int8)
     count = table_scopes.find_scopes(
-        groups, lits, variables.is_block, variables.var_of, card, LARGEST_TABLE, start, scope, entry
-    )
+        groups, lits, variables.is_block, variables.var_of, card, LARGEST_TABLE, keep, start, scope,
+        entry, form,
+    )  # fmt: skip
     if count < 0:
         return TOO_MANY
     start, entry = start[: count + 1], entry[: count + 1]
     shape = Model(card, start, scope[: start[-1]], entry, np.zeros(0))
-    made = Tabulation(ref(problem), variables, groups, lits, shape)
+    form = form[: count - len(card)]
+    made = Tabulation(ref(problem), variables, groups, lits, shape, form)
     return TOO_MANY if made.entries > MOST_ENTRIES else made
 
 

@@ -1,0 +1,142 @@
+"""DepthFirst with constraints over many literals, which are not written out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.problem import ANYOF, CAP, PARITY, SUM
+from assent.solvers.depth_first import DepthFirst, layout_of
+from tests.oracles.sweep import sweep_seeds
+from tests.strategies import optimum
+
+
+def any_literals(rng, pool, count):
+    """Some literals, a third of them negated."""
+    chosen = rng.choice(len(pool), min(count, len(pool)), replace=False)
+    return [~pool[i] if rng.random() < 0.35 else pool[i] for i in chosen]
+
+
+def any_constraint(rng, literals):
+    """One of all kinds."""
+    n, number = len(literals), int(rng.integers(8))
+    k = int(rng.integers(1, n))
+    with_output = {"output": literals[-1]} if n > 2 else {}
+    inputs = literals[:-1] if n > 2 else literals
+    return (
+        lambda: at.AtMost(k, literals),
+        lambda: at.AtLeast(k, literals),
+        lambda: at.Exactly(k, literals),
+        lambda: at.ExactlyOne(literals),
+        lambda: at.Parity(literals),
+        lambda: at.AtLeastOne(inputs, **with_output),
+        lambda: at.All(inputs, **with_output) if with_output else at.AtMostOne(literals),
+        lambda: at.AtMostOne(inputs, **with_output),
+    )[number]()
+
+
+def constrained_graph(rng):
+    """Constraints over binary variables and states of categorical ones, tables and pairs."""
+    g = at.FactorGraph()
+    binaries, tags, states = (int(n) for n in rng.integers([3, 1, 3], [8, 4, 5]))
+    whole = rng.random() < 0.3  # ties
+
+    def draw(*shape):
+        scores = 2.0 * rng.normal(size=shape)
+        return np.round(scores) if whole else scores
+
+    x = g.binary(binaries, scores=draw(binaries))
+    tag = g.categorical(tags, states=states, scores=draw(tags, states))
+    pool = [*x, *(tag[i].state(s) for i in range(tags) for s in range(states))]
+    for _ in range(rng.integers(2, 6)):
+        g.add(any_constraint(rng, any_literals(rng, pool, int(rng.integers(2, 8)))))
+    for _ in range(rng.integers(1, 5)):
+        g.add(at.Pair(*any_literals(rng, pool, 2), scores=float(draw(1)[0])))
+    if tags > 1:
+        scores = draw(states, states)
+        scores[rng.random((states, states)) < 0.1] = -np.inf
+        g.add(at.Dense(tag[0], tag[1], scores=scores))
+    if rng.random() < 0.2:
+        g.fix(x[0], int(rng.integers(2)))
+    return g
+
+
+@sweep_seeds(0.5)
+def test_equals_enumeration_under_constraints(seeds):
+    for seed in seeds:
+        g = constrained_graph(np.random.default_rng(seed))
+        compiled, best = g.compile(), optimum(g)
+        if compiled.conflict is None and isinstance(layout_of(compiled.problem), str):
+            continue  # a constraint makes a variable whole, and a table is about others
+        result = at.decode(g, DepthFirst())
+        assert result.certificate.verify(), seed
+        if best == -np.inf:
+            assert not result.feasible
+        else:
+            assert result.status is at.Status.OPTIMAL, seed
+            assert result.value == pytest.approx(best, rel=1e-9, abs=1e-9), seed
+
+
+def test_all_forms_are_searched_as_they_are():
+    rng = np.random.default_rng(0)
+    g = at.FactorGraph()
+    x = g.binary(40, scores=rng.normal(size=40))
+    g.add(at.AtMost(9, x))
+    g.add(at.Exactly(3, [*x[:6], *~x[6:10]]))
+    g.add(at.AtLeastOne(x[10:20], output=x[20]))
+    g.add(at.Parity(x[18:30]))
+    g.add(at.Pair(x[:-1], x[1:], scores=2.0 * rng.normal(size=39)))
+    layout = layout_of(g.compile().problem)
+    assert {CAP, SUM, ANYOF, PARITY} <= set(layout.form.tolist())
+    result = at.decode(g, DepthFirst())
+    assert result.status is at.Status.OPTIMAL and result.certificate.verify()
+    assert result.value == pytest.approx(at.decode(g, at.IntegerProgram()).value)
+
+
+def people_on_tasks(seed, people=8, tasks=7):
+    """An assignment with limits, rules and rewards: some constraints name states of everybody."""
+    rng = np.random.default_rng(seed)
+    g = at.FactorGraph()
+    takes = g.binary(scores=rng.normal(size=(people, tasks)))
+    g.add(at.ExactlyOne(takes, axis=1))
+    g.add(at.AtMost(2, takes[:, :-1], axis=0))
+    g.add(at.AtMost(3, takes[:, :2].ravel()))  # several states of a variable
+    g.add(at.Pair(takes[:-1], takes[1:], scores=rng.normal(size=(people - 1, tasks))))
+    return g
+
+
+def test_an_assignment_takes_few_cases_and_its_proof_holds():
+    for seed in range(4):
+        g = people_on_tasks(seed)
+        result = at.decode(g, DepthFirst())
+        assert result.status is at.Status.OPTIMAL
+        assert result.value == pytest.approx(at.decode(g, at.IntegerProgram()).value)
+        claim = result.certificate
+        assert claim.verify()
+        assert not replace(claim, bound=claim.bound - 0.1, value=claim.value - 0.1).verify()
+        zero = replace(claim.proof, rows=np.zeros_like(claim.proof.rows))
+        assert not replace(claim, proof=zero).verify()
+
+
+def test_limits_leave_a_bound_and_an_answer():
+    g = people_on_tasks(1, people=14, tasks=13)
+    best = at.decode(g, at.IntegerProgram()).value
+    for solver in (
+        DepthFirst(max_rounds=2),
+        DepthFirst(max_rounds=20),
+        DepthFirst(likely_rounds=1),
+    ):
+        stopped = at.decode(g, solver)
+        assert stopped.certificate.verify()
+        assert stopped.value - 1e-9 <= best <= stopped.bound + 1e-9
+
+
+def test_exact_decoding_searches_small_constrained_models_first():
+    g = people_on_tasks(2)
+    result = at.decode(g, exact=True)
+    assert result.plan.startswith("DepthFirst") and result.status is at.Status.OPTIMAL
+    large = people_on_tasks(2, people=30, tasks=30)
+    assert not at.decode(large, exact=True, time_limit=0.01).plan.startswith("DepthFirst")
