@@ -65,7 +65,7 @@ def check_assignment(
     for block, own_scores in zip(compiled.blocks, by_block(compiled, scores), strict=True):
         factor = block.factor
         if isinstance(factor, Pair):
-            value += _earned(factor, own_scores, assignment)
+            value += _earned(factor, own_scores, truth_of)
             continue
         truth = truth_of[factor.codes]
         if isinstance(factor, Logic):
@@ -92,12 +92,12 @@ def check_assignment(
     return Check(value, tuple(words), count)
 
 
-def _earned(factor: Pair, scores: Float, assignment: NDArray[np.int8]) -> float:
+def _earned(factor: Pair, scores: Float, truth_of: NDArray[np.bool_]) -> float:
     """What pairs earn, added up in slices: millions at once would need much memory."""
     total = 0.0
     for start in range(0, len(factor), SLICE):
         part = slice(start, start + SLICE)
-        truth = literal_truth(factor.codes[part], assignment)
+        truth = truth_of[factor.codes[part]]
         total += float(scores[part][truth[:, 0] & truth[:, 1]].sum())
     return total
 
@@ -118,6 +118,8 @@ def by_block(compiled: Compiled, scores: GraphScores) -> list[Float]:
 def broken_evidence(compiled: Compiled, assignment: NDArray[np.int8]) -> list[int]:
     """Codes of evidence literals that ``assignment`` makes false."""
     codes = compiled.evidence
+    if not len(codes):
+        return []
     return [int(c) for c in codes[~literal_truth(codes, assignment)]]
 
 

@@ -117,13 +117,13 @@ class Table(Scored):
 
     def value_at(self, truth: NDArray[np.bool_], scores: Float) -> Float:
         """Score ``[m]`` of the joint state that literal truth values ``[m, links]`` spell out."""
-        joint = np.zeros(len(truth), np.int64)
+        joint: Any = 0
         for place, first, count in zip(self.slot_links(), self.first, self.states, strict=True):
-            part = truth[:, place]
-            joint = joint * count + (part[:, 0] if first else part.argmax(axis=1))
+            state = truth[:, place.start] if first else truth[:, place].argmax(axis=1)
+            joint = joint * count + state
         entry = self.entry_of(joint)
-        picked = scores[np.arange(len(truth)), entry]  # -1: the last one, and none of it
-        return np.where(entry < 0, 0.0, picked)
+        picked = scores[np.arange(len(truth)), entry]
+        return picked if entry is joint else np.where(entry < 0, 0.0, picked)
 
     def spread(self, parts: list[Float]) -> Float:
         """Sum of one array ``[m, states]`` per slot, over joint states ``[m, *states]``."""

@@ -102,12 +102,12 @@ class Workspace:
 
     def allocate(self, problem: Problem, threads: int) -> None:
         """Arrays that start empty."""
-        self.mean_w_pair = np.zeros_like(self.w_pair)
-        self.mean_w_logic = np.zeros_like(self.w_logic)
-        self.mean_w_table = np.zeros_like(self.w_table)
-        self.mean_p = np.zeros_like(self.p)
+        self.mean_w_pair = np.zeros(self.w_pair.shape)
+        self.mean_w_logic = np.zeros(len(self.w_logic))
+        self.mean_w_table = np.zeros(len(self.w_table))
+        self.mean_p = np.zeros(problem.n)
         self.tau = np.zeros(problem.n_logic)
-        blocks = int(np.sum(-(-problem.group_count // LANES)))
+        blocks = sum(-(-count // LANES) for count in problem.group_count.tolist())
         self.pairs_asleep = np.zeros(-(-problem.n_pairs // PAIR_BLOCK), np.bool_)
         self.logic_asleep = np.zeros(blocks, np.bool_)
         self.division = divide(problem, threads)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels import start as kernel
+from assent.kernels.link_weights import weigh_links
 from assent.problem import SUM, DualPoint, Float, Problem, Scores
 
 # Weight of exactly-one factors over variables that tables cover: the tables imply them, so they
@@ -68,9 +69,8 @@ class LinkWeights(NamedTuple):
 def link_weights(problem: Problem) -> LinkWeights:
     """Weights of groups, links and coordinates."""
     group = group_weights(problem)
-    link = np.repeat(group, problem.group_size * problem.group_count)
-    own = np.where(problem.lits < 0, ~problem.lits, problem.lits)
-    mass = problem.degree + np.bincount(own, link - 1.0, problem.n)
+    link, mass = np.empty(len(problem.lits)), problem.degree.astype(np.float64)
+    weigh_links(group, problem.group_size, problem.group_count, problem.lits, link, mass)
     return LinkWeights(group, link, np.where(mass > 0.0, mass, 1.0), float(mass.sum()))
 
 

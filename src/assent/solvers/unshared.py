@@ -29,7 +29,7 @@ def shares_nothing(problem: Problem) -> bool:
         False
     """
     tables = problem.tables
-    if problem.n_pairs or not len(tables.kind):
+    if problem.n_pairs or not len(tables.kind) or len(tables.lits) > problem.n:
         return False
     own = np.where(tables.lits < 0, ~tables.lits, tables.lits)
     if len(own) and np.bincount(own, minlength=problem.n).max() > 1:
