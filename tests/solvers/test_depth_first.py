@@ -189,9 +189,10 @@ def test_an_interrupt_keeps_what_there_is():
 
 def test_what_it_cannot_search_is_refused():
     g = at.FactorGraph()
-    x = g.binary(40, scores=1.0)
-    g.add(at.Knapsack(x, weights=np.arange(1.0, 41.0), capacity=100.0))
-    with pytest.raises(ModelError, match="DepthFirst cannot search this graph: link scores show"):
+    x = g.binary(13, scores=1.0)
+    g.add(at.Dense(*x, scores=np.ones((2,) * 13)))
+    g.add(at.AtMost(5, x))
+    with pytest.raises(ModelError, match="DepthFirst cannot search this graph: its tables have"):
         at.decode(g, DepthFirst())
     h = at.FactorGraph()
     tag = h.categorical(3, states=3)

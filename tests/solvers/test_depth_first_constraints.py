@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.problem import ANYOF, CAP, PARITY, SUM
+from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
 from assent.solvers.depth_first import DepthFirst, layout_of
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum
@@ -38,6 +38,13 @@ def any_constraint(rng, literals):
     )[number]()
 
 
+def any_knapsack(rng, literals):
+    """Whole or real weights, some of them 0."""
+    n = len(literals)
+    weights = rng.integers(0, 6, n).astype(float) if rng.random() < 0.6 else 3.0 * rng.random(n)
+    return at.Knapsack(literals, weights=weights, capacity=float(weights.sum() * rng.random()))
+
+
 def constrained_graph(rng):
     """Constraints over binary variables and states of categorical ones, tables and pairs."""
     g = at.FactorGraph()
@@ -53,6 +60,8 @@ def constrained_graph(rng):
     pool = [*x, *(tag[i].state(s) for i in range(tags) for s in range(states))]
     for _ in range(rng.integers(2, 6)):
         g.add(any_constraint(rng, any_literals(rng, pool, int(rng.integers(2, 8)))))
+    for _ in range(rng.integers(0, 3)):
+        g.add(any_knapsack(rng, any_literals(rng, pool, int(rng.integers(2, 9)))))
     for _ in range(rng.integers(1, 5)):
         g.add(at.Pair(*any_literals(rng, pool, 2), scores=float(draw(1)[0])))
     if tags > 1:
@@ -88,9 +97,10 @@ def test_all_forms_are_searched_as_they_are():
     g.add(at.Exactly(3, [*x[:6], *~x[6:10]]))
     g.add(at.AtLeastOne(x[10:20], output=x[20]))
     g.add(at.Parity(x[18:30]))
+    g.add(at.Knapsack(x[5:35], weights=rng.integers(1, 9, 30).astype(float), capacity=40.0))
     g.add(at.Pair(x[:-1], x[1:], scores=2.0 * rng.normal(size=39)))
     layout = layout_of(g.compile().problem)
-    assert {CAP, SUM, ANYOF, PARITY} <= set(layout.form.tolist())
+    assert {CAP, SUM, ANYOF, PARITY, KNAPSACK} <= set(layout.form.tolist())
     result = at.decode(g, DepthFirst())
     assert result.status is at.Status.OPTIMAL and result.certificate.verify()
     assert result.value == pytest.approx(at.decode(g, at.IntegerProgram()).value)
@@ -132,6 +142,19 @@ def test_limits_leave_a_bound_and_an_answer():
         stopped = at.decode(g, solver)
         assert stopped.certificate.verify()
         assert stopped.value - 1e-9 <= best <= stopped.bound + 1e-9
+
+
+def test_a_knapsack_is_filled_with_parts_of_items_in_the_proof_as_well():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        x = g.binary(25, scores=rng.uniform(0.5, 2.0, 25))
+        weights = rng.integers(1, 20, 25).astype(float)
+        g.add(at.Knapsack(x, weights=weights, capacity=float(weights.sum() // 3)))
+        g.add(at.Pair(x[:-1], x[1:], scores=-rng.uniform(0.0, 1.0, 24)))
+        result = at.decode(g, DepthFirst())
+        assert result.status is at.Status.OPTIMAL and result.certificate.verify()
+        assert result.value == pytest.approx(at.decode(g, at.IntegerProgram()).value)
 
 
 def test_exact_decoding_searches_small_constrained_models_first():

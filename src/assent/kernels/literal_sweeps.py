@@ -18,6 +18,7 @@ from assent.kernels.table_counts import (
     worth_of,
 )
 from assent.kernels.table_scopes import FOUR, WRITTEN
+from assent.problem import KNAPSACK
 
 
 @inlined
@@ -43,7 +44,7 @@ def take_literals(net, domains, point, v, forward, work):
     for a in range(net.literals[v], net.around_start[v + 1]):
         slot = net.around[a]
         rest, best = report_literal(
-            net, domains, point, slot, nobody, work.truth, work.base, work.held, work
+            net, domains, point, slot, nobody, True, work.truth, work.base, work.held, work
         )
         point[net.at[slot]] += rest
         point[net.at[slot] + 1] += best
@@ -89,7 +90,7 @@ def give_literals(net, domains, point, v, share, work):
 
 
 @lean
-def lose_together(net, domains, a, best, rest, kept, losses):
+def lose_together(net, domains, a, top, best, rest, kept, losses):
     """Add what states lose where a factor names several of a variable.
 
     Its literals (neighbours in ``around``) show the same loss: that of the one who tells most
@@ -97,7 +98,7 @@ def lose_together(net, domains, a, best, rest, kept, losses):
     """
     slot = net.around[a]
     v = net.scope[slot]
-    first, top = net.first[v], max(best, rest)
+    first = net.first[v]
     again = a > net.around_start[v] and net.factor[net.around[a - 1]] == net.factor[slot]
     for i in range(domains.size[v]):
         s = domains.states[first + i]
@@ -121,14 +122,18 @@ def hear_literals(net, domains, point, v, x, work, losses):
             known, truth = (x, work.told) if told else (nobody, work.truth)
             base = work.told_base if told else work.base
             held = work.told_held if told else work.held
-            rest, best = report_literal(net, domains, point, slot, known, truth, base, held, work)
+            rest, best = report_literal(
+                net, domains, point, slot, known, False, truth, base, held, work
+            )
             if told:  # only the difference matters
                 work.total[net.named[slot]] += best - rest
         top = max(rest, best)
+        if net.form[net.factor[slot]] == KNAPSACK:  # filled with part of the literal
+            top = max(top, 0.0)  # sweeps leave no more to any factor
         if slot == net.start[net.factor[slot]]:
             bound += top
         if net.several[slot]:
-            lose_together(net, domains, a, best, rest, kept, losses)
+            lose_together(net, domains, a, top, best, rest, kept, losses)
         else:
             losses[net.first[v] + net.named[slot]] += rest - best
             common += top - rest

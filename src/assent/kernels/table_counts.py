@@ -7,6 +7,7 @@ look only at the *load*, a sum of weights of true literals:
 
     CAP, SUM, PARITY   1 each
     ANYOF              2 for an input, 1 for the output
+    KNAPSACK           the weights
 
 A factor may name several states of a variable.  It takes them for independent, as link scores do.
 """
@@ -18,11 +19,15 @@ import numpy as np
 from assent.kernels.jit import jit
 from assent.kernels.propagate import lean
 from assent.kernels.table_scopes import FOUR, WRITTEN
-from assent.problem import ANYOF, CAP, PARITY, SUM
+from assent.kernels.tabulate import BRIM
+from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
 
 # The same as ``lean``, written out where it is called: handing over a dozen arrays takes longer
 # than a small table does.
 inlined = jit(inline="always", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+# Ratios of a gain to a tiny weight stay below this.
+LARGEST_RATIO = 1e300
 
 # What is known of a literal.
 OPEN, FALSE, TRUE = 0, 1, 2
@@ -30,17 +35,19 @@ OPEN, FALSE, TRUE = 0, 1, 2
 
 @inlined
 def verdict(net, f, load):
-    """What a constraint says of a load."""
+    """What a constraint says of a load: the further off it is, the worse, so that steps help."""
     form, limit = net.form[f], net.limit[f]
     if form == CAP:
-        fine = load <= limit
+        excess = load - limit
+    elif form == KNAPSACK:
+        excess = load - limit * (1.0 + BRIM)
     elif form == SUM:
-        fine = load == limit
+        excess = abs(load - limit)
     elif form == PARITY:
-        fine = load % 2.0 == 0.0
+        excess = load % 2.0
     else:
-        fine = load == 0.0 or (load > 1.0 and load % 2.0 == 1.0)
-    return 0.0 if fine else net.table[net.entry[f]]
+        excess = 0.0 if load == 0.0 or (load > 1.0 and load % 2.0 == 1.0) else 1.0
+    return net.table[net.entry[f]] * (1.0 + excess) if excess > 0.0 else 0.0
 
 
 @inlined
@@ -112,6 +119,17 @@ def if_true_if_false(net, point, slot):
     return -point[at + 1], -point[at]
 
 
+@inlined
+def key_of(net, slot, gain):
+    """What literals are sorted by: what they gain, in a knapsack for their weight."""
+    if net.form[net.factor[slot]] != KNAPSACK:
+        return gain
+    weight = net.weight[slot]
+    if weight > 0.0:
+        return min(gain / weight, LARGEST_RATIO)
+    return LARGEST_RATIO if gain > 0.0 else 0.0
+
+
 @lean
 def read_constraints(net, domains, point, work):
     """Read all literals of constraints, for as long as no state is put away or taken back."""
@@ -128,6 +146,7 @@ def read_constraints(net, domains, point, work):
             else:
                 work.truth[k] = TRUE if own != net.negated[k] else FALSE
             work.gain[k] = if_true - if_false
+            work.key[k] = key_of(net, k, work.gain[k])
             work.part[k] = if_true if work.truth[k] == TRUE else if_false
             base += work.part[k]
             held += net.weight[k] if work.truth[k] == TRUE else 0.0
@@ -137,14 +156,14 @@ def read_constraints(net, domains, point, work):
         work.base[f], work.held[f] = base, held
         work.lowest[f], work.highest[f] = lowest, highest
         for i in range(begin + 1, end):
-            move_up(work.order, work.rank, work.gain, begin, i)
+            move_up(work.order, work.rank, work.key, begin, i)
 
 
 @lean
-def move_up(order, rank, gain, begin, i):
-    """Move a literal forward among those of its factor until all before it gain as much."""
+def move_up(order, rank, key, begin, i):
+    """Move a literal forward among those of its factor until all before it have as great a key."""
     one = order[i]
-    while i > begin and gain[order[i - 1]] < gain[one]:
+    while i > begin and key[order[i - 1]] < key[one]:
         order[i] = order[i - 1]
         rank[order[i]] = i
         i -= 1
@@ -153,15 +172,15 @@ def move_up(order, rank, gain, begin, i):
 
 
 @lean
-def move(order, rank, gain, begin, end, i):
+def move(order, rank, key, begin, end, i):
     """Move a literal to where it belongs."""
     one = order[i]
-    while i + 1 < end and gain[order[i + 1]] > gain[one]:
+    while i + 1 < end and key[order[i + 1]] > key[one]:
         order[i] = order[i + 1]
         rank[order[i]] = i
         i += 1
     order[i] = one
-    move_up(order, rank, gain, begin, i)
+    move_up(order, rank, key, begin, i)
 
 
 @inlined
@@ -173,7 +192,8 @@ def read_again(net, point, slot, work):
     work.base[f] += part - work.part[slot]
     work.part[slot] = part
     work.gain[slot] = if_true - if_false
-    move(work.order, work.rank, work.gain, net.start[f], net.start[f + 1], work.rank[slot])
+    work.key[slot] = key_of(net, slot, work.gain[slot])
+    move(work.order, work.rank, work.key, net.start[f], net.start[f + 1], work.rank[slot])
 
 
 @lean
@@ -247,8 +267,66 @@ def best_any(load, slot, begin, last, truth, gain):
     return none, -np.inf
 
 
+@lean
+def fill(room, but, order, truth, gain, weight):
+    """The most that open literals gain in a room, one of them possibly in part."""
+    if room < 0.0:
+        return -np.inf
+    value = 0.0
+    for k in order:
+        if truth[k] != OPEN or k == but or gain[k] <= 0.0:
+            continue
+        if weight[k] > room:
+            return value + gain[k] * (room / weight[k])
+        value += gain[k]
+        room -= weight[k]
+    return value
+
+
+@lean
+def fill_with(room, slot, order, truth, gain, weight, key):
+    """The same with a literal of the knapsack, as a line above all shares of it.
+
+    A knapsack may be filled with part of a literal: the most that is gained is concave in its
+    share.  The line touches it where it is greatest; returns its ends, where the literal is false
+    and where it is true.
+    """
+    if room < 0.0:
+        return -np.inf, -np.inf
+    value, taken, loss, rise = 0.0, False, 0.0, 0.0  # by less room, by more
+    full = False
+    for k in order:
+        if truth[k] != OPEN or gain[k] <= 0.0:
+            continue
+        if weight[k] > room:
+            value += gain[k] * (room / weight[k])
+            if k == slot:
+                return value, value
+            full, rise = True, key[k]
+            loss = key[k] if room > 0.0 else loss
+            break
+        value += gain[k]
+        room -= weight[k]
+        taken = taken or k == slot
+        loss = key[k] if weight[k] > 0.0 else loss
+    loss = loss if full or room == 0.0 else 0.0
+    if taken:
+        return value - gain[slot] + weight[slot] * rise, value
+    return value, value + gain[slot] - weight[slot] * loss
+
+
 @inlined
-def report_count(net, point, slot, truth, base, held, work):
+def best_filling(room, slot, lines, order, truth, gain, weight, key):
+    """The most that others gain with a literal of a KNAPSACK false, and true."""
+    if lines and truth[slot] == OPEN:
+        if_false, if_true = fill_with(room, slot, order, truth, gain, weight, key)
+        return if_false, if_true - gain[slot]
+    if_false = fill(room, slot, order, truth, gain, weight)
+    return if_false, fill(room - weight[slot], slot, order, truth, gain, weight)
+
+
+@inlined
+def report_count(net, point, slot, lines, truth, base, held, work):
     """The same as :func:`report_two` for a constraint over any number of literals.
 
     What is known of them stands in ``truth[slots]``, ``base[F]`` and ``held[F]``.  What cannot be
@@ -260,6 +338,12 @@ def report_count(net, point, slot, truth, base, held, work):
     load = held[f] - (net.weight[slot] if truth[slot] == TRUE else 0.0)
     if net.form[f] == ANYOF:
         if_false, if_true = best_any(load, slot, begin, end - 1, truth, work.gain)
+    elif net.form[f] == KNAPSACK:
+        room = net.limit[f] - load
+        room = max(room, 0.0) if room >= -BRIM * net.limit[f] else room
+        if_false, if_true = best_filling(
+            room, slot, lines, work.order[begin:end], truth, work.gain, net.weight, work.key
+        )
     else:
         order = work.order[begin:end]
         if_false, if_true = best_numbers(
@@ -278,14 +362,15 @@ def report_count(net, point, slot, truth, base, held, work):
 
 
 @inlined
-def report_literal(net, domains, point, slot, x, truth, base, held, work):
+def report_literal(net, domains, point, slot, x, lines, truth, base, held, work):
     """The best of a factor, less messages: with its variable in other states, in the named one.
 
-    Where only one of the two is left, it speaks for both.
+    Where only one of the two is left, it speaks for both.  With ``lines`` messages may be set by
+    it; else a knapsack tells more.
     """
     if net.form[net.factor[slot]] == FOUR:
         rest, best = report_two(net, domains, point, slot, x)
     else:
-        rest, best = report_count(net, point, slot, truth, base, held, work)
+        rest, best = report_count(net, point, slot, lines, truth, base, held, work)
     others, own = may_be(net, domains, slot, 0, x)
     return rest if others else best, best if own else rest

@@ -9,6 +9,7 @@ from assent.kernels.propagate import lean
 from assent.kernels.table_scopes import (
     ACROSS,
     ALONG,
+    CAPACITY,
     CODE,
     COUNT,
     FACTOR,
@@ -18,10 +19,11 @@ from assent.kernels.table_scopes import (
     SIZE,
     SLOT,
     SLOTS,
+    WEIGHT,
     WRITTEN,
     is_written,
 )
-from assent.problem import ANYOF
+from assent.problem import ANYOF, KNAPSACK
 
 
 @jit
@@ -43,8 +45,8 @@ def find_strides(start, scope, card, form, stride, at):
 
 @jit
 def place_literals(
-    groups, lits, is_block, k, var_of, state_of, card, start, at, form, limit, weight, named,
-    negated, several, places,
+    groups, lits, is_block, k, weights, capacity, var_of, state_of, card, start, at, form, limit,
+    weight, named, negated, several, places,
 ):  # fmt: skip
     """All about factors that are not written out: their links have two messages each."""
     factor = 0
@@ -58,12 +60,19 @@ def place_literals(
             if form[factor] == WRITTEN:
                 factor += 1
                 continue
-            limit[factor] = 0.0 if group[CODE] == PAIR else k[group[FACTOR] + f]
+            heavy = group[CODE] == KNAPSACK
+            if heavy:
+                limit[factor] = capacity[group[CAPACITY] + f]
+            elif group[CODE] != PAIR:
+                limit[factor] = k[group[FACTOR] + f]
             for j in range(group[SIZE]):
                 lit, slot = lits[link + j * group[ACROSS]], begin + j
                 c = lit if lit >= 0 else ~lit
                 named[slot], negated[slot] = state_of[c], lit < 0
-                weight[slot] = 2.0 if form[factor] == ANYOF and j + 1 < group[SIZE] else 1.0
+                if heavy:
+                    weight[slot] = weights[group[WEIGHT] + f + j * group[ACROSS]]
+                else:
+                    weight[slot] = 2.0 if form[factor] == ANYOF and j + 1 < group[SIZE] else 1.0
                 places[link + j * group[ACROSS], 0] = at[slot] + (1 if lit >= 0 else 0)
                 places[link + j * group[ACROSS], 1] = at[slot] + (0 if lit >= 0 else 1)
                 before = latest[var_of[c]]

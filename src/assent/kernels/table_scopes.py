@@ -149,8 +149,9 @@ def find_scopes(groups, lits, is_block, var_of, card, most, keep, start, scope, 
                     if total > most:
                         return -1
             form[tables - len(card)] = WRITTEN
-            if not written and (total > SMALLEST or count - begin < group[SIZE]):
-                two = group[SIZE] == 2
+            heavy = group[CODE] == KNAPSACK  # link scores show less of it than its table does
+            if not written and (heavy or total > SMALLEST or count - begin < group[SIZE]):
+                two = group[SIZE] == 2 and not heavy
                 form[tables - len(card)], total = FOUR if two else group[CODE], 4 if two else 1
                 for j in range(group[SIZE]):
                     lit = lits[group[LINK] + f * group[ALONG] + j * group[ACROSS]]

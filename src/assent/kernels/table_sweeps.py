@@ -69,7 +69,8 @@ class Work(NamedTuple):
     truth: np.ndarray  # int8[slots]: what is known of literals, ...
     gain: np.ndarray  # float64[slots]: ... what they gain by being true,
     part: np.ndarray  # float64[slots]: what they count while open ones are false,
-    order: np.ndarray  # int32[slots]: those of each factor by gain,
+    key: np.ndarray  # float64[slots]: their gain, by weight in a knapsack,
+    order: np.ndarray  # int32[slots]: those of each factor by key,
     rank: np.ndarray  # int32[slots]: and where they stand there
     base: np.ndarray  # float64[F]: sums of parts
     held: np.ndarray  # float64[F]: loads of literals known to be true

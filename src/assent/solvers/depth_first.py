@@ -16,7 +16,7 @@ from assent.errors import ModelError
 from assent.kernels import depth_first as kernel
 from assent.kernels.table_scopes import WRITTEN
 from assent.kernels.table_sweeps import Domains, Work
-from assent.problem import KNAPSACK, DualPoint, Float, Problem, Scores
+from assent.problem import DualPoint, Float, Problem, Scores
 from assent.remembered import remembered
 from assent.result import Certificate, Result, Status
 from assent.solvers.ad3 import AD3
@@ -63,8 +63,7 @@ class DepthFirst:
     Every node sweeps over the variables, passing messages as `TRWS` does, and puts away states
     that cannot be better than the best answer; of the rest, the variable that is tied most
     strongly to others makes two cases.  Constraints may be over any number of literals; large
-    tables, knapsacks and structures are refused.  The proof is what the search wrote down
-    (`Cases`).
+    tables and structures are refused.  The proof is what the search wrote down (`Cases`).
 
     Attributes:
         gap_tolerance: relative gap at which an answer counts as optimal.
@@ -120,8 +119,6 @@ def gave_up(result: Result) -> bool:
 @remembered
 def layout_of(problem: Problem) -> Layout | str:
     """The problem's tables, or why they cannot be searched, in words."""
-    if KNAPSACK in problem.group_kind:
-        return "link scores show less of a knapsack than its table does"
     tables = partial_tabulation(problem)
     if isinstance(tables, str):
         return tables
@@ -393,8 +390,8 @@ def _work(layout: Layout) -> Work:
     return Work(
         np.zeros((around + 1, states)), np.zeros(states), np.zeros(slots, np.int32),
         np.zeros(around, np.bool_), np.zeros(literals, np.int8), np.zeros(literals),
-        np.zeros(literals), order, order.copy(), np.zeros(factors), np.zeros(factors),
-        np.zeros(literals, np.int8), np.zeros(factors), np.zeros(factors),
+        np.zeros(literals), np.zeros(literals), order, order.copy(), np.zeros(factors),
+        np.zeros(factors), np.zeros(literals, np.int8), np.zeros(factors), np.zeros(factors),
         np.zeros(factors, np.int32), np.zeros(factors, np.int32), np.zeros(factors),
     )  # fmt: skip
 

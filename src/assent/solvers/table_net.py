@@ -88,13 +88,18 @@ class Layout:
 
     def place_links(self) -> bool:
         """Find out which messages links stand for; False if a factor asks for too much."""
-        tabulation, own = self.tabulation, self.tabulation.variables
-        tables = tabulation.problem.tables
+        tabulation, own, problem = (
+            self.tabulation,
+            self.tabulation.variables,
+            self.tabulation.problem,
+        )
+        tables = problem.tables
         if (self.form != WRITTEN).any():
             place_literals(
-                tabulation.groups, tabulation.lits, own.is_block, tabulation.problem.k, own.var_of,
-                own.state_of, self.card, self.start, self.at, self.form, self.limit, self.weight,
-                self.named, self.negated, self.several, self.places,
+                tabulation.groups, tabulation.lits, own.is_block, problem.k, problem.weights,
+                problem.capacity, own.var_of, own.state_of, self.card, self.start, self.at,
+                self.form, self.limit, self.weight, self.named, self.negated, self.several,
+                self.places,
             )  # fmt: skip
         return bool(
             place_links(
