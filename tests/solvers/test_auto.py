@@ -332,20 +332,29 @@ def test_searches_go_on_while_states_are_put_away():
 
 
 def test_patience_ends_with_what_does_not_settle():
-    loose, settling = np.full(8, 0.5), np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
-    loose[:4] = 0.6
-    assert not Patience(50).is_over(5, loose, np.inf)
-    assert Patience(50).is_over(5, np.full(12, 0.4), np.inf)  # nothing is true, nothing decided
+    loose = np.array([0.6, 0.6, 0.6, 0.6, 0.4, 0.4, 0.1, 0.1])
+    clear = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     patience = Patience(50)
-    assert [patience.is_over(at, loose, np.inf) for at in (5, 10, 15)] == [False, False, True]
-    patience = Patience(50, links=5000)
-    assert [patience.is_over(at, loose, np.inf) for at in (5, 15, 25)] == [False, False, True]
-    patience = Patience(50)
-    over = [patience.is_over(at, p, np.inf) for at, p in ((5, loose), (15, settling), (50, loose))]
-    assert over == [False, False, True]
-    close = Patience(50, settles=False, close=1e-3)
-    assert [close.is_over(*at) for at in ((5, loose, 1.0), (10, loose, 1e-4))] == [False, False]
-    assert close.is_over(10, loose, 1e-2) and close.is_over(50, loose, 0.0)
+    assert [patience.is_over(at, loose, np.inf) for at in (5, 10, 15, 20)] == [False] * 2 + [
+        True
+    ] * 2
+    assert patience.is_over(5, np.full(12, 0.4), np.inf)  # nothing is true, nothing decided
+    assert not patience.is_over(40, clear, np.inf) and patience.is_over(50, clear, np.inf)
+    assert not patience.is_over(20, loose, 1e-3)  # only to be proven
+    assert not Patience(50, links=10_000).is_over(20, loose, np.inf)  # a program takes longer
+
+
+def test_a_solved_relaxation_is_enough(monkeypatch):
+    g = at.FactorGraph()
+    x = g.binary(3, scores=1.0)
+    g.add(at.AtMostOne([x[[0, 1, 2]], x[[1, 2, 0]]], axis=0))
+    for relaxed, plan in ((True, "AD3."), (False, "AD3. Then LinearProgram.")):
+        look = Step(at.AD3(), "AD3.", is_last=False, relaxed=relaxed)
+        steps = [look, Step(at.LinearProgram(), "LinearProgram.")]
+        monkeypatch.setattr(auto, "steps_for", lambda *settings, steps=steps: iter(steps))
+        result = at.decode(g, at.Auto())
+        assert result.status is at.Status.RELAXED and result.plan == plan
+        assert result.certificate.verify() and result.bound == pytest.approx(1.5)
 
 
 def test_problems_are_forgotten_with_their_graphs():

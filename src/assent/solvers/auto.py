@@ -71,7 +71,6 @@ class Auto:
     def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
         """Solve a compiled graph, step after step until one has the answer."""
         told, found = _Report(request.report), _Found(self.gap_tolerance)
-        own = replace(request, display=None, report=told)
         done: list[str] = []
         interrupted, links = False, compiled.problem.n_links
         with request.display or nullcontext():
@@ -82,12 +81,15 @@ class Auto:
                     if step is None:
                         break
                     limit = request.share(1.0 if step.is_last else SHARE_OF_TIME)
-                    own = replace(
-                        own,
+                    own = Request(
+                        started=request.started,
                         time_limit=limit,
+                        report=told,
+                        seed=request.seed,
+                        warm_start=request.warm_start,
+                        known=found.answer(request.known),
                         patience=step.patience(links),
                         search_patience=step.search_patience,
-                        known=found.answer(own.known),
                     )
                     latest = _take(step, compiled, graph_scores, own)
                 except KeyboardInterrupt:  # before a solver began
@@ -98,7 +100,7 @@ class Auto:
                 done.append(step.words or (latest.plan if isinstance(latest, Result) else ""))
                 found.add(latest)
                 over = told.is_over or time.perf_counter() >= request.deadline
-                if over or found.is_proven or latest.message == INTERRUPTED:
+                if over or found.is_enough(step.relaxed) or latest.message == INTERRUPTED:
                     break
             result = found.result()
             if interrupted:
@@ -169,9 +171,11 @@ class _Found:
         self.latest: Result | None = None
         self.given_up: list[GivenUp] = []  # after the latest result
 
-    @property
-    def is_proven(self) -> bool:
+    def is_enough(self, relaxed: bool) -> bool:
+        """Whether there is a proof, or a ``relaxed`` answer if that will do."""
         status = None if self.latest is None or self.given_up else self.latest.status
+        if relaxed and status is Status.RELAXED:
+            return True
         return status in (Status.OPTIMAL, Status.INFEASIBLE)
 
     def add(self, found: Result | GivenUp) -> None:

@@ -50,7 +50,7 @@ def _plain_steps(problem: Problem, tolerance: float) -> Iterator[Step]:
     if not has_small_tables(problem):
         yield from search_steps.soon_searched(problem, tolerance)
     effort = shortcuts.effort_before_a_look(problem)
-    narrow = shortcuts.soon_eliminated(problem, tolerance, effort)
+    narrow = shortcuts.eliminated_as_a_program(problem, tolerance, effort)
     is_searched = not has_small_tables(problem)
     if not is_searched and not _is_sooner(narrow, problem):
         yield from search_steps.soon_searched(problem, tolerance)
@@ -105,6 +105,8 @@ def _is_wide(problem: Problem) -> bool:
     """Whether variables have too many neighbours for an order to be likely."""
     if problem.n <= FEW_BESIDE_FLOWS or problem.n_links <= WIDE_LINKS * problem.n:
         return False
-    near = np.sort(problem.pair_var[(problem.pair_var < FEW_BESIDE_FLOWS).any(axis=1)], axis=1)
-    parallel = 1.0 - len(np.unique(near, axis=0)) / max(1, len(near))  # of pairs, by some
+    one, other = problem.pair_var[:, 0].astype(np.int64), problem.pair_var[:, 1]
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    near = (low * problem.n + high)[low < FEW_BESIDE_FLOWS]
+    parallel = 1.0 - len(set(near.tolist())) / max(1, len(near))  # of pairs, by some
     return problem.n_links - 2 * parallel * problem.n_pairs > WIDE_LINKS * problem.n

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from assent.problem import Problem
 from assent.remembered import remembered
-from assent.solvers.model_shape import is_program_quick
+from assent.solvers.model_shape import entries_of, is_program_quick
 from assent.solvers.repulsions import what_is_larger
 from assent.solvers.step import Step
 
 # Where an answer is wanted soon, elimination may look at so many entries at most, plus some for
 # every link: about as long as a decoder takes for its first bounds.
 SOON, SOON_PER_LINK = 1 << 20, 500
+# ... or so many where a linear program is quick, which takes about half as long.
+SOON_AS_PROGRAM, PER_ENTRY = 80_000, 400
 
 # Pairs of variables looked at per variable and link while an order of elimination is sought.
 # Before a first look at a small problem it is so many, and so many in all if that is more, where
@@ -55,6 +57,14 @@ def _shares_nothing(problem: Problem) -> bool:
 def soon_eliminated(problem: Problem, tolerance: float, effort: int = SOON_EFFORT) -> Step | None:
     """Elimination, if an order of little work is found."""
     return eliminated(problem, tolerance, effort, SOON + SOON_PER_LINK * problem.n_links)
+
+
+def eliminated_as_a_program(problem: Problem, tolerance: float, effort: int) -> Step | None:
+    """The same where a linear program would do: it may not take much longer."""
+    if not is_program_quick(problem):
+        return soon_eliminated(problem, tolerance, effort)
+    most = SOON_AS_PROGRAM + PER_ENTRY * entries_of(problem)
+    return eliminated(problem, tolerance, effort, most)
 
 
 def eliminated(problem: Problem, tolerance: float, effort: int, most: int) -> Step | None:

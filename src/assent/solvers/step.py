@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from assent.solvers.patience import Patience
 from assent.solvers.search_patience import SearchPatience
 
@@ -14,6 +12,8 @@ from assent.solvers.search_patience import SearchPatience
 @dataclass(frozen=True)
 class Step:
     """A solver, in words why it was chosen, and whether nothing is tried after it.
+
+    Nothing is tried after it either if a ``relaxed`` answer is enough and it has one.
 
     It is given up after so ``many`` iterations, or when its answer does not become clear
     (`Patience`), a search over tables when it puts few states away (`SearchPatience`): the next
@@ -30,13 +30,12 @@ class Step:
     words: str
     is_last: bool = True
     many: int | None = None
-    settles: bool = True
-    close: float = np.inf
+    relaxed: bool = False
     search_patience: SearchPatience | None = None
 
     def patience(self, links: int) -> Patience | None:
         """How long to go on with a problem of so many links; None for as long as it takes."""
-        return None if self.many is None else Patience(self.many, self.settles, self.close, links)
+        return None if self.many is None else Patience(self.many, links)
 
     def first(self) -> Step:
         """The step, with others behind it."""
