@@ -110,6 +110,11 @@ def test_libdai_runs_its_first_variable_fastest(write):
     np.testing.assert_allclose(model.table_of(1), np.log([1.0, 3.0]))
 
 
+def test_libdai_may_list_what_cannot_be(write):
+    model = read_libdai(write("model.fg", LIBDAI.replace("1 1.0", "1 0.0")))
+    assert model.table_of(0)[1, 0] == -np.inf
+
+
 def test_both_kinds_of_fg_files_are_told_apart(write):
     (model,) = load_models(write("model.fg", LIBDAI))
     assert model.assignment(at.decode(model.graph)).tolist() == [1, 2]
