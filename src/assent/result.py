@@ -109,7 +109,8 @@ class Certificate:
         """Whose word parts of the bound rest on: what `verify` cannot recheck."""
         if self.proof is not None:
             return proofs.trusted(self.proof)
-        return ("HiGHS",) if self.searched and not self.is_ray else ()
+        claims = self.bound < np.inf and not self.is_ray
+        return ("HiGHS",) if self.searched and claims else ()
 
     @property
     def gap(self) -> float:
