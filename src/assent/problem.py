@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,7 +99,7 @@ def make_tables(
     """
     written = groups[: len(groups) - len(parts)]
     entries = [
-        *(states[0] if kind == POTTS else int(np.prod(states)) for kind, states, _, _ in written),
+        *(states[0] if kind == POTTS else prod(states) for kind, states, _, _ in written),
         *parts,
     ]
     counts = [len(lits) for *_, lits in groups]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,10 +93,11 @@ def split_repeats(raw: list[Rows]) -> tuple[list[Rows], Int32]:
     """
     parts, never = [], [np.zeros(0, np.int32)]
     for rows in raw:
-        repeats = repeated_last(rows.form, rows.lits).any(axis=1)
-        if not repeats.any():
+        repeated = repeated_last(rows.form, rows.lits)
+        if not repeated.any():
             parts.append(rows)
             continue
+        repeats = repeated.any(axis=1)
         again = rows.take(np.flatnonzero(repeats))
         lits = np.ascontiguousarray(again.lits[:, :-1])
         columns = np.broadcast_to(np.arange(lits.shape[1]), lits.shape)
@@ -171,11 +173,14 @@ def _reduce_knapsack(
 
 def active(rows: Rows) -> Rows:
     """Factors that still constrain something: a CAP of all its literals does not."""
-    slack: Any = rows.form == CAP and rows.k >= rows.lits.shape[1]
-    if rows.form == KNAPSACK:
+    if rows.form == CAP:
+        slack = rows.k >= rows.lits.shape[1]
+    elif rows.form == KNAPSACK:
         assert rows.weights is not None and rows.capacity is not None
         slack = rows.weights.sum(axis=1) <= rows.capacity
-    return rows.take(np.flatnonzero(~slack)) if np.any(slack) else rows
+    else:
+        return rows
+    return rows.take(np.flatnonzero(~slack)) if slack.any() else rows
 
 
 def _reduce_anyof(
@@ -206,11 +211,12 @@ class Groups:
 
 def arrange(parts: list[Rows]) -> tuple[tuple[Placed, ...], Groups]:
     """Merge batches of equal form and size into groups, in the order of the flat problem."""
-    keys = sorted({(p.form, p.lits.shape[1]) for p in parts})
+    by_key: dict[tuple[int, int], list[Rows]] = {}
+    for part in parts:
+        by_key.setdefault((part.form, part.lits.shape[1]), []).append(part)
     placed: list[Placed] = []
     groups = Groups([], [], [])
-    for number, key in enumerate(keys):
-        members = [p for p in parts if (p.form, p.lits.shape[1]) == key]
+    for number, (key, members) in enumerate(sorted(by_key.items(), key=itemgetter(0))):
         first = 0
         for part in members:
             count = len(part.k)

@@ -5,6 +5,7 @@ Structures keep all their states; see :mod:`assent.placement.structures`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from assent.factors.scored import Scored
 from assent.factors.structure import Structure
 from assent.factors.table import Table
+from assent.placement.logic import FREE
 from assent.placement.structures import PlacedStructures, Settled, place_structures
 from assent.problem import DENSE, Float, Int32, Int64, Model, Tables, make_tables
 
@@ -130,16 +132,15 @@ def _split(
     unary: list[Unary],
 ) -> None:
     """One part per pattern of how many states remain in each slot."""
-    allowed = factor.allowed(fixed)
-    left = np.stack([part.sum(axis=1) for part in allowed], axis=1)
+    coordinates = np.where(factor.codes < 0, ~factor.codes, factor.codes)
     open_to_start = min(factor.states) > 1  # the only state of a variable is no coordinate
-    if open_to_start and len(factor.states) > 1 and (left == factor.states).all():
+    if open_to_start and len(factor.states) > 1 and (fixed[coordinates] == FREE).all():
         shape = Shape(factor.kind_code, factor.states, factor.first)
         parts.append((shape, PlacedTables(number, None, None, None, 0, 0, 0), factor.codes))
         return
-    for counts in np.unique(left, axis=0):
-        rows = np.flatnonzero((left == counts).all(axis=1))
-        if (counts == 0).any():
+    allowed = factor.allowed(fixed)
+    for counts, rows in _by_pattern(factor.states, [part.sum(axis=1) for part in allowed]):
+        if min(counts) == 0:
             continue  # impossible: propagation has said so
         states = [
             np.nonzero(part[rows])[1].reshape(len(rows), count)
@@ -155,11 +156,22 @@ def _split(
         )
         shape = Shape(
             DENSE,
-            tuple(int(counts[slot]) for slot in open_slots),
+            tuple(counts[slot] for slot in open_slots),
             tuple(factor.first[slot] for slot in open_slots),
         )
         codes = factor.codes[rows[:, None], links]
         parts.append((shape, PlacedTables(number, rows, links, entries, 0, 0, 0), codes))
+
+
+def _by_pattern(states: tuple[int, ...], left: list[Int64]) -> Iterator[tuple[list[int], Int64]]:
+    """How many states remain in each slot, and which factors have so many; ``left[slot][m]``."""
+    key = np.zeros(len(left[0]), np.int64)
+    for count, part in zip(states, left, strict=True):
+        key = key * (count + 1) + part
+    found, first, pattern = np.unique(key, return_index=True, return_inverse=True)
+    for number in range(len(found)):
+        counts = [int(part[first[number]]) for part in left]
+        yield counts, np.flatnonzero(pattern == number)
 
 
 def joint_states(placed: PlacedTables, factor: Table, fixed: NDArray[np.int8]) -> Int64:
