@@ -104,13 +104,13 @@ def _earned(factor: Pair, scores: Float, truth_of: NDArray[np.bool_]) -> float:
 
 def by_block(compiled: Compiled, scores: GraphScores) -> list[Float]:
     """The scores of every batch of factors; empty arrays for constraints."""
-    pairs, tables = iter(scores.pairs), iter(scores.tables)
+    pairs, tables, nothing = iter(scores.pairs), iter(scores.tables), np.zeros(0)
     return [
         next(pairs)
         if isinstance(block.factor, Pair)
         else next(tables)
         if isinstance(block.factor, Scored)
-        else np.zeros(0)
+        else nothing
         for block in compiled.blocks
     ]
 

@@ -365,7 +365,7 @@ class _Run:
         own, free = self.layout.tabulation.variables, self.compiled.free
         place = self.layout.first[own.var_of] + own.state_of
         out = np.empty(self.layout.states, np.int64)
-        lone = self.layout.alone()[own.var_of]
+        lone = self.layout.alone[own.var_of]
         out[place] = free
         out[place[lone] - 1] = ~free[lone].astype(np.int64)
         return out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,7 @@ class Layout:
         shape = tabulation.shape
         self.tabulation, self.card = tabulation, shape.card
         n = len(shape.card)
-        self.first = np.concatenate([[0], np.cumsum(shape.card)]).astype(np.int64)
+        self.first = shape.entry[: n + 1]  # tables of single variables come first
         self.states = int(self.first[-1])
         self.start, self.scope = shape.start[n:] - n, shape.scope[n:]
         self.entry = shape.entry[n:] - self.states
@@ -79,6 +80,7 @@ class Layout:
         """Of a constraint that is not written out."""
         return int(np.diff(self.start)[self.form != WRITTEN].max(initial=0))
 
+    @cached_property
     def alone(self) -> NDArray[np.bool_]:
         """Which variables are one coordinate, true in state 1."""
         own = self.tabulation.variables
@@ -104,7 +106,7 @@ class Layout:
         return bool(
             place_links(
                 tabulation.groups, tabulation.lits, own.is_block, tables.states, tables.first,
-                own.var_of, own.state_of, own.card, self.alone(), self.start, self.scope, self.at,
+                own.var_of, own.state_of, own.card, self.alone, self.start, self.scope, self.at,
                 self.form, self.named, self.other, self.places,
             )
         )  # fmt: skip
@@ -137,10 +139,10 @@ class Layout:
 
     def _strengths(self, ranges: Float, forbidden: NDArray[np.bool_]) -> Float:
         """Ranges of the tables around each variable; what is forbidden counts as an average."""
-        usual = float(ranges.mean()) if len(ranges) else 0.0
+        usual = float(ranges.sum()) / max(len(ranges), 1)
         force = ranges + np.where(forbidden, usual or 1.0, 0.0)
         total = np.bincount(self.scope, force[self.factor], minlength=len(self.card))
-        return np.asarray(total / (float(total.mean()) or 1.0))
+        return np.asarray(total / (float(total.sum()) / len(total) or 1.0))
 
 
 def _block_links(tabulation: Tabulation) -> Int64:
