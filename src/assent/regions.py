@@ -24,9 +24,9 @@ from assent.compiled import Compiled, GraphScores
 from assent.factors.table import Table
 from assent.placement.tables import joint_states
 from assent.problem import DualPoint, Float, Int64, Problem, Scores, joint_places, split_links
-from assent.proof_fields import are_places, fits
+from assent.proof_fields import are_literals, are_places, fits
 from assent.region_worth import Loans, region_maxima
-from assent.rules import region_rules
+from assent.rules import never_all, region_rules
 from assent.written_out import write_out
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Regions:
             zero: nothing is possible.
         rules: ``[Q, 3]`` constraints that hold in regions: the region, the logic factor's number
             in the flat problem, and one of its coordinates there that the region speaks of.
+        never: ``[Q, 4]`` a region, and three literals of the flat problem (or two, one of them
+            twice) that are never all true, as propagation shows.
 
     Example:
         >>> import assent as at
@@ -69,6 +71,7 @@ class Regions:
     dual: DualPoint
     is_ray: bool = False
     rules: Int64 = field(default_factory=lambda: np.zeros((0, 3), np.int64))
+    never: Int64 = field(default_factory=lambda: np.zeros((0, 4), np.int64))
 
     def lent(self, problem: Problem, scores: Scores) -> tuple[Problem, Scores, DualPoint]:
         """The flat problem with all loans, and its link scores.
@@ -121,6 +124,8 @@ class Regions:
             and bool((np.diff(self.start) >= 0).all())
             and self.rules.shape == (len(self.rules), 3)
             and are_places(self.rules[:, 2], problem.n)
+            and self.never.shape == (len(self.never), 4)
+            and are_literals(self.never[:, 1:].ravel().tolist(), problem.n)
         )
 
     def _bound(self, replay: Replay, scores: GraphScores, known: Known) -> float:
@@ -131,6 +136,8 @@ class Regions:
         total = certify.upper_bound(compiled, lent, dual, known)
         total += _table_changes(compiled, lent, dual, loans, known)
         rules = region_rules(compiled, scores, self.rules)
+        for region, more in never_all(compiled, self.never, replay.are_never_all).items():
+            rules[region] = (*rules.get(region, ()), *more)
         count = len(self.start) - 1
         maxima = region_maxima(compiled, loans, count, known, replay.memory, rules)
         return total + sum(maxima)

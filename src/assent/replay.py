@@ -66,6 +66,7 @@ class Replay:
         self.compiled, self.scores, self.listed = compiled, scores, listed
         self.memory: dict[Any, float] = {}  # what many leaves would compute again
         # Often asked again at once.
+        self._never: dict[frozenset[int], bool] = {}
         self._latest: tuple[DualPoint, tuple[Float, ...] | None] | None = None
         self._case: tuple[Known, Replay] | None = None
 
@@ -79,6 +80,12 @@ class Replay:
     @cached_property
     def closure(self) -> Closure:
         return Closure(self.compiled)
+
+    def are_never_all(self, literals: frozenset[int]) -> bool:
+        """Whether propagation shows that literals of the graph are never all true."""
+        if literals not in self._never:
+            self._never[literals] = self.closure.extend(self.closure.start, [*literals]) is None
+        return self._never[literals]
 
     def bound(self, proof: Any, known: Known | None = None) -> float:
         """What a proof shows: ``-inf`` if nothing is possible, ``inf`` if it does not hold."""
@@ -139,7 +146,8 @@ class Replay:
         graph_dual = self._links(dual, given, known)
         if graph_dual is None:
             return np.inf
-        return certify.upper_bound(self.compiled, self.scores, graph_dual, known)
+        shown = certify.upper_bound(self.compiled, self.scores, graph_dual, known)
+        return shown + _rounding(dual)
 
     def _links(
         self, dual: DualPoint, given: Known | None, known: Known
@@ -194,6 +202,7 @@ class Replay:
             return node.literals
         false = [~literal for literal in node.literals]
         bounds = bounds_with_each(self.compiled, self.scores, links, known, false)
+        bounds = bounds + _rounding(node.why.dual)
         left = np.flatnonzero(~(bounds <= worst)).tolist()
         return [node.literals[place] for place in left]
 
@@ -267,6 +276,11 @@ class Replay:
             if own.size and (low[own].min(axis=1) < high[own].max(axis=1)).any():
                 return False
         return True
+
+
+def _rounding(dual: DualPoint) -> float:
+    """What adding up link scores may lose: next to nothing, unless some are out of proportion."""
+    return float(np.finfo(float).eps * np.abs(dual.joined()).sum())
 
 
 def _honest(bound: float) -> float:

@@ -6,6 +6,7 @@ others still tells which of their values are possible: those that some values of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -89,6 +90,28 @@ def region_rules(
         if rule is not None:
             found.setdefault(region, []).append(rule._replace(spoken=frozenset(own)))
     return {region: tuple(rules) for region, rules in found.items()}
+
+
+def never_all(
+    compiled: Compiled, entries: Int64, is_shown: Callable[[frozenset[int]], bool]
+) -> dict[int, tuple[Rule, ...]]:
+    """Rules of regions from ``entries[Q, 4]``: literals that are never all true.
+
+    They are those of the flat problem; where that is not shown, there is no rule.
+    """
+    free = compiled.free
+    coordinate = free[np.where(entries < 0, ~entries, entries)[:, 1:]]
+    codes = np.where(entries[:, 1:] < 0, ~coordinate, coordinate)
+    found: dict[int, tuple[Rule, ...]] = {}
+    for region, literals in zip(
+        entries[:, 0].tolist(), map(frozenset, codes.tolist()), strict=True
+    ):
+        if is_shown(literals):
+            lits = np.array(sorted(literals), np.int32)
+            spoken = frozenset(max(code, ~code) for code in literals)
+            rule = Rule(CAP, len(lits) - 1, lits, None, 0.0, spoken)
+            found[region] = (*found.get(region, ()), rule)
+    return found
 
 
 def _as_written(compiled: Compiled, scores: GraphScores, number: int) -> Rule | None:

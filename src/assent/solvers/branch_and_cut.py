@@ -25,7 +25,9 @@ CALL = 0.2
 
 # Rounds at the root end once so many of them have taken off no more than this share of what is
 # missing: cases do better then.
-PATIENCE, WORTH = 5, 0.002
+PATIENCE, WORTH = 5, 0.01
+# ... and this one while tables could be written out, after which rounds take off more again.
+WORTH_BEFORE = 0.002
 
 # Cases, times links: every other case keeps a dual point, two gigabytes in all.
 MOST_KEPT = 5e8
@@ -50,11 +52,12 @@ class Workspace:
         if len(self.bounds) <= PATIENCE or not self.root.solved:
             return False
         fall = self.bounds[-PATIENCE - 1] - self.root.bound
-        if fall >= WORTH * (self.root.bound - self.answers.value):
+        worth = WORTH_BEFORE if self.root.can_write_out() else WORTH
+        if fall >= worth * (self.root.bound - self.answers.value):
             return False
         # An answer from elsewhere may be a poor one; without any, what is missing is not known.
         value = self.answers.offer(self.root.program.x)
-        return np.isfinite(value) and fall < WORTH * (self.root.bound - value)
+        return np.isfinite(value) and fall < worth * (self.root.bound - value)
 
 
 @dataclass(frozen=True)

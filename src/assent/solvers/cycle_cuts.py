@@ -41,12 +41,15 @@ class Cuts(NamedTuple):
             itself, -1 for others.
         rules: ``[Q, 3]`` constraints that a row rests on: the row, the logic factor's number, and
             one of its coordinates that the row speaks of.
+        never: ``[Q, 4]`` what else it rests on: the row, and three literals (or two, one of them
+            twice) that are never all true, as propagation shows.
     """
 
     signs: sparse.csr_matrix
     upper: Float
     product: Int64
     rules: Int64
+    never: Int64 = np.zeros((0, 4), np.int64)
 
     def __len__(self) -> int:
         return len(self.upper)

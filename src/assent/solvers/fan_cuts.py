@@ -122,7 +122,7 @@ def _members(problem: Problem) -> _Members:
 def _ribs(problem: Problem, given: Differences) -> Ribs:
     """All fans of which more products are known than can be true."""
     members = _members(problem)
-    ends, edge = _products(given)
+    ends, edge = products(given)
     member, other = np.concatenate([ends, ends[:, ::-1]]).T
     edge = np.concatenate([edge, edge])
     times = np.diff(members.start)[member]
@@ -148,7 +148,7 @@ def _ribs(problem: Problem, given: Differences) -> Ribs:
     return Ribs(start, rule[order], member[order], negated[order], other[order], edge[order])
 
 
-def _products(given: Differences) -> tuple[Int64, Int64]:
+def products(given: Differences) -> tuple[Int64, Int64]:
     """Ends ``[P, 2]`` and numbers ``[P]`` of differences whose product has places, each once."""
     two = np.arange(given.n_single, given.n_single + given.n_two)
     two = two[given.rule[two] < 0]

@@ -20,6 +20,7 @@ from assent.solvers.cycle_cuts import Cuts, Separator
 from assent.solvers.differences import differences
 from assent.solvers.dual_bound import bound_at
 from assent.solvers.fan_cuts import Fans
+from assent.solvers.implied_cuts import Implied
 from assent.solvers.joins import Joins
 from assent.solvers.linear_program import (
     CompactLP,
@@ -43,12 +44,14 @@ class Loans:
     Attributes:
         amounts: ``[R, places]`` what every row with a multiplier lends.
         rules: ``[Q, 3]`` constraints that they rest on, as `Regions` has them.
+        never: ``[Q, 4]`` literals that are never all true, as it has them too.
         links: one score per link of the problem, for the scores with all loans.
         bound: what they prove.
     """
 
     amounts: sparse.csr_matrix
     rules: Int64
+    never: Int64
     links: Float
     bound: float
 
@@ -75,11 +78,11 @@ class GrowingProgram:
         self.highs: Any = load_highs(lp, {})
         self.given = differences(problem, lp)
         self.separator = Separator(self.given)
-        self.fans = Fans(problem, self.given)
+        self.fans, self.implied = Fans(problem, self.given), Implied(problem, self.given)
         self.signs = sparse.csr_matrix((0, len(self.given.ends)))
         self.upper = np.zeros(0)
         self.product = np.zeros(0, np.int64)
-        self.rules = no_rules()
+        self.rules, self.never = no_rules()
         self.joins = Joins(problem, self.given)
         self.columns: Float | None = None
 
@@ -101,8 +104,8 @@ class GrowingProgram:
         """Add rows that the relaxed answer violates; how many."""
         assert self.columns is not None, "a relaxed answer exists after a solve"
         found = sum(
-            self._add(cuts)
-            for cuts in (self.fans.find(self.columns), self.separator.find(self.columns))
+            self._add(source.find(self.columns))
+            for source in (self.fans, self.separator, self.implied)
         )
         return found or self._add(self.joins.find(self.columns))
 
@@ -119,7 +122,9 @@ class GrowingProgram:
         )  # fmt: skip
         self.signs = sparse.vstack([self.signs, cuts.signs]).tocsr()
         self.upper = np.append(self.upper, cuts.upper - cuts.signs @ self.given.constant)
-        self.rules = np.concatenate([self.rules, cuts.rules + np.array([len(self.product), 0, 0])])
+        before = len(self.product)
+        self.rules = np.concatenate([self.rules, cuts.rules + np.array([before, 0, 0])])
+        self.never = np.concatenate([self.never, cuts.never + np.array([before, 0, 0, 0])])
         self.product = np.append(self.product, cuts.product)
         return len(cuts)
 
@@ -145,17 +150,19 @@ class GrowingProgram:
         """Let a solve end, "low enough", once it is clear that its value is below this one."""
         self.highs.setOptionValue("objective_bound", (self.lp.offset - value) / self.lp.scale)
 
-    def basis(self) -> Any:
-        """Where the last solve ended."""
-        return self.highs.getBasis()
+    def basis(self) -> tuple[Any, int]:
+        """Where the last solve ended, for that many rows."""
+        return self.highs.getBasis(), self.highs.getNumRow()
 
-    def begin_at(self, basis: Any) -> None:
+    def begin_at(self, basis: tuple[Any, int]) -> None:
         """Let the next solve begin where an earlier one ended; rows added since are not tight."""
         import highspy
 
-        more = self.highs.getNumRow() - len(basis.row_status)
-        basis.row_status = [*basis.row_status, *[highspy.HighsBasisStatus.kBasic] * more]
-        self.highs.setBasis(basis)
+        begin, count = basis
+        more = self.highs.getNumRow() - count
+        if more:
+            begin.row_status = [*begin.row_status, *[highspy.HighsBasisStatus.kBasic] * more]
+        self.highs.setBasis(begin)
 
     def loans(self, fixed: NDArray[np.int8] | None = None) -> Loans | None:
         """What the multipliers of the last solve prove, if it has any.
@@ -194,13 +201,14 @@ class GrowingProgram:
         bound = bound_at(self.problem, scores, split_links(self.problem, links)) + owed
         if fixed is not None:
             bound += self._fixed_change(scores.theta, links, fixed)
-        return Loans(amounts, self._rules_of(cycles), links, bound)
+        rules, never = self._of_rows(self.rules, cycles), self._of_rows(self.never, cycles)
+        return Loans(amounts, rules, never, links, bound)
 
-    def _rules_of(self, rows: Int64) -> Int64:
-        """Constraints of some rows, which are regions then in the order given."""
+    def _of_rows(self, told: Int64, rows: Int64) -> Int64:
+        """What some rows rest on; they are regions then in the order given."""
         region = np.full(len(self.product), -1)
         region[rows] = np.arange(len(rows))
-        own = self.rules[region[self.rules[:, 0]] >= 0].copy()
+        own = told[region[told[:, 0]] >= 0].copy()
         own[:, 0] = region[own[:, 0]]
         return own
 
@@ -265,9 +273,9 @@ def zeroed(scores: Scores) -> Scores:
     )
 
 
-def no_rules() -> Int64:
-    """Regions that rest on no constraints."""
-    return np.zeros((0, 3), np.int64)
+def no_rules() -> tuple[Int64, Int64]:
+    """Regions that rest on no constraints, and on no literals that are never all true."""
+    return np.zeros((0, 3), np.int64), np.zeros((0, 4), np.int64)
 
 
 def plain_bound(problem: Problem, scores: Scores, dual: DualPoint) -> Loans:
@@ -275,4 +283,4 @@ def plain_bound(problem: Problem, scores: Scores, dual: DualPoint) -> Loans:
     from scipy import sparse
 
     none = sparse.csr_matrix((0, problem.n + problem.n_pairs + len(scores.table)))
-    return Loans(none, no_rules(), dual.joined(), bound_at(problem, scores, dual))
+    return Loans(none, *no_rules(), dual.joined(), bound_at(problem, scores, dual))

@@ -15,7 +15,7 @@ import numpy as np
 
 from assent.compiled import Compiled
 from assent.errors import ModelError
-from assent.problem import DualPoint, Float, Problem, Scores, split_links
+from assent.problem import POTTS, DualPoint, Float, Problem, Scores, split_links
 from assent.regions import Regions
 from assent.solvers.growing_program import GrowingProgram, Loans, plain_bound
 from assent.solvers.linear_program import build_lp, find_ray, why_it_stopped
@@ -41,6 +41,11 @@ class Workspace:
     ray: DualPoint | None = None
     rounds: int = 0
     solved: bool = False
+
+    def can_write_out(self) -> bool:
+        """Whether some tables of common states are not written out yet."""
+        problem = self.outer.problem
+        return bool((problem.tables.kind == POTTS).any())
 
 
 @dataclass(frozen=True)
@@ -178,4 +183,5 @@ def restate(problem: Problem, outer: WrittenOut, loans: Loans) -> Regions:
         loans.amounts.data,
         split_links(problem, links),
         rules=loans.rules,
+        never=loans.never,
     )
