@@ -76,11 +76,13 @@ def constrained_graph(rng):
 @sweep_seeds(0.5)
 def test_equals_enumeration_under_constraints(seeds):
     for seed in seeds:
-        g = constrained_graph(np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        g = constrained_graph(rng)
         compiled, best = g.compile(), optimum(g)
         if compiled.conflict is None and isinstance(layout_of(compiled.problem), str):
             continue  # a constraint makes a variable whole, and a table is about others
-        result = at.decode(g, DepthFirst())
+        look = at.decode(g, at.AD3(max_iterations=20)) if rng.random() < 0.5 else None
+        result = at.decode(g, DepthFirst(), warm_start=look)
         assert result.certificate.verify(), seed
         if best == -np.inf:
             assert not result.feasible
@@ -110,7 +112,7 @@ def people_on_tasks(seed, people=8, tasks=7):
     """An assignment with limits, rules and rewards: some constraints name states of everybody."""
     rng = np.random.default_rng(seed)
     g = at.FactorGraph()
-    takes = g.binary(scores=rng.normal(size=(people, tasks)))
+    takes = g.binary(scores=rng.normal(size=(people, tasks)), name="takes")
     g.add(at.ExactlyOne(takes, axis=1))
     g.add(at.AtMost(2, takes[:, :-1], axis=0))
     g.add(at.AtMost(3, takes[:, :2].ravel()))  # several states of a variable
@@ -157,9 +159,24 @@ def test_a_knapsack_is_filled_with_parts_of_items_in_the_proof_as_well():
         assert result.value == pytest.approx(at.decode(g, at.IntegerProgram()).value)
 
 
+def test_link_scores_of_a_decoder_spare_rounds():
+    g = people_on_tasks(1, people=14, tasks=13)
+    cold = at.decode(g, DepthFirst())
+    look = at.decode(g, at.AD3(max_iterations=100))
+    warm = at.decode(g, DepthFirst(), warm_start=look)
+    assert warm.value == pytest.approx(cold.value) and warm.certificate.verify()
+    assert warm.iterations < cold.iterations
+    first = at.decode(g, DepthFirst(max_rounds=1), warm_start=look)
+    assert first.bound <= look.bound + 1e-6
+    scores = {g["takes"]: np.random.default_rng(7).normal(size=(14, 13))}
+    other = at.decode(g, DepthFirst(), warm_start=look, scores=scores)
+    assert other.value == pytest.approx(at.decode(g, at.IntegerProgram(), scores=scores).value)
+    assert other.status is at.Status.OPTIMAL and other.certificate.verify()
+
+
 def test_exact_decoding_searches_small_constrained_models_first():
     g = people_on_tasks(2)
     result = at.decode(g, exact=True)
     assert result.plan.startswith("DepthFirst") and result.status is at.Status.OPTIMAL
-    large = people_on_tasks(2, people=30, tasks=30)
-    assert not at.decode(large, exact=True, time_limit=0.01).plan.startswith("DepthFirst")
+    larger = at.decode(people_on_tasks(2, people=14, tasks=13), exact=True)
+    assert larger.plan.startswith("AD3 for a moment") and larger.certificate.verify()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compiled import Compiled, GraphScores
+from assent.problem import DualPoint
 from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.choice import steps_for
@@ -90,6 +91,7 @@ class Auto:
                         known=found.answer(request.known),
                         patience=step.patience(links),
                         search_patience=step.search_patience,
+                        dual=found.dual(compiled),
                     )
                     latest = _take(step, compiled, graph_scores, own)
                 except KeyboardInterrupt:  # before a solver began
@@ -196,6 +198,13 @@ class _Found:
         if self.latest is None or not self.latest.feasible:
             return known
         return self.latest.certificate.assignment
+
+    def dual(self, compiled: Compiled) -> DualPoint | None:
+        """The link scores of the last step, if it was about the same problem."""
+        if self.given_up:
+            return self.given_up[-1].dual
+        claim = None if self.latest is None else self.latest.certificate
+        return claim.flat_dual if claim is not None and claim.compiled is compiled else None
 
     def result(self) -> Result:
         """Everything so far."""

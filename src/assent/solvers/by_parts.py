@@ -75,7 +75,7 @@ class ByParts:
                 return whole
             if not whole.feasible:  # parts stand on an answer to the others
                 search: Any = BranchAndBound(gap_tolerance=self.gap_tolerance)
-                fresh = replace(quiet, warm_start=None, known=None)
+                fresh = replace(quiet, warm_start=None, dual=None, known=None)
                 found = drive(compiled, graph_scores, search, fresh)
                 return found if found.feasible or found.bound <= whole.bound else whole
             return self._apart(compiled, graph_scores, whole, quiet)
@@ -96,7 +96,7 @@ class ByParts:
                 given[part] = -1
                 case = compile_case(compiled, given, rows)
                 limit = request.share(1.0 / (len(parts) - number))
-                own = replace(request, warm_start=None, known=begin, time_limit=limit)
+                own = replace(request, warm_start=None, dual=None, known=begin, time_limit=limit)
                 result = drive(case, scores, each, own)
                 claim = result.certificate
                 best[part] = claim.assignment[part]

@@ -70,6 +70,7 @@ def _steps_to_a_proof(compiled: Compiled, tolerance: float) -> Iterator[Step]:
     problem = compiled.problem
     is_searched = search_steps.may_be_searched(problem)
     if is_searched:
+        yield from search_steps.glance(problem, tolerance)
         yield from search_steps.depth_first(problem, tolerance)
     narrow = shortcuts.soon_eliminated(problem, tolerance)
     if not is_searched and not _is_sooner(narrow, problem):

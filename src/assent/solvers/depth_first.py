@@ -155,6 +155,8 @@ class _Run:
         self.message = ""  # why it ended before its time
         if request.known is not None:
             self._take(request.known[compiled.free])
+        warm = request.warm_start
+        self._begin_at(warm.dual if request.dual is None and warm is not None else request.dual)
 
     # ------------------------------------------------------------ the loop
 
@@ -225,6 +227,13 @@ class _Run:
             self.log = kernel.Log(_doubled(log.events), _doubled(log.rows))
         return self.state.levels.nbytes + self.log.rows.nbytes <= MOST_BYTES
 
+    def _begin_at(self, dual: DualPoint | None) -> None:
+        """Begin with the messages of link scores: any do, and good ones spare rounds."""
+        if dual is not None and np.isfinite(dual.joined()).all():
+            messages, own = self.layout.messages_of(dual, self.tables.net.theta)
+            until = len(messages)
+            self.state.point[:until], self.state.point[until : until + len(own)] = messages, own
+
     def _take(self, x: NDArray[np.int8]) -> None:
         """Begin with an answer ``x[n]``, if it is one."""
         own = self.layout.tabulation.variables
@@ -294,6 +303,11 @@ class _Run:
     def assignment(self) -> NDArray[np.int8] | None:
         """The best answer ``[N]`` for the graph as written, if there is one."""
         return self._best() if self._has_answer else None
+
+    @property
+    def dual(self) -> None:
+        """Nothing: sweeps that were given up are no place to begin at."""
+        return None
 
     def _best(self) -> NDArray[np.int8]:
         x = self.layout.tabulation.variables.assignment(self.state.best.astype(np.int64))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from assent.compiled import Compiled, GraphScores
 from assent.kernels.schedule import first_chance
+from assent.problem import DualPoint
 from assent.result import Result, Status
 from assent.solvers.protocol import Info, Request, Solver
 from assent.solvers.run import Run
@@ -54,6 +55,9 @@ class GivenUp(Protocol):
     @property
     def assignment(self) -> NDArray[np.int8] | None: ...
 
+    @property
+    def dual(self) -> DualPoint | None: ...
+
     def result(self) -> Result: ...
 
 
@@ -84,6 +88,11 @@ class Ended:
         """The best answer ``[N]`` for the graph as written, if there is one."""
         flat = self.run.best.assignment
         return None if flat is None else self.run.compiled.full(flat)
+
+    @property
+    def dual(self) -> DualPoint | None:
+        """The link scores of the best bound."""
+        return self.run.best.dual
 
     def result(self) -> Result:
         return conclude(self.run, self.workspace, self.status, self.message, self.info)

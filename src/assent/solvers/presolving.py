@@ -37,7 +37,7 @@ class Presolving:
         if not made.refuted and not _is_smaller(made.compiled.problem, compiled.problem):
             return self._go_on(compiled, graph_scores, request, wide=True)
         known = None if request.known is None else made.follow(request.known)
-        own = replace(request, warm_start=None, known=known)
+        own = replace(request, warm_start=None, dual=None, known=known)
         return made.lift(self._go_on(made.compiled, made.scores, own, wide=False))
 
     def _go_on(

@@ -58,6 +58,7 @@ class Request:
         seed: for perturbed roundings.
         warm_start: an earlier run's end to begin at.
         known: an assignment ``[N]`` from an earlier run, an answer to start from.
+        dual: link scores from an earlier run, for a search to begin at.
         display: a live display to be open meanwhile, or None.
         patience: says when a run is given up for another solver's, or None.
         search_patience: the same of a search over tables.
@@ -69,6 +70,7 @@ class Request:
     seed: int = 0
     warm_start: WarmStart | None = None
     known: NDArray[np.int8] | None = None
+    dual: DualPoint | None = None
     display: Any = None
     patience: Patience | None = None
     search_patience: SearchPatience | None = None

@@ -35,7 +35,10 @@ LIKELY_ROUNDS = 5000
 # With constraints over more than a few literals, up to so many links: then a linear program, which
 # sees all of them at once, is quicker.
 FEW_LITERALS = 4
-LINKS_BESIDE_CONSTRAINTS = 1500
+LINKS_BESIDE_CONSTRAINTS = 3500
+# From so many links on, some iterations of AD3 come before, if there are no tables: its link scores
+# spare most of the rounds.
+LINKS_BEFORE_A_GLANCE, GLANCE = 400, 50
 
 WORDS = "DepthFirst, as factors are small: sweeps over them, then case by case."
 
@@ -56,6 +59,17 @@ def soon_searched(problem: Problem, tolerance: float) -> Iterator[Step]:
     yield Step(solver, WORDS, is_last=False, search_patience=patience)
 
 
+def glance(problem: Problem, tolerance: float) -> Iterator[Step]:
+    """AD3 for a moment, before a search beside long constraints."""
+    from assent.solvers.ad3 import AD3
+    from assent.solvers.relaxed_steps import LOOK
+
+    if len(problem.tables.kind):
+        return
+    if _has_long_constraints(problem, LINKS_BEFORE_A_GLANCE):
+        yield Step(AD3(gap_tolerance=tolerance, max_iterations=GLANCE), LOOK, is_last=False)
+
+
 def depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
     """A search whose nodes are cheap, given up once it is likely to take long."""
     from assent.solvers.depth_first import DepthFirst, layout_of
@@ -74,7 +88,7 @@ def may_be_searched(problem: Problem) -> bool:
     if problem.models or entries_of(problem) > MOST_SEARCHED:
         return False
     if len(find_variables(problem).card) <= FEW_VARIABLES:
-        return not _has_long_constraints(problem)
+        return not _has_long_constraints(problem, LINKS_BESIDE_CONSTRAINTS)
     return not has_small_tables(problem) and is_pairwise(problem)
 
 
@@ -85,14 +99,14 @@ def may_be_searched_with_an_answer(problem: Problem) -> bool:
     if problem.models or may_be_searched(problem) or is_pairwise(problem):
         return False
     few = len(find_variables(problem).card) <= SOME_VARIABLES
-    return few and not _has_long_constraints(problem)
+    return few and not _has_long_constraints(problem, LINKS_BESIDE_CONSTRAINTS)
 
 
-def _has_long_constraints(problem: Problem) -> bool:
-    """Whether there are many links, and constraints over many literals beside tables."""
+def _has_long_constraints(problem: Problem, links: int) -> bool:
+    """Whether there are more links than these, and constraints over many literals beside tables."""
     from assent.solvers.depth_first import layout_of
 
-    if problem.n_links <= LINKS_BESIDE_CONSTRAINTS:
+    if problem.n_links <= links:
         return False
     layout = layout_of(problem)
     return isinstance(layout, str) or layout.most_literals > FEW_LITERALS

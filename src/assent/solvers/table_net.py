@@ -17,7 +17,7 @@ from assent.kernels.table_places import (
 )
 from assent.kernels.table_scopes import WRITTEN
 from assent.kernels.table_sweeps import Net
-from assent.problem import Float, Int64, Scores
+from assent.problem import DualPoint, Float, Int64, Scores
 from assent.solvers.tabulated import Tabulation
 
 # Values of answers and of what is none are told apart by this much, relative to their size.
@@ -74,6 +74,22 @@ class Layout:
     def messages(self) -> int:
         """How many there are: one per slot and state, two per literal."""
         return int(self.at[-1])
+
+    def messages_of(self, dual: DualPoint, theta: Float) -> tuple[Float, Float]:
+        """Messages that link scores stand for, and what states then have of ``theta[S]``."""
+        given = np.zeros(self.messages + 1)  # the last for links of exactly-one factors
+        np.subtract.at(given, self.places[:, 0], dual.joined())
+        given = given[:-1]
+        slot = np.repeat(np.arange(len(self.scope)), np.diff(self.at))
+        is_literal = (self.form != WRITTEN)[self.factor]
+        state = self.first[self.scope[slot]] + np.arange(len(given)) - self.at[slot]
+        written = ~is_literal[slot]
+        own = theta + np.bincount(state[written], given[written], minlength=self.states)
+        over, at = self.scope[is_literal], self.at[:-1][is_literal]
+        named = self.first[over] + self.named[is_literal]
+        own += np.bincount(named, given[at + 1] - given[at], minlength=self.states)
+        all_states = np.bincount(over, given[at], minlength=len(self.card))
+        return given, own + np.repeat(all_states, self.card)
 
     @property
     def most_literals(self) -> int:
