@@ -10,6 +10,7 @@ import pytest
 import assent as at
 from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
 from assent.solvers.depth_first import DepthFirst, layout_of
+from assent.solvers.search_steps import may_be_searched
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum
 
@@ -178,5 +179,11 @@ def test_exact_decoding_searches_small_constrained_models_first():
     g = people_on_tasks(2)
     result = at.decode(g, exact=True)
     assert result.plan.startswith("DepthFirst") and result.status is at.Status.OPTIMAL
+    loose = at.FactorGraph()
+    x = loose.binary(100, scores=1.0)
+    loose.add(at.Knapsack(x, weights=np.arange(1.0, 101.0), capacity=900.0))
+    loose.add(at.Pair(x, x[np.arange(1, 101) % 100], scores=-1.0))
+    loose.add(at.Pair(x, x[np.arange(2, 102) % 100], scores=-1.0))
+    assert not may_be_searched(loose.compile().problem)
     larger = at.decode(people_on_tasks(2, people=14, tasks=13), exact=True)
     assert larger.plan.startswith("AD3 for a moment") and larger.certificate.verify()

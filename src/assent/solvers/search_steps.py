@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assent.problem import POTTS, Problem
+from assent.problem import KNAPSACK, POTTS, Problem
 from assent.remembered import remembered
 from assent.solvers.model_shape import (
     entries_of,
@@ -85,7 +85,7 @@ def may_be_searched(problem: Problem) -> bool:
     """Whether few variables are likely to be left undecided by sweeps over all tables."""
     from assent.solvers.tabulated import find_variables
 
-    if problem.models or entries_of(problem) > MOST_SEARCHED:
+    if problem.models or entries_of(problem) > MOST_SEARCHED or _is_loose(problem):
         return False
     if len(find_variables(problem).card) <= FEW_VARIABLES:
         return not _has_long_constraints(problem, LINKS_BESIDE_CONSTRAINTS)
@@ -96,10 +96,20 @@ def may_be_searched_with_an_answer(problem: Problem) -> bool:
     """Whether sweeps may decide most variables once an answer is known, and were not tried yet."""
     from assent.solvers.tabulated import find_variables
 
-    if problem.models or may_be_searched(problem) or is_pairwise(problem):
+    if problem.models or may_be_searched(problem) or is_pairwise(problem) or _is_loose(problem):
         return False
     few = len(find_variables(problem).card) <= SOME_VARIABLES
     return few and not _has_long_constraints(problem, LINKS_BESIDE_CONSTRAINTS)
+
+
+def _is_loose(problem: Problem) -> bool:
+    """Whether there is a knapsack beside as many pairs as coordinates: none of it is tight.
+
+    With few links a search is quick all the same.
+    """
+    if problem.n_links <= LINKS_BEFORE_A_GLANCE or problem.n_pairs < problem.n:
+        return False
+    return KNAPSACK in problem.group_kind
 
 
 def _has_long_constraints(problem: Problem, links: int) -> bool:
