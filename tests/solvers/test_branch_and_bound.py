@@ -11,11 +11,14 @@ import assent as at
 from assent.certify import check_assignment
 from assent.compiled import graph_scores
 from assent.problem import split_links
+from assent.proof import LinkScores
+from assent.replay import Replay
 from assent.solvers import search, search_tree
 from assent.solvers.dual_bound import bound_at
 from assent.solvers.search_case import handed_over
 from assent.variables import Literals
 from benchmarks.constrained import joint_labelling
+from tests.answers import assert_proven
 from tests.oracles.sweep import sweep_seeds, sweep_size
 from tests.strategies import add_random_factor, optimum, pick_literals, random_graph
 from tests.structures import STRUCTURES
@@ -264,6 +267,48 @@ def test_structures_are_searched(name):
             assert result.status is at.Status.OPTIMAL
             assert result.value == pytest.approx(best, rel=1e-6, abs=1e-6)
         assert result.certificate.verify()
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_known_variables_settle_all_parts_of_a_structure(name):
+    """So cases by variables are enough: the last of them leave nothing open, whatever the links."""
+    settled = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        g = over_structure(rng, STRUCTURES[name])
+        compiled, scores = g.compile(), graph_scores(g)
+        if compiled.conflict is not None:
+            continue
+        links = split_links(compiled.problem, rng.normal(size=compiled.problem.n_links))
+        replay = Replay(compiled, scores)
+        for number in rng.permutation(2**g.size)[:100]:
+            point = ((number >> np.arange(g.size)) & 1).astype(np.int8)
+            check = check_assignment(compiled, scores, point)
+            if check.feasible:
+                shown = replay.bound(LinkScores(links), point)
+                assert shown == pytest.approx(check.value, abs=1e-9)
+                settled += 1
+    assert settled > 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_second_order_parsers_under_rules_are_searched(seed):
+    """Trees and consecutive siblings over the same arcs; no head has more than two modifiers."""
+    rng = np.random.default_rng(seed)
+    g = at.FactorGraph()
+    heads, words = np.nonzero(np.arange(4)[:, None] != np.arange(1, 4))
+    arc = g.binary(9, scores=rng.normal(size=9), name="arc")
+    g.add(at.Arborescence(arc, heads=heads, modifiers=words + 1))
+    for head in range(4):
+        own = np.flatnonzero(heads == head)
+        right = words[own] + 1 > head
+        for side in (own[right], own[~right][::-1]):
+            scores = 3.0 * rng.normal(size=(len(side) + 2, len(side) + 2))
+            if len(side) > 1:
+                g.add(at.HeadAutomaton(arc[side], scores=scores))
+        g.add(at.AtMost(2, arc[own]))
+    result = at.decode(g, (PLAIN, TIGHTENED)[seed % 2])
+    assert_proven(result, best_by_checking(g))
 
 
 @sweep_seeds(0.3)
