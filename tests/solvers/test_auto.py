@@ -56,6 +56,16 @@ def wide_rules(rng):
     return g
 
 
+def small_rules(rng):
+    """People who take a task each, with opinions about each other's."""
+    g = at.FactorGraph()
+    x = g.binary((6, 6), scores=rng.normal(size=(6, 6)))
+    g.add(at.ExactlyOne(x, axis=1))
+    g.add(at.AtMost(2, x, axis=0))
+    g.add(at.Pair(x[:-1], x[1:], scores=rng.normal(size=(5, 6))))
+    return g
+
+
 @sweep_seeds(0.5)
 def test_exact_answers_equal_enumeration(seeds):
     for seed in seeds:
@@ -81,6 +91,7 @@ def test_exact_answers_equal_enumeration(seeds):
         (lambda rng: grid(rng, 16, 1.0, 4), False, "DepthFirst, as factors .* Then LinearProgram"),
         (lambda rng: tables(rng, 12, 2.0), False, "DepthFirst, as factors .* Then LinearProgram"),
         (lambda rng: tables(rng, 12, 0.3), False, "DepthFirst, as factors .* case by case.$"),
+        (small_rules, False, "DepthFirst, .* case by case.$"),
         (wide_rules, False, "AD3 for a moment, .* Then LinearProgram, as it is small"),
         (lambda rng: grid(rng, 16, 0.3, 4), True, "DepthFirst, as factors .* case by case.$"),
     ],

@@ -26,6 +26,13 @@ FIRST_OF_TABLES, LEFT_OF_TABLES = 8, (0.995, 0.97, 0.9)
 # Most that get so far end before as many rounds over all states.
 MOST_ROUNDS = 250.0
 
+# Small models of other kinds are searched first as well, up to so many rounds: with tables up to so
+# many links, and fewer where a relaxation is hardly ever tight, with a knapsack or pairs of every
+# other coordinate.  AD3 is quicker on the rest, which often is.
+MOST_ROUNDS_OF_SMALL = 100.0
+LINKS_WITH_TABLES, LINKS_OF_LOOSE = 500, 350
+PAIRS_OF_LOOSE = 0.5
+
 # Where a proof is asked for: up to so many variables, or where tables over two variables are large,
 # a search comes first; it is given up once more rounds of sweeps are likely.
 FEW_VARIABLES = 150
@@ -44,17 +51,12 @@ WORDS = "DepthFirst, as factors are small: sweeps over them, then case by case."
 
 
 def soon_searched(problem: Problem, tolerance: float) -> Iterator[Step]:
-    """A search over tables of two variables, given up soon unless most states are put away."""
+    """A search that is likely to be the quickest, given up soon unless most states are put away."""
     from assent.solvers.depth_first import DepthFirst, layout_of
 
-    if not is_pairwise(problem) or entries_of(problem) > MOST_SEARCHED:
+    patience = _patience(problem)
+    if patience is None or isinstance(layout_of(problem), str):
         return
-    if isinstance(layout_of(problem), str):
-        return
-    if POTTS in problem.tables.kind and is_program_quick(problem):
-        patience = SearchPatience(FIRST_OF_POTTS, LEFT_OF_POTTS, MOST_ROUNDS)
-    else:
-        patience = SearchPatience(FIRST_OF_TABLES, LEFT_OF_TABLES, MOST_ROUNDS)
     solver = DepthFirst(gap_tolerance=tolerance)
     yield Step(solver, WORDS, is_last=False, search_patience=patience)
 
@@ -68,6 +70,30 @@ def glance(problem: Problem, tolerance: float) -> Iterator[Step]:
         return
     if _has_long_constraints(problem, LINKS_BEFORE_A_GLANCE):
         yield Step(AD3(gap_tolerance=tolerance, max_iterations=GLANCE), LOOK, is_last=False)
+
+
+def _patience(problem: Problem) -> SearchPatience | None:
+    """How long a search is worth it, with tables over two variables or few links; None if not."""
+    if problem.models or entries_of(problem) > MOST_SEARCHED:
+        return None
+    if not is_pairwise(problem):
+        most = MOST_ROUNDS_OF_SMALL
+        return SearchPatience(int(most), (1.0, 1.0, 1.0), most) if _is_small(problem) else None
+    if POTTS in problem.tables.kind and is_program_quick(problem):
+        return SearchPatience(FIRST_OF_POTTS, LEFT_OF_POTTS, MOST_ROUNDS)
+    return SearchPatience(FIRST_OF_TABLES, LEFT_OF_TABLES, MOST_ROUNDS)
+
+
+def _is_small(problem: Problem) -> bool:
+    """Whether a search takes less than a look at the relaxation, or than the program behind it."""
+    links, pairs = problem.n_links, problem.n_pairs
+    if len(problem.tables.kind):
+        return links <= LINKS_WITH_TABLES
+    if links > LINKS_OF_LOOSE:
+        return False
+    if (problem.group_kind == KNAPSACK).any():
+        return pairs < problem.n  # with more of them there are too many cases
+    return pairs >= PAIRS_OF_LOOSE * problem.n
 
 
 def depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
