@@ -37,11 +37,13 @@ def with_gaps(rng, shape) -> np.ndarray:
 
 
 def a_rule(rng, literals):
-    """A constraint over a few of the literals; two states of a label may be among them."""
-    size = int(rng.integers(2, 5))
-    own = [literals[i] for i in rng.permutation(len(literals))[:size]]
+    """A constraint over a few of the literals, perhaps two states of a label or x and ~x."""
+    own = [literals[i] for i in rng.permutation(len(literals))[: rng.integers(2, 5)]]
     own = [~literal if rng.random() < 0.3 else literal for literal in own]
-    kind, k = rng.integers(6), int(rng.integers(1, size))
+    if rng.random() < 0.3:
+        own.append(~own[-1])
+    kind, size = rng.integers(6), len(own)
+    k = int(rng.integers(1, size))
     if kind == 0:
         return at.AtMost(k, own)
     if kind == 1:
