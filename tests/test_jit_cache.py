@@ -115,6 +115,41 @@ def test_works_with_the_compiler_off(package):
     assert not list(package.rglob("*.nbi"))
 
 
+# A Ctrl-C whenever something begins to be compiled: a callee while its caller is, at that.
+INTERRUPTED = """
+import os, signal
+from numba.core import event
+from fake.caller import caller
+
+class Interrupt(event.Listener):
+    def on_start(self, event):
+        os.kill(os.getpid(), signal.SIGINT)
+    def on_end(self, event):
+        pass
+
+signal.signal(signal.SIGINT, {handler})
+event.register("numba:compile", Interrupt())
+try:
+    caller(1)
+    print("through")
+except KeyboardInterrupt:
+    print("interrupted")
+print(signal.getsignal(signal.SIGINT) is {handler}, len(caller.signatures), caller(1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("handler", "ended"),
+    [("signal.default_int_handler", "interrupted"), ("signal.SIG_IGN", "through")],
+)
+def test_a_kernel_is_whole_before_an_interrupt_counts(package, handler, ended):
+    program = INTERRUPTED.format(handler=handler)
+    run = [sys.executable, "-c", program]
+    done = subprocess.run(run, env=environment(package), capture_output=True, text=True)
+    assert done.stdout.split() == [ended, "True", "1", "20"], done.stderr
+    assert use(package) == (20, 1)  # what was compiled is kept
+
+
 def on_terminal(package):
     """What a person at a terminal sees on stderr."""
     reader, writer = pty.openpty()

@@ -22,8 +22,10 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from functools import cache
@@ -73,14 +75,42 @@ def jit(function: Callable | None = None, **options: Any) -> Any:
     source = Path(function.__code__.co_filename)
     folder = cache_folder(source) if source.is_file() else None
     if folder is None:
-        return numba.njit(**settings)(function)
+        return _made_whole(numba.njit(**settings)(function))
     # Numba looks at its setting once, while decorating: lend it our folder for that moment only.
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
-        return numba.njit(cache=True, **settings)(function)
+        return _made_whole(numba.njit(cache=True, **settings)(function))
     finally:
         numba.config.CACHE_DIR = before
+
+
+def _made_whole(kernel: Any) -> Any:
+    """A kernel that is compiled, or loaded, to the end before a Ctrl-C in the meantime counts.
+
+    A compiler that is left in the middle would keep pieces of the kernel, and of those that it
+    calls, with which it cannot be compiled again in this process.
+    """
+    if numba.config.DISABLE_JIT:
+        return kernel
+    compile_at_once = kernel.compile
+
+    def compile_whole(signature: Any) -> Any:
+        handler = signal.getsignal(signal.SIGINT)
+        # Only the main thread is ever interrupted; some programs do not listen, or not in Python.
+        if threading.current_thread() is not threading.main_thread() or not callable(handler):
+            return compile_at_once(signature)
+        interrupts: list[Any] = []
+        signal.signal(signal.SIGINT, lambda *interrupt: interrupts.append(interrupt))
+        try:
+            return compile_at_once(signature)
+        finally:
+            signal.signal(signal.SIGINT, handler)
+            if interrupts:
+                handler(*interrupts[0])
+
+    kernel.compile = compile_whole
+    return kernel
 
 
 @cache
