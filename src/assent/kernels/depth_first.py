@@ -16,9 +16,9 @@ import numpy as np
 
 from assent.cases import CLOSED, EMPTY, PUT_AWAY, TWO_CASES
 from assent.kernels.jit import jit
+from assent.kernels.literal_order import read_constraints
 from assent.kernels.propagate import lean
 from assent.kernels.table_answers import improve, worth
-from assent.kernels.table_counts import read_constraints
 from assent.kernels.table_sweeps import look, put_away, sweep
 
 # Why a search returns.

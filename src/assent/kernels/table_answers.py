@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assent.kernels.literal_sweeps import add_words, change_loads, count_loads
+from assent.kernels.literal_answers import add_words, change_loads, count_loads
+from assent.kernels.literals import worth_of
 from assent.kernels.propagate import lean
-from assent.kernels.table_counts import worth_of
 from assent.kernels.table_scopes import WRITTEN
 
 # A switch has to gain more than rounding, relative to the total.

@@ -20,9 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assent.kernels.literal_order import tell, tell_all
 from assent.kernels.literal_sweeps import give_literals, hear_literals, take_literals
+from assent.kernels.literals import inlined
 from assent.kernels.propagate import lean
-from assent.kernels.table_counts import inlined, tell, tell_all
 
 
 class Net(NamedTuple):
