@@ -295,7 +295,7 @@ def test_steps_that_end_without_a_proof_say_so(monkeypatch):
 
 @pytest.mark.parametrize("limit", [None, 1e-6])
 def test_what_was_given_up_is_stated_where_nothing_follows(monkeypatch, limit):
-    first = Step(at.AD3(), "AD3 for a moment.", is_last=False, many=5)
+    first = Step(at.AD3(), "AD3 for a moment.", is_last=False, patience=Patience(5))
     last = [] if limit else [Step(at.AD3(max_iterations=1), "AD3.")]
     monkeypatch.setattr(auto, "steps_for", lambda *settings: iter([first, *last]))
     result = at.decode(grid(np.random.default_rng(0), 12, 3.0), at.Auto(), time_limit=limit)
@@ -320,7 +320,7 @@ def test_what_a_search_leaves_open_is_relaxed():
 def test_a_search_that_is_given_up_leaves_its_bound(monkeypatch):
     """That of a relaxation which is not solved is worse."""
     patience = SearchPatience(20, (0.0, 0.0, 0.0), 100.0)
-    first = Step(at.DepthFirst(), "DepthFirst.", is_last=False, search_patience=patience)
+    first = Step(at.DepthFirst(), "DepthFirst.", is_last=False, patience=patience)
     last = Step(at.AD3(max_iterations=1), "AD3.")
     monkeypatch.setattr(auto, "steps_for", lambda *settings: iter([first, last]))
     g = tables(np.random.default_rng(0), 10, 2.0)

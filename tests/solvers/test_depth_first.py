@@ -12,7 +12,9 @@ import assent as at
 from assent.cases import PUT_AWAY, TWO_CASES
 from assent.errors import ModelError
 from assent.replay import Replay
-from assent.solvers.depth_first import NO_ANSWER, DepthFirst, gave_up, layout_of
+from assent.solvers.depth_first import DepthFirst, gave_up
+from assent.solvers.table_net import layout_of
+from assent.solvers.table_search import NO_ANSWER
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 

@@ -9,8 +9,9 @@ import pytest
 
 import assent as at
 from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
-from assent.solvers.depth_first import DepthFirst, layout_of
+from assent.solvers.depth_first import DepthFirst
 from assent.solvers.search_steps import may_be_searched
+from assent.solvers.table_net import layout_of
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum
 

@@ -16,7 +16,7 @@ from assent.problem import DualPoint
 from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
 from assent.solvers.choice import steps_for
-from assent.solvers.driver import GivenUp, attempt, drive
+from assent.solvers.driver import Attempt, attempt, drive
 from assent.solvers.endings import CALLED_OFF, GIVEN_UP, INTERRUPTED, TIME_LIMIT
 from assent.solvers.protocol import Request, in_time
 from assent.solvers.settings import check_exact, check_tolerance
@@ -73,7 +73,7 @@ class Auto:
         """Solve a compiled graph, step after step until one has the answer."""
         told, found = _Report(request.report), _Found(self.gap_tolerance)
         done: list[str] = []
-        interrupted, links = False, compiled.problem.n_links
+        interrupted = False
         with request.display or nullcontext():
             steps = steps_for(compiled, self.exact, self.gap_tolerance)
             while True:
@@ -89,8 +89,6 @@ class Auto:
                         seed=request.seed,
                         warm_start=request.warm_start,
                         known=found.answer(request.known),
-                        patience=step.patience(links),
-                        search_patience=step.search_patience,
                         dual=found.dual(compiled),
                     )
                     latest = _take(step, compiled, graph_scores, own)
@@ -116,15 +114,12 @@ class Auto:
         return replace(result, plan=" Then ".join(done))
 
 
-def _take(step: Step, compiled: Compiled, scores: GraphScores, own: Request) -> Result | GivenUp:
+def _take(step: Step, compiled: Compiled, scores: GraphScores, own: Request) -> Result | Attempt:
     """What comes of a step."""
     solver = in_time(step.solver, own.deadline)
-    if own.search_patience is not None:
-        ended: GivenUp = solver.attempt(compiled, scores, own)
-    elif own.patience is not None:
-        ended = attempt(compiled, scores, solver, own)
-    else:
+    if step.patience is None:
         return drive(compiled, scores, solver, own)
+    ended = attempt(compiled, scores, solver, own, step.patience)
     return ended if ended.message == GIVEN_UP else ended.result()
 
 
@@ -171,7 +166,7 @@ class _Found:
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
         self.latest: Result | None = None
-        self.given_up: list[GivenUp] = []  # after the latest result
+        self.given_up: list[Attempt] = []  # after the latest result
 
     def is_enough(self, relaxed: bool) -> bool:
         """Whether there is a proof, or a ``relaxed`` answer if that will do."""
@@ -180,7 +175,7 @@ class _Found:
             return True
         return status in (Status.OPTIMAL, Status.INFEASIBLE)
 
-    def add(self, found: Result | GivenUp) -> None:
+    def add(self, found: Result | Attempt) -> None:
         """Take in what came of a step."""
         if not isinstance(found, Result):
             self.given_up.append(found)
@@ -214,7 +209,7 @@ class _Found:
         return self.latest
 
 
-def _joined(first: Result | GivenUp, second: Result, tolerance: float) -> Result:
+def _joined(first: Result | Attempt, second: Result, tolerance: float) -> Result:
     """The later result, with the earlier one's bound and proof where those are better.
 
     The relaxed answer is then the earlier one as well, unless that solved no relaxation.

@@ -47,11 +47,11 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
 
 def _plain_steps(problem: Problem, tolerance: float) -> Iterator[Step]:
     """A search where tables are large, elimination where it is quick, or what decodes."""
-    if not has_small_tables(problem):
+    is_searched = not has_small_tables(problem)
+    if is_searched:
         yield from search_steps.soon_searched(problem, tolerance)
     effort = shortcuts.effort_before_a_look(problem)
     narrow = shortcuts.eliminated_as_a_program(problem, tolerance, effort)
-    is_searched = not has_small_tables(problem)
     if not is_searched and not _is_sooner(narrow, problem):
         yield from search_steps.soon_searched(problem, tolerance)
     if narrow is None:

@@ -13,6 +13,7 @@ from assent.compiled import Compiled, GraphScores
 from assent.kernels.schedule import first_chance
 from assent.problem import DualPoint
 from assent.result import Result, Status
+from assent.solvers.patience import Patience
 from assent.solvers.protocol import Info, Request, Solver
 from assent.solvers.run import Run
 from assent.solvers.statement import conclude, decided_alone, refuted
@@ -38,10 +39,11 @@ def drive(
     return attempt(compiled, graph_scores, solver, request).result()
 
 
-class GivenUp(Protocol):
-    """A run that another solver goes on after: an `Ended` one, or a search over tables."""
+class Attempt(Protocol):
+    """A run that is over, after which another solver may go on: `Ended`, or a `TableSearch`."""
 
-    message: str
+    @property
+    def message(self) -> str: ...
 
     @property
     def bound(self) -> float: ...
@@ -61,7 +63,7 @@ class GivenUp(Protocol):
     def result(self) -> Result: ...
 
 
-@dataclass
+@dataclass(frozen=True)
 class Ended:
     """A run that is over; its result is stated and rechecked when somebody asks for it."""
 
@@ -99,10 +101,20 @@ class Ended:
 
 
 def attempt(
-    compiled: Compiled, graph_scores: GraphScores, solver: Solver, request: Request
-) -> Ended:
-    """The same with a :class:`Solver` on a graph of which factors are left."""
-    run = _begin(compiled, graph_scores, solver, request)
+    compiled: Compiled,
+    graph_scores: GraphScores,
+    solver: Any,
+    request: Request,
+    patience: Any = None,
+) -> Attempt:
+    """The same on a graph of which factors are left; the result is stated on demand.
+
+    ``patience`` says when the run is given up for another solver's: a `Patience`, or what a solver
+    with a method ``attempt`` of its own asks instead.
+    """
+    if hasattr(solver, "attempt"):
+        return solver.attempt(compiled, graph_scores, request, patience)
+    run = _begin(compiled, graph_scores, solver, request, patience)
     known = None if request.known is None else request.known[compiled.free]
     if known is not None:
         run.offer_known(known)
@@ -117,7 +129,13 @@ def attempt(
     return Ended(run, workspace, status, message, info)
 
 
-def _begin(compiled: Compiled, graph_scores: GraphScores, solver: Solver, request: Request) -> Run:
+def _begin(
+    compiled: Compiled,
+    graph_scores: GraphScores,
+    solver: Solver,
+    request: Request,
+    patience: Patience | None = None,
+) -> Run:
     return Run(
         compiled=compiled,
         graph_scores=graph_scores,
@@ -127,6 +145,6 @@ def _begin(compiled: Compiled, graph_scores: GraphScores, solver: Solver, reques
         started=request.started,
         report=request.report,
         chance=first_chance(request.seed),
-        patience=request.patience,
+        patience=patience,
         warm=request.warm_start is not None,
     )

@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.problem import DualPoint, Float, Problem, Scores
-from assent.solvers.patience import Patience
-from assent.solvers.search_patience import SearchPatience
 from assent.trace import Progress
 
 
@@ -60,8 +58,6 @@ class Request:
         known: an assignment ``[N]`` from an earlier run, an answer to start from.
         dual: link scores from an earlier run, for a search to begin at.
         display: a live display to be open meanwhile, or None.
-        patience: says when a run is given up for another solver's, or None.
-        search_patience: the same of a search over tables.
     """
 
     started: float
@@ -72,8 +68,6 @@ class Request:
     known: NDArray[np.int8] | None = None
     dual: DualPoint | None = None
     display: Any = None
-    patience: Patience | None = None
-    search_patience: SearchPatience | None = None
 
     @property
     def deadline(self) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from assent.problem import KNAPSACK, Problem
 from assent.solvers.model_shape import is_pairwise, is_program_quick
+from assent.solvers.patience import Patience
 from assent.solvers.step import Step
 
 # Iterations of AD3 that take about as long as a linear program: some, and one more for so many
@@ -24,11 +25,16 @@ LOOK = "AD3 for a moment, as many relaxations are tight."
 
 
 def first_look(problem: Problem, tolerance: float) -> Step:
-    """AD3 for a moment, before a search."""
+    """AD3 for a moment, before a search on a linear program or around a decoder."""
+    most = FIRST_LOOK if len(problem.tables.kind) else FIRST_LOOK_AT_RULES
+    return look(tolerance, most)
+
+
+def look(tolerance: float, iterations: int) -> Step:
+    """So many iterations of AD3, before a search."""
     from assent.solvers.ad3 import AD3
 
-    most = FIRST_LOOK if len(problem.tables.kind) else FIRST_LOOK_AT_RULES
-    return Step(AD3(gap_tolerance=tolerance, max_iterations=most), LOOK, is_last=False)
+    return Step(AD3(gap_tolerance=tolerance, max_iterations=iterations), LOOK, is_last=False)
 
 
 def decoder_steps(problem: Problem, tolerance: float) -> Iterator[Step]:
@@ -40,7 +46,7 @@ def decoder_steps(problem: Problem, tolerance: float) -> Iterator[Step]:
         yield _program(tolerance, "LinearProgram, as a knapsack is one row there.")
         return
     if not is_pairwise(problem):  # those were searched before
-        yield _look(tolerance, FIRST_RULES + problem.n_links // LINKS_PER_ITERATION)
+        yield _while_it_becomes_clear(problem, tolerance)
     yield _program(tolerance, "LinearProgram, as it is small and a gap remained.")
 
 
@@ -52,9 +58,11 @@ def _decoder(tolerance: float) -> Any:
     return AD3(gap_tolerance=tolerance)
 
 
-def _look(tolerance: float, many: int) -> Step:
-    """AD3, given up after so many iterations, or before; enough if it solves the relaxation."""
-    return Step(_decoder(tolerance), LOOK, is_last=False, many=many, relaxed=True)
+def _while_it_becomes_clear(problem: Problem, tolerance: float) -> Step:
+    """AD3, for about as long as a linear program takes; enough if it solves the relaxation."""
+    links = problem.n_links
+    patience = Patience(FIRST_RULES + links // LINKS_PER_ITERATION, links)
+    return Step(_decoder(tolerance), LOOK, is_last=False, relaxed=True, patience=patience)
 
 
 def _program(tolerance: float, words: str) -> Step:

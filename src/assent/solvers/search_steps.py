@@ -1,4 +1,4 @@
-"""Depth-first searches over tables as steps: before anything else, or once a look left a gap."""
+"""Depth-first searches as steps: before anything else, or once a look left a gap."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from assent.solvers.model_shape import (
     is_pairwise,
     is_program_quick,
 )
+from assent.solvers.relaxed_steps import look
 from assent.solvers.search_patience import SearchPatience
 from assent.solvers.step import Step
 
@@ -43,33 +44,23 @@ LIKELY_ROUNDS = 5000
 # sees all of them at once, is quicker.
 FEW_LITERALS = 4
 LINKS_BESIDE_CONSTRAINTS = 3500
-# From so many links on, some iterations of AD3 come before, if there are no tables: its link scores
-# spare most of the rounds.
-LINKS_BEFORE_A_GLANCE, GLANCE = 400, 50
+# Up to so many links a search is quick whatever the constraints are.  Beyond, so many iterations of
+# AD3 come before it if there are no tables: their link scores spare most of the rounds.
+FEW_LINKS, GLANCE = 400, 50
 
 WORDS = "DepthFirst, as factors are small: sweeps over them, then case by case."
 
 
 def soon_searched(problem: Problem, tolerance: float) -> Iterator[Step]:
     """A search that is likely to be the quickest, given up soon unless most states are put away."""
-    from assent.solvers.depth_first import DepthFirst, layout_of
+    from assent.solvers.depth_first import DepthFirst
+    from assent.solvers.table_net import layout_of
 
     patience = _patience(problem)
     if patience is None or isinstance(layout_of(problem), str):
         return
     solver = DepthFirst(gap_tolerance=tolerance)
-    yield Step(solver, WORDS, is_last=False, search_patience=patience)
-
-
-def glance(problem: Problem, tolerance: float) -> Iterator[Step]:
-    """AD3 for a moment, before a search beside long constraints."""
-    from assent.solvers.ad3 import AD3
-    from assent.solvers.relaxed_steps import LOOK
-
-    if len(problem.tables.kind):
-        return
-    if _has_long_constraints(problem, LINKS_BEFORE_A_GLANCE):
-        yield Step(AD3(gap_tolerance=tolerance, max_iterations=GLANCE), LOOK, is_last=False)
+    yield Step(solver, WORDS, is_last=False, patience=patience)
 
 
 def _patience(problem: Problem) -> SearchPatience | None:
@@ -96,9 +87,16 @@ def _is_small(problem: Problem) -> bool:
     return pairs >= PAIRS_OF_LOOSE * problem.n
 
 
+def glance(problem: Problem, tolerance: float) -> Iterator[Step]:
+    """AD3 for a moment, before a search beside long constraints."""
+    if not len(problem.tables.kind) and _has_long_constraints(problem, FEW_LINKS):
+        yield look(tolerance, GLANCE)
+
+
 def depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
     """A search whose nodes are cheap, given up once it is likely to take long."""
-    from assent.solvers.depth_first import DepthFirst, layout_of
+    from assent.solvers.depth_first import DepthFirst
+    from assent.solvers.table_net import layout_of
 
     if isinstance(layout_of(problem), str):
         return
@@ -129,18 +127,15 @@ def may_be_searched_with_an_answer(problem: Problem) -> bool:
 
 
 def _is_loose(problem: Problem) -> bool:
-    """Whether there is a knapsack beside as many pairs as coordinates: none of it is tight.
-
-    With few links a search is quick all the same.
-    """
-    if problem.n_links <= LINKS_BEFORE_A_GLANCE or problem.n_pairs < problem.n:
+    """Whether there is a knapsack beside as many pairs as coordinates: none of it is tight."""
+    if problem.n_links <= FEW_LINKS or problem.n_pairs < problem.n:
         return False
     return KNAPSACK in problem.group_kind
 
 
 def _has_long_constraints(problem: Problem, links: int) -> bool:
     """Whether there are more links than these, and constraints over many literals beside tables."""
-    from assent.solvers.depth_first import layout_of
+    from assent.solvers.table_net import layout_of
 
     if problem.n_links <= links:
         return False

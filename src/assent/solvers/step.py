@@ -11,31 +11,27 @@ from assent.solvers.search_patience import SearchPatience
 
 @dataclass(frozen=True)
 class Step:
-    """A solver, in words why it was chosen, and whether nothing is tried after it.
+    """A solver, in words why it was chosen, and what comes after it.
 
-    Nothing is tried after it either if a ``relaxed`` answer is enough and it has one.
-
-    It is given up after so ``many`` iterations, or when its answer does not become clear
-    (`Patience`), a search over tables when it puts few states away (`SearchPatience`): the next
-    step has an answer.
+    Attributes:
+        solver: its settings.
+        words: what `result.plan` says of it.
+        is_last: whether nothing is tried after it.
+        relaxed: whether nothing is either once it has solved the relaxation.
+        patience: when it is given up, and the next step begins at its answer; None for never.
 
     Example:
         >>> import assent as at
         >>> step = Step(at.AD3(), "AD3: no shortcut applies.")
-        >>> step.is_last, step.first().is_last, step.patience(links=10)
-        (True, False, None)
+        >>> step.is_last, step.first().is_last
+        (True, False)
     """
 
     solver: Any
     words: str
     is_last: bool = True
-    many: int | None = None
     relaxed: bool = False
-    search_patience: SearchPatience | None = None
-
-    def patience(self, links: int) -> Patience | None:
-        """How long to go on with a problem of so many links; None for as long as it takes."""
-        return None if self.many is None else Patience(self.many, links)
+    patience: Patience | SearchPatience | None = None
 
     def first(self) -> Step:
         """The step, with others behind it."""

@@ -17,8 +17,13 @@ from assent.kernels.table_places import (
 )
 from assent.kernels.table_scopes import WRITTEN
 from assent.kernels.table_sweeps import Net
-from assent.problem import DualPoint, Float, Int64, Scores
-from assent.solvers.tabulated import Tabulation
+from assent.problem import DualPoint, Float, Int64, Problem, Scores
+from assent.remembered import remembered
+from assent.solvers.tabulated import Tabulation, partial_tabulation
+
+# Entries of one table over three variables or more, and of all tables together.
+LARGEST_TABLE = 1 << 12
+MOST_ENTRIES = 1 << 22
 
 # Values of answers and of what is none are told apart by this much, relative to their size.
 MARGIN = 1e-6
@@ -159,6 +164,20 @@ class Layout:
         force = ranges + np.where(forbidden, usual or 1.0, 0.0)
         total = np.bincount(self.scope, force[self.factor], minlength=len(self.card))
         return np.asarray(total / (float(total.sum()) / len(total) or 1.0))
+
+
+@remembered
+def layout_of(problem: Problem) -> Layout | str:
+    """The problem's tables, or why they cannot be searched, in words."""
+    tables = partial_tabulation(problem)
+    if isinstance(tables, str):
+        return tables
+    shape = tables.shape
+    arity, size = np.diff(shape.start), np.diff(shape.entry)
+    if (size[arity > 2] > LARGEST_TABLE).any() or tables.entries > MOST_ENTRIES:
+        return "its tables have too many entries to be looked at again and again"
+    layout = Layout(tables)
+    return layout if layout.place_links() else "a factor names several states of a variable"
 
 
 def _block_links(tabulation: Tabulation) -> Int64:
