@@ -352,7 +352,7 @@ def test_patience_ends_with_what_does_not_settle():
     assert patience.is_over(5, np.full(12, 0.4), np.inf)  # nothing is true, nothing decided
     assert not patience.is_over(40, clear, np.inf) and patience.is_over(50, clear, np.inf)
     assert not patience.is_over(20, loose, 1e-3)  # only to be proven
-    assert not Patience(50, links=10_000).is_over(20, loose, np.inf)  # a program takes longer
+    assert not Patience(50, rules=2000).is_over(20, loose, np.inf)  # a program takes longer
 
 
 def test_a_solved_relaxation_is_enough(monkeypatch):

@@ -10,7 +10,7 @@ from assent.compiled import Compiled
 from assent.problem import Problem
 from assent.remembered import remembered
 from assent.solvers import exact_steps, relaxed_steps, search_steps, shortcuts
-from assent.solvers.model_shape import has_small_tables
+from assent.solvers.model_shape import has_small_tables, is_pairwise
 from assent.solvers.step import Step
 
 # A flow takes no longer than a thorough search for orders.  None is sought before it where
@@ -21,8 +21,8 @@ NARROW_LINKS, WIDE_LINKS = 3.5, 3.75
 FEW_BESIDE_FLOWS = 50
 
 # Where an order of elimination is known that looks at fewer entries per link than these, it is
-# sooner than a search over tables.
-SEARCHED_PER_LINK = 600
+# sooner than a search over tables of two variables, or of more.
+SEARCHED_PER_LINK, SEARCHED_PER_LINK_OF_MORE = 600, 120
 
 
 def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Step]:
@@ -62,7 +62,8 @@ def _plain_steps(problem: Problem, tolerance: float) -> Iterator[Step]:
 
 def _is_sooner(narrow: Step | None, problem: Problem) -> bool:
     """Whether an order of elimination was found that is quicker than a search over tables."""
-    return narrow is not None and shortcuts.is_at_once(problem, SEARCHED_PER_LINK)
+    per_link = SEARCHED_PER_LINK if is_pairwise(problem) else SEARCHED_PER_LINK_OF_MORE
+    return narrow is not None and shortcuts.is_at_once(problem, per_link)
 
 
 def _steps_to_a_proof(compiled: Compiled, tolerance: float) -> Iterator[Step]:

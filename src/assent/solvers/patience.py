@@ -13,10 +13,10 @@ DECIDED = 0.1
 
 # Relaxations that are tight have fewer undecided coordinates than so many times the true ones, of
 # which there are two at least, after so many iterations.  A linear program takes as long as some
-# forty of them where it is small, and as twice as many with so many links.
+# forty of them where it is small, and as twice as many with so many constraints.
 UNDECIDED = ((0, 5.0), (10, 1.6), (15, 1.1), (20, 0.5), (25, 0.3), (30, 0.15))
 FEWEST = 2
-LINKS = 5000
+RULES = 925
 
 # ... or an answer so close to the bound, from so many iterations on: it is only to be proven.
 CLOSE, CLOSE_FROM = 3e-3, 10
@@ -28,7 +28,7 @@ class Patience:
 
     Attributes:
         many: iterations after which it is over in any case.
-        links: of the problem.
+        rules: constraints of the problem.
 
     Example:
         >>> import numpy as np
@@ -38,7 +38,7 @@ class Patience:
     """
 
     many: int
-    links: int = 0
+    rules: int = 0
 
     def is_over(self, iterations: int, marginals: Float, gap: float) -> bool:
         """Whether to give up, after so many iterations, at marginals ``[n]`` and a relative gap."""
@@ -46,7 +46,7 @@ class Patience:
             return True
         if iterations >= CLOSE_FROM and gap <= CLOSE:
             return False
-        done = iterations / (1.0 + self.links / LINKS)
+        done = iterations / (1.0 + self.rules / RULES)
         most = [share for begin, share in UNDECIDED if begin <= done][-1]
         true = int(np.count_nonzero(marginals > 0.5))
         left = int(np.count_nonzero(np.abs(marginals - 0.5) < 0.5 - DECIDED))

@@ -12,8 +12,8 @@ from assent.solvers.patience import Patience
 from assent.solvers.step import Step
 
 # Iterations of AD3 that take about as long as a linear program: some, and one more for so many
-# links.
-FIRST_RULES, LINKS_PER_ITERATION = 50, 60
+# constraints, which are its rows.
+FIRST_RULES, RULES_PER_ITERATION = 50, 20
 
 # Iterations of AD3 after which a relaxation that is tight has shown it, as a rule.  Rules take
 # longer than tables to settle, and less time to ask.  A search is not much slower than a look.
@@ -60,8 +60,8 @@ def _decoder(tolerance: float) -> Any:
 
 def _while_it_becomes_clear(problem: Problem, tolerance: float) -> Step:
     """AD3, for about as long as a linear program takes; enough if it solves the relaxation."""
-    links = problem.n_links
-    patience = Patience(FIRST_RULES + links // LINKS_PER_ITERATION, links)
+    rules = problem.n_logic
+    patience = Patience(FIRST_RULES + rules // RULES_PER_ITERATION, rules)
     return Step(_decoder(tolerance), LOOK, is_last=False, relaxed=True, patience=patience)
 
 
