@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
 from assent.replay import Replay
-from assent.solvers.differences import differences
 from assent.solvers.fan_cuts import Fans
-from assent.solvers.linear_program import build_lp
+from tests.answers import assert_tightened_bounds, differences_at_answers, differences_of
 from tests.oracles.sweep import sweep_seeds
-from tests.strategies import enumerate_graph, optimum
 
 
 def two_choices(rng, size: int = 4) -> at.FactorGraph:
@@ -32,23 +29,14 @@ def two_choices(rng, size: int = 4) -> at.FactorGraph:
     return g
 
 
-def fans_of(graph: at.FactorGraph) -> Fans:
-    compiled = graph.compile()
-    problem, scores = compiled.problem, compiled.flat_scores(graph_scores(graph))
-    return Fans(problem, differences(problem, build_lp(problem, scores)))
-
-
 def test_every_answer_obeys_every_row():
     rows = 0
     for seed in range(20):
         graph = two_choices(np.random.default_rng(seed))
         if graph.compile().conflict is not None:
             continue
-        fans = fans_of(graph)
-        points, values = enumerate_graph(graph)
-        whole = points[np.isfinite(values)][:, graph.compile().free]
-        u, v = fans.given.ends[fans.given.n_single :].T
-        d = np.hstack([whole, whole[:, u] ^ whole[:, v]])
+        fans = Fans(graph.compile().problem, differences_of(graph))
+        d = differences_at_answers(graph, fans.given)
         assert (d @ fans.rows.toarray().T <= fans.upper + 1e-9).all()
         rows += len(fans.upper)
     assert rows > 100
@@ -57,15 +45,7 @@ def test_every_answer_obeys_every_row():
 @sweep_seeds(0.3)
 def test_bounds_bound_and_are_rechecked(seeds):
     for seed in seeds:
-        graph = two_choices(np.random.default_rng(seed))
-        best = optimum(graph)
-        for solver in (at.Tightened(), at.BranchAndCut()):
-            result = at.decode(graph, solver)
-            assert result.value <= best + 1e-9
-            assert best <= result.bound + 1e-6
-            assert result.certificate.verify()
-        if np.isfinite(best):
-            assert result.value == pytest.approx(best, abs=1e-6)
+        assert_tightened_bounds(two_choices(np.random.default_rng(seed)))
 
 
 def agreeable(size: int) -> at.FactorGraph:

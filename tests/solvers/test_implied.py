@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
 from assent.kernels import probing, propagate
 from assent.replay import Replay
-from assent.solvers.differences import differences
 from assent.solvers.implied_cuts import Implied
-from assent.solvers.linear_program import build_lp
+from tests.answers import assert_tightened_bounds, differences_at_answers, differences_of
 from tests.oracles.sweep import sweep_seeds
-from tests.strategies import enumerate_graph, optimum, random_graph
+from tests.strategies import random_graph
 
 
 def chains_of_rules(rng, n: int = 9) -> at.FactorGraph:
@@ -89,19 +87,13 @@ def test_every_answer_obeys_every_row():
     rows = 0
     for seed in range(20):
         graph = chains_of_rules(np.random.default_rng(seed))
-        compiled = graph.compile()
-        if compiled.conflict is not None:
+        if graph.compile().conflict is not None:
             continue
-        problem, scores = compiled.problem, compiled.flat_scores(graph_scores(graph))
-        given = differences(problem, build_lp(problem, scores))
-        implied = Implied(problem, given)
-        product = np.arange(len(implied.ends))
-        implied._probe(np.ones(len(product)))
+        given = differences_of(graph)
+        implied = Implied(graph.compile().problem, given)
+        implied._probe(np.ones(len(implied.ends)))
         cuts = implied._as_cuts(implied.product, implied.literal)
-        points, values = enumerate_graph(graph)
-        whole = points[np.isfinite(values)][:, compiled.free]
-        u, v = given.ends[given.n_single :].T
-        d = np.hstack([whole, whole[:, u] ^ whole[:, v]])
+        d = differences_at_answers(graph, given)
         assert (d @ cuts.signs.toarray().T <= cuts.upper + 1e-9).all()
         rows += len(cuts)
     assert rows > 100
@@ -110,15 +102,7 @@ def test_every_answer_obeys_every_row():
 @sweep_seeds(0.3)
 def test_bounds_bound_and_are_rechecked(seeds):
     for seed in seeds:
-        graph = chains_of_rules(np.random.default_rng(seed))
-        best = optimum(graph)
-        for solver in (at.Tightened(), at.BranchAndCut()):
-            result = at.decode(graph, solver)
-            assert result.value <= best + 1e-9
-            assert best <= result.bound + 1e-6
-            assert result.certificate.verify()
-        if np.isfinite(best):
-            assert result.value == pytest.approx(best, abs=1e-6)
+        assert_tightened_bounds(chains_of_rules(np.random.default_rng(seed)))
 
 
 def in_two_steps() -> at.FactorGraph:
