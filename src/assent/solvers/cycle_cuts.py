@@ -13,13 +13,14 @@ the scores take care of it.  Where no such row is violated, factors that overlap
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.cycles import Network, network_of, odd_cycles
 from assent.problem import Float, Int64
+from assent.solvers.cuts import Cuts
 from assent.solvers.differences import Differences
 
 if TYPE_CHECKING:
@@ -29,30 +30,6 @@ if TYPE_CHECKING:
 LEAST_VIOLATION = 1e-5
 # Coordinates that are nearer to 0 or 1 take part in no violated cycle to speak of.
 WHOLE = 1e-6
-
-
-class Cuts(NamedTuple):
-    """Rows ``signs . d <= upper`` over differences.
-
-    Attributes:
-        signs: ``[R, E]``; of cycles +1 for those in F and -1 for the others.
-        upper: ``[R]`` right-hand sides; of cycles ``|F| - 1``.
-        product: ``[R]`` the difference of two literals for rows that their factor obeys by
-            itself, -1 for others.
-        rules: ``[Q, 3]`` constraints that a row rests on: the row, the logic factor's number, and
-            one of its coordinates that the row speaks of.
-        never: ``[Q, 4]`` what else it rests on: the row, and three literals (or two, one of them
-            twice) that are never all true, as propagation shows.
-    """
-
-    signs: sparse.csr_matrix
-    upper: Float
-    product: Int64
-    rules: Int64
-    never: Int64 = np.zeros((0, 4), np.int64)
-
-    def __len__(self) -> int:
-        return len(self.upper)
 
 
 class Separator:

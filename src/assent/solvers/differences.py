@@ -61,6 +61,13 @@ class Differences(NamedTuple):
         """All differences at a point of the program; within [0, 1] where its rows see to it."""
         return self.columns @ columns + self.offset
 
+    def products(self) -> tuple[Int64, Int64]:
+        """Ends ``[P, 2]`` and numbers ``[P]`` of those whose product has places, each once."""
+        two = np.arange(self.n_single, self.n_single + self.n_two)
+        two = two[self.rule[two] < 0]
+        ends, first = np.unique(np.sort(self.ends[two], axis=1), axis=0, return_index=True)
+        return ends, two[first]
+
 
 def differences(problem: Problem, lp: CompactLP) -> Differences:
     """All differences that a program tells.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.problem import CAP, SUM, Float, Int64, Problem
-from assent.solvers.cycle_cuts import Cuts
+from assent.solvers.cuts import Cuts
 from assent.solvers.differences import Differences
 from assent.solvers.tabulated import group_lits
 
@@ -122,7 +122,7 @@ def _members(problem: Problem) -> _Members:
 def _ribs(problem: Problem, given: Differences) -> Ribs:
     """All fans of which more products are known than can be true."""
     members = _members(problem)
-    ends, edge = products(given)
+    ends, edge = given.products()
     member, other = np.concatenate([ends, ends[:, ::-1]]).T
     edge = np.concatenate([edge, edge])
     times = np.diff(members.start)[member]
@@ -146,15 +146,6 @@ def _ribs(problem: Problem, given: Differences) -> Ribs:
     order = order[np.repeat(kept, count)]
     start = np.concatenate([[0], np.cumsum(count[kept])])
     return Ribs(start, rule[order], member[order], negated[order], other[order], edge[order])
-
-
-def products(given: Differences) -> tuple[Int64, Int64]:
-    """Ends ``[P, 2]`` and numbers ``[P]`` of differences whose product has places, each once."""
-    two = np.arange(given.n_single, given.n_single + given.n_two)
-    two = two[given.rule[two] < 0]
-    ends = np.sort(given.ends[two], axis=1)
-    ends, first = np.unique(ends, axis=0, return_index=True)
-    return ends, two[first]
 
 
 def _rows(problem: Problem, given: Differences, ribs: Ribs) -> tuple[sparse.csr_matrix, Float]:

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.problem import DualPoint, Float, Int64, Problem, Scores, split_links
-from assent.solvers.cycle_cuts import Cuts, Separator
+from assent.solvers.cuts import NO_NEVER, NO_RULES, Cuts
+from assent.solvers.cycle_cuts import Separator
 from assent.solvers.differences import differences
 from assent.solvers.dual_bound import bound_at
 from assent.solvers.fan_cuts import Fans
@@ -82,7 +83,7 @@ class GrowingProgram:
         self.signs = sparse.csr_matrix((0, len(self.given.ends)))
         self.upper = np.zeros(0)
         self.product = np.zeros(0, np.int64)
-        self.rules, self.never = no_rules()
+        self.rules, self.never = NO_RULES, NO_NEVER
         self.joins = Joins(problem, self.given)
         self.columns: Float | None = None
 
@@ -273,14 +274,9 @@ def zeroed(scores: Scores) -> Scores:
     )
 
 
-def no_rules() -> tuple[Int64, Int64]:
-    """Regions that rest on no constraints, and on no literals that are never all true."""
-    return np.zeros((0, 3), np.int64), np.zeros((0, 4), np.int64)
-
-
 def plain_bound(problem: Problem, scores: Scores, dual: DualPoint) -> Loans:
     """Link scores alone, without any loan."""
     from scipy import sparse
 
     none = sparse.csr_matrix((0, problem.n + problem.n_pairs + len(scores.table)))
-    return Loans(none, *no_rules(), dual.joined(), bound_at(problem, scores, dual))
+    return Loans(none, NO_RULES, NO_NEVER, dual.joined(), bound_at(problem, scores, dual))

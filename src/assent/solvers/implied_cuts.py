@@ -12,9 +12,8 @@ import numpy as np
 
 from assent.kernels import probing, propagate
 from assent.problem import Float, Int64, Problem
-from assent.solvers.cycle_cuts import Cuts
+from assent.solvers.cuts import Cuts
 from assent.solvers.differences import Differences
-from assent.solvers.fan_cuts import products
 
 # A row is worth adding if it is violated by this.
 LEAST_VIOLATION = 1e-3
@@ -40,7 +39,7 @@ class Implied:
 
     def __init__(self, problem: Problem, given: Differences) -> None:
         self.problem, self.given = problem, given
-        self.ends, self.difference = products(given)
+        self.ends, self.difference = given.products()
         self.is_probed = np.zeros(len(self.ends), bool)
         self.logic = propagate.build_links(problem)
         self.room = problem.n + MOST_FOUND
@@ -114,10 +113,4 @@ class Implied:
             (count, len(self.given.ends)),
         )
         never = np.stack([row, u, v, np.where(told, ~literal, v)], axis=1)
-        return Cuts(
-            signs,
-            np.where(literal < 0, 1.0, 0.0),
-            np.full(count, -1),
-            np.zeros((0, 3), np.int64),
-            never,
-        )
+        return Cuts(signs, np.where(literal < 0, 1.0, 0.0), np.full(count, -1), never=never)

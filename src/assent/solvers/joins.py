@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.problem import Float, Int64, Problem
-from assent.solvers.cycle_cuts import WHOLE, Cuts
+from assent.solvers.cuts import Cuts
+from assent.solvers.cycle_cuts import WHOLE
 from assent.solvers.differences import Differences
 from assent.solvers.flat_rules import FlatRules, states_of_tables
 

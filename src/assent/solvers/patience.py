@@ -27,27 +27,27 @@ class Patience:
     """Whether a run is likely to end with a proof soon: its marginals settle from report to report.
 
     Attributes:
-        many: iterations after which it is over in any case.
+        most: iterations after which it is over in any case.
         rules: constraints of the problem.
 
     Example:
         >>> import numpy as np
-        >>> patience, marginals = Patience(many=100), np.full(3, 0.6)
+        >>> patience, marginals = Patience(most=100), np.full(3, 0.6)
         >>> patience.is_over(10, marginals, np.inf), patience.is_over(20, marginals, np.inf)
         (False, True)
     """
 
-    many: int
+    most: int
     rules: int = 0
 
     def is_over(self, iterations: int, marginals: Float, gap: float) -> bool:
         """Whether to give up, after so many iterations, at marginals ``[n]`` and a relative gap."""
-        if iterations >= self.many:
+        if iterations >= self.most:
             return True
         if iterations >= CLOSE_FROM and gap <= CLOSE:
             return False
         done = iterations / (1.0 + self.rules / RULES)
-        most = [share for begin, share in UNDECIDED if begin <= done][-1]
+        share = [share for begin, share in UNDECIDED if begin <= done][-1]
         true = int(np.count_nonzero(marginals > 0.5))
         left = int(np.count_nonzero(np.abs(marginals - 0.5) < 0.5 - DECIDED))
-        return left > most * max(true, FEWEST)
+        return left > share * max(true, FEWEST)

@@ -13,7 +13,7 @@ from assent.solvers.step import Step
 
 # Iterations of AD3 that take about as long as a linear program: some, and one more for so many
 # constraints, which are its rows.
-FIRST_RULES, RULES_PER_ITERATION = 50, 20
+FEWEST_ITERATIONS, RULES_PER_ITERATION = 50, 20
 
 # Iterations of AD3 after which a relaxation that is tight has shown it, as a rule.  Rules take
 # longer than tables to settle, and less time to ask.  A search is not much slower than a look.
@@ -61,7 +61,7 @@ def _decoder(tolerance: float) -> Any:
 def _while_it_becomes_clear(problem: Problem, tolerance: float) -> Step:
     """AD3, for about as long as a linear program takes; enough if it solves the relaxation."""
     rules = problem.n_logic
-    patience = Patience(FIRST_RULES + rules // RULES_PER_ITERATION, rules)
+    patience = Patience(FEWEST_ITERATIONS + rules // RULES_PER_ITERATION, rules)
     return Step(_decoder(tolerance), LOOK, is_last=False, relaxed=True, patience=patience)
 
 

@@ -33,8 +33,8 @@ class SearchPatience:
     first: int
     shares: tuple[float, float, float]
     most: float
-    rounds: int = 0
-    spent: float = 0.0
+    rounds: int = 0  # at the latest look
+    spent: float = 0.0  # rounds over all states that it took until then
 
     def until_look(self, rounds: int) -> int:
         """How many rounds to play after so many."""
