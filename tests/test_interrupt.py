@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import assent as at
+from assent.kernels import depth_first as kernel
+from assent.solvers import linear_program, roof_duality
 from assent.solvers.run import Run
+from tests.answers import assert_proven
 from tests.processes import interrupted
 
 # Never done by itself: no tolerance, no limit. Says so once it is running.
@@ -108,3 +111,56 @@ def test_an_answer_proven_just_before_the_interrupt_is_optimal(monkeypatch):
     result = at.decode(g)
     assert result.status is at.Status.OPTIMAL
     assert result.value == 7.0
+
+
+INDEX = """
+import numpy as np
+import assent as at
+from assent.kernels.propagate import build_links
+
+g = at.FactorGraph()
+x = g.binary((200_000, 3))
+g.add(at.AtMost(2, x, axis=1))
+problem = g.compile().problem
+build_links(problem)
+print("running", flush=True)
+try:
+    while True:
+        build_links(problem)
+except KeyboardInterrupt:
+    print("in order")
+"""
+
+
+def test_an_interrupt_while_a_kernel_hands_over_arrays():
+    assert interrupted(INDEX) == "in order"
+
+
+def test_an_interrupt_just_after_a_search_has_ended(monkeypatch):
+    original = kernel.search
+
+    def interrupted(*args):
+        if original(*args) == kernel.DONE:
+            raise KeyboardInterrupt
+        return kernel.PAUSED
+
+    best = at.decode(grid(), at.IntegerProgram()).value
+    monkeypatch.setattr(kernel, "search", interrupted)
+    result = at.decode(grid(), at.DepthFirst())
+    assert_proven(result, best)
+
+
+@pytest.mark.parametrize("solver", [at.LinearProgram(), at.IntegerProgram(), at.RoofDuality()])
+def test_an_interrupt_before_there_is_a_relaxed_answer(monkeypatch, solver):
+    def interrupted(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(linear_program, "read_highs", interrupted)
+    monkeypatch.setattr(roof_duality, "solve_roof", interrupted)
+    rng = np.random.default_rng(0)
+    g = at.FactorGraph()
+    x = g.binary(6, scores=rng.normal(size=6))
+    g.add(at.Pair(x[1:], x[:-1], scores=rng.normal(size=5)))
+    result = at.decode(g, solver)
+    assert result.status is at.Status.STOPPED and result.message.startswith("Interrupted.")
+    assert result.feasible and result.certificate.verify()

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import assent.interrupts
 import assent.kernels
 from assent.kernels.jit import jit
 
@@ -33,7 +34,9 @@ def package(tmp_path):
     folder = tmp_path / "fake"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
-    shutil.copy(JIT_SOURCE, folder / "jit.py")
+    source = JIT_SOURCE.read_text().replace("from assent.interrupts", "from fake.interrupts")
+    (folder / "jit.py").write_text(source)
+    shutil.copy(assent.interrupts.__file__, folder / "interrupts.py")
     (folder / "callee.py").write_text(CALLEE.format(constant=1))
     (folder / "caller.py").write_text(CALLER)
     return folder

@@ -29,7 +29,8 @@ BACK, AGAIN, DOWN = 0, 1, 2
 
 # Places in ``State.counts``.
 DEPTH, ON_TRAIL, NODES, ROUNDS, EVENTS, ROWS, PLAYED = 0, 1, 2, 3, 4, 5, 6
-COUNTS = 7
+FINISHED = 7  # 1 once all cases are closed
+COUNTS = 8
 
 # Places in a row of ``State.chosen``: the last three are how much there was before the cases began.
 VARIABLE, STATE, TRAIL_BEFORE, EVENTS_BEFORE, ROWS_BEFORE = 0, 1, 2, 3, 4
@@ -306,6 +307,7 @@ def search(net, domains, state, log, work, most):
         if step == BACK:
             state.figures[PROGRESS] += 0.5 ** state.counts[DEPTH]
         if step == BACK and not go_back(net, domains, state):
+            state.counts[FINISHED] = 1
             return DONE
         if step == DOWN:
             go_down(net, domains, state, log)

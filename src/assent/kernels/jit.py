@@ -22,10 +22,8 @@ import hashlib
 import os
 import re
 import shutil
-import signal
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from functools import cache
@@ -34,6 +32,8 @@ from typing import Any
 
 import numba
 from numba.core import event
+
+from assent.interrupts import Uninterrupted
 
 _SOURCES = Path(__file__).resolve().parent
 # The folder from which the imports of this package are found.
@@ -96,18 +96,8 @@ def _made_whole(kernel: Any) -> Any:
     compile_at_once = kernel.compile
 
     def compile_whole(signature: Any) -> Any:
-        handler = signal.getsignal(signal.SIGINT)
-        # Only the main thread is ever interrupted; some programs do not listen, or not in Python.
-        if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        with Uninterrupted():
             return compile_at_once(signature)
-        interrupts: list[Any] = []
-        signal.signal(signal.SIGINT, lambda *interrupt: interrupts.append(interrupt))
-        try:
-            return compile_at_once(signature)
-        finally:
-            signal.signal(signal.SIGINT, handler)
-            if interrupts:
-                handler(*interrupts[0])
 
     kernel.compile = compile_whole
     return kernel

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from assent.interrupts import Uninterrupted
 from assent.kernels.jit import jit
 from assent.kernels.propagate import OUTPUT, lean, load, reset_counters
 from assent.kernels.table_links import fill_table_field, flip_in_tables
@@ -43,7 +44,8 @@ class Point(NamedTuple):
 
 def build_pairs(problem: Any) -> Pairs:
     """Index the pair factors of a compiled problem by coordinate."""
-    return index_pairs(problem.pair_var, problem.n)
+    with Uninterrupted():
+        return index_pairs(problem.pair_var, problem.n)
 
 
 @jit

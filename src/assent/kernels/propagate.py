@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from assent.interrupts import Uninterrupted
 from assent.kernels.capacity_units import knapsack_units, net_complements
 from assent.kernels.jit import jit
 from assent.problem import ANYOF, KNAPSACK, PARITY, SUM
@@ -92,10 +93,12 @@ def build_links(problem: Any) -> Logic:
     """
     if len(problem.k) >= MOST_FACTORS:
         raise ValueError(f"propagation handles fewer than {MOST_FACTORS} logic factors")
-    return index_logic(
-        problem.group_kind, problem.group_size, problem.group_count, problem.group_link,
-        problem.group_factor, problem.lits, problem.k, problem.weights, problem.capacity, problem.n,
-    )  # fmt: skip
+    with Uninterrupted():
+        return index_logic(
+            problem.group_kind, problem.group_size, problem.group_count, problem.group_link,
+            problem.group_factor, problem.lits, problem.k, problem.weights, problem.capacity,
+            problem.n,
+        )  # fmt: skip
 
 
 def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from assent.interrupts import Uninterrupted
 from assent.kernels.evaluate import count_violated, value
 from assent.kernels.jit import jit
 from assent.kernels.local_search import improve
@@ -195,7 +196,8 @@ def _round(
 ) -> Rounded:
     """:func:`round_marginals` once structures have decided on ``held[n]`` (-1: open)."""
     logic, pairs, links = tables
-    field = None if links is None else table_field(links, scores.table)
+    with Uninterrupted():
+        field = None if links is None else table_field(links, scores.table)
     if held is None:
         held = np.zeros(0, np.int8)
     found = []

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from assent.interrupts import Uninterrupted
 from assent.kernels.jit import jit
 from assent.kernels.propagate import coordinate, group_of, inner, lean
 from assent.problem import POTTS
@@ -68,7 +69,8 @@ class TableField(NamedTuple):
 
 def build_table_links(problem: Any) -> TableLinks:
     """Index the tables of a compiled problem by coordinate, 4 bytes per link."""
-    return index_tables(problem.written, problem.n)
+    with Uninterrupted():
+        return index_tables(problem.written, problem.n)
 
 
 @jit

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.interrupts import Uninterrupted
 from assent.kernels import ad3 as kernel
 from assent.kernels import evaluate, extrapolate, leap, schedule, start
 from assent.kernels.projections import LANE_ROWS, LANES
@@ -288,7 +289,8 @@ class AD3:
             return False
         if w.history is None:
             parts = (w.w_pair, w.w_logic, w.w_table, w.p)
-            w.history = extrapolate.make_history(sum(part.size for part in parts))
+            with Uninterrupted():
+                w.history = extrapolate.make_history(sum(part.size for part in parts))
             w.prefer = CURRENT
         return True
 

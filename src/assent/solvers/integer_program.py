@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 class Workspace:
     """The relaxation's solution for the dual point, and what the search found."""
 
+    n: int
     program: CompactLP
     solution: LpSolution | None = None  # of the relaxation
     x: Float | None = None
@@ -88,7 +89,7 @@ class IntegerProgram(SolvedRelaxation):
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> Workspace:
         """The program; a structure without rows is refused here."""
-        return Workspace(build_lp(problem, scores, integer=True))
+        return Workspace(problem.n, build_lp(problem, scores, integer=True))
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
@@ -145,5 +146,4 @@ class IntegerProgram(SolvedRelaxation):
 
     def marginals(self, workspace: Workspace) -> Float:
         """The answer found, or the relaxed one."""
-        assert workspace.solution is not None, "an answer exists after the solve"
-        return workspace.solution.x if workspace.x is None else workspace.x
+        return super().marginals(workspace) if workspace.x is None else workspace.x

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.interrupts import Uninterrupted
 from assent.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.protocol import Info, WarmStart
 from assent.solvers.relaxation_rows import Rows, relaxation_rows
@@ -252,7 +253,8 @@ def time_left(deadline: float) -> float | None:
 def run_highs(highs: Any) -> None:
     """Run HiGHS in its own thread, so that Ctrl-C reaches Python and can stop it."""
     highs.HandleUserInterrupt = True
-    highs.startSolve()
+    with Uninterrupted():  # highspy would keep its lock for ever
+        highs.startSolve()
     try:
         while not highs.wait(1.0)[0]:
             pass
@@ -326,13 +328,17 @@ def _ray_bound(lp: CompactLP, multipliers: Float) -> float:
 
 @dataclass
 class Workspace:
-    """The solution, once there is one."""
+    """The solution over ``n`` coordinates, once there is one."""
 
+    n: int
     solution: LpSolution | None = None
 
 
 class SolvedRelaxation:
-    """The half of a solver that follows from its workspace's ``solution`` of the relaxation."""
+    """The half of a solver that follows from its workspace's ``solution`` of the relaxation.
+
+    There is none yet where an interrupt came first.
+    """
 
     def dual_point(
         self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
@@ -347,9 +353,14 @@ class SolvedRelaxation:
         return None if workspace.solution is None else workspace.solution.ray
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Any) -> float:
-        """Objective of the relaxation at the relaxed answer."""
-        assert workspace.solution is not None, "a relaxed answer exists after the solve"
-        return workspace.solution.relaxed_value
+        """Objective of the relaxation at the relaxed answer, if there is one."""
+        return np.nan if workspace.solution is None else workspace.solution.relaxed_value
+
+    def marginals(self, workspace: Any) -> Float:
+        """The relaxed answer; one half everywhere before the solve."""
+        if workspace.solution is None:
+            return np.full(workspace.n, 0.5)
+        return workspace.solution.x
 
 
 @dataclass(frozen=True)
@@ -398,7 +409,7 @@ class LinearProgram(SolvedRelaxation):
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> Workspace:
         """An empty workspace: HiGHS cannot start from an interior dual point."""
-        return Workspace()
+        return Workspace(problem.n)
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
@@ -417,8 +428,3 @@ class LinearProgram(SolvedRelaxation):
         from assent.solvers.dual_bound import bound_at
 
         return bound_at(problem, scores, self.dual_point(problem, scores, workspace))
-
-    def marginals(self, workspace: Workspace) -> Float:
-        """The relaxed answer."""
-        assert workspace.solution is not None, "marginals exist after the solve"
-        return workspace.solution.x

@@ -46,8 +46,9 @@ class RoofSolution:
 
 @dataclass
 class Workspace:
-    """The solution, once there is one."""
+    """The solution over ``n`` coordinates, once there is one."""
 
+    n: int
     solution: RoofSolution | None = None
 
 
@@ -84,7 +85,7 @@ class RoofDuality(SolvedRelaxation):
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> Workspace:
         """An empty workspace; factors over more than two variables are refused in `advance`."""
-        return Workspace()
+        return Workspace(problem.n)
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
@@ -100,11 +101,6 @@ class RoofDuality(SolvedRelaxation):
         if workspace.solution is None:
             return np.inf
         return bound_at(problem, scores, workspace.solution.dual)
-
-    def marginals(self, workspace: Workspace) -> Float:
-        """The relaxed answer: persistent values, and one half."""
-        assert workspace.solution is not None, "marginals exist after the solve"
-        return workspace.solution.x
 
 
 def solve_roof(problem: Problem, scores: Scores) -> RoofSolution:

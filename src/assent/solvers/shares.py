@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.interrupts import Uninterrupted
 from assent.kernels import shares as kernel
 from assent.kernels.projections import LANES
 from assent.kernels.shares import PAIR_BLOCK, SEGMENT, Division
@@ -47,7 +48,8 @@ def all_common(problem: Problem) -> bool:
 def whole(problem: Problem) -> Division:
     """All the work for one thread, in the order it is stored in."""
     counts = common(problem).group_count
-    return kernel.whole_division(problem.n_pairs, counts, problem.n, len(problem.lits))
+    with Uninterrupted():
+        return kernel.whole_division(problem.n_pairs, counts, problem.n, len(problem.lits))
 
 
 def divide(problem: Problem, threads: int) -> Division:

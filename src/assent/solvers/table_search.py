@@ -70,7 +70,6 @@ class TableSearch:
         self.log = kernel.Log(np.empty(4 * states + 1024, np.int64), np.empty((8, messages)))
         self.trace = Trace()
         self.rounds = 0
-        self.finished = False
         self.message = ""  # why it ended before its time
         if request.known is not None:
             self._take(request.known[compiled.free])
@@ -91,7 +90,6 @@ class TableSearch:
                 self.tables.net, self.domains, self.state, self.log, self.work, step
             )
             self.rounds = int(self.state.counts[kernel.PLAYED])
-            self.finished = code == kernel.DONE
             stop = self.request.report(self._record()) is True
             if self.finished:
                 return "" if self._has_answer else NO_ANSWER
@@ -160,6 +158,11 @@ class TableSearch:
         kernel.take_answer(self.tables.net, self.state, states)
 
     # ------------------------------------------------------------ where it stands
+
+    @property
+    def finished(self) -> bool:
+        """Whether all cases are closed; the search notes it, as an interrupt may lose its word."""
+        return bool(self.state.counts[kernel.FINISHED])
 
     @property
     def _has_answer(self) -> bool:

@@ -1,0 +1,44 @@
+"""A Ctrl-C that waits: some code must not be left in the middle."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from typing import Any
+
+
+class Uninterrupted:
+    """A block after which a Ctrl-C counts that came in the meantime.
+
+    Kernels that return arrays run Python while these are handed over, at the first line of which
+    Python raises: the process may end there.
+
+    Example:
+        >>> try:
+        ...     with Uninterrupted():
+        ...         signal.raise_signal(signal.SIGINT)
+        ...         print("done")
+        ... except KeyboardInterrupt:
+        ...     print("and interrupted")
+        done
+        and interrupted
+    """
+
+    def __enter__(self) -> None:
+        self.waiting: list[Any] = []
+        self.handler: Any = None
+        # Only the main thread is ever interrupted; some programs do not listen, or not in Python.
+        if threading.current_thread() is threading.main_thread():
+            handler = signal.getsignal(signal.SIGINT)
+            if callable(handler):
+                signal.signal(signal.SIGINT, self._wait)
+                self.handler = handler
+
+    def _wait(self, *interrupt: Any) -> None:
+        self.waiting.append(interrupt)
+
+    def __exit__(self, *error: object) -> None:
+        if self.handler is not None:
+            signal.signal(signal.SIGINT, self.handler)
+            if self.waiting:
+                self.handler(*self.waiting[0])
