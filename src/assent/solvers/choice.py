@@ -19,6 +19,9 @@ from assent.solvers.step import Step
 FLOW_EFFORT = 30
 NARROW_LINKS, WIDE_LINKS = 3.5, 3.75
 FEW_BESIDE_FLOWS = 50
+# With fewer variables than these one is sought before a flow in any case, and followed up to so
+# many entries per link.
+FEW_BEFORE_FLOWS, PER_LINK_OF_FEW = 40, 200
 
 # Where an order of elimination is known that looks at fewer entries per link than these, it is
 # sooner than a search over tables of two variables, or of more.
@@ -90,9 +93,11 @@ def _flow_steps(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[S
     problem = compiled.problem
     effort = max(FLOW_EFFORT, shortcuts.QUICK_LOOKS // problem.n_links)
     narrow = None
-    if problem.n_links <= NARROW_LINKS * problem.n:
+    has_few = problem.n <= FEW_BEFORE_FLOWS
+    if has_few or problem.n_links <= NARROW_LINKS * problem.n:
         narrow = shortcuts.soon_eliminated(problem, tolerance, effort)
-    if narrow is None or not shortcuts.is_at_once(problem):
+    per_link = PER_LINK_OF_FEW if has_few else shortcuts.AT_ONCE_PER_LINK
+    if narrow is None or not shortcuts.is_at_once(problem, per_link):
         yield shortcuts.one_flow(tolerance).first()
         if narrow is None and (exact or not _is_wide(problem)):
             narrow = shortcuts.soon_eliminated(problem, tolerance, effort)
