@@ -56,7 +56,8 @@ class Replay:
         >>> rule = g.add(at.AtMostOne(x))
         >>> claim = at.decode(g, at.AD3()).certificate
         >>> leaf = LinkScores(claim.flat_dual)
-        >>> Replay(claim.compiled, claim.scores).bound(Split(((0,), (~0,)), (leaf, leaf)))
+        >>> either = Split(((0,), (~0,)), (leaf, leaf))
+        >>> round(Replay(claim.compiled, claim.scores).bound(either), 9)
         2.0
     """
 
