@@ -12,6 +12,8 @@ from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
 from assent.solvers.depth_first import DepthFirst
 from assent.solvers.search_steps import may_be_searched
 from assent.solvers.table_net import layout_of
+from assent.solvers.tabulated import find_variables
+from tests.answers import assert_proven
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum
 
@@ -82,7 +84,7 @@ def test_equals_enumeration_under_constraints(seeds):
         g = constrained_graph(rng)
         compiled, best = g.compile(), optimum(g)
         if compiled.conflict is None and isinstance(layout_of(compiled.problem), str):
-            continue  # a constraint makes a variable whole, and a table is about others
+            continue  # a constraint makes a variable of several that a table is about
         look = at.decode(g, at.AD3(max_iterations=20)) if rng.random() < 0.5 else None
         result = at.decode(g, DepthFirst(), warm_start=look)
         assert result.certificate.verify(), seed
@@ -159,6 +161,33 @@ def test_a_knapsack_is_filled_with_parts_of_items_in_the_proof_as_well():
         result = at.decode(g, DepthFirst())
         assert result.status is at.Status.OPTIMAL and result.certificate.verify()
         assert result.value == pytest.approx(at.decode(g, at.IntegerProgram()).value)
+
+
+def test_a_knapsack_filled_to_the_brim_is_not_overfull():
+    """What the first leaves, as it is rounded, is less than the second takes."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        x = g.binary(6, scores=rng.normal(size=6), name="x")
+        g.add(at.Knapsack(x[:3], weights=[3.3, 0.001, 5.0], capacity=3.3 + 0.001))
+        g.add(at.Pair(x[1], x[2:], scores=4.0 * rng.random(4)))
+        g.add(at.Pair(x[3:5], x[4:], scores=rng.normal(size=2)))
+        g.fix(x[0], 1)
+        assert_proven(at.decode(g, DepthFirst()), optimum(g))
+
+
+def test_variables_are_what_tables_take_for_them():
+    """A rule over some states of one, or over states of several, is a constraint like others."""
+    rng = np.random.default_rng(0)
+    g = at.FactorGraph()
+    tag = g.categorical(3, states=3, scores=rng.normal(size=(3, 3)), name="tag")
+    x = g.binary(2, scores=1.0)
+    g.add(at.ExactlyOne([tag[0].state(0), tag[0].state(2)]))
+    g.add(at.ExactlyOne([tag[1].state(1), tag[1].state(2), tag[2].state(0), *x]))
+    g.add(at.Dense(tag[0], tag[1], scores=rng.normal(size=(3, 3))))
+    g.add(at.Potts(tag[1], tag[2], scores=rng.normal(size=3)))
+    assert find_variables(g.compile().problem).card.tolist() == [3, 3, 3, 2, 2]
+    assert_proven(at.decode(g, DepthFirst()), optimum(g))
 
 
 def test_link_scores_of_a_decoder_spare_rounds():

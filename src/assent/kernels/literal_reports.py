@@ -48,10 +48,9 @@ def report_count(net, point, slot, lines, truth, base, held, work):
     if net.form[f] == ANYOF:
         if_false, if_true = best_any(load, slot, begin, end - 1, truth, work.gain)
     elif net.form[f] == KNAPSACK:
-        room = net.limit[f] - load
-        room = max(room, 0.0) if room >= -BRIM * net.limit[f] else room
+        room, brim = net.limit[f] - load, BRIM * net.limit[f]
         if_false, if_true = best_filling(
-            room, slot, lines, work.order[begin:end], truth, work.gain, net.weight, work.key
+            room, brim, slot, lines, work.order[begin:end], truth, work.gain, net.weight, work.key
         )
     else:
         order = work.order[begin:end]

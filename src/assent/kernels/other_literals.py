@@ -106,10 +106,18 @@ def fill_with(room, slot, order, truth, gain, weight, key):
 
 
 @inlined
-def best_filling(room, slot, lines, order, truth, gain, weight, key):
+def up_to(brim, room):
+    """The room that is left, none where a ``brim`` more than there was is used."""
+    return max(room, 0.0) if room >= -brim else room
+
+
+@inlined
+def best_filling(room, brim, slot, lines, order, truth, gain, weight, key):
     """The most that others gain with a literal of a KNAPSACK false, and true."""
+    left = up_to(brim, room)
     if lines and truth[slot] == OPEN:
-        if_false, if_true = fill_with(room, slot, order, truth, gain, weight, key)
+        if_false, if_true = fill_with(left, slot, order, truth, gain, weight, key)
         return if_false, if_true - gain[slot]
-    if_false = fill(room, slot, order, truth, gain, weight)
-    return if_false, fill(room - weight[slot], slot, order, truth, gain, weight)
+    with_it = up_to(brim, room - weight[slot])
+    if_false = fill(left, slot, order, truth, gain, weight)
+    return if_false, fill(with_it, slot, order, truth, gain, weight)
