@@ -7,6 +7,8 @@ Link ``j`` of factor ``f`` of a group is ``LINK + f * ALONG + j * ACROSS`` among
 
 from __future__ import annotations
 
+import numpy as np
+
 from assent.kernels.jit import jit
 from assent.kernels.propagate import lean
 from assent.problem import KNAPSACK, SUM
@@ -40,31 +42,75 @@ ENTRIES = 12  # as many per factor
 COLUMNS = 13
 
 
+@lean
+def find_slots(slot, states, first, link, factor, lits, leader, width):
+    """Which coordinates tables take for the states of one variable.
+
+    Each has the first of them as its ``leader[n]``, and there are ``width[n]``; -1 and 0 elsewhere.
+    """
+    for t in range(len(link) - 1):
+        at = link[t]
+        for _ in range(factor[t], factor[t + 1]):
+            for s in range(slot[t], slot[t + 1]):
+                links = states[s] - first[s]
+                for j in range(links if first[s] == 0 else 0):
+                    leader[lits[at + j]], width[lits[at + j]] = lits[at], links
+                at += links
+
+
+@lean
+def may_be_block(lits, at, size, across, var_of):
+    """Whether the literals of a sum are coordinates of no variable so far."""
+    for j in range(size):
+        lit = lits[at + j * across]
+        if lit < 0 or var_of[lit] >= 0:
+            return False
+    return True
+
+
+@lean
+def is_slot(lits, at, size, across, leader, width):
+    """Whether tables take the literals of a sum for a variable."""
+    for j in range(size):
+        lit = lits[at + j * across]
+        if leader[lit] < 0 or leader[lit] != leader[lits[at]] or width[lit] != size:
+            return False
+    return True
+
+
 @jit
-def find_blocks(group_kind, group_size, group_count, group_link, lits, k, var_of, state_of, card,
-                is_block):  # fmt: skip
+def find_blocks(group_kind, group_size, group_count, group_link, lits, k, tables, var_of, state_of,
+                card, is_block):  # fmt: skip
     """Make variables of the sums of which exactly one coordinate is true; returns their number.
 
-    None shares a coordinate with an earlier one.  ``card`` has room for one per coordinate,
-    ``is_block[factors]`` tells which logic factors these are.
+    None shares a coordinate with another: those that tables take for variables come first, then
+    earlier ones.  ``card`` has room for one per coordinate, ``is_block[factors]`` tells which logic
+    factors these are.
     """
-    count, factor = 0, 0
-    for g in range(len(group_kind)):
-        size, across = group_size[g], group_count[g]
-        for f in range(across):
-            at = group_link[g] + f
-            free = group_kind[g] == SUM and k[factor] == 1
-            for j in range(size if free else 0):
-                lit = lits[at + j * across]
-                free = free and lit >= 0 and var_of[lit] < 0
-            if free:
-                for j in range(size):
-                    lit = lits[at + j * across]
-                    var_of[lit], state_of[lit] = count, j
-                card[count] = size
-                is_block[factor] = True
-                count += 1
-            factor += 1
+    leader, width = np.full(len(var_of), -1), np.zeros(len(var_of), np.int64)
+    find_slots(
+        tables.slot, tables.states, tables.first, tables.link, tables.factor, tables.lits, leader,
+        width,
+    )  # fmt: skip
+    count = 0
+    for of_tables in (True, False):
+        factor = 0
+        for g in range(len(group_kind)):
+            size, across = group_size[g], group_count[g]
+            for f in range(across):
+                at = group_link[g] + f
+                free = group_kind[g] == SUM and k[factor] == 1
+                free = free and may_be_block(lits, at, size, across, var_of)
+                if free and of_tables:
+                    free = is_slot(lits, at, size, across, leader, width)
+                if free:
+                    for j in range(size):
+                        lit = lits[at + j * across]
+                        var_of[lit], state_of[lit] = count, j
+                    card[count] = size
+                    is_block[factor] = True
+                    count += 1
+                factor += 1
     return count
 
 

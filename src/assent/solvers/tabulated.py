@@ -59,8 +59,8 @@ def find_variables(problem: Problem) -> Variables:
     var_of, state_of = np.full(n, -1, np.int32), np.ones(n, np.int32)
     card, is_block = np.empty(n, np.int32), np.zeros(p.n_logic, bool)
     count = table_scopes.find_blocks(
-        p.group_kind, p.group_size, p.group_count, p.group_link, p.lits, p.k, var_of, state_of,
-        card, is_block,
+        p.group_kind, p.group_size, p.group_count, p.group_link, p.lits, p.k, p.written, var_of,
+        state_of, card, is_block,
     )  # fmt: skip
     alone = np.flatnonzero(var_of < 0)
     var_of[alone] = np.arange(count, count + len(alone), dtype=np.int32)
