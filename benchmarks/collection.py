@@ -28,6 +28,9 @@ SLOW = (
     "ising_n30_*_s[12]", "parse_*_s1", "grid_potts10_0", "potts_*_s[12]",
 )  # fmt: skip
 
+# Names of stored models with other scores begin like this.
+SHAKEN = "shaken/"
+
 # How many times faster than the faster linear-programming method a family is meant to be.
 BARS = (("ising_n100_*", 20.0), ("ising_n300_*", 30.0))
 PARSING_BARS = {"parse_planted": 10.0, "parse_flow": 3.0}
@@ -71,6 +74,14 @@ def uai_instances(data: Path | None, *, only: str = "*") -> list[Instance]:
         Instance(name, build, known)
         for name, build, known in stored_models(data / "uai")
         if fnmatch(name, only)
+    ]
+
+
+def shaken_instances(data: Path | None, seed: int) -> list[Instance]:
+    """The stored UAI models with other scores, by seed; none without ``data``."""
+    return [
+        Instance(f"{SHAKEN}{one.name}_s{seed}", partial(one.build, seed=seed))
+        for one in uai_instances(data)
     ]
 
 

@@ -342,13 +342,35 @@ def test_searches_go_on_while_states_are_put_away():
     assert not patience.is_over(40, 0.5, 0.9) and patience.is_over(64, 0.5, 0.1)
 
 
+def test_states_that_a_case_puts_away_are_none_of_all(monkeypatch):
+    rng = np.random.default_rng(0)
+    g = at.FactorGraph()
+    x = g.categorical(12, states=4, scores=rng.normal(size=(12, 4)))
+    i, j = np.triu_indices(12, 1)
+    g.add(at.Dense(x[i], x[j], scores=3.0 * rng.normal(size=(len(i), 4, 4))))
+    seen = []
+
+    class Watched(SearchPatience):
+        def is_over(self, rounds, left, open_left):
+            seen.append((left, open_left))
+            return super().is_over(rounds, left, open_left)
+
+    first = Step(at.DepthFirst(), "", is_last=False, patience=Watched(8, (1.0, 1.0, 1.0), 60.0))
+    monkeypatch.setattr(auto, "steps_for", lambda *settings: iter([first]))
+    at.decode(g, at.Auto())
+    dived = [open_left for left, open_left in seen if left < 0.6]
+    assert dived and min(dived) > 0.9  # cases leave few states, but nothing is settled
+
+
 def test_patience_ends_with_what_does_not_settle():
-    loose = np.array([0.6, 0.6, 0.6, 0.6, 0.4, 0.4, 0.1, 0.1])
+    loose = np.array([0.6, 0.6, 1.0, 1.0, 0.4, 0.0, 0.1, 0.1])  # three of eight are undecided
     clear = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     patience = Patience(50)
-    assert [patience.is_over(at, loose, np.inf) for at in (5, 10, 15, 20)] == [False] * 2 + [
-        True
-    ] * 2
+    over = [patience.is_over(at, loose, np.inf) for at in (5, 10, 15, 20)]
+    assert over == [False, False, True, True]
+    with_tables = Patience(50, has_tables=True)  # five iterations count for thirty
+    assert with_tables.is_over(5, loose, np.inf) and not with_tables.is_over(5, clear, np.inf)
+    assert with_tables.is_over(10, clear, np.inf)
     assert patience.is_over(5, np.full(12, 0.4), np.inf)  # nothing is true, nothing decided
     assert not patience.is_over(40, clear, np.inf) and patience.is_over(50, clear, np.inf)
     assert not patience.is_over(20, loose, 1e-3)  # only to be proven

@@ -111,6 +111,24 @@ def test_wide_graphs_and_large_factors_are_refused():
         at.decode(g, at.Elimination())
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_orders_are_the_same_beside_many_other_variables(seed):
+    def way(others, **limits):
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        x = g.binary(40, scores=rng.normal(size=40))
+        i, j = np.triu_indices(40, 1)
+        some = rng.random(len(i)) < 0.08
+        g.add(at.Pair(x[i[some]], x[j[some]], scores=rng.normal(size=some.sum())))
+        g.binary(others)
+        return find_way(g.compile().problem, **limits)
+
+    alone, beside = way(0), way(1200)  # neighbours are looked up in a matrix, then in lists
+    assert alone.width == beside.width and alone.work == beside.work - 2 * 1200
+    assert way(0, most=alone.work).work == alone.work
+    assert "too wide" in way(0, most=alone.work - 1)
+
+
 def test_a_time_limit_leaves_no_bound():
     rng = np.random.default_rng(0)
     g = at.FactorGraph()

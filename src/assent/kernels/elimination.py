@@ -21,6 +21,9 @@ from assent.kernels.propagate import lean
 # A variable with more neighbours is never eliminated next: 2 ** 40 is beyond all memories.
 MOST_NEIGHBOURS = 40
 
+# Up to so many variables a matrix says who is whose neighbour.
+FEW_VARIABLES = 1024
+
 # Entries of a message that are worked on together: they stay in the nearest cache.
 BLOCK = 1024
 
@@ -57,11 +60,14 @@ class Links(NamedTuple):
     head: np.ndarray  # int32[V]
     degree: np.ndarray  # int32[V], of variables that are still there
     alive: np.ndarray  # bool[V]
+    matrix: np.ndarray  # bool[V, V]: who is whose neighbour, nothing where there are many
 
 
 @lean
 def linked(links, to, following, a, b):
-    """Whether two variables are neighbours, by the shorter list."""
+    """Whether two variables are neighbours, by the shorter list if there is no matrix."""
+    if len(links.matrix):
+        return links.matrix[a, b]
     if links.degree[b] < links.degree[a]:
         a, b = b, a
     at = links.head[a]
@@ -118,13 +124,14 @@ def score_of(links, to, following, log_card, v, near, most, rank):
 
 
 @jit
-def find_order(card, start, scope, most, effort, rank):
+def find_order(card, start, scope, most, work, effort, rank):
     """An order of elimination that adds few links (min-fill), while joins stay below ``2**most``.
 
     With ranks, ``rank[V]``, the order is theirs.
     Returns the order, and the neighbours of each variable when it is its turn, as
     ``(order, near_start, near)``; the order is shorter than ``card`` if no variable is left whose
-    turn could come, or if ``effort`` (about the number of pairs looked at) is used up.
+    turn could come, if joins have more than ``work`` entries together, or if ``effort`` (about the
+    number of pairs looked at) is used up.
     """
     n = len(card)
     log_card = np.log2(card.astype(np.float64))
@@ -133,7 +140,8 @@ def find_order(card, start, scope, most, effort, rank):
         room += (start[f + 1] - start[f]) ** 2
     to, following = np.empty(room, np.int32), np.empty(room, np.int32)
     degree, alive = np.zeros(n, np.int32), np.ones(n, np.bool_)
-    links = Links(np.full(n, -1, np.int32), degree, alive)
+    few = n if n <= FEW_VARIABLES else 0
+    links = Links(np.full(n, -1, np.int32), degree, alive, np.zeros((few, few), np.bool_))
     used = 0
     for f in range(len(start) - 1):
         for i in range(start[f], start[f + 1]):
@@ -164,6 +172,12 @@ def find_order(card, start, scope, most, effort, rank):
             continue
         alive[v] = False
         others = gather_near(links, to, following, v, own)
+        states = float(card[v])
+        for i in range(others):
+            states *= card[own[i]]
+        work -= states
+        if work < 0.0:
+            break
         begin = near_start[count]
         all_near = with_room(all_near, begin + others)
         all_near[begin : begin + others] = own[:others]
@@ -196,6 +210,8 @@ def join(links, to, following, used, a, b):
     links.head[b] = used + 1
     links.degree[a] += 1
     links.degree[b] += 1
+    if len(links.matrix):
+        links.matrix[a, b] = links.matrix[b, a] = True
     return used + 2
 
 

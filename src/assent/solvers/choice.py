@@ -10,7 +10,7 @@ from assent.compiled import Compiled
 from assent.problem import Problem
 from assent.remembered import remembered
 from assent.solvers import exact_steps, relaxed_steps, search_steps, shortcuts
-from assent.solvers.model_shape import has_small_tables, is_pairwise
+from assent.solvers.model_shape import entries_of, has_small_tables, is_pairwise
 from assent.solvers.step import Step
 
 # A flow takes no longer than a thorough search for orders.  None is sought before it where
@@ -24,8 +24,8 @@ FEW_BESIDE_FLOWS = 50
 FEW_BEFORE_FLOWS, PER_LINK_OF_FEW = 40, 200
 
 # Where an order of elimination is known that looks at fewer entries per link than these, it is
-# sooner than a search over tables of two variables, or of more.
-SEARCHED_PER_LINK, SEARCHED_PER_LINK_OF_MORE = 600, 120
+# sooner than a search over tables of two variables, or of more, which are then large or not.
+SEARCHED_PER_LINK, SEARCHED_PER_LINK_OF_MORE, SEARCHED_PER_ENTRY = 600, 120, 30
 
 
 def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Step]:
@@ -50,7 +50,7 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
 
 def _plain_steps(problem: Problem, tolerance: float) -> Iterator[Step]:
     """A search where tables are large, elimination where it is quick, or what decodes."""
-    is_searched = not has_small_tables(problem)
+    is_searched = is_pairwise(problem) and not has_small_tables(problem)
     if is_searched:
         yield from search_steps.soon_searched(problem, tolerance)
     effort = shortcuts.effort_before_a_look(problem)
@@ -65,7 +65,10 @@ def _plain_steps(problem: Problem, tolerance: float) -> Iterator[Step]:
 
 def _is_sooner(narrow: Step | None, problem: Problem) -> bool:
     """Whether an order of elimination was found that is quicker than a search over tables."""
-    per_link = SEARCHED_PER_LINK if is_pairwise(problem) else SEARCHED_PER_LINK_OF_MORE
+    per_link: float = SEARCHED_PER_LINK
+    if not is_pairwise(problem):
+        per_entry = SEARCHED_PER_ENTRY * entries_of(problem) / problem.n_links
+        per_link = max(SEARCHED_PER_LINK_OF_MORE, per_entry)
     return narrow is not None and shortcuts.is_at_once(problem, per_link)
 
 

@@ -77,10 +77,9 @@ def find_way(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> W
     if tables.entries > most:
         return "its factors written out would take too much work"
     shape = tables.shape
-    join = min(LARGEST_JOIN, np.log2(most))
     found = None
     for rank in ranks(shape, thorough=effort >= EFFORT):
-        plan = _plan(shape, effort, join, rank)
+        plan = _plan(shape, effort, most, rank)
         if plan is None:
             continue
         way = Way(tables, *plan)
@@ -103,11 +102,11 @@ def way_for(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> Wa
 
 
 def _plan(
-    shape: kernel.Model, effort: int, join: float, rank: Int32
+    shape: kernel.Model, effort: int, most: int, rank: Int32
 ) -> tuple[kernel.Plan, int, int] | None:
-    pairs = len(shape.card) + len(shape.scope)
+    pairs, join = len(shape.card) + len(shape.scope), min(LARGEST_JOIN, float(np.log2(most)))
     order, near_start, near = kernel.find_order(
-        shape.card, shape.start, shape.scope, float(join), effort * pairs, rank
+        shape.card, shape.start, shape.scope, join, float(most), effort * pairs, rank
     )
     if len(order) < len(shape.card):
         return None

@@ -60,8 +60,8 @@ def _decoder(tolerance: float) -> Any:
 
 def _while_it_becomes_clear(problem: Problem, tolerance: float) -> Step:
     """AD3, for about as long as a linear program takes; enough if it solves the relaxation."""
-    rules = problem.n_logic
-    patience = Patience(FEWEST_ITERATIONS + rules // RULES_PER_ITERATION, rules)
+    rules, has_tables = problem.n_logic, len(problem.tables.kind) > 0
+    patience = Patience(FEWEST_ITERATIONS + rules // RULES_PER_ITERATION, rules, has_tables)
     return Step(_decoder(tolerance), LOOK, is_last=False, relaxed=True, patience=patience)
 
 

@@ -94,7 +94,7 @@ def effort_before_a_look(problem: Problem) -> int:
     return max(QUICK_EFFORT, QUICK_LOOKS // problem.n_links)
 
 
-def is_at_once(problem: Problem, per_link: int = AT_ONCE_PER_LINK) -> bool:
+def is_at_once(problem: Problem, per_link: float = AT_ONCE_PER_LINK) -> bool:
     """Whether an order of elimination is known that looks at few entries per link."""
     from assent.solvers.elimination import Way, way_for
 

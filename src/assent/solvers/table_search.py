@@ -125,9 +125,9 @@ class TableSearch:
         """Whether another solver is to go on."""
         if self.patience is None:
             return False
-        states, variables, left = self.layout.states, len(self.layout.card), self.domains.size.sum()
-        open_left = (left - variables) / max(1, states - variables)
-        return self.patience.is_over(self.rounds, left / states, open_left)
+        states, variables = self.layout.states, len(self.layout.card)
+        open_left = (states - self._put_away - variables) / max(1, states - variables)
+        return self.patience.is_over(self.rounds, self.domains.size.sum() / states, open_left)
 
     def _make_room(self, code: int) -> bool:
         """Twice as much room for what is short; whether there may be as much."""
@@ -189,6 +189,14 @@ class TableSearch:
         depth = int(self.state.counts[kernel.DEPTH])
         waiting = np.flatnonzero(self.state.chosen[:depth, kernel.STATE] >= 0)
         return int(waiting[0]) if len(waiting) else depth
+
+    @property
+    def _put_away(self) -> int:
+        """How many states are put away whatever case is open."""
+        state, level = self.state, self._open_level
+        if level < state.counts[kernel.DEPTH]:
+            return int(state.chosen[level, kernel.TRAIL_BEFORE])
+        return int(state.counts[kernel.ON_TRAIL])
 
     @property
     def _open_bound(self) -> float:
