@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import assent as at
+from assent.compiled import graph_scores
 from assent.eliminated import Eliminated
 from assent.problem import DualPoint
 from assent.proof import Apart, Fixed, Given, LinkScores, Listed, Reduced, Split, Trusted
@@ -113,6 +114,27 @@ def test_what_is_no_proof_shows_nothing(claim, proof):
     assert replay.bound(proof) == np.inf
     if proof is not None:
         assert not replace(claim, proof=proof).verify()
+
+
+def test_loans_that_cancel_each_other_take_no_scores_with_them(claim):
+    replay = Replay(claim.compiled, claim.scores)
+    for size in (1e3, 1e12, 1e16, 1e17, 1e300):
+        proof = loans(start=np.array([0, 2]), place=np.zeros(2, np.int64),
+                      amount=np.array([size, -size]))  # fmt: skip
+        assert replay.bound(proof) >= claim.value
+
+
+def test_a_rule_that_regions_speak_of_everywhere_is_left_out():
+    """All joint values of forty coordinates are more than anybody can list."""
+    g = at.FactorGraph()
+    x = g.binary(40, scores=1.0)
+    g.add(at.AtMost(2, x))
+    compiled = g.compile()
+    everywhere = np.stack([np.zeros(40, np.int64), np.zeros(40, np.int64), np.arange(40)], axis=1)
+    links = DualPoint(np.zeros((0, 2)), np.zeros(40))
+    for rules in (everywhere, everywhere[:5]):
+        proof = loans(dual=links, rules=rules)
+        assert Replay(compiled, graph_scores(g)).bound(proof) == pytest.approx(41.0)
 
 
 def test_an_order_of_elimination_that_takes_too_much_memory_shows_nothing():

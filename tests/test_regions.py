@@ -123,9 +123,9 @@ def test_a_known_value_is_known_to_regions():
     links = split_links(claim.compiled.problem, np.zeros(2))
     proof = Regions(np.array([0, 1]), np.array([2]), np.array([-1.0]), links)
     replay = Replay(claim.compiled, claim.scores)
-    assert replay.bound(proof) == 1.0
+    assert replay.bound(proof) == pytest.approx(1.0)
     for known in ([0, -1], [-1, 0]):
-        assert replay.bound(proof, np.array(known, np.int8)) == 0.0
+        assert replay.bound(proof, np.array(known, np.int8)) == pytest.approx(0.0)
 
 
 def test_a_ray_must_be_clear_of_rounding():

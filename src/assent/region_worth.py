@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -18,6 +19,9 @@ from assent.variables import Categorical
 
 # Digits to which loans of size one are told apart.
 ALIKE = 13
+
+# Joint states that a rule is asked about, times its literals: no search names rules with more.
+MOST_ASKED = 1 << 26
 
 
 class Loans(NamedTuple):
@@ -194,9 +198,14 @@ def _allowed(
     owner: Int64,
     known: NDArray[np.int8],
 ) -> Piece:
-    """Zero where a rule can hold, ``-inf`` elsewhere, over the variables it is spoken of by."""
+    """Zero where a rule can hold, ``-inf`` elsewhere, over the variables it is spoken of by.
+
+    One that is spoken of by too many is left out: a region may be worth more without it.
+    """
     names = sorted({int(owner[coordinate]) for coordinate in rule.spoken})
     shape = [len(spoken[name]) + 1 for name in names]
+    if math.prod(shape) * len(rule.lits) > MOST_ASKED:
+        return Piece((), np.zeros(()))
     states = np.indices(shape).reshape(len(names), -1)
     values = _values(rule, known)
     truth = np.broadcast_to(values == 1, (states.shape[1], len(values))).copy()
