@@ -15,6 +15,7 @@ from assent.components import components
 from assent.proof import Given, Trusted
 from assent.solvers import auto
 from assent.solvers.by_parts import ByParts
+from assent.solvers.model_shape import is_program_quick
 from assent.solvers.patience import Patience
 from assent.solvers.search_patience import SearchPatience
 from assent.solvers.step import Step
@@ -375,6 +376,18 @@ def test_patience_ends_with_what_does_not_settle():
     assert not patience.is_over(40, clear, np.inf) and patience.is_over(50, clear, np.inf)
     assert not patience.is_over(20, loose, 1e-3)  # only to be proven
     assert not Patience(50, rules=2000).is_over(20, loose, np.inf)  # a program takes longer
+
+
+def test_programs_are_quick_up_to_fewer_entries_where_all_are_tables():
+    def is_quick(rules, tables):
+        g = at.FactorGraph()
+        x, y = g.binary((rules, 3)), g.categorical(2, states=tables)
+        g.add(at.AtMostOne(x, axis=1))
+        g.add(at.Dense(y[0], y[1], scores=np.zeros((1, tables, tables))))
+        return is_program_quick(g.compile().problem)
+
+    assert is_quick(0, 140) and not is_quick(0, 180)
+    assert is_quick(100, 180) and is_quick(10_000, 10) and not is_quick(17_000, 10)
 
 
 def test_a_solved_relaxation_is_enough(monkeypatch):
