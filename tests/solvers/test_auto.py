@@ -378,16 +378,18 @@ def test_patience_ends_with_what_does_not_settle():
     assert not Patience(50, rules=2000).is_over(20, loose, np.inf)  # a program takes longer
 
 
-def test_programs_are_quick_up_to_fewer_entries_where_all_are_tables():
-    def is_quick(rules, tables):
+def test_how_large_quick_programs_are_depends_on_the_kinds():
+    def is_quick(rules, states=0):
         g = at.FactorGraph()
-        x, y = g.binary((rules, 3)), g.categorical(2, states=tables)
-        g.add(at.AtMostOne(x, axis=1))
-        g.add(at.Dense(y[0], y[1], scores=np.zeros((1, tables, tables))))
+        g.add(at.AtMostOne(g.binary((rules, 3)), axis=1))
+        if states:
+            y = g.categorical(2, states=states)
+            g.add(at.Dense(y[0], y[1], scores=np.zeros((states, states))))
         return is_program_quick(g.compile().problem)
 
-    assert is_quick(0, 140) and not is_quick(0, 180)
-    assert is_quick(100, 180) and is_quick(10_000, 10) and not is_quick(17_000, 10)
+    assert is_quick(0, 140) and not is_quick(0, 180)  # tables over two variables alone
+    assert is_quick(16_000) and not is_quick(17_000)  # rules alone
+    assert is_quick(100, 180) and is_quick(17_000, 10) and not is_quick(34_000, 10)
 
 
 def test_a_solved_relaxation_is_enough(monkeypatch):

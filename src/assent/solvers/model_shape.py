@@ -11,9 +11,9 @@ from assent.remembered import remembered
 FEW_ENTRIES = 2.5
 
 # Up to so many links and entries of tables a linear program takes less time than AD3 does for the
-# last digits of a relaxation that is not tight; fewer where all factors are tables over two
-# variables.
-SOON_PROGRAM, SOON_OF_TABLES = 50_000, 25_000
+# last digits of a relaxation that is not tight; more where there are tables, fewer where all are
+# tables over two variables.
+SOON_PROGRAM, SOON_WITH_TABLES, SOON_OF_PAIRS = 50_000, 100_000, 25_000
 
 # A linear program has to fit: so many links and entries of tables.
 MOST_PROGRAM = 1_000_000
@@ -42,10 +42,10 @@ def is_pairwise(problem: Problem) -> bool:
 
 def is_program_quick(problem: Problem) -> bool:
     """Whether a linear program takes little time."""
-    entries = entries_of(problem)
-    if problem.models or entries > SOON_PROGRAM:
+    most = SOON_WITH_TABLES if len(problem.tables.kind) else SOON_PROGRAM
+    if problem.models or entries_of(problem) > most:
         return False
-    return entries <= SOON_OF_TABLES or not is_pairwise(problem)
+    return entries_of(problem) <= SOON_OF_PAIRS or not is_pairwise(problem)
 
 
 def fits_a_program(problem: Problem) -> bool:
