@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 
 import assent as at
+from assent import certify
 from assent.kernels import depth_first as kernel
-from assent.solvers import linear_program, roof_duality
+from assent.solvers import branch_and_bound, linear_program, roof_duality
 from assent.solvers.run import Run
 from tests.answers import assert_proven
 from tests.processes import interrupted
@@ -164,3 +167,49 @@ def test_an_interrupt_before_there_is_a_relaxed_answer(monkeypatch, solver):
     result = at.decode(g, solver)
     assert result.status is at.Status.STOPPED and result.message.startswith("Interrupted.")
     assert result.feasible and result.certificate.verify()
+
+
+def interrupt_at(monkeypatch, module, name):
+    """A Ctrl-C comes whenever a function is called, which then does what it does."""
+    original = getattr(module, name)
+
+    def interrupted(*args):
+        signal.raise_signal(signal.SIGINT)
+        return original(*args)
+
+    monkeypatch.setattr(module, name, interrupted)
+
+
+@pytest.mark.parametrize(
+    ("solver", "module", "name"),
+    [
+        (at.AD3(max_iterations=5), certify, "check_assignment"),
+        (at.DepthFirst(max_rounds=1), certify, "check_assignment"),
+        (at.BranchAndBound(core=0, max_nodes=1), branch_and_bound, "clear_of_rounding"),
+    ],
+)
+def test_an_interrupt_while_a_result_is_stated_does_not_take_it_away(
+    monkeypatch, solver, module, name
+):
+    plain = at.decode(grid(), solver)
+    interrupt_at(monkeypatch, module, name)
+    result = at.decode(grid(), solver)
+    monkeypatch.undo()
+    assert result.status is at.Status.STOPPED and result.message.startswith("Interrupted.")
+    assert result.value == plain.value and result.bound == plain.bound
+    assert result.certificate.verify()
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_an_interrupt_while_a_step_is_stated_ends_all_steps(monkeypatch, exact):
+    rng = np.random.default_rng(0)
+    g = at.FactorGraph()
+    x = g.binary((16, 14), scores=rng.normal(size=(16, 14)))
+    g.add(at.ExactlyOne(x, axis=1))
+    g.add(at.AtMost(2, x, axis=0))
+    g.add(at.Pair(x[:-1], x[1:], scores=2.0 * rng.normal(size=(15, 14))))
+    interrupt_at(monkeypatch, certify, "check_assignment")
+    result = at.decode(g, exact=exact)
+    monkeypatch.undo()
+    assert result.status is at.Status.STOPPED and result.message.startswith("Interrupted.")
+    assert "BranchAndCut" not in result.plan and result.certificate.verify()

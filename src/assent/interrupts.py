@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import Any
+from typing import Any, Self
 
 
 class Uninterrupted:
@@ -24,7 +24,7 @@ class Uninterrupted:
         and interrupted
     """
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         self.waiting: list[Any] = []
         self.handler: Any = None
         # Only the main thread is ever interrupted; some programs do not listen, or not in Python.
@@ -33,6 +33,7 @@ class Uninterrupted:
             if callable(handler):
                 signal.signal(signal.SIGINT, self._wait)
                 self.handler = handler
+        return self
 
     def _wait(self, *interrupt: Any) -> None:
         self.waiting.append(interrupt)
@@ -42,3 +43,28 @@ class Uninterrupted:
             signal.signal(signal.SIGINT, self.handler)
             if self.waiting:
                 self.handler(*self.waiting[0])
+
+
+class Finishing(Uninterrupted):
+    """A block that is done to its end: ``interrupted`` says whether a Ctrl-C came, a second counts.
+
+    Example:
+        >>> with Finishing() as ending:
+        ...     signal.raise_signal(signal.SIGINT)
+        >>> ending.interrupted
+        True
+        >>> try:
+        ...     with Finishing():
+        ...         for _ in range(2):
+        ...             signal.raise_signal(signal.SIGINT)
+        ... except KeyboardInterrupt:
+        ...     print("interrupted")
+        interrupted
+    """
+
+    interrupted = False
+
+    def _wait(self, *interrupt: Any) -> None:
+        if self.interrupted:
+            self.handler(*interrupt)
+        self.interrupted = True

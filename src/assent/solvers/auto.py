@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compiled import Compiled, GraphScores
+from assent.interrupts import Finishing
 from assent.problem import DualPoint
 from assent.result import Result, Status
 from assent.solvers.ad3 import AD3
@@ -20,6 +21,7 @@ from assent.solvers.driver import Attempt, attempt, drive
 from assent.solvers.endings import CALLED_OFF, GIVEN_UP, INTERRUPTED, TIME_LIMIT
 from assent.solvers.protocol import Request, in_time
 from assent.solvers.settings import check_exact, check_tolerance
+from assent.solvers.statement import finished
 from assent.solvers.step import Step
 from assent.trace import Progress, Trace
 
@@ -97,13 +99,15 @@ class Auto:
                         raise
                     interrupted = True
                     break
-                done.append(step.words or (latest.plan if isinstance(latest, Result) else ""))
-                found.add(latest)
+                with Finishing() as ending:
+                    done.append(step.words or (latest.plan if isinstance(latest, Result) else ""))
+                    found.add(latest)
+                interrupted = ending.interrupted or latest.message == INTERRUPTED
                 over = told.is_over or time.perf_counter() >= request.deadline
-                if over or found.is_enough(step.relaxed) or latest.message == INTERRUPTED:
+                if over or interrupted or found.is_enough(step.relaxed):
                     break
-            result = found.result()
-            if interrupted:
+            result = finished(found.result)
+            if interrupted and result.status in (Status.RELAXED, Status.STOPPED):
                 result = replace(result, status=Status.STOPPED, message=INTERRUPTED)
             if result.status is Status.INFEASIBLE:
                 with suppress(KeyboardInterrupt):  # it is proven, named or not
@@ -120,7 +124,7 @@ def _take(step: Step, compiled: Compiled, scores: GraphScores, own: Request) -> 
     if step.patience is None:
         return drive(compiled, scores, solver, own)
     ended = attempt(compiled, scores, solver, own, step.patience)
-    return ended if ended.message == GIVEN_UP else ended.result()
+    return ended if ended.message == GIVEN_UP else finished(ended.result)
 
 
 def _why_it_ended(told: _Report, request: Request) -> str:

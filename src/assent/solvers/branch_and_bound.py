@@ -23,7 +23,7 @@ from assent.solvers.protocol import Request, Solver, WarmStart
 from assent.solvers.search import Search
 from assent.solvers.search_case import Start
 from assent.solvers.settings import check_count, check_tolerance
-from assent.solvers.statement import refuted
+from assent.solvers.statement import finished, refuted
 from assent.solvers.tightened import Tightened
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class BranchAndBound:
             reason = INTERRUPTED
         except MemoryError:
             reason = OUT_OF_MEMORY
-        return conclude(search, reason)
+        return finished(lambda: conclude(search, reason))
 
 
 def _start(compiled: Compiled, scores: GraphScores, warm: WarmStart) -> Start:

@@ -14,7 +14,7 @@ from assent.solvers.endings import INTERRUPTED, ROUNDING_ONLY
 from assent.solvers.protocol import Request
 from assent.solvers.search_patience import SearchPatience
 from assent.solvers.settings import check_count, check_tolerance
-from assent.solvers.statement import refuted
+from assent.solvers.statement import finished, refuted
 from assent.solvers.table_net import layout_of
 from assent.solvers.table_search import NO_ANSWER, PROOF_TOO_LARGE, TOO_MANY_CASES, TableSearch
 
@@ -61,7 +61,7 @@ class DepthFirst:
             return refuted(compiled, graph_scores, request.started)
         if not compiled.problem.n_links:  # every variable decides alone
             return drive(compiled, graph_scores, AD3(gap_tolerance=self.gap_tolerance), request)
-        return self.attempt(compiled, graph_scores, request).result()
+        return finished(self.attempt(compiled, graph_scores, request).result)
 
     def attempt(
         self,

@@ -16,7 +16,7 @@ from assent.result import Result, Status
 from assent.solvers.patience import Patience
 from assent.solvers.protocol import Info, Request, Solver
 from assent.solvers.run import Run
-from assent.solvers.statement import conclude, decided_alone, refuted
+from assent.solvers.statement import conclude, decided_alone, finished, refuted
 from assent.trace import Trace
 
 
@@ -36,7 +36,7 @@ def drive(
         return solver.drive(compiled, graph_scores, request)
     if not compiled.problem.n_links:
         return decided_alone(_begin(compiled, graph_scores, solver, request))
-    return attempt(compiled, graph_scores, solver, request).result()
+    return finished(attempt(compiled, graph_scores, solver, request).result)
 
 
 class Attempt(Protocol):

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from assent import certify
 from assent.compiled import Compiled, GraphScores
+from assent.interrupts import Finishing
 from assent.problem import DualPoint, Float
 from assent.proof import LinkScores
 from assent.result import Certificate, Relaxation, Result, Status
 from assent.solvers import infeasible
 from assent.solvers.clear_of_rounding import clear_of_rounding, rounding_matters
-from assent.solvers.endings import ROUNDING_ONLY
+from assent.solvers.endings import INTERRUPTED, ROUNDING_ONLY
 from assent.solvers.protocol import Info
 from assent.solvers.run import Run
 from assent.trace import Trace
+
+
+def finished(state: Callable[[], Result]) -> Result:
+    """A result that is stated to its end: a Ctrl-C in the meantime ends what would come after."""
+    with Finishing() as ending:
+        result = state()
+    if not ending.interrupted or result.status in (Status.OPTIMAL, Status.INFEASIBLE):
+        return result
+    return replace(result, status=Status.STOPPED, message=INTERRUPTED)
 
 
 def conclude(run: Run, workspace: Any, status: Status, message: str, info: Info) -> Result:
