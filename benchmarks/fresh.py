@@ -78,7 +78,7 @@ def fresh_instances(seed: int, quick: bool = False) -> Iterator[Instance]:
             yield Instance(name, partial(make_grid, side, labels, strength, seed))
     for residues in (12, 40, 80):
         yield Instance(f"side_chains_{residues}_s{seed}", partial(side_chains, residues, seed))
-    for size in (50, 200) if quick else (50, 200, 1000):
+    for size in (50, 200) if quick else (50, 200, 1000, 5000):
         for family, make_one in CONSTRAINED.items():
             yield Instance(f"{family}_{size}_s{seed}", partial(make_one, size, seed))
     for make_small in (*small_instances.FAMILIES, small_instances.weighted):
