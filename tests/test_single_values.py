@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from assent import single_values
 from assent.certify import upper_bound
 from assent.closure import Closure
 from assent.compiled import graph_scores
@@ -35,7 +36,9 @@ def all_at_once(rng, g) -> None:
         assert bound == pytest.approx(alone, rel=1e-9, abs=1e-9)
 
 
-def test_mixed_graphs():
+@pytest.mark.parametrize("at_once", [single_values.AT_ONCE, 4])
+def test_mixed_graphs(at_once, monkeypatch):
+    monkeypatch.setattr(single_values, "AT_ONCE", at_once)
     for seed in range(sweep_size() // 2):
         rng = np.random.default_rng(seed)
         all_at_once(rng, tangled(rng))
