@@ -6,18 +6,20 @@ import numpy as np
 import pytest
 
 import assent as at
+from assent.certify import upper_bound
 from assent.compiled import graph_scores
 from assent.presolve import THOROUGH, presolve_compiled
 from assent.problem import DualPoint, split_links
 from assent.proof import Reduced
 from assent.reductions.choices import find_choices
+from assent.reductions.difference import most_gained
 from assent.reductions.improving import Improving
 from assent.reductions.reduction import Reduction
 from assent.replay import Replay
 from assent.solvers import improvement
 from tests.answers import assert_proven
 from tests.oracles.sweep import sweep_seeds
-from tests.strategies import optimum, pick_literals, random_scores
+from tests.strategies import enumerate_graph, optimum, pick_literals, random_scores
 from tests.test_presolve import best_left
 
 
@@ -99,6 +101,73 @@ def test_no_exchange_costs_more_than_is_told(seeds):
     assert checked
 
 
+@sweep_seeds()
+def test_no_assignment_is_worth_more_above_what_it_turns_into(seeds):
+    """Whatever turns into whatever, under any link scores, against all assignments."""
+    told = 0
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        g = labels(rng)
+        if rng.random() < 0.3:  # a state by itself
+            g.add(at.Dense(*pick_literals(rng, g, 2), scores=rng.normal(size=(2, 2))))
+        start = start_of(g)
+        if start is None or len(start.compiled.free) < g.size:
+            continue
+        problem = start.compiled.problem
+        to, number = np.arange(problem.n), find_choices(problem).number
+        for choice in range(number.max(initial=-1) + 1):
+            own = np.flatnonzero(number == choice)
+            to[own[rng.random(len(own)) < 0.5 * rng.random()]] = rng.choice(own)
+        links = rng.normal(size=problem.n_links) * rng.choice([0.0, 0.1, 1.0])
+        most = most_gained(problem, start.flat, to, split_links(problem, links))
+        points, values = enumerate_graph(g)
+        after = np.zeros_like(points)
+        for column, other in enumerate(to):
+            after[:, other] |= points[:, column]
+        places = 1 << np.arange(problem.n)
+        possible = values > -np.inf
+        more = values[possible] - values[after[possible] @ places]
+        assert more.max(initial=-np.inf) <= most + 1e-9, seed
+        told += most < np.inf
+    assert told
+
+
+SCOPES = ((0, 1), (1, 3), (2, 4, 0), (3, 4), (2, 3))  # labels 0 to 2, literals 3 and 4
+
+
+def written(theta, tables) -> at.FactorGraph:
+    """Three labels of three states and two literals, one of them negated, under tables."""
+    g = at.FactorGraph()
+    t = g.categorical(3, states=3, scores=theta[:9].reshape(3, 3))
+    x = g.binary(2, scores=theta[9:])
+    own = [*t, x[0], ~x[1]]
+    for scope, table in zip(SCOPES, tables, strict=True):
+        g.add(at.Dense(*(own[i] for i in scope), scores=table))
+    return g
+
+
+def test_link_scores_bound_the_difference_as_they_bound_a_graph():
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        theta = rng.normal(size=11)
+        tables = [rng.normal(size=[3 if i < 3 else 2 for i in scope]) for scope in SCOPES]
+        moves = rng.random((3, 3)) < 0.5
+        turns = [np.where(own, rng.integers(3), np.arange(3)) for own in moves]
+        turns += [np.arange(2)] * 2
+        to = np.concatenate([*(3 * i + turns[i] for i in range(3)), [9, 10]])
+        more = [
+            table - table[np.ix_(*(turns[i] for i in scope))]
+            for scope, table in zip(SCOPES, tables, strict=True)
+        ]
+        g, h = written(theta, tables), written(theta - theta[to], more)
+        compiled, scores = h.compile(), graph_scores(h)
+        problem = compiled.problem
+        dual = split_links(problem, rng.normal(size=problem.n_links))
+        bound = upper_bound(compiled, scores, compiled.graph_dual(dual, scores))
+        flat = g.compile().flat_scores(graph_scores(g))
+        assert most_gained(g.compile().problem, flat, to, dual) == pytest.approx(bound)
+
+
 @sweep_seeds(0.2)
 def test_answers_are_proven_for_the_graph_as_written(seeds):
     for seed in seeds:
@@ -131,7 +200,8 @@ def test_what_is_wrong_is_refused():
         step([1, 3], [2, 0]),  # states of another variable
         step([1, 0], [0, 1]),  # brought back
         step([1, 1], [0, 2]),  # two targets
-        step([~0], [0]),
+        step([~0], [2]),
+        step([3], [~1]),
         step([1, 3], [0, 2], np.zeros(3)),
         step([1, 3], [0, 2], [np.nan] * 4),
         step([1, 99], [0, 2]),
@@ -141,10 +211,42 @@ def test_what_is_wrong_is_refused():
         assert replay.bound(Reduced((wrong,), None)) == np.inf
 
 
+def test_a_state_has_one_target():
+    g = at.FactorGraph()
+    g.categorical(1, states=3)
+    start = Reduction.of(g.compile(), graph_scores(g))
+    assert step([0, 0], [1, 1], (), 3).apply(start).loss == 0.0
+    assert step([0, 0], [1, 2], (), 3).apply(start) is None
+
+
 def test_a_rule_about_states_keeps_them():
     start = pair_of_labels(AtMostOne=[(0, "a"), (1, "b")])
     assert step([1, 3], [0, 2], logic=6).apply(start) is None
     assert improvement.find_improving(start) is None
+
+
+@pytest.mark.parametrize(
+    ("states", "rules"),
+    [
+        (2, [[(0, 0), (1, 0), (2, 0)]]),
+        (3, [[(0, 0), (1, 0), (3, 0)], [(0, 0), (2, 0), (4, 0)]]),
+        (3, [[(2, ~0), (2, ~1), (2, 2)]]),
+    ],
+)
+def test_rules_that_look_like_labels_keep_states(states, rules):
+    """Exactly one, but of several labels' states, or of negated ones."""
+    g = at.FactorGraph()
+    t = g.categorical(5, states=states)
+    g.add(at.Dense(t[2], t[3], scores=np.zeros((states, states))))
+    for rule in rules:
+        g.add(at.ExactlyOne([t[i].state(s) if s >= 0 else ~t[i].state(~s) for i, s in rule]))
+    start = Reduction.of(g.compile(), graph_scores(g))
+    problem = start.compiled.problem
+    zero = split_links(problem, np.zeros(problem.n_links))
+    lost = np.arange(2 * states, 3 * states, dtype=np.int32)
+    for target in lost:
+        others = lost[lost != target]
+        assert Improving(others, np.full_like(others, target), zero).apply(start) is None
 
 
 def test_what_a_table_forbids_is_no_target():
