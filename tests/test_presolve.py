@@ -13,11 +13,12 @@ import assent as at
 from assent.certify import check_assignment
 from assent.compiled import graph_scores
 from assent.presolve import FINDERS, find_persistent, presolve_compiled
-from assent.problem import DualPoint, Problem
+from assent.problem import ANYOF, CAP, PARITY, SUM, DualPoint, Problem
 from assent.proof import Reduced, Trusted
 from assent.reductions.exchanges import Exchanges
-from assent.reductions.leaves import Leaves
+from assent.reductions.leaves import Leaves, find_leaves
 from assent.reductions.merges import find_merges
+from assent.reductions.over_two import over_two
 from assent.reductions.persistent import Persistent
 from assent.reductions.reduction import Reduction
 from assent.replay import Replay
@@ -146,25 +147,69 @@ def test_results_are_stated_for_the_graph_as_written(seeds):
 
 
 @sweep_seeds(0.4)
+def test_steps_that_are_found_are_believed(seeds):
+    found = 0
+    for seed in seeds:
+        for g in (mixed(seed), at_most_one(np.random.default_rng(seed))):
+            start = Reduction.of(g.compile(), graph_scores(g))
+            for find in FINDERS if not start.refuted else ():
+                made = find(start)
+                if made is not None:
+                    again = made[0].apply(start)
+                    np.testing.assert_array_equal(again.compiled.fixed, made[1].compiled.fixed)
+                    assert again.loss <= 1e-9
+                    found += 1
+    assert found
+
+
+def at_most_one(rng) -> at.FactorGraph:
+    """Of two threes of variables at most one each, not all of which are worth it."""
+    g = at.FactorGraph()
+    x = g.binary((2, 3), scores=np.round(rng.normal(size=(2, 3))), name="x")
+    g.add(at.AtMostOne(x, axis=1))
+    g.add(at.Pair(x[0, 0], x[1, 0], scores=0.5))
+    return g
+
+
+@sweep_seeds(0.4)
 def test_no_step_is_believed_that_is_wrong(seeds):
     """Steps made up at random: those that are accepted lose no more than they say."""
     accepted = 0
     for seed in seeds:
-        g, rng = mixed(seed), np.random.default_rng(seed)
-        if g.compile().conflict is not None:
-            continue
-        best, start = optimum(g), Reduction.of(g.compile(), graph_scores(g))
-        free = start.compiled.free
-        if not len(free):
-            continue
-        for step in made_up(rng, free, start.compiled.problem):
-            after = step.apply(start)
-            if after is None:
+        rng = np.random.default_rng(seed)
+        for g in (mixed(seed), taken_apart(rng), tree(rng)):
+            start = Reduction.of(g.compile(), graph_scores(g))
+            if start.refuted or not len(start.compiled.free):
                 continue
-            accepted += 1
-            left = -np.inf if after.refuted else best_left(g, after)[0]
-            assert left + after.loss >= best - 1e-9
+            best = optimum(g)
+            for step in made_up(rng, start.compiled.free, start.compiled.problem):
+                after = step.apply(start)
+                if after is None:
+                    continue
+                accepted += 1
+                left = -np.inf if after.refuted else best_left(g, after)[0]
+                assert left + after.loss >= best - 1e-9
     assert accepted
+
+
+def taken_apart(rng) -> at.FactorGraph:
+    """Labels with states that are tied to others before they are states of a label."""
+    g = at.FactorGraph()
+    x = g.binary(3, scores=rng.normal(size=3), name="x")
+    tag = g.categorical(2, states=2, scores=rng.normal(size=(2, 2)), name="tag")
+    g.add((at.ExactlyOne, at.AtMostOne)[rng.integers(2)]([tag[0].state(0), x[0]]))
+    if rng.random() < 0.5:
+        g.add(at.Dense(tag[0], tag[1], scores=rng.normal(size=(2, 2))))
+    else:
+        g.add(at.Dense(tag[rng.integers(2)], x[1], scores=rng.normal(size=(2, 2))))
+    if rng.random() < 0.5:
+        g.add(at.Pair(x[1], x[2], scores=3.0 * rng.normal()))
+    if rng.random() < 0.3:
+        g.add(at.Dense(tag[1].state(0), x[2], scores=2.0 * rng.normal(size=(2, 2))))
+    elif rng.random() < 0.4:
+        g.add(at.ExactlyOne(x[:2]))
+        g.add(at.ExactlyOne([x[1], x[2], tag[1].state(0)]))
+    return g
 
 
 def made_up(rng, free: np.ndarray, problem: Problem) -> list:
@@ -183,9 +228,45 @@ def made_up(rng, free: np.ndarray, problem: Problem) -> list:
         Exchanges(other[:1], other[-1:]),
         Exchanges(np.sort(other)[:-1], np.sort(other)[1:]),
         *(Leaves(own[i : i + 1]) for i in range(len(own))),
+        *(Leaves(own[[i, -1]]) for i in range(len(own) - 1)),
         Leaves(own),
         *(Persistent(own[:n], DualPoint(*map(some, links))) for n in (1, 2, len(own))),
     ]
+
+
+def tree(rng) -> at.FactorGraph:
+    """Variables, each tied to one before it: by a table or a rule, as it is or negated."""
+    g = at.FactorGraph()
+    x = g.binary(4, scores=2.0 * rng.normal(size=4), name="x")
+    tag = g.categorical(2, states=3, scores=2.0 * rng.normal(size=(2, 3)), name="tag")
+    own = [*x, tag[0], tag[1]]
+    for i in rng.permutation(range(1, 6)):
+        two = [own[i], own[rng.integers(i)]]
+        two = [~v if isinstance(v, Literals) and rng.random() < 0.5 else v for v in two]
+        if rng.random() < 0.3 and all(isinstance(v, Literals) for v in two):
+            g.add((at.AtMostOne, at.ExactlyOne, at.Parity)[rng.integers(3)](two))
+        else:
+            shape = [2 if isinstance(v, Literals) else 3 for v in two]
+            g.add(at.Dense(*two, scores=rng.normal(size=shape)))
+    return g
+
+
+@sweep_seeds(0.4)
+def test_trees_are_eliminated(seeds):
+    for seed in seeds:
+        g = tree(np.random.default_rng(seed))
+        scores = graph_scores(g)
+        made = presolve_compiled(g.compile(), scores, (find_leaves,))
+        last, best = made.reductions[-1], optimum(g)
+        left, x = best_left(g, last)
+        assert made.compiled.problem.n <= 4 and left == pytest.approx(best)
+        check = check_assignment(g.compile(), scores, made.undo(x))
+        assert check.feasible and check.value == pytest.approx(best)
+        points, values = enumerate_graph(g)
+        for place in np.flatnonzero(values > -np.inf)[::7]:
+            followed = made.follow(points[place].astype(np.int8))
+            check = check_assignment(last.compiled, last.scores, followed)
+            assert check.feasible and check.value >= values[place] - 1e-9
 
 
 def quarrel() -> at.FactorGraph:
@@ -248,6 +329,42 @@ def test_proofs_that_were_tampered_with_fail():
         assert not replace(claim, proof=Reduced(steps, inner)).verify()
 
 
+def test_factors_over_two_as_tables():
+    rng, seen = np.random.default_rng(0), set()
+    for _ in range(30):
+        g = at.FactorGraph()
+        x = g.binary(5, scores=rng.normal(size=5))
+        tag = g.categorical(1, states=2, scores=rng.normal(size=(1, 2)))[0]
+        a, b, c = pick_literals(rng, g, 3)
+        g.add(at.Parity(x[:3]))  # of no interest, between those that are
+        g.add(at.Dense(x[0], x[1], x[3], scores=np.zeros((2, 2, 2))))
+        g.add((at.AtMostOne, at.ExactlyOne, at.Parity)[rng.integers(3)]([a, b]))
+        g.add(at.AtLeastOne([b], output=c))
+        g.add(at.AtMostOne([[x[0], ~x[3]], [x[4], x[1]]], axis=1))
+        g.add(at.Dense(tag, ~x[4], scores=rng.normal(size=(2, 2))))
+        g.add(at.Pair(a, c, scores=1.0))
+        compiled, scores = g.compile(), graph_scores(g)
+        problem = compiled.problem
+        if compiled.conflict is not None or problem.n < g.size:
+            continue
+        points, values = enumerate_graph(g)
+        flat = compiled.flat_scores(scores)
+        found = points @ flat.theta + flat.constant
+        for tables, links in over_two(problem, flat):
+            states = []
+            for slot in tables.slots:
+                truth = (points[:, slot.column] == 1) ^ (slot.lits < 0)
+                states.append(truth[..., 0] if slot.is_literal else truth.argmax(axis=-1))
+            rows = np.arange(len(tables.scores))
+            found = found + tables.scores[rows, states[0] * 1, states[1] * 1].sum(axis=1)
+            lits = np.concatenate([slot.lits for slot in tables.slots], axis=1)
+            np.testing.assert_array_equal(problem.all_lits[links], lits)
+        labelled = (points[:, :3].sum(axis=1) % 2 == 0) & (points[:, 5:].sum(axis=1) == 1)
+        np.testing.assert_allclose(found[labelled], values[labelled])
+        seen |= set(problem.group_kind[problem.group_size == 2].tolist())
+    assert seen >= {CAP, SUM, PARITY, ANYOF}
+
+
 def test_persistent_values_are_checked_under_link_scores():
     g = at.FactorGraph()
     x = g.binary(4, scores=[1.0, 1.0, 1.0, -3.0], name="x")
@@ -270,13 +387,69 @@ def test_persistent_values_are_checked_under_link_scores():
     assert step.apply(Reduction.of(g.compile(), graph_scores(g))) is None  # over more than two
 
 
-def test_an_exchange_that_loses_something_adds_it_to_the_bound():
+def test_persistent_values_are_in_no_other_tables():
     g = at.FactorGraph()
-    x = g.binary(2, scores=[1.0, 0.5], name="x")
-    g.add(at.Pair(x[0], x[1], scores=-0.75))
-    step = Exchanges(np.array([~1], np.int32), np.array([1], np.int32))
-    proof = Reduced((step,), Trusted("us", 0.75))
-    assert Replay(g.compile(), graph_scores(g)).bound(proof) == pytest.approx(0.75 + 0.25)
+    x = g.binary(2, scores=-1.0, name="x")
+    g.add(at.Pair(x[0], x[1], scores=3.0))
+    step = Persistent(np.array([0, 1], np.int32), DualPoint(np.full((1, 2), -1.0), np.zeros(0)))
+    assert step.apply(Reduction.of(g.compile(), graph_scores(g))).loss == 0.0
+    g.add(at.Dense(x[0], scores=[5.0, 0.0]))
+    dual = DualPoint(np.full((1, 2), -1.0), np.zeros(0), np.zeros(1))
+    start = Reduction.of(g.compile(), graph_scores(g))
+    assert Persistent(step.literals, dual).apply(start) is None
+
+
+def test_exchanges_that_lose_something_add_it_to_the_bound():
+    g = at.FactorGraph()
+    x = g.binary(4, scores=[1.0, 0.5, 1.0, 0.25], name="x")
+    g.add(at.Pair(x[[0, 2]], x[[1, 3]], scores=-0.75))
+    replay = Replay(g.compile(), graph_scores(g))
+    for lost, loss in (([~1], 0.25), ([~1, ~3], 0.25 + 0.5)):
+        step = Exchanges(np.array(lost, np.int32), ~np.array(lost, np.int32))
+        proof = Reduced((step,), Trusted("us", 1.25))
+        assert replay.bound(proof) == pytest.approx(1.25 + loss)
+
+
+def test_exchanges_that_are_none_are_refused():
+    g = at.FactorGraph()
+    x = g.binary(5, scores=[-2.0, -1.5, -1.0, -1.0, 0.0], name="x")
+    g.add(at.AtMostOne(x[:3]))
+    g.add(at.AtMostOne(x[3:]))
+    two_choices = Reduction.of(g.compile(), graph_scores(g))
+    h = at.FactorGraph()
+    h.add(at.AtMostOne(h.binary(4, scores=[-2.0, -1.0, 0.0, 0.0])))
+    one = Reduction.of(h.compile(), graph_scores(h))
+
+    def exchanged(start, lost, by):
+        return Exchanges(np.array(lost, np.int32), np.array(by, np.int32)).apply(start)
+
+    assert exchanged(two_choices, [0, 1, 3], [2, 2, ~3]).loss == 0.0
+    assert exchanged(one, [0, 1], [2, 2]).loss == 0.0
+    for start, lost, by in (
+        (two_choices, [0, 1], [1, ~1]),  # the target is put away itself
+        (two_choices, [0, 0], [~0, 2]),  # twice
+        (two_choices, [0], [3]),  # of another choice
+        (two_choices, [~0], [0]),  # another may be true
+        (two_choices, [3], [~0]),  # not for another literal
+        (one, [~0], [2]),
+        (one, [0, 1], [2, 3]),  # two targets
+        (one, [0], [99]),
+        (one, [99], [0]),
+        (one, [0], [2, 2]),
+    ):
+        assert exchanged(start, lost, by) is None, (lost, by)
+
+
+@pytest.mark.parametrize("kind", [at.Exactly, at.AtMost])
+def test_a_rule_about_all_states_of_a_label_keeps_it(kind):
+    """Two of the three literals are negated, so that it is no choice: the last state cannot be."""
+    g = at.FactorGraph()
+    tag = g.categorical(2, states=3, scores=[[0.0, 0.0, 5.0], [0.1, 0.2, 0.3]], name="tag")
+    g.add(at.Dense(tag[0], tag[1], scores=0.5 * np.eye(3)))
+    g.add(kind(1, [~tag[0].state(0), ~tag[0].state(1), tag[0].state(2)]))
+    start = Reduction.of(g.compile(), graph_scores(g))
+    assert Leaves(np.array([0], np.int32)).apply(start) is None
+    assert_proven(at.presolve(g).decode(exact=True), optimum(g))
 
 
 def test_no_answer_is_no_answer_and_constraints_are_named():
