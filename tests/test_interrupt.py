@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 
+import highspy
 import numpy as np
 import pytest
 
@@ -213,3 +214,22 @@ def test_an_interrupt_while_a_step_is_stated_ends_all_steps(monkeypatch, exact):
     monkeypatch.undo()
     assert result.status is at.Status.STOPPED and result.message.startswith("Interrupted.")
     assert "BranchAndCut" not in result.plan and result.certificate.verify()
+
+
+@pytest.mark.parametrize("solver", [at.Tightened(), at.IntegerProgram()])
+def test_an_interrupt_never_leaves_highspy_in_the_middle(monkeypatch, solver):
+    """Its locks would be kept, and every later program of the process wait for them."""
+    original, entered, left = highspy.Highs.wait, [], []
+
+    def interrupted(self, timeout):
+        entered.append(True)
+        signal.raise_signal(signal.SIGINT)
+        found = original(self, timeout)
+        left.append(True)
+        return found
+
+    monkeypatch.setattr(highspy.Highs, "wait", interrupted)
+    result = at.decode(grid(), solver)
+    assert entered and len(entered) == len(left)
+    assert result.certificate.verify()
+    assert result.message.startswith("Interrupted.") or result.status is at.Status.OPTIMAL

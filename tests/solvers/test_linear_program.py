@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 
@@ -232,7 +234,8 @@ def test_an_interrupt_stops_highs_and_still_bounds(monkeypatch):
     def impatient(self, timeout):
         calls.append(timeout)
         if len(calls) == 1:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
+            return False, None
         return patient(self, timeout)
 
     monkeypatch.setattr(highspy.Highs, "wait", impatient)

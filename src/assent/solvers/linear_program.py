@@ -38,6 +38,9 @@ LARGEST_COST = (1.0, 1024.0)
 # their own take longer than the simplex method does (twice as long at 5,000, four times at 500).
 SMALL_PROGRAM = 8_000
 
+# Seconds between two looks whether somebody pressed Ctrl-C.
+PAUSE = 0.05
+
 # What the status says, by the name HiGHS has for it.
 STATUS = {
     "kObjectiveBound": "low enough",
@@ -251,17 +254,21 @@ def time_left(deadline: float) -> float | None:
 
 
 def run_highs(highs: Any) -> None:
-    """Run HiGHS in its own thread, so that Ctrl-C reaches Python and can stop it."""
+    """Run HiGHS in its own thread, so that Ctrl-C reaches Python and can stop it.
+
+    All programs of a process share the locks of highspy: a Ctrl-C in the middle of its code would
+    keep them for ever, and the next program would never begin.
+    """
     highs.HandleUserInterrupt = True
-    with Uninterrupted():  # highspy would keep its lock for ever
-        highs.startSolve()
     try:
-        while not highs.wait(1.0)[0]:
-            pass
+        with Uninterrupted() as block:
+            highs.startSolve()
+            while not highs.wait(PAUSE)[0]:
+                if block.waiting:
+                    highs.cancelSolve()
     except KeyboardInterrupt:
-        highs.cancelSolve()
-        while not highs.wait(1.0)[0]:
-            pass
+        if highs_status(highs) != "interrupted":  # it was done before it heard
+            raise
 
 
 def highs_status(highs: Any) -> str:
