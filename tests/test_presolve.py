@@ -387,16 +387,20 @@ def test_persistent_values_are_checked_under_link_scores():
     assert step.apply(Reduction.of(g.compile(), graph_scores(g))) is None  # over more than two
 
 
-def test_persistent_values_are_in_no_other_tables():
+def test_persistent_values_in_tables_over_two_and_more():
     g = at.FactorGraph()
-    x = g.binary(2, scores=-1.0, name="x")
-    g.add(at.Pair(x[0], x[1], scores=3.0))
-    step = Persistent(np.array([0, 1], np.int32), DualPoint(np.full((1, 2), -1.0), np.zeros(0)))
-    assert step.apply(Reduction.of(g.compile(), graph_scores(g))).loss == 0.0
-    g.add(at.Dense(x[0], scores=[5.0, 0.0]))
-    dual = DualPoint(np.full((1, 2), -1.0), np.zeros(0), np.zeros(1))
-    start = Reduction.of(g.compile(), graph_scores(g))
-    assert Persistent(step.literals, dual).apply(start) is None
+    x = g.binary(3, scores=[-1.0, -1.0, 0.0], name="x")
+    g.add(at.Dense(~x[0], x[1], scores=[[0.0, 3.0], [0.0, 0.0]]))
+
+    def applied(*links):
+        dual = DualPoint(np.zeros((0, 2)), np.zeros(0), np.array(links))
+        start = Reduction.of(g.compile(), graph_scores(g))
+        return Persistent(np.array([0, 1], np.int32), dual).apply(start)
+
+    assert applied(1.0, -1.0).loss == 0.0
+    assert applied(-1.0, -1.0).loss >= 1.0
+    g.add(at.Dense(*x, scores=np.zeros((2, 2, 2))))
+    assert applied(1.0, -1.0, 0.0, 0.0, 0.0) is None
 
 
 def test_exchanges_that_lose_something_add_it_to_the_bound():
