@@ -39,6 +39,26 @@ def test_comments_and_bayes(tmp_path):
     path = tmp_path / "example.uai"
     path.write_text("c a comment\nBAYES\nc\n1\n2\n1\n1 0\n2\nc 3\n 0.5 0.5\n")
     assert read_uai(path).kind == "BAYES"
+    path.write_bytes(b"c\r\nMARKOV\r\nc two\r\n1\r\n2\r\n0\r\n")
+    assert read_uai(path).cardinalities.tolist() == [2]
+    path.write_text("comment\nMARKOV 1 2 0")
+    with pytest.raises(FormatError, match="expected MARKOV or BAYES, found 'comment'"):
+        read_uai(path)
+
+
+def test_logarithms_by_name_or_by_request(tmp_path):
+    text = "MARKOV 1 2 1 1 0 2 0.5 {}"
+    for name in ("model.LG", "model.lg", "model.uai.LG.gz", "model.LG.xz"):
+        (tmp_path / name).write_text(text.format("-inf"))  # the content tells about compression
+        assert read_uai(tmp_path / name).log_tables.tolist() == [0.5, -np.inf]
+        (tmp_path / name).write_text(text.format("1.0"))
+        assert read_uai(tmp_path / name, logs=False).log_tables.tolist() == [np.log(0.5), 0.0]
+    (tmp_path / "model.uai").write_text(text.format("-inf"))
+    assert read_uai(tmp_path / "model.uai", logs=True).log_tables.tolist() == [0.5, -np.inf]
+    for bad in ("inf", "nan"):
+        (tmp_path / "bad.LG").write_text(text.format(bad))
+        with pytest.raises(FormatError, match=f"expected a logarithm .*, found '{bad}'"):
+            read_uai(tmp_path / "bad.LG")
 
 
 def test_a_factor_without_variables_is_a_constant(tmp_path):
@@ -76,6 +96,8 @@ def test_potentials_out_of_range_are_refused(tmp_path, score):
 def test_tables_must_fit_their_scope():
     with pytest.raises(ValueError, match=r"factor 0 over variables \[0\] needs .* \(2,\)"):
         UaiModel.from_factors([2], [[0]], [[0.0, 1.0, 2.0]])
+    with pytest.raises(ValueError, match=r"needs a table of shape \(2, 3\), got \(3, 2\)"):
+        UaiModel.from_factors([2, 3], [[0, 1]], [np.zeros((3, 2))])
 
 
 @pytest.mark.parametrize(
@@ -103,6 +125,7 @@ def test_both_evidence_dialects(example, tmp_path, text, observed):
     ("text", "message"),
     [
         ("", "expected the number of observed variables, found the end of the file"),
+        ("1 3 0", "expected a variable between 0 and 2, found '3'"),
         ("1 5 0", "expected a variable between 0 and 2, found '5'"),
         ("1 1 2", "expected a state of variable 1, 0 to 1, found '2'"),
         ("2 0 1", "found the end of the file"),
@@ -117,9 +140,10 @@ def test_bad_evidence(tmp_path, text, message):
         read_evidence(path, [2, 2, 3])
 
 
-def test_evidence_given_directly_is_checked(example):
-    with pytest.raises(ValueError, match="has no variable 7 with a state 0"):
-        read_uai(example, evidence={7: 0})
+@pytest.mark.parametrize(("v", "x"), [(7, 0), (3, 0), (-1, 0), (0, 2), (0, -1)])
+def test_evidence_given_directly_is_checked(example, v, x):
+    with pytest.raises(ValueError, match=f"has no variable {v} with a state {x}"):
+        read_uai(example, evidence={v: x})
 
 
 @pytest.mark.parametrize(
@@ -128,7 +152,11 @@ def test_evidence_given_directly_is_checked(example):
         ("MARKOV", "NETWORK", "line 1: expected MARKOV or BAYES, found 'NETWORK'"),
         ("2 2 3", "2 0 3", "line 3: expected the cardinalities .*, found '0'"),
         ("2 1 2", "2 1 3", "line 6: expected a variable, 0 to 2, in factor 1, found '3'"),
+        ("2 1 2", "2 1 -1", "line 6: expected a variable, 0 to 2, in factor 1, found '-1'"),
+        ("2 1 2", "2 1 0.5", "line 6: expected a variable, 0 to 2, in factor 1, found '0.5'"),
         ("2 1 2", "2 1 1", "line 6: expected another variable in factor 1, found '1'"),
+        ("2 1 2", "3 1 2 1", "line 6: expected another variable in factor 1, found '1'"),
+        ("2\n 0.25", "1\n 0.25", "line 8: expected 2, the table size of factor 0, found '1'"),
         ("2\n 0.25", "3\n 0.25", "line 8: expected 2, the table size of factor 0, found '3'"),
         ("0.75", "x.75", "line 9: expected a potential .* in factor 0, found 'x.75'"),
         ("4 0 6", "4 -1 6", "line 12: expected a potential .* in factor 1, found '-1'"),
