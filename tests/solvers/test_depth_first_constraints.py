@@ -217,3 +217,30 @@ def test_exact_decoding_searches_small_constrained_models_first():
     assert not may_be_searched(loose.compile().problem)
     larger = at.decode(people_on_tasks(2, people=14, tasks=13), exact=True)
     assert larger.plan.startswith("AD3 for a moment") and larger.certificate.verify()
+
+
+def test_what_cannot_be_is_never_worth_more_than_what_can():
+    """Messages outgrow any fixed amount that a broken constraint might cost."""
+    g = at.FactorGraph()
+    x = g.binary(10, scores=[1.63, 2.11, -1.9, -2.39, -0.72, -3.15, 2.71, 0.17, 0.18, 0.26])
+    t = g.categorical(1, states=4, scores=[[-2.62, -0.62, -0.91, 0.94]])
+    s = [t[0].state(state) for state in range(4)]
+    every = [x[3], x[1], ~s[0], ~s[1], ~s[3], x[8], s[2], x[6], x[9], ~x[0], ~x[7]]
+    g.add(at.All(every, output=x[4]))
+    few = [~x[5], x[4], x[8], ~s[3], ~x[2], ~x[9]]
+    g.add(at.Knapsack(few, weights=[0.0, 0.0, 0.001, 1.1, 0.3, 0.1], capacity=1.1 + 0.3))
+    g.add(at.Knapsack([~x[1], x[2]], weights=[3.3, 0.1], capacity=3.3))
+    many = [~x[7], x[2], ~s[1], x[1], ~x[3], x[9], x[4], x[5], x[8]]
+    weights = [0.3, 3.3, 0.1, 0.1, 3.3, 0.7, 0.001, 0.1, 0.7]
+    g.add(at.Knapsack(many, weights=weights, capacity=3.801))
+    for one, other, score in (
+        (~s[0], x[1], -4.39), (~x[8], x[6], -2.88), (x[0], x[2], 2.0), (x[1], ~x[3], -0.66),
+        (x[4], x[6], -0.46), (s[3], x[2], 1.18), (~s[3], s[2], 4.66), (x[6], ~s[3], -0.52),
+        (s[0], x[5], -0.58),
+    ):  # fmt: skip
+        g.add(at.Pair(one, other, scores=score))
+    g.fix(x[7], 0)
+    g.fix(s[3], 0)
+    result = at.decode(g, DepthFirst())
+    assert result.status is at.Status.OPTIMAL and result.certificate.verify()
+    assert result.value == pytest.approx(at.decode(g, at.IntegerProgram()).value)

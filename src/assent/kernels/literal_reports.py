@@ -39,7 +39,7 @@ def report_count(net, point, slot, lines, truth, base, held, work):
     """The same as :func:`report_two` for a constraint over any number of literals.
 
     What is known of them stands in ``truth[slots]``, ``base[F]`` and ``held[F]``.  What cannot be
-    is worth as much less as a table's forbidden entry.
+    is worth less than what can, by as much as a table's forbidden entry.
     """
     f, at = net.factor[slot], net.at[slot]
     begin, end = net.start[f], net.start[f + 1]
@@ -57,16 +57,18 @@ def report_count(net, point, slot, lines, truth, base, held, work):
         if_false, if_true = best_numbers(
             net.form[f], net.limit[f], load, slot, order, truth, work.gain
         )
-    if if_false == -np.inf or if_true == -np.inf:
-        broken = net.table[net.entry[f]]
+    never = net.table[net.entry[f]]
+    if max(if_false, if_true) == -np.inf:
         for k in range(begin, end):
             if truth[k] == OPEN and k != slot:
-                broken += max(work.gain[k], 0.0)
-        if_false = broken if if_false == -np.inf else if_false
-        if_true = broken if if_true == -np.inf else if_true
+                never += max(work.gain[k], 0.0)
+        return rest + never - point[at], rest + never - point[at + 1]
     if net.negated[slot]:
         if_false, if_true = if_true, if_false
-    return rest + if_false - point[at], rest + if_true - point[at + 1]
+    others, own = rest + if_false - point[at], rest + if_true - point[at + 1]
+    if others == -np.inf:
+        return own + never, own
+    return others, own if own > -np.inf else others + never
 
 
 @inlined
