@@ -369,9 +369,9 @@ def test_patience_ends_with_what_does_not_settle():
     patience = Patience(50)
     over = [patience.is_over(at, loose, np.inf) for at in (5, 10, 15, 20)]
     assert over == [False, False, True, True]
-    with_tables = Patience(50, has_tables=True)  # five iterations count for thirty
+    with_tables = Patience(50, has_tables=True)  # five iterations count for twenty
     assert with_tables.is_over(5, loose, np.inf) and not with_tables.is_over(5, clear, np.inf)
-    assert with_tables.is_over(10, clear, np.inf)
+    assert with_tables.is_over(15, clear, np.inf)
     assert patience.is_over(5, np.full(12, 0.4), np.inf)  # nothing is true, nothing decided
     assert not patience.is_over(40, clear, np.inf) and patience.is_over(50, clear, np.inf)
     assert not patience.is_over(20, loose, 1e-3)  # only to be proven

@@ -13,7 +13,7 @@ from assent.solvers.step import Step
 
 # Iterations of AD3 that take about as long as a linear program: some, and one more for so many
 # constraints, which are its rows.
-FEWEST_ITERATIONS, RULES_PER_ITERATION = 50, 20
+FEWEST_ITERATIONS, RULES_PER_ITERATION = 70, 10
 
 # Iterations of AD3 after which a relaxation that is tight has shown it, as a rule.  Rules take
 # longer than tables to settle, and less time to ask.  A search is not much slower than a look.
