@@ -127,8 +127,8 @@ x = g.binary((200_000, 3))
 g.add(at.AtMost(2, x, axis=1))
 problem = g.compile().problem
 build_links(problem)
-print("running", flush=True)
 try:
+    print("running", flush=True)
     while True:
         build_links(problem)
 except KeyboardInterrupt:
