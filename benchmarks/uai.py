@@ -18,7 +18,7 @@ from benchmarks.instances import Reference
 COSTS = ("opengm/libmpopt_gm_000.uai",)
 
 # Noise on the scores of shaken models, as a share of how far they spread.
-SHAKEN = 0.5
+NOISE = 0.5
 
 # Scores are printed with six decimals, some published ones with two.
 SLACK = {"optimal_published": 5e-3}
@@ -49,7 +49,7 @@ def shaken(model: UaiModel, seed: int) -> UaiModel:
     single = np.repeat(np.diff(model.scope_start) == 1, np.diff(model.table_start))
     chosen = np.isfinite(model.log_tables) & (single if single.any() else True)
     noise = np.random.default_rng(seed).normal(size=len(chosen))
-    noise *= SHAKEN * model.log_tables[chosen].std()
+    noise *= NOISE * model.log_tables[chosen].std()
     return replace(model, log_tables=model.log_tables + np.where(chosen, noise, 0.0))
 
 

@@ -24,7 +24,8 @@ FEW_BESIDE_FLOWS = 50
 FEW_BEFORE_FLOWS, PER_LINK_OF_FEW = 40, 200
 
 # Where an order of elimination is known that looks at fewer entries per link than these, it is
-# sooner than a search over tables of two variables, or of more, which are then large or not.
+# sooner than a search over tables of two variables, or of more; with large tables over more, if it
+# looks at fewer per link and entry.
 SEARCHED_PER_LINK, SEARCHED_PER_LINK_OF_MORE, SEARCHED_PER_ENTRY = 600, 120, 30
 
 
@@ -49,7 +50,7 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
 
 
 def _plain_steps(problem: Problem, tolerance: float) -> Iterator[Step]:
-    """A search where tables are large, elimination where it is quick, or what decodes."""
+    """A search where tables over two variables are large, elimination, or what decodes."""
     is_searched = is_pairwise(problem) and not has_small_tables(problem)
     if is_searched:
         yield from search_steps.soon_searched(problem, tolerance)
