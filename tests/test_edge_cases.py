@@ -262,3 +262,38 @@ def test_a_knapsack_with_room_for_all_says_nothing(capacity):
     x = g.binary(3, scores=[1.0, -1.0, 2.0], name="x")
     g.add(at.Knapsack(x, weights=1.0, capacity=capacity))
     assert at.decode(g)[x].tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("solver", "is_exact"),
+    [
+        (at.Auto(), True),
+        (at.Auto(exact=True), True),
+        (at.DepthFirst(), True),
+        (at.Elimination(), True),
+        (at.BranchAndBound(), True),
+        (at.BranchAndCut(), True),
+        (at.LinearProgram(), False),
+        (at.AD3(), False),
+    ],
+    ids=repr,
+)
+def test_what_is_packed_may_be_a_million_times_as_heavy_as_the_rest(solver, is_exact):
+    """Then the rounding of the whole is no less than what is left."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        scores, weights = rng.uniform(0.5, 2.0, 5), rng.integers(1, 4, 5) * [1e6, 1, 1, 1, 1]
+        weights[1:] *= 10.0 ** rng.integers(-5, 0)
+        x = g.binary(5, scores=scores)
+        g.add(at.Knapsack(x, weights=weights, capacity=weights[:3].sum()))
+        g.add(at.AtMost(4, x))
+        g.fix(x[0], 1)
+        truths = np.array([row for row in product((0, 1), repeat=5) if row[0] and not all(row)])
+        fits = truths @ weights <= weights[:3].sum() * (1.0 + 1e-9)
+        best = (truths @ scores)[fits].max()
+        result = at.decode(g, solver)
+        assert result.certificate.verify()
+        assert result.bound >= best - 1e-6 and result.value <= best + 1e-6
+        if is_exact:
+            assert result.status is at.Status.OPTIMAL and result.value == pytest.approx(best)

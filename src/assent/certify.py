@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from assent.compiled import FREE, Compiled, GraphScores
 from assent.factors.base import Factor, Logic
+from assent.factors.knapsack import capacity_left
 from assent.factors.normal_form import NormalForm, maximize_form, repeated_last
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
@@ -142,18 +143,24 @@ def upper_bound(
     total, residual = scores.constant, scores.theta.copy()
     own_scores = by_block(compiled, scores)
     for block, own, links in zip(compiled.blocks, own_scores, dual, strict=True):
-        total += _block_bound(block.factor, own, links, fixed)
+        total += _block_bound(block.factor, own, links, fixed, compiled.fixed)
         total -= charge(block.factor.codes, links, residual)
     free, true = fixed == FREE, fixed == 1
     return total + float(np.maximum(residual[free], 0.0).sum() + residual[true].sum())
 
 
-def _block_bound(factor: Factor, scores: Float, links: Float, fixed: NDArray[np.int8]) -> float:
-    """Sum over a batch of the best local value that agrees with the fixed coordinates."""
+def _block_bound(
+    factor: Factor,
+    scores: Float,
+    links: Float,
+    known: NDArray[np.int8],
+    by_graph: NDArray[np.int8],
+) -> float:
+    """Sum over a batch of the best local value that agrees with what is known."""
     if not len(factor):
         return 0.0
-    known = fixed[np.where(factor.codes < 0, ~factor.codes, factor.codes)]
-    return float(row_bounds(factor, scores, links, known, slice(None)).sum())
+    own = known[np.where(factor.codes < 0, ~factor.codes, factor.codes)]
+    return float(row_bounds(factor, scores, links, own, by_graph, slice(None)).sum())
 
 
 def row_bounds(
@@ -161,11 +168,13 @@ def row_bounds(
     scores: Float,
     links: Float,
     known: NDArray[np.int8],
+    by_graph: NDArray[np.int8],
     rows: slice | NDArray[np.int64],
 ) -> Float:
     """The best local values of ``rows`` of a batch, ``[R]``.
 
-    ``known[R, size]`` are the values of its coordinates that each has to agree with.
+    ``known[R, size]`` are the values of its coordinates that each has to agree with,
+    ``by_graph[N]`` those that the graph fixes.
     """
     codes, own = factor.codes[rows], links[rows]
     pinned, negated = known != FREE, codes < 0
@@ -177,20 +186,29 @@ def row_bounds(
     assert isinstance(factor, Logic)
     form = factor.normal_form().take(rows)
     if form.form == KNAPSACK:
-        return _knapsack_bounds(form, own, pinned, truth)
+        at_once = by_graph[np.where(negated, ~codes, codes)] != FREE
+        return _knapsack_bounds(form, own, pinned, truth, at_once)
     wish = np.where(pinned, np.where(truth, np.inf, -np.inf), own)
     vertex = _best_vertex(form, codes, np.where(form.flip, -wish, wish)) ^ form.flip
     return np.asarray(np.where(vertex, own, 0.0).sum(axis=1))
 
 
 def _knapsack_bounds(
-    form: NormalForm, links: Float, pinned: NDArray[np.bool_], truth: NDArray[np.bool_]
+    form: NormalForm,
+    links: Float,
+    pinned: NDArray[np.bool_],
+    truth: NDArray[np.bool_],
+    at_once: NDArray[np.bool_],
 ) -> Float:
-    """Packed items count in full and take their weight; the rest is filled up."""
+    """Packed items count in full and take their weight; the rest is filled up.
+
+    Those packed ``at_once`` leave room for the rounding of the whole.
+    """
     assert form.weights is not None and form.capacity is not None
     packed = pinned & truth
-    load = np.where(packed, form.weights, 0.0).sum(axis=1)
-    rest = replace(form, capacity=np.maximum(form.capacity - load, 0.0))
+    first = np.where(packed & at_once, form.weights, 0.0).sum(axis=1)
+    later = np.where(packed & ~at_once, form.weights, 0.0).sum(axis=1)
+    rest = replace(form, capacity=np.maximum(capacity_left(form.capacity, first) - later, 0.0))
     loose = np.where(pinned, 0.0, links)
     return np.asarray((loose * rest.fill(loose) + np.where(packed, links, 0.0)).sum(axis=1))
 

@@ -16,6 +16,18 @@ from assent.problem import KNAPSACK, Float
 SLACK = 1e-9
 
 
+def capacity_left(capacity: Float, packed: Float) -> Float:
+    """What the weights ``packed[m]`` by evidence leave of capacities ``[m]``.
+
+    It is granted the rounding of the whole, next to which its own may be nothing.
+
+    Example:
+        >>> round(float(capacity_left(np.array([5.0]), np.array([3.0]))[0]), 6)
+        2.0
+    """
+    return np.maximum(capacity - packed / (1.0 + SLACK), 0.0)
+
+
 class Knapsack(Logic):
     """The weights of the true literals add up to at most ``capacity`` (KNAPSACK).
 
