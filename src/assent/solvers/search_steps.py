@@ -22,7 +22,7 @@ MOST_SEARCHED = 1_000_000
 # Rounds before a first search is looked at, and the open states that may be left then, after twice
 # and after four times as many.  A linear program of small Potts factors takes as long as some
 # eighty rounds, of tables some three hundred, AD3 without one longer than that.
-FIRST_OF_POTTS, LEFT_OF_POTTS = 4, (0.98, 0.7, 0.35)
+FIRST_OF_POTTS, LEFT_OF_POTTS = 8, (0.88, 0.45, 0.35)
 FIRST_OF_TABLES, LEFT_OF_TABLES = 8, (0.995, 0.97, 0.9)
 # Most that get so far end before as many rounds over all states.
 MOST_ROUNDS = 250.0
