@@ -13,7 +13,7 @@ import pytest
 import assent as at
 from assent.components import components
 from assent.proof import Given, Trusted
-from assent.solvers import auto
+from assent.solvers import auto, search_steps
 from assent.solvers.by_parts import ByParts
 from assent.solvers.model_shape import is_program_quick
 from assent.solvers.patience import Patience
@@ -341,6 +341,20 @@ def test_searches_go_on_while_states_are_put_away():
     assert [patience.is_over(at, 0.5, left) for at, left in ((8, 0.9), (16, 0.5))] == [False] * 2
     assert patience.is_over(32, 0.5, 0.4)
     assert not patience.is_over(40, 0.5, 0.9) and patience.is_over(64, 0.5, 0.1)
+
+
+def test_a_round_tells_whether_large_tables_are_worth_a_search(monkeypatch):
+    monkeypatch.setattr(search_steps, "MOST_SEARCHED", 0)
+    monkeypatch.setattr(search_steps, "MOST_SWEPT", 10_000)
+    easy, hard = (tables(np.random.default_rng(0), 12, strength) for strength in (0.1, 3.0))
+    found = at.decode(easy)
+    assert found.plan == search_steps.WORDS and found.status is at.Status.OPTIMAL
+    (step,) = search_steps.soon_searched(hard.compile().problem, 1e-6)
+    assert step.patience.until_look(0) == 1
+    given_up = at.decode(hard)
+    assert given_up.plan.startswith(f"{search_steps.WORDS} Then ")
+    monkeypatch.setattr(search_steps, "MOST_SWEPT", 1000)
+    assert not at.decode(tables(np.random.default_rng(0), 12, 0.1)).plan.startswith("DepthFirst")
 
 
 def test_states_that_a_case_puts_away_are_none_of_all(monkeypatch):

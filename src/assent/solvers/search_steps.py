@@ -16,14 +16,16 @@ from assent.solvers.relaxed_steps import look
 from assent.solvers.search_patience import SearchPatience
 from assent.solvers.step import Step
 
-# Reading more links and entries of tables than these takes long.
-MOST_SEARCHED = 1_000_000
+# Reading more links and entries of tables than these takes long; up to so many a round or two tell
+# whether they are put away at once.
+MOST_SEARCHED, MOST_SWEPT = 1_000_000, 5_000_000
 
 # Rounds before a first search is looked at, and the open states that may be left then, after twice
 # and after four times as many.  A linear program of small Potts factors takes as long as some
 # eighty rounds, of tables some three hundred, AD3 without one longer than that.
 FIRST_OF_POTTS, LEFT_OF_POTTS = 8, (0.88, 0.45, 0.35)
 FIRST_OF_TABLES, LEFT_OF_TABLES = 8, (0.995, 0.97, 0.9)
+FIRST_OF_LARGE, LEFT_OF_LARGE = 1, (0.5, 0.25, 0.1)
 # Most that get so far end before as many rounds over all states.
 MOST_ROUNDS = 250.0
 
@@ -65,11 +67,14 @@ def soon_searched(problem: Problem, tolerance: float) -> Iterator[Step]:
 
 def _patience(problem: Problem) -> SearchPatience | None:
     """How long a search is worth it, with tables over two variables or few links; None if not."""
-    if problem.models or entries_of(problem) > MOST_SEARCHED:
+    entries = entries_of(problem)
+    if problem.models or entries > MOST_SWEPT:
         return None
     if not is_pairwise(problem):
-        most = MOST_ROUNDS_OF_SMALL
-        return SearchPatience(int(most), (1.0, 1.0, 1.0), most) if _is_small(problem) else None
+        most, is_small = MOST_ROUNDS_OF_SMALL, entries <= MOST_SEARCHED and _is_small(problem)
+        return SearchPatience(int(most), (1.0, 1.0, 1.0), most) if is_small else None
+    if entries > MOST_SEARCHED:
+        return SearchPatience(FIRST_OF_LARGE, LEFT_OF_LARGE, MOST_ROUNDS)
     if POTTS in problem.tables.kind and is_program_quick(problem):
         return SearchPatience(FIRST_OF_POTTS, LEFT_OF_POTTS, MOST_ROUNDS)
     return SearchPatience(FIRST_OF_TABLES, LEFT_OF_TABLES, MOST_ROUNDS)
