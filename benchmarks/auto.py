@@ -61,9 +61,11 @@ LOADING = 1.0  # seconds a first run may take longer, as code is loaded
 SEEN = "seen"
 HELD_OUT = "held out"
 SEEDS = {
-    SEEN: (100, 101, 200, 300, 301, 302, 400, 401, 402, 500, 501, 502),
-    HELD_OUT: (600, 601, 602),
-}
+    SEEN: (
+        100, 101, 200, 300, 301, 302, 400, 401, 402, 500, 501, 502, 600, 601, 602, 900, 901, 902,
+    ),
+    HELD_OUT: (910, 911, 912),
+}  # fmt: skip
 RANDOM, STORED, UAI, OTHER_SCORES = "random", "stored", "UAI", "UAI with other scores"
 # Known from before: they cannot be a test any more.
 SEEN_BEFORE = (
