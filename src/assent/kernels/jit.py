@@ -32,6 +32,7 @@ from typing import Any
 
 import numba
 from numba.core import event
+from numba.core.caching import IndexDataCacheFile
 
 from assent.interrupts import Uninterrupted
 
@@ -80,9 +81,27 @@ def jit(function: Callable | None = None, **options: Any) -> Any:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(folder)
     try:
-        return _made_whole(numba.njit(cache=True, **settings)(function))
+        kernel = numba.njit(cache=True, **settings)(function)
     finally:
         numba.config.CACHE_DIR = before
+    if not numba.config.DISABLE_JIT:
+        _keep_by_content(kernel, folder)
+    return _made_whole(kernel)
+
+
+def _keep_by_content(kernel: Any, folder: Path) -> None:
+    """Keep a kernel's code in ``folder`` whatever the path and the time of its source file.
+
+    Numba looks at both before it loads what it kept. The folder's name is a hash of all sources
+    already, so that checkouts with the same contents can share one cache.
+    """
+    cache = kernel._cache
+    cache._cache_path = cache._impl.locator._cache_path = str(folder)
+    cache._cache_file = IndexDataCacheFile(
+        cache_path=str(folder),
+        filename_base=cache._impl.filename_base,
+        source_stamp=folder.name,
+    )
 
 
 def _made_whole(kernel: Any) -> Any:
