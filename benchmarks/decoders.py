@@ -18,8 +18,8 @@ import numpy as np
 from rich.console import Console
 
 import assent as at
-from assent.kernels.evaluate import value
-from assent.problem import Problem, Scores
+from assent.kernels.core.evaluate import value
+from assent.kernels.problem import Problem, Scores
 from assent.trace import Progress
 from benchmarks import plots, tables
 from benchmarks.methods import flat

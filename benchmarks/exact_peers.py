@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import assent as at
-from assent.compiled import Compiled, graph_scores
-from assent.kernels import evaluate
-from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, POTTS, SUM, Problem, Scores
+from assent.compile.compiled import Compiled, graph_scores
+from assent.kernels.core import evaluate
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, POTTS, SUM, Problem, Scores
 from benchmarks.cpu_clock import stopped_after
 
 DIGITS = 6
@@ -110,7 +110,7 @@ def tables(problem: Problem, scores: Scores) -> Iterator[TableOf]:
 
 def highs(graph: at.FactorGraph) -> Solve:
     """Our integer program through HiGHS."""
-    from assent.solvers.core import search_core
+    from assent.solvers.programs.trusted_core import search_core
 
     _, problem, scores = flat(graph)
 
@@ -370,7 +370,7 @@ def _load(*modules: str) -> Callable[[], Any]:
 
 # What loads the code of each, so that it is not counted.
 LOAD = {
-    "HiGHS": _load("highspy", "scipy.sparse", "assent.solvers.core"),
+    "HiGHS": _load("highspy", "scipy.sparse", "assent.solvers.programs.trusted_core"),
     "CP-SAT": _load("ortools.sat.python.cp_model"),
     "toulbar2": _load("pytoulbar2"),
 }

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.problem import Problem, Scores
-from assent.solvers.linear_program import Method
+from assent.compile.compiled import graph_scores
+from assent.kernels.problem import Problem, Scores
+from assent.solvers.programs.linear_program import Method
 from assent.trace import Progress, Trace
 from benchmarks import synthetic, tables
 from benchmarks.instances import Reference

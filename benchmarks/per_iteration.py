@@ -11,7 +11,7 @@ import numpy as np
 from rich.console import Console
 
 import assent as at
-from assent.problem import Problem, Scores
+from assent.kernels.problem import Problem, Scores
 from benchmarks import tables
 from benchmarks.collection import Instance
 from benchmarks.methods import flat

@@ -12,8 +12,8 @@ import numpy as np
 from rich.console import Console
 
 import assent as at
-from assent.solvers.ad3 import CURRENT, MEAN
-from assent.solvers.starting_point import initial_penalty
+from assent.solvers.ad3.ad3 import CURRENT, MEAN
+from assent.solvers.base.starting_point import initial_penalty
 from assent.trace import Progress
 from benchmarks import tables
 from benchmarks.collection import Instance

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.solvers.differences import Differences, differences
-from assent.solvers.linear_program import build_lp
+from assent.compile.compiled import graph_scores
+from assent.solvers.cuts.pair_disagreement import Differences, differences
+from assent.solvers.programs.linear_program import build_lp
 from tests.strategies import enumerate_graph, optimum
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import assent as at
-from assent.problem import DualPoint
-from assent.proof import Apart, Given, LinkScores, Refuted, nodes
+from assent.kernels.problem import DualPoint
+from assent.proof.proof_tree import Apart, Given, LinkScores, Refuted, nodes
 from tests.solvers.test_branch_and_bound import PLAIN, TIGHTENED, frustrated, tangled
 
 HUGE = 10**6

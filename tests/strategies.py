@@ -15,7 +15,7 @@ import numpy as np
 
 import assent as at
 from assent.factors import Table
-from assent.variables import Categorical, Literals
+from assent.model.variables import Categorical, Literals
 from tests.oracles.enumeration import binary_points
 from tests.oracles.hulls import knapsack_vertices
 

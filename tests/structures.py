@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 import assent as at
-from assent.variables import Literals
+from assent.model.variables import Literals
 
 
 def literals(rng: np.random.Generator, graph: at.FactorGraph, size: int) -> Literals:

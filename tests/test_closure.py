@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import assent as at
-from assent.closure import Closure
+from assent.compile.closure import Closure
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import enumerate_graph, literal_truth, pick_literals, random_graph
 

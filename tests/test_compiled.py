@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent import certify
-from assent.compiled import compile_graph, graph_scores
-from assent.problem import CAP, PARITY, SUM, DualPoint
+from assent.compile.compiled import compile_graph, graph_scores
+from assent.kernels.problem import CAP, PARITY, SUM, DualPoint
+from assent.proof import certify
 from tests.oracles.enumeration import enumerate_assignments, factors, lp_bound, naive_value
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import enumerate_graph, optimum, random_graph

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.conflict import small_conflict
+from assent.proof.conflict import small_conflict
 from tests.strategies import optimum
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.solvers.protocol import Solver
-from assent.solvers.run import Run
+from assent.solvers.base.loop import Run
+from assent.solvers.base.protocol import Solver
 
 
 def grid(side=8, seed=0, coupling=2.0):
@@ -311,19 +311,19 @@ class Paced:
 
 @pytest.mark.parametrize("limit", [4.0, 17.0, 60.0])
 def test_a_time_limit_leaves_room_for_the_last_rounding(monkeypatch, limit):
-    from assent.kernels import rounding
-    from assent.solvers import run
+    from assent.kernels.rounding import round_marginals
+    from assent.solvers.base import loop
 
     clock, roundings = Clock(), []
-    plain = rounding.round_marginals
+    plain = round_marginals.round_marginals
 
     def slow(*args, **options):
         clock.now += 1.5
         roundings.append(clock.now)
         return plain(*args, **options)
 
-    monkeypatch.setattr(rounding, "round_marginals", slow)
-    monkeypatch.setattr(run.time, "perf_counter", clock)
+    monkeypatch.setattr(round_marginals, "round_marginals", slow)
+    monkeypatch.setattr(loop.time, "perf_counter", clock)
     result = at.decode(grid(), Paced(clock), time_limit=limit)
     assert result.feasible
     assert roundings and roundings[-1] <= clock.now

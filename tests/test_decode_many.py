@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.kernels import schedule
-from assent.solvers import small_problems
-from assent.solvers.endings import INTERRUPTED
-from assent.solvers.small_problems import prepare
+from assent.kernels.core import schedule
+from assent.solvers.ad3 import batch
+from assent.solvers.ad3.batch import prepare
+from assent.solvers.base.stop_reasons import INTERRUPTED
 from benchmarks.small_instances import FAMILIES, changed_scores, small_instances, weighted
 from benchmarks.synthetic import assignment
 from tests.oracles.sweep import sweep_seeds
@@ -92,8 +92,8 @@ def test_threads_change_nothing():
 def test_a_problem_does_not_depend_on_its_neighbours(monkeypatch):
     graphs = small_instances(12, seed=2)
     together = at.decode_many(graphs, solver=LIMIT)
-    monkeypatch.setattr(small_problems, "SLAB_LINKS", 1)
-    monkeypatch.setattr(small_problems, "CALL_LINKS", 1)
+    monkeypatch.setattr(batch, "SLAB_LINKS", 1)
+    monkeypatch.setattr(batch, "CALL_LINKS", 1)
     apart = at.decode_many(graphs[::-1], solver=LIMIT, threads=2)
     assert np.array_equal(together.values, apart.values[::-1])
     assert np.array_equal(together.bounds, apart.bounds[::-1])
@@ -276,13 +276,13 @@ from tests.test_decode_many import ENDLESS, easy, hard
 
 graphs = [easy(), *hard(3), easy()]
 at.decode_many(graphs[:2], solver=at.AD3(max_iterations=10))
-original = small_problems.supervise
+original = batch.supervise
 
 def supervise(work, *rest):
     threading.Timer(0.3, lambda: print("running", flush=True)).start()
     original(work, *rest)
 
-small_problems.supervise = supervise
+batch.supervise = supervise
 results = at.decode_many(graphs, solver=ENDLESS, threads=int(sys.argv[1]))
 print([s.name for s in results.statuses], results[1].message.split(".")[0],
       all(r.certificate.verify() for r in results), results.feasible.all())
@@ -318,7 +318,7 @@ def test_a_failure_in_a_thread_is_raised(monkeypatch):
     def failing(*arguments):
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(small_problems.kernel, "solve_range", failing)
+    monkeypatch.setattr(batch.kernel, "solve_range", failing)
     with pytest.raises(RuntimeError, match="out of order"):
         at.decode_many([easy(), easy()], threads=2)
 
@@ -548,7 +548,7 @@ def test_what_is_prepared_is_kept_as_long_as_the_problem():
     problem = easy().compile().problem
     first = prepare(problem)
     assert prepare(problem) is first
-    kept = len(small_problems._prepared)
+    kept = len(batch._prepared)
     del problem, first
     gc.collect()
-    assert len(small_problems._prepared) < kept
+    assert len(batch._prepared) < kept

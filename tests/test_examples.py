@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from assent.cli import main
 from assent.factors import KINDS
-from assent.problem import DualPoint, Problem, Scores
-from assent.solvers.ad3 import Workspace
+from assent.kernels.problem import DualPoint, Problem, Scores
+from assent.solvers.ad3.ad3 import Workspace
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.explain import SHOWN_STEPS, fewest
+from assent.compile.explain import SHOWN_STEPS, fewest
 from assent.factors import Logic, Scored
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import meaning, random_graph

@@ -7,11 +7,11 @@ import pytest
 from scipy.optimize import linprog
 
 import assent as at
-from assent.certify import upper_bound
-from assent.compiled import graph_scores
+from assent.compile.compiled import graph_scores
 from assent.factors import KINDS, Logic, Structure
 from assent.factors.normal_form import NormalForm
-from assent.problem import DualPoint
+from assent.kernels.problem import DualPoint
+from assent.proof.certify import upper_bound
 from tests.oracles.enumeration import (
     binary_points,
     brute_force_map,

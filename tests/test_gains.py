@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.reductions.choices import find_choices
-from assent.reductions.gains import least_gains
+from assent.compile.compiled import graph_scores
+from assent.reductions.exchange_gains import least_gains
+from assent.reductions.exclusive_literals import find_choices
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import enumerate_graph
 

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.certify import upper_bound
-from assent.compiled import graph_scores
+from assent.compile.compiled import graph_scores
+from assent.kernels.problem import DualPoint, split_links
 from assent.presolve import THOROUGH, presolve_compiled
-from assent.problem import DualPoint, split_links
-from assent.proof import Reduced
-from assent.reductions.choices import find_choices
-from assent.reductions.difference import most_gained
-from assent.reductions.improving import Improving
+from assent.proof.certify import upper_bound
+from assent.proof.proof_tree import Reduced
+from assent.proof.replay import Replay
+from assent.reductions.exchange_difference import most_gained
+from assent.reductions.exclusive_literals import find_choices
+from assent.reductions.joint_dominance import Improving
 from assent.reductions.reduction import Reduction
-from assent.replay import Replay
-from assent.solvers import improvement
+from assent.solvers.presolve import joint_dominance_sweeps
 from tests.answers import assert_proven
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import enumerate_graph, optimum, pick_literals, random_scores
@@ -53,12 +53,12 @@ def start_of(g: at.FactorGraph) -> Reduction | None:
 
 @sweep_seeds()
 def test_the_optimum_stays(seeds, monkeypatch):
-    monkeypatch.setattr(improvement, "LEAST", 0.0)
+    monkeypatch.setattr(joint_dominance_sweeps, "LEAST", 0.0)
     checked = 0
     for seed in seeds:
         g = labels(np.random.default_rng(seed))
         start = start_of(g)
-        found = None if start is None else improvement.find_improving(start)
+        found = None if start is None else joint_dominance_sweeps.find_improving(start)
         if found is None:
             continue
         after = found[1]
@@ -222,7 +222,7 @@ def test_a_state_has_one_target():
 def test_a_rule_about_states_keeps_them():
     start = pair_of_labels(AtMostOne=[(0, "a"), (1, "b")])
     assert step([1, 3], [0, 2], logic=6).apply(start) is None
-    assert improvement.find_improving(start) is None
+    assert joint_dominance_sweeps.find_improving(start) is None
 
 
 @pytest.mark.parametrize(

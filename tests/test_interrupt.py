@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent import certify
-from assent.kernels import depth_first as kernel
-from assent.solvers import branch_and_bound, linear_program, roof_duality
-from assent.solvers.run import Run
+from assent.kernels.search import depth_first_search as kernel
+from assent.proof import certify
+from assent.solvers.base.loop import Run
+from assent.solvers.direct import roof_duality
+from assent.solvers.programs import linear_program
+from assent.solvers.search import branch_and_bound
 from tests.answers import assert_proven
 from tests.processes import interrupted
 
@@ -120,7 +122,7 @@ def test_an_answer_proven_just_before_the_interrupt_is_optimal(monkeypatch):
 INDEX = """
 import numpy as np
 import assent as at
-from assent.kernels.propagate import build_links
+from assent.kernels.core.propagate import build_links
 
 g = at.FactorGraph()
 x = g.binary((200_000, 3))

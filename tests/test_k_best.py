@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.replay import Others
+from assent.proof.replay import Others
 from tests.oracles.sweep import sweep_seeds
 from tests.solvers.test_branch_and_bound import PLAIN, TIGHTENED, frustrated, spin_glass, tangled
 from tests.strategies import enumerate_graph

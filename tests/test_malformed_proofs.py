@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.eliminated import Eliminated
-from assent.problem import DualPoint
-from assent.proof import Apart, Fixed, Given, LinkScores, Listed, Reduced, Split, Trusted
+from assent.compile.compiled import graph_scores
+from assent.kernels.problem import DualPoint
+from assent.proof.elimination_proof import Eliminated
+from assent.proof.proof_tree import Apart, Fixed, Given, LinkScores, Listed, Reduced, Split, Trusted
+from assent.proof.regions import Regions
+from assent.proof.replay import Replay
 from assent.reductions.leaves import Leaves
-from assent.regions import Regions
-from assent.replay import Replay
 from tests.malformed import proven, spoiled
 from tests.oracles.sweep import sweep_size
 

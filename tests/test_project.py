@@ -8,7 +8,7 @@ import pytest
 
 import assent as at
 from assent.errors import ModelError, NoFeasibleAssignment
-from assent.solvers.quadratic import find_nearest
+from assent.solvers.ad3.quadratic import find_nearest
 from tests.oracles.hulls import hull_lp
 from tests.oracles.random_problems import random_problem, random_scores
 from tests.oracles.random_tables import random_tables_problem

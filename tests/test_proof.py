@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.eliminated import Eliminated
-from assent.problem import DualPoint
-from assent.proof import (
+from assent.compile.compiled import graph_scores
+from assent.kernels.problem import DualPoint
+from assent.proof.elimination_proof import Eliminated
+from assent.proof.proof_tree import (
     Apart,
     Fixed,
     Given,
@@ -23,7 +23,7 @@ from assent.proof import (
     Trusted,
     nodes,
 )
-from assent.replay import Others, Replay
+from assent.proof.replay import Others, Replay
 from tests.strategies import optimum
 
 NONE = np.zeros(0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
+from assent.compile.compiled import graph_scores
 from assent.factors import Table
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph, random_scores

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.elimination import Piece, maximum
-from assent.problem import CAP, KNAPSACK, SUM, split_links
-from assent.region_worth import Loans, region_maxima
-from assent.regions import Regions, restate
-from assent.replay import Replay
-from assent.rules import Rule
-from assent.solvers.dual_bound import bound_at
+from assent.compile.compiled import graph_scores
+from assent.kernels.problem import CAP, KNAPSACK, SUM, split_links
+from assent.proof.bucket_elimination import Piece, maximum
+from assent.proof.projected_constraints import Rule
+from assent.proof.region_bounds import Loans, region_maxima
+from assent.proof.regions import Regions, restate
+from assent.proof.replay import Replay
+from assent.solvers.base.dual_bound import bound_at
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 

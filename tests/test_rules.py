@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
-from assent.rules import possible, region_rules
+from assent.compile.compiled import graph_scores
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
+from assent.proof.projected_constraints import possible, region_rules
 
 
 def holds(form: int, k: int, truth: np.ndarray, weights: np.ndarray, capacity: float) -> bool:

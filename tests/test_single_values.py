@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assent import single_values
-from assent.certify import upper_bound
-from assent.closure import Closure
-from assent.compiled import graph_scores
-from assent.problem import split_links
-from assent.proof import Fixed, LinkScores, Trusted
-from assent.replay import Replay
-from assent.single_values import bounds_with_each
+from assent.compile.closure import Closure
+from assent.compile.compiled import graph_scores
+from assent.kernels.problem import split_links
+from assent.proof import conditioned_bounds
+from assent.proof.certify import upper_bound
+from assent.proof.conditioned_bounds import bounds_with_each
+from assent.proof.proof_tree import Fixed, LinkScores, Trusted
+from assent.proof.replay import Replay
 from tests.oracles.sweep import sweep_size
 from tests.solvers.test_branch_and_bound import over_structure, tangled
 from tests.structures import STRUCTURES
@@ -36,9 +36,9 @@ def all_at_once(rng, g) -> None:
         assert bound == pytest.approx(alone, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("at_once", [single_values.AT_ONCE, 4])
+@pytest.mark.parametrize("at_once", [conditioned_bounds.AT_ONCE, 4])
 def test_mixed_graphs(at_once, monkeypatch):
-    monkeypatch.setattr(single_values, "AT_ONCE", at_once)
+    monkeypatch.setattr(conditioned_bounds, "AT_ONCE", at_once)
     for seed in range(sweep_size() // 2):
         rng = np.random.default_rng(seed)
         all_at_once(rng, tangled(rng))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
+from assent.compile.compiled import graph_scores
 from tests.oracles.projection import scored_projection
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import (

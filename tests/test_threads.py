@@ -14,19 +14,20 @@ from click.testing import CliRunner
 
 import assent as at
 from assent.cli import main
-from assent.compiled import graph_scores
-from assent.kernels import schedule
-from assent.kernels.projections import LANES
-from assent.kernels.shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
-from assent.kernels.threads import meet, wait_until
-from assent.solvers import ad3, team
-from assent.solvers.dual_bound import bound_of_state, bounds_of_states
-from assent.solvers.shares import divide, whole
+from assent.compile.compiled import graph_scores
+from assent.kernels.core import schedule
+from assent.kernels.core.barrier import meet, wait_until
+from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
+from assent.kernels.kinds.logic_projections import LANES
+from assent.solvers.ad3 import ad3
+from assent.solvers.base import thread_team
+from assent.solvers.base.dual_bound import bound_of_state, bounds_of_states
+from assent.solvers.base.thread_plan import divide, whole
 
 
 @pytest.fixture(autouse=True)
 def threads_for_small_problems(monkeypatch):
-    monkeypatch.setattr(team, "LEAST_LINKS", 0)
+    monkeypatch.setattr(thread_team, "LEAST_LINKS", 0)
     monkeypatch.setattr(schedule, "TURNS_LINKS", 0)  # as on problems that threads are meant for
 
 
@@ -174,7 +175,7 @@ def test_two_python_threads_decode_at_once():
 
 def interrupted_start(after):
     """A stand-in for ``Helper.ask`` that is interrupted once so many threads were asked."""
-    original = team.Helper.ask
+    original = thread_team.Helper.ask
     asked = []
 
     def ask(self, work):
@@ -197,7 +198,7 @@ def test_an_interrupt_before_all_have_met_leaves_everything_as_it_was(monkeypatc
     before = workspace.p.copy(), workspace.w_pair.copy(), workspace.iterations
     ask, asked = interrupted_start(after)
     with monkeypatch.context() as patch:
-        patch.setattr(team.Helper, "ask", ask)
+        patch.setattr(thread_team.Helper, "ask", ask)
         with pytest.raises(KeyboardInterrupt):
             solver.advance(problem, scores, workspace, 10)
     for helper in asked:
@@ -212,11 +213,11 @@ def test_what_fails_in_a_helper_is_raised_here():
     def work(thread, gate):
         if thread:
             raise MemoryError("no room for a second thread")
-        while not gate[team.CALLED_OFF]:
+        while not gate[thread_team.CALLED_OFF]:
             pass
 
     with pytest.raises(MemoryError, match="no room"):
-        team.together(work, 2)
+        thread_team.together(work, 2)
 
 
 def test_helpers_linger_and_leave():
@@ -225,14 +226,14 @@ def test_helpers_linger_and_leave():
         return threading.get_ident()
 
     def crew():
-        return team._own.crew.known[0]
+        return thread_team._own.crew.known[0]
 
-    team.together(work, 2)
+    thread_team.together(work, 2)
     helper = crew()
     for pause in (0.0, 0.0, 1.0):  # the last one is longer than anybody lingers
         time.sleep(pause)
         assert helper.gone or not pause
-        team.together(work, 2)
+        thread_team.together(work, 2)
         assert crew() is helper and helper.done[0] == 1
 
 
@@ -244,38 +245,38 @@ def test_a_meeting_called_off_leaves_the_gate_to_nobody():
 
     for _ in range(3):
         with pytest.raises(KeyboardInterrupt):
-            team.together(work, 2)
-        assert team._own.crew is None
-    assert team.together(lambda thread, gate: meet(gate, 2), 2)
+            thread_team.together(work, 2)
+        assert thread_team._own.crew is None
+    assert thread_team.together(lambda thread, gate: meet(gate, 2), 2)
 
 
 def test_jobs_are_answered_in_order_by_any_number_of_threads():
     jobs = [partial(pow, number, 2) for number in range(7)]
     for threads in (1, 2, 3, 9):
-        assert list(team.in_order(jobs, threads)) == [number**2 for number in range(7)]
+        assert list(thread_team.in_order(jobs, threads)) == [number**2 for number in range(7)]
     asked = []
-    answers = team.in_order((asked.append(number) or (lambda: 0) for number in range(3)), 1)
+    answers = thread_team.in_order((asked.append(number) or (lambda: 0) for number in range(3)), 1)
     next(answers)
     assert asked == [0]
 
 
 def test_a_job_that_fails_is_raised_here():
     with pytest.raises(ZeroDivisionError):
-        list(team.in_order([partial(pow, 0, 1), partial(pow, 0, -1)], 2))
+        list(thread_team.in_order([partial(pow, 0, 1), partial(pow, 0, -1)], 2))
 
 
 def test_threads_are_for_large_problems(monkeypatch):
     monkeypatch.undo()
     small = model(side=14).compile().problem
-    assert small.n_links < team.LEAST_LINKS
-    assert team.team_size(4, small) == 1
+    assert small.n_links < thread_team.LEAST_LINKS
+    assert thread_team.team_size(4, small) == 1
 
 
 def test_without_the_compiler_there_is_one_thread(monkeypatch):
     problem = model(side=14).compile().problem
-    assert team.team_size(4, problem) == 4
-    monkeypatch.setattr(team.numba.config, "DISABLE_JIT", True)
-    assert team.team_size(4, problem) == 1
+    assert thread_team.team_size(4, problem) == 4
+    monkeypatch.setattr(thread_team.numba.config, "DISABLE_JIT", True)
+    assert thread_team.team_size(4, problem) == 1
 
 
 def test_factors_stepped_elsewhere_keep_one_thread():

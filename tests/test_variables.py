@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import assent as at
-from assent.variables import as_literals
+from assent.model.variables import as_literals
 
 shapes = hnp.array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=4)
 

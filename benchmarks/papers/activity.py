@@ -16,7 +16,7 @@ import numpy as np
 from rich.console import Console
 
 import assent as at
-from assent.compiled import graph_scores
+from assent.compile.compiled import graph_scores
 from benchmarks import tables
 from benchmarks.methods import flat
 from benchmarks.papers import figures

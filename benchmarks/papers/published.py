@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.kernels.projections import project_logic, project_pair
-from assent.problem import DualPoint, Float, Int32, Problem, Scores, split_links
-from assent.solvers.dual_bound import bound_at
-from assent.solvers.protocol import Info, WarmStart
-from assent.solvers.starting_point import share_out
+from assent.kernels.kinds.logic_projections import project_logic, project_pair
+from assent.kernels.problem import DualPoint, Float, Int32, Problem, Scores, split_links
+from assent.solvers.base.dual_bound import bound_at
+from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.starting_point import share_out
 
 PAIR = -1  # the form of pairs, beside CAP, SUM and ANYOF
 # Copies this close to their consensus agree with it: most of them are at 0 or 1.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assent.automata import add_grandparent_automata, add_head_automata
 from assent.binarize import Binarized, Restored, binarize
 from assent.compare import Comparison, compare
 from assent.decode import decode
 from assent.decode_many import decode_many
-from assent.decompose import grid_chains, tree_cover
 from assent.errors import ModelError, NoFeasibleAssignment, RecompileWarning
 from assent.factors import (
     Agree,
@@ -39,58 +37,60 @@ from assent.factors import (
     SoftCount,
     Tree,
 )
-from assent.graph import FactorGraph
 from assent.k_best import k_best
+from assent.model.automata import add_grandparent_automata, add_head_automata
+from assent.model.decompose import grid_chains, tree_cover
+from assent.model.graph import FactorGraph
+from assent.model.variables import Categorical, Literals
+from assent.model.views import group
 from assent.presolve import Presolved, presolve
 from assent.project import Projected, project
 from assent.result import Certificate, Result, Status
 from assent.results import Results
 from assent.trace import Progress, Trace
-from assent.variables import Categorical, Literals
-from assent.views import group
 
 if TYPE_CHECKING:
-    from assent.solvers.accelerated import Accelerated
-    from assent.solvers.ad3 import AD3
-    from assent.solvers.auto import Auto
-    from assent.solvers.box_mplp import BoxMPLP
-    from assent.solvers.box_subgradient import BoxSubgradient
-    from assent.solvers.branch_and_bound import BranchAndBound
-    from assent.solvers.branch_and_cut import BranchAndCut
-    from assent.solvers.depth_first import DepthFirst
-    from assent.solvers.elimination import Elimination
-    from assent.solvers.integer_program import IntegerProgram
-    from assent.solvers.linear_program import LinearProgram
-    from assent.solvers.max_product import MaxProduct
-    from assent.solvers.mplp import MPLP
-    from assent.solvers.roof_duality import RoofDuality
-    from assent.solvers.star_diffusion import StarDiffusion
-    from assent.solvers.subgradient import Subgradient
-    from assent.solvers.tightened import Tightened
-    from assent.solvers.trws import TRWS
+    from assent.solvers.ad3.ad3 import AD3
+    from assent.solvers.auto.auto import Auto
+    from assent.solvers.boxes.box_mplp import BoxMPLP
+    from assent.solvers.boxes.box_subgradient import BoxSubgradient
+    from assent.solvers.cuts.branch_and_cut import BranchAndCut
+    from assent.solvers.cuts.tightened import Tightened
+    from assent.solvers.direct.roof_duality import RoofDuality
+    from assent.solvers.direct.variable_elimination import Elimination
+    from assent.solvers.messages.accelerated import Accelerated
+    from assent.solvers.messages.max_product import MaxProduct
+    from assent.solvers.messages.mplp import MPLP
+    from assent.solvers.messages.star_diffusion import StarDiffusion
+    from assent.solvers.messages.subgradient import Subgradient
+    from assent.solvers.messages.trws import TRWS
+    from assent.solvers.programs.integer_program import IntegerProgram
+    from assent.solvers.programs.linear_program import LinearProgram
+    from assent.solvers.search.branch_and_bound import BranchAndBound
+    from assent.solvers.search.depth_first import DepthFirst
 
 __version__ = "0.1.0"
 
 # Solvers load Numba; they are imported when first named, so that `import assent` stays quick.
 _LAZY = {
-    "Accelerated": "assent.solvers.accelerated",
-    "AD3": "assent.solvers.ad3",
-    "Auto": "assent.solvers.auto",
-    "BoxMPLP": "assent.solvers.box_mplp",
-    "BoxSubgradient": "assent.solvers.box_subgradient",
-    "BranchAndBound": "assent.solvers.branch_and_bound",
-    "BranchAndCut": "assent.solvers.branch_and_cut",
-    "DepthFirst": "assent.solvers.depth_first",
-    "Elimination": "assent.solvers.elimination",
-    "IntegerProgram": "assent.solvers.integer_program",
-    "LinearProgram": "assent.solvers.linear_program",
-    "MPLP": "assent.solvers.mplp",
-    "MaxProduct": "assent.solvers.max_product",
-    "RoofDuality": "assent.solvers.roof_duality",
-    "StarDiffusion": "assent.solvers.star_diffusion",
-    "TRWS": "assent.solvers.trws",
-    "Tightened": "assent.solvers.tightened",
-    "Subgradient": "assent.solvers.subgradient",
+    "Accelerated": "assent.solvers.messages.accelerated",
+    "AD3": "assent.solvers.ad3.ad3",
+    "Auto": "assent.solvers.auto.auto",
+    "BoxMPLP": "assent.solvers.boxes.box_mplp",
+    "BoxSubgradient": "assent.solvers.boxes.box_subgradient",
+    "BranchAndBound": "assent.solvers.search.branch_and_bound",
+    "BranchAndCut": "assent.solvers.cuts.branch_and_cut",
+    "DepthFirst": "assent.solvers.search.depth_first",
+    "Elimination": "assent.solvers.direct.variable_elimination",
+    "IntegerProgram": "assent.solvers.programs.integer_program",
+    "LinearProgram": "assent.solvers.programs.linear_program",
+    "MPLP": "assent.solvers.messages.mplp",
+    "MaxProduct": "assent.solvers.messages.max_product",
+    "RoofDuality": "assent.solvers.direct.roof_duality",
+    "StarDiffusion": "assent.solvers.messages.star_diffusion",
+    "TRWS": "assent.solvers.messages.trws",
+    "Tightened": "assent.solvers.cuts.tightened",
+    "Subgradient": "assent.solvers.messages.subgradient",
 }
 
 __all__ = [  # noqa: RUF022 (plain alphabetical order)

@@ -20,10 +20,10 @@ from assent.errors import ModelError
 from assent.factors.at_most_one import AtMostOne
 from assent.factors.exactly_one import ExactlyOne
 from assent.factors.table import Table
-from assent.graph import FactorGraph, Handle
-from assent.problem import Float
+from assent.kernels.problem import Float
+from assent.model.graph import FactorGraph, Handle
+from assent.model.variables import Categorical, Literals
 from assent.result import Lookup, Result, label_array
-from assent.variables import Categorical, Literals
 
 
 def binarize(graph: FactorGraph) -> Binarized:

@@ -10,12 +10,12 @@ import numpy as np
 
 from assent.decode import decode
 from assent.errors import ModelError
-from assent.graph import FactorGraph
+from assent.model.graph import FactorGraph
 from assent.result import Result
 from assent.text_table import format_table
 
 if TYPE_CHECKING:
-    from assent.solvers.protocol import Solver
+    from assent.solvers.base.protocol import Solver
 
 # Compared if nobody says which.
 USUAL = ("AD3", "Subgradient", "MPLP", "StarDiffusion", "TRWS", "Accelerated", "LinearProgram")

@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores, written_scores
+from assent.compile.compiled import (
+    Compiled,
+    GraphScores,
+    compile_graph,
+    graph_scores,
+    written_scores,
+)
 from assent.errors import ModelError, RecompileWarning
-from assent.graph import FactorGraph
+from assent.model.graph import FactorGraph
 from assent.result import Beginning, Result
 from assent.trace import Progress
 
 if TYPE_CHECKING:
-    from assent.solvers.protocol import Solver, WarmStart
+    from assent.solvers.base.protocol import Solver, WarmStart
 
 
 def decode(
@@ -59,8 +65,8 @@ def decode(
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"decode takes a FactorGraph, got {type(graph).__name__}")
     check_settings(time_limit, callback, scores)
-    from assent.solvers.driver import drive
-    from assent.solvers.protocol import Request
+    from assent.solvers.base.driver import drive
+    from assent.solvers.base.protocol import Request
 
     solver = choose_solver(asked_for(solver, exact), time_limit)
     own = graph_scores(graph, scores)
@@ -81,7 +87,7 @@ def decode(
 
 def check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
     """Raise on settings that cannot be meant."""
-    from assent.solvers.settings import check_time_limit
+    from assent.solvers.base.settings import check_time_limit
 
     check_time_limit(time_limit)
     if callback is not None and not callable(callback):
@@ -98,7 +104,7 @@ def check_changes(scores: Any) -> None:
 def choose_solver(solver: Any, time_limit: float | None) -> Solver:
     """The solver, checked; one that runs in a single step is told the time limit itself."""
     if solver is None:
-        from assent.solvers.ad3 import AD3
+        from assent.solvers.ad3.ad3 import AD3
 
         return AD3()
     if isinstance(solver, (str, type)) or not (
@@ -112,18 +118,18 @@ def choose_solver(solver: Any, time_limit: float | None) -> Solver:
 
 def asked_for(solver: Any, exact: bool) -> Any:
     """Auto unless a solver is given; to be exact a search around that one, unless it searches."""
-    from assent.solvers.settings import check_exact
+    from assent.solvers.base.settings import check_exact
 
     check_exact(exact)
     if solver is None:
-        from assent.solvers.auto import Auto
+        from assent.solvers.auto.auto import Auto
 
         return Auto(exact=bool(exact))
     if not exact or getattr(solver, "searches", False):
         return solver
     if hasattr(solver, "exact"):  # Auto itself
         return replace(solver, exact=True)
-    from assent.solvers.branch_and_bound import BranchAndBound
+    from assent.solvers.search.branch_and_bound import BranchAndBound
 
     return BranchAndBound(solver, second=None)
 
@@ -174,7 +180,7 @@ def warm_start_of(before: Beginning, compiled: Compiled) -> WarmStart | None:
         )
     if before.dual is None:
         return None
-    from assent.solvers.protocol import WarmStart
+    from assent.solvers.base.protocol import WarmStart
 
     return WarmStart(before.marginals, before.dual, before.penalty)
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.compiled import Compiled, GraphScores, compile_graph, graph_scores
+from assent.compile.compiled import Compiled, GraphScores, compile_graph, graph_scores
+from assent.compile.score_rows import flat_row, flat_rows, score_rows
 from assent.decode import (
     check_changes,
     check_result,
@@ -22,14 +23,13 @@ from assent.decode import (
     warm_start_of,
 )
 from assent.errors import ModelError, RecompileWarning
-from assent.graph import FactorGraph
-from assent.problem import Scores
+from assent.kernels.problem import Scores
+from assent.model.graph import FactorGraph
 from assent.result import Beginning, Result, Status
 from assent.results import Results
-from assent.score_rows import flat_row, flat_rows, score_rows
 
 if TYPE_CHECKING:
-    from assent.solvers.protocol import Solver, WarmStart
+    from assent.solvers.base.protocol import Solver, WarmStart
 
 
 # What a problem has left of a time limit that is over, in seconds: a first report.
@@ -232,9 +232,9 @@ class _Run:
 
     def solve(self, report: Callable[[int], None]) -> None:
         """Small problems first, in one go, then the others one by one."""
-        from assent.solvers.ad3 import AD3
-        from assent.solvers.endings import INTERRUPTED
-        from assent.solvers.small_problems import Job, is_small, solve_jobs
+        from assent.solvers.ad3.ad3 import AD3
+        from assent.solvers.ad3.batch import Job, is_small, solve_jobs
+        from assent.solvers.base.stop_reasons import INTERRUPTED
 
         small = []
         if isinstance(self.solver, AD3):
@@ -263,7 +263,7 @@ class _Run:
 
     def _rounded(self) -> list[int]:
         """Problems in which large scores cancel each other."""
-        from assent.solvers.clear_of_rounding import rounding_matters
+        from assent.solvers.base.rounding_error import rounding_matters
 
         found = []
         for number, (slab, b) in self.places.items():
@@ -282,10 +282,10 @@ class _Run:
 
     def _drive(self, task: Task, interrupted: bool) -> Result:
         """Decode one problem by itself; after an interrupt only its first report is waited for."""
-        from assent.solvers.driver import drive
-        from assent.solvers.endings import CALLED_OFF, INTERRUPTED
-        from assent.solvers.protocol import Request
-        from assent.solvers.restate import beginning
+        from assent.solvers.ad3.batch_results import beginning
+        from assent.solvers.base.driver import drive
+        from assent.solvers.base.protocol import Request
+        from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED
 
         if task.earlier is not None:
             _start_at(task, beginning(task.compiled, task.earlier, Status.STOPPED))
@@ -306,7 +306,7 @@ class _Run:
 
     def results(self, graph: FactorGraph | None) -> Results:
         """What came out, arrays first; a `Result` is made when somebody asks for it."""
-        from assent.solvers.restate import figures, restate
+        from assent.solvers.ad3.batch_results import figures, restate
 
         count = len(self.tasks)
         values, bounds = np.empty(count), np.empty(count)
@@ -342,7 +342,7 @@ class _Ends:
 
     def beginning(self, number: int) -> Beginning:
         """Point and assignment at the end of a problem's run."""
-        from assent.solvers.restate import beginning
+        from assent.solvers.ad3.batch_results import beginning
 
         if number in self.run.finished:
             return self.run.finished[number].beginning()

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assent.compiled import Compiled, GraphScores, graph_scores
+from assent.compile.compiled import Compiled, GraphScores, graph_scores
 from assent.decode import check_settings, compiled_for
 from assent.errors import ModelError
-from assent.graph import FactorGraph
-from assent.problem import Int64
-from assent.replay import Others
+from assent.kernels.problem import Int64
+from assent.model.graph import FactorGraph
+from assent.model.variables import Categorical, Literals
+from assent.proof.replay import Others
 from assent.result import Result, Status
 from assent.trace import Progress
-from assent.variables import Categorical, Literals
 
 if TYPE_CHECKING:
-    from assent.solvers.branch_and_bound import BranchAndBound
-    from assent.solvers.partition import Partition
-    from assent.solvers.search import Search
+    from assent.solvers.search.best_first import Search
+    from assent.solvers.search.branch_and_bound import BranchAndBound
+    from assent.solvers.search.lawler import Partition
 
 
 def k_best(
@@ -66,7 +66,7 @@ def k_best(
     if k < 1:
         raise ValueError(f"k is at least 1, got {k}")
     check_settings(time_limit, callback, scores)
-    from assent.solvers.branch_and_bound import BranchAndBound
+    from assent.solvers.search.branch_and_bound import BranchAndBound
 
     settings = BranchAndBound() if solver is None else solver
     if not isinstance(settings, BranchAndBound):
@@ -104,11 +104,11 @@ def _list(
     deadline: float,
     callback: Callable[[Progress], Any] | None,
 ) -> list[Result]:
-    from assent.closure import Closure
-    from assent.solvers.branch_and_bound import OUT_OF_MEMORY, why_it_stopped
-    from assent.solvers.endings import INTERRUPTED, TIME_LIMIT
-    from assent.solvers.partition import Partition
-    from assent.solvers.search import Search
+    from assent.compile.closure import Closure
+    from assent.solvers.base.stop_reasons import INTERRUPTED, TIME_LIMIT
+    from assent.solvers.search.best_first import Search
+    from assent.solvers.search.branch_and_bound import OUT_OF_MEMORY, why_it_stopped
+    from assent.solvers.search.lawler import Partition
 
     closure = Closure(compiled)
 
@@ -142,7 +142,7 @@ def _list(
 
 def _told(before: list[Result], partition: Partition, search: Search, reason: str | None) -> Result:
     """The answer of a search as the next one of a list."""
-    from assent.solvers.branch_and_bound import conclude
+    from assent.solvers.search.branch_and_bound import conclude
 
     coordinates = partition.coordinates
     listed = [r.certificate.assignment[coordinates] for r in before]

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assent import certify
-from assent.compiled import Compiled, GraphScores, graph_scores
-from assent.conflict import SECONDS, small_conflict
+from assent.compile.compiled import Compiled, GraphScores, graph_scores
 from assent.decode import asked_for, check_settings, choose_solver, compiled_for
-from assent.graph import FactorGraph
-from assent.proof import Reduced
-from assent.reductions.exchanges import find_exchanges
+from assent.model.graph import FactorGraph
+from assent.proof import certify
+from assent.proof.conflict import SECONDS, small_conflict
+from assent.proof.proof_tree import Reduced
+from assent.reductions.dominance import find_exchanges
 from assent.reductions.leaves import find_leaves, find_units
 from assent.reductions.merges import find_merges
 from assent.reductions.reduction import Reduction, Step
 from assent.result import Certificate, Result, Status
 
 if TYPE_CHECKING:
-    from assent.solvers.protocol import Solver
+    from assent.solvers.base.protocol import Solver
 
 # Another round is made as long as the last one took off this share of what is left.
 WORTH = 0.01
@@ -35,18 +35,18 @@ Finder = Callable[[Reduction], tuple[Step, Reduction] | None]
 
 def find_persistent(before: Reduction) -> tuple[Step, Reduction] | None:
     """Persistent values of a binary pairwise graph; the flow is imported when it is needed."""
-    from assent.solvers import persistency
+    from assent.solvers.presolve import roof_persistency
 
-    return persistency.find_persistent(before)
+    return roof_persistency.find_persistent(before)
 
 
 def find_improving(before: Reduction) -> tuple[Step, Reduction] | None:
     """States to put away by joint exchange; the sweeps are imported when they are needed."""
     if not len(before.compiled.problem.written.kind):
         return None
-    from assent.solvers import improvement
+    from assent.solvers.presolve import joint_dominance_sweeps
 
-    return improvement.find_improving(before)
+    return joint_dominance_sweeps.find_improving(before)
 
 
 # What is tried, in turns, and what once is enough for.
@@ -138,8 +138,8 @@ class Presolved:
             exact: go on until the answer is proven optimal.
             time_limit: seconds after which the best answer so far is returned.
         """
-        from assent.solvers.driver import drive
-        from assent.solvers.protocol import Request
+        from assent.solvers.base.driver import drive
+        from assent.solvers.base.protocol import Request
 
         request = Request(time.perf_counter(), time_limit)
         check_settings(time_limit, None, None)
@@ -231,7 +231,7 @@ def presolve(
     """
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"presolve takes a FactorGraph, got {type(graph).__name__}")
-    from assent.solvers.settings import check_flag
+    from assent.solvers.base.settings import check_flag
 
     check_settings(None, None, scores)
     check_flag("thorough", thorough)

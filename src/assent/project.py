@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from assent import certify
-from assent.compiled import Compiled, graph_scores
+from assent.compile.compiled import Compiled, graph_scores
 from assent.errors import ModelError, NoFeasibleAssignment
-from assent.graph import FactorGraph
-from assent.problem import Float
-from assent.scores import clean_scores, fit_scores
-from assent.variables import Categorical, Literals
+from assent.kernels.problem import Float
+from assent.model.graph import FactorGraph
+from assent.model.scores import clean_scores, fit_scores
+from assent.model.variables import Categorical, Literals
+from assent.proof import certify
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ def project(
         >>> at.project(g, {x: [1.0, 0.5, 1.0]})[x].round(3)
         array([0.5, 0.5, 0.5])
     """
-    from assent.solvers.quadratic import find_nearest
+    from assent.solvers.ad3.quadratic import find_nearest
 
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"project takes a FactorGraph, got {type(graph).__name__}")

@@ -11,21 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent import certify
-from assent import proof as proofs
-from assent.compiled import Compiled, GraphScores, refutes
+from assent.compile.compiled import Compiled, GraphScores, refutes
+from assent.compile.table_placement import restore_marginals
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.factors.pair import Pair, inner_part
 from assent.factors.scored import Scored
 from assent.factors.soft_forms import SOFT
 from assent.factors.structure import Structure
 from assent.factors.table import Table
-from assent.graph import Handle
-from assent.placement.tables import restore_marginals
-from assent.problem import DualPoint, Float
-from assent.replay import Others, Replay
+from assent.kernels.problem import DualPoint, Float
+from assent.model.graph import Handle
+from assent.model.variables import Categorical, Literals
+from assent.proof import certify
+from assent.proof import proof_tree as proofs
+from assent.proof.replay import Others, Replay
 from assent.trace import Trace
-from assent.variables import Categorical, Literals
 
 
 class Status(Enum):

@@ -9,10 +9,10 @@ from typing import Any, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.compiled import Compiled
+from assent.compile.compiled import Compiled
 from assent.errors import ModelError, NoFeasibleAssignment
-from assent.graph import FactorGraph
-from assent.problem import Float
+from assent.kernels.problem import Float
+from assent.model.graph import FactorGraph
 from assent.result import Beginning, Lookup, Result, Status
 
 SHOWN_MISSING = 5  # numbers of problems named in a message

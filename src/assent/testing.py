@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from assent.factors.structure import Structure
-from assent.problem import Float
+from assent.kernels.problem import Float
 
 # Beyond this many joint states enumeration takes too long to be a check.
 MOST_JOINT_STATES = 200_000

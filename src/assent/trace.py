@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from assent.problem import Float
+from assent.kernels.problem import Float
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from assent.factors import (
     Parity,
     Potts,
 )
-from assent.graph import FactorGraph
 from assent.io import (
     FgModel,
     FormatError,
@@ -36,6 +35,7 @@ from assent.io import (
     write_fg,
     write_uai,
 )
+from assent.model.graph import FactorGraph
 from tests.io.scoring import assignments, fg_score, graph_score, state_values
 from tests.io.test_fg import random_model
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from assent.kernels.active_set import EXACT, project
-from assent.kernels.active_steps import step_structures, structure_chunk
-from assent.kernels.ad3 import move_consensus
-from assent.kernels.tables import potts_table
-from assent.kernels.vertices import make_slots, make_support, make_work, rescore, support_room
-from assent.problem import DENSE, POTTS
+from assent.kernels.ad3.active_set import EXACT, project
+from assent.kernels.ad3.active_set_steps import step_structures, structure_chunk
+from assent.kernels.ad3.iteration import move_consensus
+from assent.kernels.core.vertices import make_slots, make_support, make_work, rescore, support_room
+from assent.kernels.kinds.table_scores import potts_table
+from assent.kernels.problem import DENSE, POTTS
 from tests.oracles.sweep import sweep_seeds
 
 SCALES = (1e-6, 1.0, 1e8)

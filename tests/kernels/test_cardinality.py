@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assent.kernels.cardinality import descending_order, maximize_cardinality
+from assent.kernels.kinds.count_scores import descending_order, maximize_cardinality
 from tests.oracles.enumeration import binary_points
 from tests.oracles.sweep import sweep_seeds
 

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise, permutations, product
 import numpy as np
 import pytest
 
-from assent.kernels.cycles import STEP, network_of, odd_cycles
+from assent.kernels.search.odd_cycles import STEP, network_of, odd_cycles
 
 
 def cheapest(n: int, ends: np.ndarray, d: np.ndarray, once: bool) -> float:

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.kernels import extrapolate, schedule
+from assent.kernels.ad3 import anderson
+from assent.kernels.core import schedule
 from benchmarks.small_instances import FAMILIES
 
 
 def moved(history, state):
     """The state after a guess, parted as a problem's would be."""
     parts = np.split(state.copy(), [2, 3, 5])
-    extrapolate.extrapolate(history, *parts)
+    anderson.extrapolate(history, *parts)
     return np.concatenate(parts)
 
 
@@ -28,7 +29,7 @@ def test_an_affine_map_is_solved_in_as_many_steps_as_it_has_dimensions(seed):
     rng = np.random.default_rng(seed)
     size = int(rng.integers(6, 15))
     step, fixed = affine_map(rng, size)
-    history, state = extrapolate.make_history(size), np.zeros(size)
+    history, state = anderson.make_history(size), np.zeros(size)
     for _ in range(size + 4):
         state = step(moved(history, state))
     assert np.abs(state - fixed).max() <= 1e-6
@@ -36,29 +37,29 @@ def test_an_affine_map_is_solved_in_as_many_steps_as_it_has_dimensions(seed):
 
 def test_many_steps_forget_the_oldest():
     rng = np.random.default_rng(7)
-    size = 3 * extrapolate.MEMORY
+    size = 3 * anderson.MEMORY
     step, _ = affine_map(rng, size)
-    history, state = extrapolate.make_history(size), np.zeros(size)
-    for _ in range(10 * extrapolate.MEMORY):
+    history, state = anderson.make_history(size), np.zeros(size)
+    for _ in range(10 * anderson.MEMORY):
         state = step(moved(history, state))
     assert np.isfinite(state).all()
-    assert history.counts[extrapolate.KEPT] <= extrapolate.MEMORY
+    assert history.counts[anderson.KEPT] <= anderson.MEMORY
 
 
 def test_a_guess_that_misleads_is_taken_back():
     rng = np.random.default_rng(3)
     step, _ = affine_map(rng, 8)
-    history, state = extrapolate.make_history(8), np.zeros(8)
+    history, state = anderson.make_history(8), np.zeros(8)
     for _ in range(4):
         state = step(moved(history, state))
     guess = moved(history, state)
-    assert history.counts[extrapolate.GUESSED] == 1
+    assert history.counts[anderson.GUESSED] == 1
     assert np.array_equal(moved(history, guess + 100.0), state)  # where the guess was made from
-    assert history.counts[extrapolate.KEPT] == 0
+    assert history.counts[anderson.KEPT] == 0
 
 
 def test_a_state_at_rest_stays():
-    history, state = extrapolate.make_history(6), np.arange(6.0)
+    history, state = anderson.make_history(6), np.arange(6.0)
     for _ in range(10):
         state = moved(history, state)
     assert np.array_equal(state, np.arange(6.0))

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from assent.kernels.knapsack import maximize_knapsack, project_knapsack
+from assent.kernels.kinds.knapsack_relaxation import maximize_knapsack, project_knapsack
 from tests.oracles.enumeration import binary_points
 from tests.oracles.sweep import sweep_seeds
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assent.kernels.marginals import marginals_cardinality, marginals_form, marginals_pair
-from assent.problem import ANYOF, CAP, PARITY, SUM
+from assent.kernels.core.marginals import marginals_cardinality, marginals_form, marginals_pair
+from assent.kernels.problem import ANYOF, CAP, PARITY, SUM
 from tests.oracles.enumeration import binary_points, vertices
 from tests.oracles.sweep import sweep_seeds
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assent.kernels.max_marginals import (
+from assent.kernels.core.max_marginals import (
     max_marginals_cardinality,
     max_marginals_form,
     max_marginals_pair,
 )
-from assent.problem import ANYOF, CAP, PARITY, SUM
+from assent.kernels.problem import ANYOF, CAP, PARITY, SUM
 from tests.oracles.enumeration import binary_points, vertices
 from tests.oracles.sweep import sweep_seeds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
 from tests.oracles.enumeration import brute_force_map, vertices
 from tests.oracles.hulls import hull_lp
 from tests.oracles.projection import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assent.problem import (
+from assent.kernels.problem import (
     ANYOF,
     CAP,
     DENSE,
@@ -18,10 +18,10 @@ from assent.problem import (
     make_problem,
     make_tables,
 )
-from assent.solvers.ad3 import AD3
-from assent.solvers.dual_bound import bound_at
-from assent.solvers.infeasible import zero_bound
-from assent.solvers.protocol import WarmStart
+from assent.solvers.ad3.ad3 import AD3
+from assent.solvers.base.dual_bound import bound_at
+from assent.solvers.base.infeasibility import zero_bound
+from assent.solvers.base.protocol import WarmStart
 from tests.oracles.hulls import hull_bound, hull_lp
 from tests.oracles.sweep import sweep_seeds
 

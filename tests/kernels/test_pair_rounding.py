@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.pair_clusters import MAX_CLUSTER
-from assent.kernels.rounding import build_tables, round_marginals, round_point
-from assent.problem import CAP, Scores, make_problem
+from assent.kernels.problem import CAP, Scores, make_problem
+from assent.kernels.rounding.pair_clusters import MAX_CLUSTER
+from assent.kernels.rounding.round_marginals import build_tables, round_marginals, round_point
 from tests.oracles.sweep import sweep_seeds
 
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from assent.kernels.parity import maximize_parity, project_parity
+from assent.kernels.kinds.parity_hull import maximize_parity, project_parity
 from tests.oracles.enumeration import binary_points
 from tests.oracles.projection import hull_projection, projection_gap
 from tests.oracles.sweep import sweep_seeds

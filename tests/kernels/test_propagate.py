@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assent.kernels.propagate import fix
-from assent.problem import CAP, KNAPSACK, PARITY, SUM, make_problem
+from assent.kernels.core.propagate import fix
+from assent.kernels.problem import CAP, KNAPSACK, PARITY, SUM, make_problem
 from tests.oracles.enumeration import enumerate_assignments, violated_factors
 from tests.oracles.random_problems import (
     LOGIC,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.kernels.evaluate import value, violated
-from assent.kernels.rounding import build_tables, round_marginals
-from assent.problem import CAP, SUM, Scores, make_problem
+from assent.compile.compiled import graph_scores
+from assent.kernels.core.evaluate import value, violated
+from assent.kernels.problem import CAP, SUM, Scores, make_problem
+from assent.kernels.rounding.round_marginals import build_tables, round_marginals
 from tests.oracles.enumeration import (
     brute_force_map,
     enumerate_assignments,

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.kernels.structures import has_runs
-from assent.problem import DENSE, make_tables
-from assent.solvers import ad3
-from assent.solvers.aside import Aside
+from assent.compile.compiled import graph_scores
+from assent.kernels.ad3.table_steps import has_runs
+from assent.kernels.problem import DENSE, make_tables
+from assent.solvers.ad3 import ad3
+from assent.solvers.ad3.outside_factors import Aside
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import random_dense, random_potts, random_scores
 

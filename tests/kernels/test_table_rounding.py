@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assent.kernels.evaluate import count_violated, forbidden, table_entries, value, violated
+from assent.kernels.core.evaluate import count_violated, forbidden, table_entries, value, violated
+from assent.kernels.core.propagate import build_links, workspace
+from assent.kernels.core.table_links import build_table_links, table_field
 from assent.kernels.jit import jit
-from assent.kernels.point import Point, fill_sums, flip
-from assent.kernels.propagate import build_links, workspace
-from assent.kernels.rounding import build_tables, round_marginals
-from assent.kernels.table_links import build_table_links, table_field
-from assent.problem import DENSE, POTTS, SUM, Scores, make_problem, make_tables
+from assent.kernels.problem import DENSE, POTTS, SUM, Scores, make_problem, make_tables
+from assent.kernels.rounding.round_marginals import build_tables, round_marginals
+from assent.kernels.rounding.running_sums import Point, fill_sums, flip
 from tests.oracles.enumeration import (
     brute_force_map,
     enumerate_assignments,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assent.kernels.tables import (
+from assent.kernels.kinds.table_scores import (
     marginals_dense,
     max_marginals_dense,
     max_marginals_potts,

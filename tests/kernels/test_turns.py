@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.kernels import leap, schedule
-from assent.solvers.ad3 import CURRENT, residual_scores
-from assent.solvers.protocol import WarmStart
+from assent.compile.compiled import graph_scores
+from assent.kernels.ad3 import extrapolation
+from assent.kernels.core import schedule
+from assent.solvers.ad3.ad3 import CURRENT, residual_scores
+from assent.solvers.base.protocol import WarmStart
 
 
 def model(seed: int, side: int = 9) -> at.FactorGraph:
@@ -79,14 +80,14 @@ def test_a_leap_goes_on_from_the_average_and_leaves_the_consensus():
     arrays = problem.pair_var, problem.lits
     state, mean = (w.w_pair, w.w_logic, w.p), (w.mean_w_pair, w.mean_w_logic, w.mean_p)
     consensus = w.p.copy()
-    leap.mark(*arrays, 2.0, *mean, marks[0])
-    leap.mark(*arrays, 2.0, *state, marks[1])
-    leap.leap(*arrays, 3.0, *state, *mean)
-    leap.mark(*arrays, 2.0, *state, marks[2])
+    extrapolation.mark(*arrays, 2.0, *mean, marks[0])
+    extrapolation.mark(*arrays, 2.0, *state, marks[1])
+    extrapolation.leap(*arrays, 3.0, *state, *mean)
+    extrapolation.mark(*arrays, 2.0, *state, marks[2])
     assert marks[2] - marks[1] == pytest.approx(3.0 * (marks[1] - marks[0]))
     assert np.array_equal(w.p, consensus)
-    assert leap.is_straight(marks)
-    assert not leap.is_straight(marks[[0, 1, 0]])
+    assert extrapolation.is_straight(marks)
+    assert not extrapolation.is_straight(marks[[0, 1, 0]])
 
 
 def test_leaps_are_few_for_cold_starts_and_told_to_the_driver():

@@ -8,8 +8,8 @@ import sys
 
 SMALL_RUN = """
 import numpy as np
-from assent.kernels.propagate import fix, propagate
-from assent.kernels.rounding import round_marginals
+from assent.kernels.core.propagate import fix, propagate
+from assent.kernels.rounding.round_marginals import round_marginals
 from tests.oracles.enumeration import naive_value, violated_factors
 from tests.oracles.random_problems import LOGIC, random_problem, random_scores
 

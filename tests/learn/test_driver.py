@@ -239,13 +239,13 @@ def test_bad_data_and_settings_are_named():
 
 
 def test_a_live_line_on_a_terminal(monkeypatch):
-    from assent.learn import driver
+    from assent.learn import training_loop
 
     shown = []
 
-    class Line(driver._Silent):
+    class Line(training_loop._Silent):
         def show(self, step):
-            shown.append(driver.learning_line(step))
+            shown.append(training_loop.learning_line(step))
 
     monkeypatch.setattr("assent.progress.live_display", lambda describe: Line())
     train(data(), MIRA(max_iterations=2), progress=True, validation=lambda w: 0.5)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assent.models import TreeSpace
-from assent.models.hull import nearest_in_hull
+from assent.models.hull_projection import nearest_in_hull
 from assent.models.tree_space import chain_space
 from tests.oracles.sweep import sweep_seeds
 
@@ -88,11 +88,11 @@ def test_a_faulty_oracle_is_noticed():
         return np.sign(scores) * (1.0 + next(turn))
 
     from assent.errors import ModelError
-    from assent.models import hull
+    from assent.models import hull_projection
 
-    before, hull.MOST_STEPS = hull.MOST_STEPS, 50
+    before, hull_projection.MOST_STEPS = hull_projection.MOST_STEPS, 50
     try:
         with pytest.raises(ModelError, match="does not return best vertices of one polytope"):
             nearest_in_hull(wandering, np.array([1e9, -1e9]))
     finally:
-        hull.MOST_STEPS = before
+        hull_projection.MOST_STEPS = before

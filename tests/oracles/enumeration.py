@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, POTTS, SUM, Problem, Scores
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, POTTS, SUM, Problem, Scores
 
 
 def binary_points(size: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from assent.problem import DENSE, KNAPSACK, PARITY, DualPoint, Problem, Scores
+from assent.kernels.problem import DENSE, KNAPSACK, PARITY, DualPoint, Problem, Scores
 from tests.oracles.enumeration import binary_points, factors, vertices
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from assent.compiled import graph_scores
-from assent.graph import FactorGraph
-from assent.problem import CAP, SUM
+from assent.compile.compiled import graph_scores
+from assent.kernels.problem import CAP, SUM
+from assent.model.graph import FactorGraph
 from tests.oracles.enumeration import factors
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.problem import (
+from assent.kernels.problem import (
     ANYOF,
     CAP,
     DENSE,

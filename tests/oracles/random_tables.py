@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from assent.problem import (
+from assent.kernels.problem import (
     CAP,
     DENSE,
     KNAPSACK,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 
-from assent.problem import KNAPSACK, Problem, Scores
+from assent.kernels.problem import KNAPSACK, Problem, Scores
 from tests.oracles.enumeration import binary_points, factors, load_limits, naive_tables, vertices
 
 

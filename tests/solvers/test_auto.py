@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.components import components
-from assent.proof import Given, Trusted
-from assent.solvers import auto, search_steps
-from assent.solvers.by_parts import ByParts
-from assent.solvers.model_shape import is_program_quick
-from assent.solvers.patience import Patience
-from assent.solvers.search_patience import SearchPatience
-from assent.solvers.step import Step
+from assent.compile.components import components
+from assent.proof.proof_tree import Given, Trusted
+from assent.solvers.auto import auto, search_steps
+from assent.solvers.auto.cutoff import Patience
+from assent.solvers.auto.features import is_program_quick
+from assent.solvers.auto.search_cutoff import SearchPatience
+from assent.solvers.auto.step import Step
+from assent.solvers.search.independent_parts import ByParts
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 

@@ -9,10 +9,10 @@ import pytest
 from scipy.optimize import linprog
 
 import assent as at
-from assent.compiled import graph_scores
+from assent.compile.compiled import graph_scores
 from assent.errors import ModelError
-from assent.kernels.agreement_block import best_block
-from assent.kernels.matrix_block import best_matrix_block
+from assent.kernels.boxes.agreement_block import best_block
+from assent.kernels.boxes.matrix_block import best_matrix_block
 from tests.oracles.hulls import hull_lp
 from tests.oracles.sweep import sweep_seeds
 
@@ -275,7 +275,7 @@ def walk_slowly(scores, tables, links, penalty, mirrored, sweeps):
 @pytest.mark.parametrize("mirrored", [False, True])
 @sweep_seeds(0.05)
 def test_a_walk_takes_exact_steps_one_after_the_other(seeds, mirrored, monkeypatch):
-    monkeypatch.setattr("assent.solvers.box_mplp.MOST_RESTS", 0)
+    monkeypatch.setattr("assent.solvers.boxes.box_mplp.MOST_RESTS", 0)
     for seed in seeds:
         rng = np.random.default_rng(seed)
         sentences, length, states = 3, int(rng.integers(1, 5)), 3
@@ -305,7 +305,7 @@ def test_a_walk_takes_exact_steps_one_after_the_other(seeds, mirrored, monkeypat
 def test_sentences_rest_where_nothing_is_to_be_gained(monkeypatch):
     asked, ends = {}, {}
     for rests in (0, 3):
-        monkeypatch.setattr("assent.solvers.box_mplp.MOST_RESTS", rests)
+        monkeypatch.setattr("assent.solvers.boxes.box_mplp.MOST_RESTS", rests)
         asked[rests], ends[rests] = 0.0, []
         for seed in range(10):
             g = corpus(np.random.default_rng(seed), sentences=8)

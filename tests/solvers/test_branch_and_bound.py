@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.certify import check_assignment
-from assent.compiled import graph_scores
-from assent.problem import split_links
-from assent.proof import LinkScores
-from assent.replay import Replay
-from assent.solvers import search, search_tree
-from assent.solvers.dual_bound import bound_at
-from assent.solvers.search_case import handed_over
-from assent.variables import Literals
+from assent.compile.compiled import graph_scores
+from assent.kernels.problem import split_links
+from assent.model.variables import Literals
+from assent.proof.certify import check_assignment
+from assent.proof.proof_tree import LinkScores
+from assent.proof.replay import Replay
+from assent.solvers.base.dual_bound import bound_at
+from assent.solvers.search import best_first, search_tree
+from assent.solvers.search.search_node import handed_over
 from benchmarks.constrained import joint_labelling
 from tests.answers import assert_proven
 from tests.oracles.sweep import sweep_seeds, sweep_size
@@ -331,7 +331,7 @@ def test_cases_begin_where_the_one_above_ended(monkeypatch):
     """Link scores of a case, carried over to the next, bound it no worse."""
     risen = []
 
-    def watched(case, solver, start, *rest, own=search.bound_case):
+    def watched(case, solver, start, *rest, own=best_first.bound_case):
         if start is not None and case.problem.n_links:
             bound = bound_at(case.problem, case.scores, case.warm(start).dual)
             risen.append(bound - ended[-1])
@@ -339,6 +339,6 @@ def test_cases_begin_where_the_one_above_ended(monkeypatch):
         ended.append(case.bound)
 
     ended: list[float] = []
-    monkeypatch.setattr(search, "bound_case", watched)
+    monkeypatch.setattr(best_first, "bound_case", watched)
     at.decode(joint_labelling(200, 1), replace(PLAIN, max_nodes=2))
     assert risen and max(risen) < 0.05  # 2.6 where states pay one by one

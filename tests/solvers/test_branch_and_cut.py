@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.proof import Split, nodes
-from assent.regions import Regions
-from assent.solvers import branch_and_cut
-from assent.solvers.cut_tree import CutTree
+from assent.proof.proof_tree import Split, nodes
+from assent.proof.regions import Regions
+from assent.solvers.cuts import branch_and_cut
+from assent.solvers.cuts.cut_nodes import CutTree
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 

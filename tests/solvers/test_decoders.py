@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
+from assent.compile.compiled import graph_scores
 from assent.errors import ModelError
 from tests.oracles.relaxation import naive_lp
 from tests.oracles.sweep import sweep_seeds

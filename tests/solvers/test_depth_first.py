@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.cases import PUT_AWAY, TWO_CASES
 from assent.errors import ModelError
-from assent.replay import Replay
-from assent.solvers.depth_first import DepthFirst, gave_up
-from assent.solvers.table_net import layout_of
-from assent.solvers.table_search import NO_ANSWER
+from assent.kernels.search.events import BRANCHED, PRUNED
+from assent.proof.replay import Replay
+from assent.solvers.search.depth_first import DepthFirst, gave_up
+from assent.solvers.search.depth_first_run import NO_ANSWER
+from assent.solvers.search.table_network import layout_of
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 
@@ -105,7 +105,7 @@ def test_a_wrong_claim_is_noticed():
     g, _ = labels(np.random.default_rng(2))
     claim = at.decode(g, DepthFirst()).certificate
     proof = claim.proof
-    assert claim.verify() and has(claim, TWO_CASES) and has(claim, PUT_AWAY)
+    assert claim.verify() and has(claim, BRANCHED) and has(claim, PRUNED)
     assert not replace(claim, bound=claim.bound - 0.1, value=claim.value - 0.1).verify()
     zero = replace(proof, rows=np.zeros_like(proof.rows))
     assert not replace(claim, proof=zero).verify()
@@ -114,7 +114,7 @@ def test_a_wrong_claim_is_noticed():
     for bad in (
         replace(proof, events=proof.events[:-2]),
         replace(proof, events=np.append(proof.events, 7)),
-        replace(proof, events=np.array([PUT_AWAY, 0, -3])),
+        replace(proof, events=np.array([PRUNED, 0, -3])),
         replace(proof, events=proof.events[:, None]),
         replace(proof, rows=proof.rows[:, :-1]),
         replace(proof, rows=proof.rows[0]),

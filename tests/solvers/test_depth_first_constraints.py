@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
-from assent.solvers.depth_first import DepthFirst
-from assent.solvers.search_steps import may_be_searched
-from assent.solvers.table_net import layout_of
-from assent.solvers.tabulated import find_variables
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
+from assent.solvers.auto.search_steps import may_be_searched
+from assent.solvers.direct.tabulated_problem import find_variables
+from assent.solvers.search.depth_first import DepthFirst
+from assent.solvers.search.table_network import layout_of
 from tests.answers import assert_proven
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.eliminated import Eliminated
 from assent.errors import ModelError
-from assent.solvers.elimination import find_way
+from assent.proof.elimination_proof import Eliminated
+from assent.solvers.direct.variable_elimination import find_way
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.replay import Replay
-from assent.solvers.fan_cuts import Fans
+from assent.proof.replay import Replay
+from assent.solvers.cuts.product_cuts import Fans
 from tests.answers import assert_tightened_bounds, differences_at_answers, differences_of
 from tests.oracles.sweep import sweep_seeds
 

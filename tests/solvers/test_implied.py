@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.kernels import probing, propagate
-from assent.replay import Replay
-from assent.solvers.implied_cuts import Implied
+from assent.kernels.core import propagate
+from assent.kernels.search import probing
+from assent.proof.replay import Replay
+from assent.solvers.cuts.implied_cuts import Implied
 from tests.answers import assert_tightened_bounds, differences_at_answers, differences_of
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import random_graph

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.solvers.exclusions import exclusions
-from assent.solvers.growing_program import GrowingProgram
-from assent.solvers.linear_program import build_lp
+from assent.compile.compiled import graph_scores
+from assent.solvers.cuts.cutting_plane_program import GrowingProgram
+from assent.solvers.cuts.exclusive_pairs import exclusions
+from assent.solvers.programs.linear_program import build_lp
 from tests.answers import assert_tightened_bounds, differences_at_answers
 from tests.oracles.sweep import sweep_seeds
 

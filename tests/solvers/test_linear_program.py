@@ -7,7 +7,7 @@ import signal
 import numpy as np
 import pytest
 
-from assent.problem import (
+from assent.kernels.problem import (
     CAP,
     DENSE,
     PARITY,
@@ -18,8 +18,8 @@ from assent.problem import (
     make_problem,
     make_tables,
 )
-from assent.solvers import linear_program
-from assent.solvers.linear_program import LinearProgram, build_lp, solve_lp
+from assent.solvers.programs import linear_program
+from assent.solvers.programs.linear_program import LinearProgram, build_lp, solve_lp
 from tests.oracles.enumeration import brute_force_map, lp_bound
 from tests.oracles.hulls import hull_bound, hull_lp
 from tests.oracles.random_problems import random_problem, random_scores

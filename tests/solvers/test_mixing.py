@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.compiled import graph_scores
-from assent.kernels import evaluate
-from assent.solvers import mixing
-from assent.solvers.answers import MOST_KEPT, Answers
-from assent.solvers.branch_and_cut import BranchAndCut
-from assent.solvers.growing_program import GrowingProgram
-from assent.solvers.linear_program import build_lp
-from assent.solvers.mixing import Mixing
+from assent.compile.compiled import graph_scores
+from assent.kernels.core import evaluate
+from assent.solvers.cuts import crossover
+from assent.solvers.cuts.branch_and_cut import BranchAndCut
+from assent.solvers.cuts.crossover import Mixing
+from assent.solvers.cuts.cutting_plane_program import GrowingProgram
+from assent.solvers.cuts.solution_pool import MOST_KEPT, Answers
+from assent.solvers.programs.linear_program import build_lp
 from benchmarks.constrained import budgeted_selection
 from tests.strategies import optimum
 
@@ -47,7 +47,7 @@ def test_what_answers_disagree_on_is_decided_best(seed):
     for x in inside[: 1 << 12]:
         every.take(x)
     assert value >= every.value - 1e-9
-    assert own.open > mixing.OPEN or value > before
+    assert own.open > crossover.OPEN or value > before
 
 
 def test_the_best_answers_are_kept_once():
@@ -66,7 +66,7 @@ def test_mixing_waits_for_cases_and_time(monkeypatch):
     own = Mixing(answers)
     assert not own.is_due(100)  # cases have not begun
     clock = [0.0]
-    monkeypatch.setattr(mixing.time, "process_time", lambda: clock[0])
+    monkeypatch.setattr(crossover.time, "process_time", lambda: clock[0])
     own.begin(np.zeros(12))
     answers.take(np.eye(12, dtype=np.int8)[0])  # one item of the ten that ask for one
     assert answers.x is not None
@@ -76,8 +76,8 @@ def test_mixing_waits_for_cases_and_time(monkeypatch):
 
 
 def test_a_search_that_mixes_proves_what_it_finds(monkeypatch):
-    monkeypatch.setattr(mixing, "FIRST", 0.0)
-    monkeypatch.setattr(mixing, "SHARE", 1e6)
+    monkeypatch.setattr(crossover, "FIRST", 0.0)
+    monkeypatch.setattr(crossover, "SHARE", 1e6)
     graph = budgeted_selection(16, 3)
     result = at.decode(graph, BranchAndCut())
     assert result.status is at.Status.OPTIMAL and result.certificate.verify()
@@ -86,8 +86,8 @@ def test_a_search_that_mixes_proves_what_it_finds(monkeypatch):
 
 
 def test_an_interrupt_while_mixing_ends_the_search(monkeypatch):
-    monkeypatch.setattr(mixing, "FIRST", 0.0)
-    monkeypatch.setattr(mixing, "SHARE", 1e6)
-    monkeypatch.setattr(mixing, "highs_status", lambda highs: "interrupted")
+    monkeypatch.setattr(crossover, "FIRST", 0.0)
+    monkeypatch.setattr(crossover, "SHARE", 1e6)
+    monkeypatch.setattr(crossover, "highs_status", lambda highs: "interrupted")
     result = at.decode(budgeted_selection(50, 0), BranchAndCut())
     assert "Interrupted" in result.message and result.feasible and result.certificate.verify()

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.certify import check_assignment
 from assent.errors import ModelError
+from assent.proof.certify import check_assignment
 from benchmarks.instances import load_graph
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from assent.cli.files import EXISTING_FILE, WritableFile, bad_files_reported
+from assent.cli.model_arguments import EXISTING_FILE, WritableFile, bad_files_reported
 from assent.cli.options import POSITIVE, evidence_option, seed_option
 from assent.cli.solvers import SOLVERS
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from assent.cli.files import EXISTING_FILE, WritableFile, bad_files_reported
+from assent.cli.model_arguments import EXISTING_FILE, WritableFile, bad_files_reported
 from assent.cli.options import evidence_option
 
 

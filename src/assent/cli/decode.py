@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assent.cli.files import EXISTING_FILE, EXISTING_FOLDER, WritableFile, bad_files_reported
+from assent.cli.model_arguments import (
+    EXISTING_FILE,
+    EXISTING_FOLDER,
+    WritableFile,
+    bad_files_reported,
+)
 from assent.cli.options import POSITIVE, evidence_option, seed_option
 from assent.cli.solvers import SOLVERS
 

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import click
 
-from assent.cli.files import EXISTING_FILE, EXISTING_FOLDER, WritableFile, bad_files_reported
+from assent.cli.model_arguments import (
+    EXISTING_FILE,
+    EXISTING_FOLDER,
+    WritableFile,
+    bad_files_reported,
+)
 
 
 @click.command()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assent.cli.files import EXISTING_FILE, bad_files_reported
+from assent.cli.model_arguments import EXISTING_FILE, bad_files_reported
 
 if TYPE_CHECKING:
     from assent.io import FgModel, UaiModel

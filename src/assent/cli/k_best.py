@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from assent.cli.decode import EXIT_INFEASIBLE, describe, exit_code
-from assent.cli.files import EXISTING_FILE, bad_files_reported
+from assent.cli.model_arguments import EXISTING_FILE, bad_files_reported
 from assent.cli.options import POSITIVE, evidence_option
 
 

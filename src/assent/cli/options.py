@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from assent.cli.files import EXISTING_FILE
+from assent.cli.model_arguments import EXISTING_FILE
 
 # Seconds of a time limit.
 POSITIVE = click.FloatRange(min=0, min_open=True)

@@ -10,7 +10,7 @@ from rich.table import Table
 
 import assent as at
 from assent.demo import pictures
-from assent.variables import Categorical
+from assent.model.variables import Categorical
 
 DAYS = ("Mon", "Tue", "Wed")
 HOURS = ("9", "11", "14")

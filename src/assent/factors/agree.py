@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.base import Logic, elementwise
 from assent.factors.normal_form import NormalForm
-from assent.problem import SUM
-from assent.variables import Categorical, Literals, as_literals
+from assent.kernels.problem import SUM
+from assent.model.variables import Categorical, Literals, as_literals
 
 
 class Agree(Logic):

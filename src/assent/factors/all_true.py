@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assent.factors.base import Logic, rows
 from assent.factors.normal_form import NormalForm
-from assent.problem import ANYOF, SUM
+from assent.kernels.problem import ANYOF, SUM
 
 
 class All(Logic):

@@ -34,7 +34,7 @@ class Arborescence(SentenceTree):
     formula = "chosen arcs are a tree that hangs on the root"
 
     def kernels(self) -> Kernels:
-        from assent.kernels import arborescence as kernel
+        from assent.kernels.kinds import spanning_trees as kernel
 
         return Kernels(
             kernel.maximize_arborescence,

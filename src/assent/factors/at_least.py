@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from assent.factors.counting import Counting
 from assent.factors.normal_form import NormalForm
-from assent.problem import CAP
+from assent.kernels.problem import CAP
 
 
 class AtLeast(Counting):

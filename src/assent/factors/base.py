@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.factors.normal_form import NormalForm
-from assent.problem import Float, Int32
-from assent.variables import Literals, as_literals
+from assent.kernels.problem import Float, Int32
+from assent.model.variables import Literals, as_literals
 
 if TYPE_CHECKING:
-    from assent.graph import FactorGraph
+    from assent.model.graph import FactorGraph
 
 
 SHOWN_LITERALS = 12  # a factor in words stays on a line or two

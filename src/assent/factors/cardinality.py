@@ -60,11 +60,11 @@ class Cardinality(Structure):
 
 def count_kernels() -> Kernels:
     """The kernels of factors that score the number of true literals."""
-    from assent.kernels import counts
+    from assent.kernels.kinds import count_structure
 
     return Kernels(
-        counts.maximize_counts,
-        counts.parts_counts,
-        counts.max_marginals_counts,
-        counts.marginals_counts,
+        count_structure.maximize_counts,
+        count_structure.parts_counts,
+        count_structure.max_marginals_counts,
+        count_structure.marginals_counts,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.factors.forest import Forest, all_slots, fit_states, fit_tables
-from assent.problem import Float
+from assent.kernels.problem import Float
 
 
 class Chain(Forest):

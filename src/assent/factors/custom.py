@@ -11,8 +11,8 @@ import numpy as np
 from assent.errors import ModelError
 from assent.factors.scored import slots_of
 from assent.factors.structure import Kernels, Structure
-from assent.problem import CALLBACK, STRUCTURE, Float, Int32
-from assent.variables import Categorical, Literals, as_literals
+from assent.kernels.problem import CALLBACK, STRUCTURE, Float, Int32
+from assent.model.variables import Categorical, Literals, as_literals
 
 # What evidence rules out is made this many times worse than all scores together; a function
 # that chooses it nevertheless is asked once more with the square of it.
@@ -112,7 +112,7 @@ class Custom(Structure):
 
     def callback(self) -> Any:
         """Entry from compiled loops; it lives as long as the structure does."""
-        from assent.kernels.oracle import Callback
+        from assent.kernels.core.oracle import Callback
 
         if self._entry is None:
             places, slots = int(self.start[-1]), len(self.states)

@@ -10,8 +10,8 @@ from assent.errors import ModelError
 from assent.factors.base import rows
 from assent.factors.scored import fit_table
 from assent.factors.structure import Kernels, Structure
-from assent.problem import Float, Int64
-from assent.scores import clean_scores
+from assent.kernels.problem import Float, Int64
+from assent.model.scores import clean_scores
 
 # Tables may miss the condition by rounding, relative to their entries.
 ROUNDING = 1e-12
@@ -66,7 +66,7 @@ class Cut(Structure):
             codes = np.hstack([codes, more])
         self.states, self.first = (2,) * codes.shape[1], (1,) * codes.shape[1]
         # Imported here: kernels load the compiler, which a written model does not need yet.
-        from assent.kernels.cut import cut_data
+        from assent.kernels.cut.cut_network import cut_data
 
         self.data = cut_data(n, self._ends, cut is not None)
         self._attach(graph, codes, shape)
@@ -123,10 +123,15 @@ class Cut(Structure):
         return len(self._ends) + (int(self.data[0]) if self._shared else 0)
 
     def kernels(self) -> Kernels:
-        from assent.kernels import cut
-        from assent.kernels.cut_projection import project_cut
+        from assent.kernels.cut import cut_network
+        from assent.kernels.cut.cut_projection import project_cut
 
-        return Kernels(cut.maximize_cut, cut.parts_cut, project=project_cut, blend=cut.blend_cut)
+        return Kernels(
+            cut_network.maximize_cut,
+            cut_network.parts_cut,
+            project=project_cut,
+            blend=cut_network.blend_cut,
+        )
 
 
 def clean_edges(edges: Any, n: int) -> Int64:

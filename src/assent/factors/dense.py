@@ -9,7 +9,7 @@ import numpy as np
 from assent.errors import ModelError
 from assent.factors.scored import slots_of
 from assent.factors.table import Table, refuse_empty
-from assent.problem import DENSE, Float, Int64
+from assent.kernels.problem import DENSE, Float, Int64
 
 # A table is written out in full: beyond this many joint states it is the wrong tool.
 LARGEST_TABLE = 2**24

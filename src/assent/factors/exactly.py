@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from assent.factors.counting import Counting
 from assent.factors.normal_form import NormalForm
-from assent.problem import SUM
+from assent.kernels.problem import SUM
 
 
 class Exactly(Counting):

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.scored import slots_of
 from assent.factors.structure import Kernels, Structure
-from assent.problem import Float, Int32
-from assent.scores import clean_scores
-from assent.variables import Categorical, Literals
+from assent.kernels.problem import Float, Int32
+from assent.model.scores import clean_scores
+from assent.model.variables import Categorical, Literals
 
 
 class Forest(Structure):
@@ -43,7 +43,7 @@ class Forest(Structure):
             refuse_hopeless(self.kind, self.states, numbers, counts)
         self.counted = tuple(numbers)
         # Imported here: kernels load the compiler, which a written model does not need yet.
-        from assent.kernels.tree import tree_data
+        from assent.kernels.kinds.tree_recursion import tree_data
 
         self.data = tree_data(self.states, self.parents, numbers, len(counts))
         self._attach(graph, codes, shape)
@@ -92,13 +92,13 @@ class Forest(Structure):
         ]
 
     def kernels(self) -> Kernels:
-        from assent.kernels import tree
+        from assent.kernels.kinds import tree_recursion
 
         return Kernels(
-            tree.maximize_tree,
-            tree.parts_tree,
-            tree.max_marginals_tree,
-            tree.marginals_tree,
+            tree_recursion.maximize_tree,
+            tree_recursion.parts_tree,
+            tree_recursion.max_marginals_tree,
+            tree_recursion.marginals_tree,
         )
 
 

@@ -17,9 +17,9 @@ from assent.factors.head_automaton import (
     unpacked,
 )
 from assent.factors.structure import Kernels, Structure
-from assent.problem import Float, Int32
-from assent.scores import clean_scores
-from assent.variables import Categorical
+from assent.kernels.problem import Float, Int32
+from assent.model.scores import clean_scores
+from assent.model.variables import Categorical
 
 
 class GrandparentAutomaton(Structure):

@@ -9,8 +9,8 @@ import numpy as np
 from assent.errors import ModelError
 from assent.factors.base import rows
 from assent.factors.structure import Kernels, Structure
-from assent.problem import Float
-from assent.scores import clean_scores
+from assent.kernels.problem import Float
+from assent.model.scores import clean_scores
 
 
 class HeadAutomaton(Structure):
@@ -67,7 +67,7 @@ class HeadAutomaton(Structure):
 
 def automaton_kernels() -> Kernels:
     """The kernels of automata with and without a grandparent."""
-    from assent.kernels import automaton as kernel
+    from assent.kernels.kinds import head_automata as kernel
 
     return Kernels(
         kernel.maximize_automaton,

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from assent.factors.base import Logic, elementwise
 from assent.factors.normal_form import NormalForm
-from assent.problem import CAP
-from assent.variables import as_literals, conjunction
+from assent.kernels.problem import CAP
+from assent.model.variables import as_literals, conjunction
 
 
 class Implies(Logic):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.base import Logic, rows
 from assent.factors.normal_form import NormalForm
-from assent.problem import KNAPSACK, Float
+from assent.kernels.problem import KNAPSACK, Float
 
 # Sums of weights are rounded: a knapsack filled to the brim is not overfull.
 SLACK = 1e-9

@@ -8,8 +8,8 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.factors.structure import Kernels, Structure
-from assent.problem import Int64
-from assent.variables import as_literals
+from assent.kernels.problem import Int64
+from assent.model.variables import as_literals
 
 
 class Matching(Structure):
@@ -72,18 +72,18 @@ class Matching(Structure):
         return super(Structure, self).words(row)
 
     def memory(self) -> int:
-        from assent.kernels.matching_projection import matching_memory
+        from assent.kernels.kinds.matching_projection import matching_memory
 
         return matching_memory(int(self.data[0]), int(self.data[1]))
 
     def kernels(self) -> Kernels:
-        from assent.kernels import matching
-        from assent.kernels.matching_projection import project_matching
+        from assent.kernels.kinds import bipartite_matching
+        from assent.kernels.kinds.matching_projection import project_matching
 
         return Kernels(
-            matching.maximize_matching,
-            matching.parts_matching,
-            matching.max_marginals_matching,
+            bipartite_matching.maximize_matching,
+            bipartite_matching.parts_matching,
+            bipartite_matching.max_marginals_matching,
             project=project_matching,
         )
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int32
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int32
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class NormalForm:
 
     def fill(self, scores: Float) -> Float:
         """Best points ``[m, size]`` of KNAPSACKs: by score per weight, the last item cut."""
-        from assent.kernels.knapsack import maximize_knapsack
+        from assent.kernels.kinds.knapsack_relaxation import maximize_knapsack
 
         assert self.weights is not None and self.capacity is not None
         out = np.empty(scores.shape)
@@ -67,7 +67,7 @@ class NormalForm:
 
     def project(self, points: Float) -> Float:
         """Nearest points ``[m, size]`` of the hull to ``points[m, size]``."""
-        from assent.kernels.projections import project_logic
+        from assent.kernels.kinds.logic_projections import project_logic
 
         if self.form in (PARITY, KNAPSACK):
             return self._project_apart(points)
@@ -82,7 +82,7 @@ class NormalForm:
 
     def max_marginals(self, scores: Float) -> Float:
         """Best value ``[m, size, 2]`` with each literal false and true; ``-inf`` if impossible."""
-        from assent.kernels.max_marginals import max_marginals_form
+        from assent.kernels.core.max_marginals import max_marginals_form
 
         out = np.empty((*scores.shape, 2))
         inner = np.where(self.flip, -scores, scores)
@@ -94,7 +94,7 @@ class NormalForm:
 
     def marginals(self, scores: Float, temperature: float) -> tuple[Float, Float]:
         """Log-partition ``[m]`` (times temperature) and probabilities ``[m, size]``."""
-        from assent.kernels.marginals import marginals_form
+        from assent.kernels.core.marginals import marginals_form
 
         value, out = np.empty(len(scores)), np.empty(scores.shape)
         inner = np.where(self.flip, -scores, scores)
@@ -106,8 +106,8 @@ class NormalForm:
 
     def _project_apart(self, points: Float) -> Float:
         """Projection onto parity polytopes and knapsacks, factor by factor."""
-        from assent.kernels.knapsack import project_knapsack
-        from assent.kernels.parity import project_parity
+        from assent.kernels.kinds.knapsack_relaxation import project_knapsack
+        from assent.kernels.kinds.parity_hull import project_parity
 
         inputs = np.where(self.flip, 1.0 - points, points)
         out = np.empty(points.shape)

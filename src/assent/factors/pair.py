@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.factors.base import Factor, check_temperature, elementwise
-from assent.problem import Float
-from assent.scores import clean_scores, fit_scores
-from assent.variables import as_literals
+from assent.kernels.problem import Float
+from assent.model.scores import clean_scores, fit_scores
+from assent.model.variables import as_literals
 
 # The four joint truth values of two literals, in the order their scores are compared.
 _CORNERS = np.array([[False, False], [True, False], [False, True], [True, True]])
@@ -66,7 +66,7 @@ class Pair(Factor):
 
     def project(self, points: Float, pair_scores: Float) -> tuple[Float, Float]:
         """Minimise ``½‖z − points‖² − pair_scores·w``: returns ``z[m, 2]`` and ``w[m]``."""
-        from assent.kernels.projections import project_pair
+        from assent.kernels.kinds.logic_projections import project_pair
 
         z = np.empty(points.shape)
         for (a, b), c, out in zip(points, pair_scores, z, strict=True):
@@ -75,7 +75,7 @@ class Pair(Factor):
 
     def max_marginals(self, scores: Float, pair_scores: Float) -> Float:
         """Best value with each literal false and true, ``[m, 2, 2]``."""
-        from assent.kernels.max_marginals import max_marginals_pair
+        from assent.kernels.core.max_marginals import max_marginals_pair
 
         out = np.empty((len(scores), 2, 2))
         for own, c, best in zip(scores, pair_scores, out, strict=True):
@@ -86,7 +86,7 @@ class Pair(Factor):
         self, scores: Float, pair_scores: Float, temperature: float = 1.0
     ) -> tuple[Float, Float]:
         """Log-partition ``[m]`` (times temperature); probabilities ``[m, 3]`` of a, b and both."""
-        from assent.kernels.marginals import marginals_pair
+        from assent.kernels.core.marginals import marginals_pair
 
         value, out = np.empty(len(scores)), np.empty((len(scores), 3))
         heat = check_temperature(temperature)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assent.factors.base import Logic, rows
 from assent.factors.normal_form import NormalForm
-from assent.problem import PARITY
+from assent.kernels.problem import PARITY
 
 
 class Parity(Logic):

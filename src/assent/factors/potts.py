@@ -9,8 +9,8 @@ import numpy as np
 from assent.errors import ModelError
 from assent.factors.scored import slots_of
 from assent.factors.table import Table
-from assent.problem import POTTS, Float, Int64
-from assent.variables import Categorical
+from assent.kernels.problem import POTTS, Float, Int64
+from assent.model.variables import Categorical
 
 
 class Potts(Table):

@@ -34,7 +34,7 @@ class ProjectiveTree(SentenceTree):
     formula = "chosen arcs are a tree that hangs on the root, and none cross"
 
     def kernels(self) -> Kernels:
-        from assent.kernels import projective as kernel
+        from assent.kernels.kinds import projective_chart as kernel
 
         return Kernels(
             kernel.maximize_projective,

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.factors.base import SHOWN_LITERALS, Factor
-from assent.problem import Float, Int32
-from assent.scores import clean_scores
-from assent.variables import Categorical, Literals, as_literals
+from assent.kernels.problem import Float, Int32
+from assent.model.scores import clean_scores
+from assent.model.variables import Categorical, Literals, as_literals
 
 
 class Scored(Factor):

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.factors.structure import Structure
-from assent.problem import Float, Int32
-from assent.scores import clean_scores
-from assent.variables import Categorical, Literals
+from assent.kernels.problem import Float, Int32
+from assent.model.scores import clean_scores
+from assent.model.variables import Categorical, Literals
 
 Index = NDArray[np.int64]
 

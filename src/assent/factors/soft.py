@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.base import Factor, Logic
 from assent.factors.structure import Structure
-from assent.problem import Float
+from assent.kernels.problem import Float
 
 
 class Soft(Structure):

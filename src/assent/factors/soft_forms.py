@@ -14,8 +14,8 @@ from assent.factors.knapsack import Knapsack
 from assent.factors.scored import Scored, slots_of
 from assent.factors.soft import Soft, SoftCount, check_rule, clean_penalty
 from assent.factors.structure import Kernels
-from assent.problem import ANYOF, CAP, KNAPSACK, PARITY, Float
-from assent.variables import Literals
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float
+from assent.model.variables import Literals
 
 
 def choose(rule: Any, penalty: Any) -> Any:
@@ -99,7 +99,7 @@ class OutputSoft(Soft):
         return parts.reshape(self.shape)
 
     def kernels(self) -> Kernels:
-        from assent.kernels import soft_output
+        from assent.kernels.kinds import soft_output
 
         return Kernels(
             soft_output.maximize_output,
@@ -140,13 +140,13 @@ class AgreeSoft(Soft):
         return Scored.words(self, row).replace("Soft(", "Soft(Agree(", 1) + ")"
 
     def kernels(self) -> Kernels:
-        from assent.kernels import soft_agree
+        from assent.kernels.kinds import soft_agreement
 
         return Kernels(
-            soft_agree.maximize_agree,
-            soft_agree.parts_agree,
-            soft_agree.max_marginals_agree,
-            soft_agree.marginals_agree,
+            soft_agreement.maximize_agree,
+            soft_agreement.parts_agree,
+            soft_agreement.max_marginals_agree,
+            soft_agreement.marginals_agree,
         )
 
 
@@ -165,13 +165,13 @@ class MatrixSoft(AgreeSoft):
         return parts.reshape(*self.shape, *self.states)
 
     def kernels(self) -> Kernels:
-        from assent.kernels import soft_matrix
+        from assent.kernels.kinds import soft_agreement_matrix
 
         return Kernels(
-            soft_matrix.maximize_matrix,
-            soft_matrix.parts_matrix,
-            soft_matrix.max_marginals_matrix,
-            soft_matrix.marginals_matrix,
+            soft_agreement_matrix.maximize_matrix,
+            soft_agreement_matrix.parts_matrix,
+            soft_agreement_matrix.max_marginals_matrix,
+            soft_agreement_matrix.marginals_matrix,
         )
 
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from assent.factors.base import check_temperature
 from assent.factors.scored import Scored
-from assent.problem import STRUCTURE, Float, Int32
+from assent.kernels.problem import STRUCTURE, Float, Int32
 
 if TYPE_CHECKING:
-    from assent.graph import FactorGraph
+    from assent.model.graph import FactorGraph
 
 
 class Kernels(NamedTuple):
@@ -74,7 +74,7 @@ class Structure(Scored):
         By the kind's own projection if it has one, else by the active set.  Returns them and the
         value of the inner parts at each.
         """
-        from assent.kernels.structure_questions import project_structure
+        from assent.kernels.core.structure_questions import project_structure
 
         return project_structure(self, points, scores)
 

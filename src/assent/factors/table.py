@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.base import check_temperature
 from assent.factors.scored import Scored
-from assent.problem import Float, Int32, Int64
+from assent.kernels.problem import Float, Int32, Int64
 
 
 class Table(Scored):
@@ -37,7 +37,8 @@ class Table(Scored):
 
         Returns them and the value of the inner part at each.
         """
-        from assent.kernels import active_set, vertices
+        from assent.kernels.ad3 import active_set
+        from assent.kernels.core import vertices
 
         slots = vertices.make_slots(self.states, self.first)
         support = vertices.make_support(slots, len(points))
@@ -73,7 +74,7 @@ class Table(Scored):
 
     def max_marginals(self, links: Float, scores: Float) -> list[Float]:
         """Best value with each state of each slot fixed, ``[m, states]`` per slot."""
-        from assent.kernels.tables import max_marginals_dense
+        from assent.kernels.kinds.table_scores import max_marginals_dense
 
         start, flat, tables = self._kernel_view(links, scores)
         out = np.empty(flat.shape)
@@ -85,7 +86,7 @@ class Table(Scored):
         self, links: Float, scores: Float, temperature: float = 1.0
     ) -> tuple[Float, list[Float]]:
         """Log-partition ``[m]`` (times temperature), probabilities ``[m, states]`` per slot."""
-        from assent.kernels.tables import marginals_dense
+        from assent.kernels.kinds.table_scores import marginals_dense
 
         start, flat, tables = self._kernel_view(links, scores)
         value, out = np.empty(len(flat)), np.empty(flat.shape)

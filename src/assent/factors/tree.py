@@ -9,8 +9,8 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.factors.forest import Forest, all_slots, fit_tables
-from assent.problem import Float
-from assent.scores import clean_scores
+from assent.kernels.problem import Float
+from assent.model.scores import clean_scores
 
 
 class Tree(Forest):
@@ -77,7 +77,7 @@ def clean_parents(parents: Sequence[int], n: int) -> list[int]:
         raise ModelError(f"Tree: parents are {n} whole numbers, one per variable, got {parents!r}")
     if array.min() < -1 or array.max() >= n:
         raise ModelError(f"Tree: a parent is a position 0..{n - 1} or -1, got {parents!r}")
-    from assent.kernels.tree import children_first
+    from assent.kernels.kinds.tree_recursion import children_first
 
     reached = children_first([n if p < 0 else int(p) for p in array])
     if len(reached) < n:

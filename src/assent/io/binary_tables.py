@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from assent.factors.at_least_one import AtLeastOne
 from assent.factors.exactly_one import ExactlyOne
 from assent.factors.pair import Pair
-from assent.graph import FactorGraph
-from assent.variables import Literals
+from assent.model.graph import FactorGraph
+from assent.model.variables import Literals
 
 
 def add_scores(

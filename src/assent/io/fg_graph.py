@@ -19,9 +19,9 @@ from assent.factors.exactly_one import ExactlyOne
 from assent.factors.implies import Implies
 from assent.factors.knapsack import Knapsack
 from assent.factors.pair import Pair
-from assent.graph import FactorGraph
 from assent.io.fg import CODES, TYPES, FgModel
-from assent.variables import Categorical, Literals
+from assent.model.graph import FactorGraph
+from assent.model.variables import Categorical, Literals
 
 # How each type reads literals[m, n] and numbers[m, …]; outputs and conclusions come last.
 _READ_AS: dict[str, Callable[[Literals, NDArray[np.float64]], Factor]] = {

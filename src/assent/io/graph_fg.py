@@ -11,10 +11,10 @@ from assent.errors import ModelError
 from assent.factors.base import Logic
 from assent.factors.pair import Pair
 from assent.factors.table import Table
-from assent.graph import FactorGraph
 from assent.io.fg import FgModel, Triple
-from assent.problem import ANYOF, CAP, KNAPSACK, SUM
-from assent.variables import Categorical
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, SUM
+from assent.model.graph import FactorGraph
+from assent.model.variables import Categorical
 
 
 def fg_from_graph(graph: FactorGraph) -> FgModel:

@@ -13,8 +13,8 @@ from assent.errors import ModelError
 from assent.factors.base import Factor, Logic
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
-from assent.graph import FactorGraph
 from assent.io.uai import UaiModel
+from assent.model.graph import FactorGraph
 
 # The table of a constraint grows with its variables' states; beyond this a file explodes.
 _MOST_ENTRIES = 2**16

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.graph import FactorGraph
 from assent.io.fg import read_fg, write_fg
 from assent.io.fg_graph import fg_to_graph
 from assent.io.graph_fg import fg_from_graph
@@ -21,6 +20,7 @@ from assent.io.text import FormatError, PathLike, read_text
 from assent.io.uai import UaiModel, read_uai, write_evidence, write_uai
 from assent.io.uai_graph import uai_order, uai_to_graph
 from assent.io.wcsp import read_wcsp
+from assent.model.graph import FactorGraph
 
 if TYPE_CHECKING:
     from assent.logic.rules_file import RuleModel

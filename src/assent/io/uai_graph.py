@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from assent.factors.dense import Dense
 from assent.factors.potts import Potts
-from assent.graph import FactorGraph
 from assent.io import binary_tables
 from assent.io.uai import UaiModel
-from assent.variables import Categorical, Literals, as_literals
+from assent.model.graph import FactorGraph
+from assent.model.variables import Categorical, Literals, as_literals
 
 Arrays = dict[int, Literals | Categorical]  # the variables by number of states, 2 for binary ones
 

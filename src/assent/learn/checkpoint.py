@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.learn.trace import LearningTrace, Record, Step
-from assent.problem import Float
+from assent.kernels.problem import Float
+from assent.learn.training_trace import LearningTrace, Record, Step
 
 VERSION = 2
 # Names of what belongs to the record; no state has fields that begin so.

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from assent.errors import ModelError
-from assent.learn.driver import Training, train
+from assent.kernels.problem import Float
 from assent.learn.examples import Examples
-from assent.learn.protocol import Trainer
-from assent.models.base import Model
+from assent.learn.trainer import Trainer
+from assent.learn.training_loop import Training, train
+from assent.models.joint_model import Model
 from assent.models.losses import Loss
-from assent.problem import Float
 
 _PARAMETERS = (
     "model", "trainer", "loss", "outside", "keep", "measure_every", "patience", "n_jobs",
@@ -214,7 +214,7 @@ class StructuredPredictor:
 
     def save(self, path: str | Path) -> None:
         """Write model and weights to a file (``.npz``): arrays and JSON, nothing pickled."""
-        from assent.learn.files import write_predictor
+        from assent.learn.model_files import write_predictor
 
         self._require_fitted()
         write_predictor(path, self)
@@ -227,7 +227,7 @@ class StructuredPredictor:
             path: the file.
             model: for models that hold functions (`GraphModel`), the model it was made with.
         """
-        from assent.learn.files import read_predictor
+        from assent.learn.model_files import read_predictor
 
         return read_predictor(path, model)
 

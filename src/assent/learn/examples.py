@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.errors import ModelError
-from assent.models.base import Model, count_threads, in_order
+from assent.kernels.problem import Float
 from assent.models.example import Example
+from assent.models.joint_model import Model, count_threads, in_order
 from assent.models.losses import Hamming, Loss
-from assent.problem import Float
 
 # The power iteration stops when the norm of F moves by less, relatively.
 NORM_TOLERANCE = 1e-9

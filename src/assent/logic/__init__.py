@@ -21,7 +21,7 @@ Predicates name variables of a graph, relations are data, rules join them with `
 from __future__ import annotations
 
 from assent.logic.domains import Domain
-from assent.logic.explain import Explanation, Finding, Report
+from assent.logic.explanations import Explanation, Finding, Report
 from assent.logic.expressions import Variable, variables
 from assent.logic.formulas import (
     Definition,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
+from assent.kernels.problem import Int32
 from assent.logic.domains import Domain, Positions, translate
 from assent.logic.expressions import (
     ARITHMETIC,
@@ -25,7 +26,6 @@ from assent.logic.expressions import (
 )
 from assent.logic.formulas import Atom, Comparison, Formula, Junction, Not
 from assent.logic.predicates import FALSE, TRUE
-from assent.problem import Int32
 
 LARGEST_KEY = 2**62  # combinations of values are numbered by 64-bit integers
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.kernels.problem import Int32, Int64
 from assent.logic.bindings import Bindings
-from assent.logic.draft import DEFINITION, Draft
 from assent.logic.formulas import AT_LEAST, AT_MOST, EXACTLY
+from assent.logic.literal_rows import Part, Sums, as_disjunctions, coordinate
 from assent.logic.naming import name_any, name_difference, name_equal
 from assent.logic.predicates import FALSE, TRUE
-from assent.logic.rows import Part, Sums, as_disjunctions, coordinate
-from assent.problem import Int32, Int64
+from assent.logic.rule_draft import DEFINITION, Draft
 
 
 def require_count(draft: Draft, op: str, k: int, found: Sums, table: Bindings) -> None:

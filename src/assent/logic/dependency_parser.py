@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.graph import FactorGraph
+from assent.kernels.problem import Float
 from assent.logic.domains import Domain
 from assent.logic.expressions import variables
 from assent.logic.formulas import exists, exists_one, one_of
 from assent.logic.predicates import Predicate, predicate, table, tuple_positions
 from assent.logic.rules import Rules
-from assent.problem import Float
+from assent.model.graph import FactorGraph
 
 
 @dataclass(frozen=True, eq=False)

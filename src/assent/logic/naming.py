@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.kernels.problem import Int32
 from assent.logic.bindings import Bindings
-from assent.logic.draft import CONSTRAINT, DEFINITION, Draft
+from assent.logic.literal_rows import Disjunctions, coordinate
 from assent.logic.predicates import FALSE, TRUE
-from assent.logic.rows import Disjunctions, coordinate
-from assent.problem import Int32
+from assent.logic.rule_draft import CONSTRAINT, DEFINITION, Draft
 
 
 def require_literals(draft: Draft, lits: Int32, table: Bindings, role: str = CONSTRAINT) -> None:

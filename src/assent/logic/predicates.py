@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.graph import FactorGraph
+from assent.kernels.problem import Int32
 from assent.logic.domains import Domain, Positions
 from assent.logic.expressions import Lookup, check_arity, expression
 from assent.logic.formulas import Atom
-from assent.problem import Int32
-from assent.scores import clean_scores
-from assent.variables import Categorical, Literals, as_literals
+from assent.model.graph import FactorGraph
+from assent.model.scores import clean_scores
+from assent.model.variables import Categorical, Literals, as_literals
 
 # A literal is an integer whose negation is ``~``; so are the two constants.
 TRUE = np.int32(2**31 - 1)

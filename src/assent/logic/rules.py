@@ -9,14 +9,10 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.factors.base import Factor
-from assent.graph import FactorGraph, Handle
 from assent.logic.bindings import Bindings, Scope, evaluate
-from assent.logic.compile import relevant_bindings, require, require_definition, weigh
 from assent.logic.domains import Domain, narrowest
-from assent.logic.draft import Batch, Draft, Store
-from assent.logic.explain import Explanation, Report, explain
+from assent.logic.explanations import Explanation, Report, explain
 from assent.logic.expressions import Absolute, Arithmetic, Expression, Lookup, Variable, expression
-from assent.logic.factors import make_factor
 from assent.logic.formulas import (
     Atom,
     Comparison,
@@ -29,6 +25,10 @@ from assent.logic.formulas import (
     free_variables,
     negation_normal,
 )
+from assent.logic.ground_factors import make_factor
+from assent.logic.grounding import relevant_bindings, require, require_definition, weigh
+from assent.logic.rule_draft import Batch, Draft, Store
+from assent.model.graph import FactorGraph, Handle
 
 if TYPE_CHECKING:
     from assent.result import Result

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assent.graph import FactorGraph
 from assent.io.text import FormatError, PathLike, read_text
 from assent.logic.rules import LIMIT, Rules
 from assent.logic.statements import Reader, RuleModel
 from assent.logic.syntax import Token, tokens_of
+from assent.model.graph import FactorGraph
 
 __all__ = ["RuleModel", "load_rules", "read_rules"]
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.graph import FactorGraph
 from assent.io.text import FormatError, PathLike
+from assent.kernels.problem import Float
 from assent.logic import formulas as f
 from assent.logic.data_files import DataFile, find_file, members, read_data
 from assent.logic.domains import Domain
 from assent.logic.predicates import FALSE, TRUE, Predicate, Table, flat_keys, relation
 from assent.logic.rules import Rules
 from assent.logic.syntax import STARTS, Parser, Token
-from assent.problem import Float
-from assent.variables import Literals
+from assent.model.graph import FactorGraph
+from assent.model.variables import Literals
 
 if TYPE_CHECKING:
     from assent.result import Result

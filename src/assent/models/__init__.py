@@ -1,15 +1,15 @@
 """Joint feature maps: from inputs, outputs and weights to scores over a structure."""
 
-from assent.models.base import Model
-from assent.models.cut import CutInput, CutModel, CutSpace
+from assent.models.cut_model import CutInput, CutModel, CutSpace
 from assent.models.example import Example, LinearExample
-from assent.models.graph import GraphInput, GraphModel, GraphSpace, Part
+from assent.models.graph_model import GraphInput, GraphModel, GraphSpace, Part
+from assent.models.joint_model import Model
 from assent.models.kernel_chain import Gaussian, KernelChainModel, Polynomial
 from assent.models.losses import Hamming, LabelCosts, Loss, WeightedHamming
-from assent.models.matching import MatchingModel, MatchingSpace
+from assent.models.matching_model import MatchingModel, MatchingSpace
 from assent.models.space import Rows, Space
 from assent.models.structure_space import StructureSpace
-from assent.models.tree import ChainModel, TreeInput, TreeModel
+from assent.models.tree_model import ChainModel, TreeInput, TreeModel
 from assent.models.tree_space import TreeSpace
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from assent.problem import Float
+from assent.kernels.problem import Float
 
 MOST_STEPS = 200
 MOST_HALVINGS = 40

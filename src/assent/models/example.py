@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
+from assent.kernels.problem import Float
 from assent.models.space import Space
-from assent.problem import Float
 
 
 class Example(ABC):

@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from assent import certify
 from assent.binarize import Binarized, binarize
 from assent.decode import decode
 from assent.errors import ModelError
 from assent.factors.pair import Pair
 from assent.factors.table import Table
-from assent.graph import FactorGraph, Handle
+from assent.kernels.problem import Float, Scores
+from assent.model.graph import FactorGraph, Handle
+from assent.model.variables import Categorical, Literals
 from assent.models.equalities import nearest_with_equalities
 from assent.models.space import Rows, Space
-from assent.problem import Float, Scores
 from assent.project import project
+from assent.proof import certify
 from assent.result import Result, Status
-from assent.solvers.ad3 import AD3
-from assent.variables import Categorical, Literals
+from assent.solvers.ad3.ad3 import AD3
 
 # Coordinates up to which equations are written as dense arrays: Newton's method then takes a
 # fraction of a millisecond, where consensus takes hundreds of iterations.
@@ -182,7 +182,7 @@ def rows_over(graph: FactorGraph, codes: Any) -> Rows | None:
     """
     from scipy.sparse import csr_array, vstack
 
-    from assent.solvers.linear_program import build_lp
+    from assent.solvers.programs.linear_program import build_lp
 
     compiled = graph.compile()
     problem, column = compiled.problem, compiled.column_of()[np.maximum(codes, 0)]

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from assent.errors import ModelError
-from assent.models.base import Model
+from assent.kernels.problem import Float, Int64
 from assent.models.example import Example
+from assent.models.joint_model import Model
 from assent.models.losses import Loss
-from assent.models.tree import (
+from assent.models.tree_model import (
     all_labels,
     clean_features,
     count_equal,
@@ -21,7 +22,6 @@ from assent.models.tree import (
     label_values,
 )
 from assent.models.tree_space import TreeSpace, chain_space
-from assent.problem import Float, Int64
 
 
 class Kernel(Protocol):

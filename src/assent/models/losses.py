@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from assent.errors import ModelError
-from assent.problem import Float
+from assent.kernels.problem import Float
 
 
 class Loss(Protocol):

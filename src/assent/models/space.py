@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from assent.models.hull import nearest_in_hull
-from assent.problem import Float
+from assent.kernels.problem import Float
+from assent.models.hull_projection import nearest_in_hull
 
 
 class Rows(NamedTuple):

@@ -8,8 +8,8 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.factors.structure import Structure
+from assent.kernels.problem import Float
 from assent.models.space import Space
-from assent.problem import Float
 
 
 class StructureSpace(Space):
@@ -62,7 +62,7 @@ class StructureSpace(Space):
     def project_again(self, point: Float, memory: Float) -> Float:
         if not self.memory:
             return self.project(point)
-        from assent.kernels.structure_questions import project_from
+        from assent.kernels.core.structure_questions import project_from
 
         return project_from(self.structure, point, self._forbidden[0], memory)[0]
 

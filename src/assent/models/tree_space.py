@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from assent.kernels.problem import Float, Int32
 from assent.models.space import Rows, Space
-from assent.problem import Float, Int32
 
 
 class TreeSpace(Space):
@@ -33,11 +33,11 @@ class TreeSpace(Space):
     abilities = ("maximize", "project", "marginals", "rows")
 
     def __init__(self, states: Sequence[int], parents: Sequence[int]) -> None:
-        from assent.kernels import tree
+        from assent.kernels.kinds import tree_recursion
 
         self.states, self.parents = tuple(states), tuple(parents)
         self.start: Int32 = np.concatenate([[0], np.cumsum(self.states)]).astype(np.int32)
-        self.data = tree.tree_data(self.states, self.parents)
+        self.data = tree_recursion.tree_data(self.states, self.parents)
         for array in (self.start, self.data):
             array.flags.writeable = False
         self.nodes = int(self.start[-1])
@@ -48,7 +48,7 @@ class TreeSpace(Space):
              for (k, top), parent in zip(shapes, self.parents, strict=True)] + [np.zeros(1, bool)]
         )  # fmt: skip
         self.size = self.nodes + int(self._is_edge.sum())
-        self._kernels = tree
+        self._kernels = tree_recursion
 
     def table_shapes(self) -> list[tuple[int, int]]:
         """Shapes of the nodes' tables, ``(states, parent's states)``; a root's has one column."""
@@ -68,15 +68,15 @@ class TreeSpace(Space):
         return states
 
     def project(self, point: Float) -> Float:
-        from assent.kernels.structure_questions import project_slots
+        from assent.kernels.core.structure_questions import project_slots
 
         return project_slots(self._slots, point)
 
     @cached_property
     def _slots(self) -> Any:
         """Nodes and edges as slots of one structure."""
-        from assent.kernels.marked_tree import maximize_marked_tree
-        from assent.kernels.structure_questions import make_slots
+        from assent.kernels.core.structure_questions import make_slots
+        from assent.kernels.kinds.edge_marked_tree import maximize_marked_tree
 
         areas = [k * top for (k, top), parent in
                  zip(self.table_shapes(), self.parents, strict=True) if parent >= 0]  # fmt: skip

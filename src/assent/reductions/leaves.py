@@ -9,11 +9,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.problem import SUM, Float, Int32, Int64, Problem, Scores
-from assent.reductions.choices import find_choices, logic_groups
-from assent.reductions.over_two import over_two
+from assent.kernels.problem import SUM, Float, Int32, Int64, Problem, Scores
+from assent.reductions.dense_tables import Slot, no_scores, written_tables
+from assent.reductions.exclusive_literals import find_choices, logic_groups
+from assent.reductions.pairwise_tables import over_two
 from assent.reductions.reduction import Reduction, Step
-from assent.reductions.written_tables import Slot, no_scores, written_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Leaves:
 
     Example:
         >>> import assent as at
-        >>> from assent.compiled import graph_scores
+        >>> from assent.compile.compiled import graph_scores
         >>> g = at.FactorGraph()
         >>> x = g.binary(2, scores=[1.0, 2.0])
         >>> rule = g.add(at.Pair(x[0], x[1], scores=-2.0))

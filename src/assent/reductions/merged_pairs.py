@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.factors.pair import Pair
-from assent.problem import Float, Int32, Int64
-from assent.reductions.draft import Draft
+from assent.kernels.problem import Float, Int32, Int64
+from assent.reductions.rewritten_graph import Draft
 
 
 class _Terms(NamedTuple):

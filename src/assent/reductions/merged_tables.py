@@ -9,8 +9,8 @@ import numpy as np
 
 from assent.factors.base import Factor
 from assent.factors.table import Table
-from assent.problem import DENSE, Float, Int32, Int64
-from assent.reductions.draft import Draft
+from assent.kernels.problem import DENSE, Float, Int32, Int64
+from assent.reductions.rewritten_graph import Draft
 
 # A table counts as a sum if this part of its largest entry is all that is left.
 ROUNDED = 1e-14

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from assent.factors.base import Logic
 from assent.factors.exactly_one import ExactlyOne
-from assent.problem import ANYOF, KNAPSACK, Int32
-from assent.reductions.draft import Draft
+from assent.kernels.problem import ANYOF, KNAPSACK, Int32
 from assent.reductions.merged_pairs import merge_pairs
 from assent.reductions.merged_tables import merge_tables
 from assent.reductions.reduction import Reduction, Step
+from assent.reductions.rewritten_graph import Draft
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Merges:
 
     Example:
         >>> import assent as at
-        >>> from assent.compiled import graph_scores
+        >>> from assent.compile.compiled import graph_scores
         >>> g = at.FactorGraph()
         >>> x = g.binary(3)
         >>> rule = g.add(at.Pair(x[[0, 1, 1]], x[[1, 0, 2]], scores=[1.0, 2.0, 0.0]))

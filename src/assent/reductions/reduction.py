@@ -10,9 +10,9 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.closure import Closure
-from assent.compiled import Compiled, Conflict, GraphScores
-from assent.problem import Float, Int32, Int64, Scores
+from assent.compile.closure import Closure
+from assent.compile.compiled import Compiled, Conflict, GraphScores
+from assent.kernels.problem import Float, Int32, Int64, Scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Reduction:
 
     Example:
         >>> import assent as at
-        >>> from assent.compiled import graph_scores
+        >>> from assent.compile.compiled import graph_scores
         >>> g = at.FactorGraph()
         >>> rule = g.add(at.ExactlyOne(g.binary(3)))
         >>> start = Reduction.of(g.compile(), graph_scores(g))

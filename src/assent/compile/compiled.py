@@ -1,0 +1,503 @@
+"""From a written graph to the flat problem, and back.
+
+Compilation (1) lists all factors, those implied by categorical variables included, (2) closes
+evidence and forbidden values under unit propagation, (3) drops what is fixed or satisfied and
+writes the rest in normal form, (4) groups it into flat arrays.  A :class:`Compiled` remembers
+where everything went, so that scores flow in and answers and dual points flow back out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile import logic_placement, pair_placement, table_placement
+from assent.compile.explain import Explainer, Step
+from assent.compile.logic_placement import FREE, Placed, Rows
+from assent.compile.pair_placement import PlacedPairs
+from assent.compile.structure_placement import Settled, settled_value
+from assent.compile.table_placement import PlacedTables, Unary
+from assent.errors import ModelError
+from assent.factors.exactly_one import ExactlyOne
+from assent.factors.pair import Pair
+from assent.factors.scored import Scored
+from assent.factors.structure import Structure
+from assent.kernels.problem import DualPoint, Float, Int32, Int64, Problem, Scores, make_problem
+from assent.model.graph import FactorGraph, Handle, Variable
+from assent.model.scores import clean_scores, fit_scores
+from assent.model.variables import Categorical, Literals
+
+
+@dataclass(frozen=True)
+class GraphScores:
+    """Scores as written: ``theta`` per coordinate, one array per batch of pairs and of tables."""
+
+    theta: Float
+    pairs: tuple[Float, ...]
+    tables: tuple[Float, ...]
+    constant: float
+
+    def forbids(self) -> Forbids:
+        """Where scores are ``-inf``; the pattern decides what is compiled."""
+        return Forbids(
+            np.flatnonzero(self.theta == -np.inf),
+            tuple(np.flatnonzero(a == -np.inf) for a in self.pairs),
+            tuple(np.flatnonzero(a == -np.inf) for a in self.tables),
+        )
+
+    def zeroed(self) -> GraphScores:
+        """All scores zero, but what is forbidden stays so."""
+        return GraphScores(
+            np.where(np.isneginf(self.theta), -np.inf, 0.0),
+            tuple(np.where(np.isneginf(a), -np.inf, 0.0) for a in self.pairs),
+            tuple(np.where(np.isneginf(a), -np.inf, 0.0) for a in self.tables),
+            0.0,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Forbids:
+    """Where scores are ``-inf``: flat indices, array by array (there are few as a rule)."""
+
+    theta: Int64
+    pairs: tuple[Int64, ...]
+    tables: tuple[Int64, ...]
+
+    def same_as(self, other: Forbids) -> bool:
+        """Whether the same scores are forbidden."""
+        mine = (self.theta, *self.pairs, *self.tables)
+        theirs = (other.theta, *other.pairs, *other.tables)
+        return all(
+            len(a) == len(b) and (not len(a) or np.array_equal(a, b))
+            for a, b in zip(mine, theirs, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Why no assignment exists: the steps from evidence to a factor that cannot hold, in words."""
+
+    reasons: tuple[str, ...]
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled graph.
+
+    Attributes:
+        problem: the flat problem over the free coordinates.
+        blocks: all batches of factors, those of categorical variables last.
+        fixed: ``[N]`` -1 for a free coordinate, else its value.
+        conflict: set when propagation proved that nothing is feasible.
+        own_pair: the graph's own pair scores end to end, if they need no change to be flat.
+    """
+
+    graph: FactorGraph
+    problem: Problem
+    blocks: tuple[Handle, ...]
+    fixed: NDArray[np.int8]
+    evidence: Int32  # codes of the literals that evidence makes true
+    forbids: Forbids
+    placed: tuple[Placed, ...]
+    placed_pairs: tuple[PlacedPairs, ...]
+    placed_tables: tuple[PlacedTables, ...]
+    unary_tables: tuple[Unary, ...]
+    settled: tuple[Settled, ...]
+    conflict: Conflict | None
+    own_pair: Float | None = None
+
+    # ------------------------------------------------------------ scores in
+
+    def flat_scores(self, scores: GraphScores) -> Scores:
+        """The scores of the flat problem; the structure stays as it is."""
+        if self.own_pair is not None:
+            return Scores(scores.theta, self._joined_pairs(scores), scores.constant)
+        with np.errstate(invalid="ignore"):
+            constant = scores.constant + float(scores.theta[self.fixed == 1].sum())
+        theta = scores.theta[self.free]
+        column = self.column_of()
+        pair = []
+        for placed, values in zip(self.placed_pairs, scores.pairs, strict=True):
+            codes = self.blocks[placed.block].factor.codes
+            constant += pair_placement.score_singles(placed, values, column, theta)
+            constant += float(values[placed.earned].sum())
+            kept_codes = codes if placed.kept is None else codes[placed.kept]
+            kept = values if placed.kept is None else values[placed.kept]
+            flat, extra = pair_placement.fold_negations(kept_codes, kept, column, theta)
+            pair.append(flat)
+            constant += extra
+        by_block = self._table_scores(scores)
+        for part in self.unary_tables:
+            constant += table_placement.score_unary(part, by_block[part.block], column, theta)
+        for done in self.settled:
+            factor = self.blocks[done.block].factor
+            assert isinstance(factor, Structure)
+            constant += settled_value(factor, done, by_block[done.block])
+        return Scores(
+            theta,
+            np.concatenate([np.zeros(0), *pair]),
+            constant,
+            table_placement.flat_table_scores(self.placed_tables, self.problem.tables, by_block),
+        )
+
+    def _joined_pairs(self, scores: GraphScores) -> Float:
+        """Pair scores of a graph in which nothing is fixed or negated: as written, end to end."""
+        assert self.own_pair is not None
+        written = [pair_placement.pair_of(self.blocks[part.block]) for part in self.placed_pairs]
+        if all(f.scores is own for f, own in zip(written, scores.pairs, strict=True)):
+            return self.own_pair
+        return np.concatenate([np.zeros(0), *scores.pairs])
+
+    def _table_scores(self, scores: GraphScores) -> dict[int, Float]:
+        """Scores of tables by the number of their batch."""
+        numbers = [i for i, b in enumerate(self.blocks) if isinstance(b.factor, Scored)]
+        return dict(zip(numbers, scores.tables, strict=True))
+
+    def same_model_as(self, other: Compiled) -> bool:
+        """Whether both were compiled from the same graph in the same state."""
+        count = len(self.graph.handles)
+        return (
+            self.graph is other.graph
+            and self.blocks[:count] == other.blocks[:count]
+            and len(self.blocks) == len(other.blocks)
+            and len(self.fixed) == len(other.fixed)
+            and np.array_equal(self.evidence, other.evidence)
+        )
+
+    @cached_property
+    def free(self) -> Int64:
+        """``[n]`` the coordinate of each column of the problem."""
+        return np.flatnonzero(self.fixed == FREE)
+
+    def column_of(self) -> Int64:
+        """``[N]`` column of each coordinate in the flat problem, -1 if it is fixed."""
+        column = np.full(len(self.fixed), -1, np.int64)
+        column[self.free] = np.arange(self.problem.n)
+        return column
+
+    # ------------------------------------------------------------ answers out
+
+    def full(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of the flat columns ``[n]`` completed by the fixed coordinates ``[N]``."""
+        if self.problem.n == len(self.fixed):
+            return values
+        out = self.fixed.astype(values.dtype)
+        out[self.free] = values
+        return out
+
+    def graph_dual(self, dual: DualPoint, scores: GraphScores) -> tuple[Float, ...]:
+        """The dual point as one array of literal scores ``[m, size]`` per batch of factors."""
+        out = tuple(np.zeros(block.factor.codes.shape) for block in self.blocks)
+        for placed in self.placed:
+            codes = self.blocks[placed.block].factor.codes
+            logic_placement.restore_logic(
+                self.problem, placed, codes, dual.logic, out[placed.block]
+            )
+        for part, values in zip(self.placed_pairs, scores.pairs, strict=True):
+            codes = self.blocks[part.block].factor.codes
+            pair_placement.restore_pairs(part, codes, values, dual.pair, out[part.block])
+        for table in self.placed_tables:
+            table_placement.restore_tables(table, self.problem.tables, dual.table, out[table.block])
+        by_block = self._table_scores(scores)
+        for unary in self.unary_tables:
+            table_placement.restore_unary(unary, by_block[unary.block], out[unary.block])
+        return out
+
+    def flat_dual(self, dual: tuple[NDArray[Any], ...], scores: GraphScores) -> DualPoint:
+        """The other way: link scores of the flat problem from those of all batches."""
+        p = self.problem
+        out = DualPoint(
+            np.zeros(p.pair_var.shape), np.zeros(len(p.lits)), np.zeros(len(p.tables.lits))
+        )
+        for placed in self.placed:
+            codes = self.blocks[placed.block].factor.codes
+            logic_placement.gather_logic(p, placed, codes, dual[placed.block], out.logic)
+        for part, values in zip(self.placed_pairs, scores.pairs, strict=True):
+            codes = self.blocks[part.block].factor.codes
+            pair_placement.gather_pairs(part, codes, values, dual[part.block], out.pair)
+        for table in self.placed_tables:
+            table_placement.gather_tables(table, p.tables, dual[table.block], out.table)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A graph's own scores, read once and kept until the graph changes."""
+
+    theta: Float
+    pairs: tuple[Float, ...]
+    tables: tuple[Float, ...]
+    spans: dict[int, tuple[slice, tuple[int, ...]]]  # by identity of a variable: where, and shape
+
+
+def written_scores(graph: FactorGraph) -> Written:
+    """The graph's own scores, end to end."""
+    if graph._written is None:
+        only = len(graph.variables) == 1
+        parts = [variable.scores for variable in graph.variables]
+        spans = {
+            id(variable.symbol): (
+                slice(variable.start, variable.start + variable.scores.size),
+                variable.symbol.codes.shape,
+            )
+            for variable in graph.variables
+        }
+        factors = [h.factor for h in graph.handles if isinstance(h.factor, (Pair, Scored))]
+        graph._written = Written(
+            parts[0] if only else np.concatenate([np.zeros(0), *parts]),
+            tuple(f.scores for f in factors if isinstance(f, Pair)),
+            tuple(f.scores for f in factors if isinstance(f, Scored)),
+            spans,
+        )
+    return graph._written
+
+
+def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -> GraphScores:
+    """The graph's scores, with ``changes`` (variables or handles to new scores) put in place."""
+    written = written_scores(graph)
+    theta, pairs, tables = written.theta, written.pairs, written.tables
+    if changes:
+        theta = theta.copy()
+    scored: dict[Handle, Float] = {}
+    for key, value in (changes or {}).items():
+        if isinstance(key, (Literals, Categorical)):
+            span = written.spans.get(id(key))
+            if span is None:
+                _change_unary(graph, theta, key, value)
+            else:
+                theta[span[0]] = fit_scores(clean_scores(value, key), span[1], key)
+        elif isinstance(key, Handle):
+            scored = scored or _written_by_handle(graph)
+            if key not in scored:
+                raise ModelError(f"{key!r} has no scores in this graph to change")
+            assert isinstance(key.factor, (Pair, Scored))
+            scored[key] = key.factor.fit(value)
+        else:
+            raise TypeError(f"scores are given for variables or handles, not {key!r}")
+    if scored:
+        pairs = tuple(value for h, value in scored.items() if isinstance(h.factor, Pair))
+        tables = tuple(value for h, value in scored.items() if isinstance(h.factor, Scored))
+    return GraphScores(theta, pairs, tables, graph.constant)
+
+
+def _written_by_handle(graph: FactorGraph) -> dict[Handle, Float]:
+    return {h: h.factor.scores for h in graph.handles if isinstance(h.factor, (Pair, Scored))}
+
+
+def check_unary_key(graph: FactorGraph, key: Any) -> None:
+    """Raise unless ``key`` are variables of the graph."""
+    if key.graph is not graph:
+        raise ModelError(f"scores for {key!r}: these variables belong to another graph")
+    if (key.codes < 0).any():
+        raise ModelError("scores are given for variables, not for negated literals")
+
+
+def _change_unary(graph: FactorGraph, theta: Float, key: Any, value: Any) -> None:
+    check_unary_key(graph, key)
+    theta[key.codes.ravel()] = fit_scores(clean_scores(value, key), key.codes.shape, key)
+
+
+# ---------------------------------------------------------------- compilation
+
+
+def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Compiled:
+    """Compile ``graph``; ``scores`` (default: its own) decide what ``-inf`` removes."""
+    scores = scores or graph_scores(graph)
+    forbids = scores.forbids()
+    blocks = (*graph.handles, *_implied(graph))
+    raw, fixed, _, conflict = _propagate(graph, graph.size, blocks, graph.evidence(), forbids)
+    return _place(graph, blocks, raw, fixed, forbids, conflict)
+
+
+def compile_case(compiled: Compiled, known: NDArray[np.int8], raw: list[Rows]) -> Compiled:
+    """The same graph with more values known, ``[N]``, all that they imply among them.
+
+    ``raw`` are the graph's logic rows (:func:`logic_rows`).
+    """
+    return _place(compiled.graph, compiled.blocks, raw, known, compiled.forbids, None)
+
+
+def logic_rows(compiled: Compiled) -> list[Rows]:
+    """All logic factors of a graph in normal form."""
+    return logic_placement.split_repeats(
+        logic_placement.raw_rows(compiled.blocks, compiled.forbids.pairs)
+    )[0]
+
+
+def _place(
+    graph: FactorGraph,
+    blocks: tuple[Handle, ...],
+    raw: list[Rows],
+    fixed: NDArray[np.int8],
+    forbids: Forbids,
+    conflict: Conflict | None,
+) -> Compiled:
+    """Drop what is fixed or satisfied, and lay out the rest."""
+    free = np.flatnonzero(fixed == FREE)
+    column = np.full(graph.size, -1, np.int32)
+    column[free] = np.arange(len(free), dtype=np.int32)
+    if len(free) < graph.size:
+        raw = [part for rows in raw for part in logic_placement.reduce_rows(rows, fixed)]
+    placed, groups = logic_placement.arrange(
+        [rows for rows in map(logic_placement.active, raw) if len(rows.k)]
+    )
+    placed_pairs, pair_codes = pair_placement.place_pairs(blocks, fixed, forbids.pairs)
+    scored = table_placement.place_tables(blocks, fixed, column)
+    if len(free) < graph.size:
+        pair_codes = [logic_placement.renumber(codes, column) for codes in pair_codes]
+        groups = groups.renumbered(column)
+    plain = len(free) == graph.size and not scored.placed and not scored.unary
+    problem = make_problem(
+        len(free),
+        pair_placement.coordinates(pair_codes),
+        groups.logic,
+        scored.tables,
+        groups.weights,
+        groups.capacity,
+        scored.models,
+    )
+    shared = pair_placement.share(blocks, placed_pairs, problem) if plain else None
+    if shared is not None:
+        graph._written = None  # what it remembers is shared no more
+    return Compiled(
+        graph,
+        problem,
+        blocks,
+        fixed,
+        graph.evidence(),
+        forbids,
+        placed,
+        placed_pairs,
+        scored.placed,
+        scored.unary,
+        scored.settled,
+        conflict,
+        shared,
+    )
+
+
+def refutes(compiled: Compiled, scores: GraphScores) -> bool:
+    """Whether propagation from evidence and ``-inf`` alone shows that nothing is feasible."""
+    *_, conflict = _propagate(
+        compiled.graph, len(compiled.fixed), compiled.blocks, compiled.evidence, scores.forbids()
+    )
+    return conflict is not None
+
+
+def explainer(compiled: Compiled) -> Explainer:
+    """Tells why coordinates are fixed; propagation is repeated for it."""
+    graph, blocks, forbids = compiled.graph, compiled.blocks, compiled.forbids
+    size = len(compiled.fixed)
+    _, values, rank, _ = _propagate(graph, size, blocks, compiled.evidence, forbids)
+    if not len(rank):  # nothing is implied: what is fixed was known from elsewhere
+        rank = np.full(size, np.iinfo(np.int64).max)
+    return Explainer(graph, blocks, forbids, compiled.evidence, values, rank)
+
+
+def _propagate(
+    graph: FactorGraph, size: int, blocks: tuple[Handle, ...], evidence: Int32, forbids: Forbids
+) -> tuple[list[Rows], NDArray[np.int8], Int64, Conflict | None]:
+    """All logic rows, the values implied ``[size]``, when each came, and the conflict, if any."""
+    raw, never = logic_placement.split_repeats(logic_placement.raw_rows(blocks, forbids.pairs))
+    never = np.concatenate([forbids.theta.astype(np.int32), never])
+    true = np.concatenate([evidence, ~never])
+    return raw, *_close(graph, size, blocks, raw, true, forbids, evidence)
+
+
+def _implied(graph: FactorGraph) -> list[Handle]:
+    """One ExactlyOne per categorical variable: it takes one of its states."""
+    return [
+        Handle(ExactlyOne(v.symbol.indicators, axis=-1), f"one state of {v.name}")
+        for v in graph.variables
+        if isinstance(v.symbol, Categorical) and _has_variables(v)
+    ]
+
+
+def _has_variables(variable: Variable) -> bool:
+    return variable.scores.size > 0
+
+
+def _close(
+    graph: FactorGraph,
+    size: int,
+    blocks: tuple[Handle, ...],
+    raw: list[Rows],
+    true: Int32,
+    forbids: Forbids,
+    evidence: Int32,
+) -> tuple[NDArray[np.int8], Int64, Conflict | None]:
+    """Values that evidence and forced factors imply, and the conflict they run into, if any.
+
+    In between stands the rank of each value: it follows from values of lower rank.
+    """
+    values = np.full(size, FREE, np.int8)
+    rank = np.zeros(0, np.int64)  # of no use where nothing is implied
+    values[np.where(true < 0, ~true, true)] = true >= 0
+    clash = np.flatnonzero(values[np.where(true < 0, ~true, true)] != (true >= 0))
+    if len(clash):
+        code = int(true[clash[0]])
+        name = graph.describe_value(code)
+        reason = f"{name} and its opposite are both asked for, by evidence or by a score of -inf"
+        return np.maximum(values, 0), rank, Conflict((reason,))
+    known = bool(len(true)) or any(logic_placement.forces(rows) for rows in raw)
+    strict = strict_tables(blocks, forbids, known)
+    if not known and not strict:
+        return values, rank, None
+    rank = np.full(size, np.iinfo(np.int64).max)
+    rank[values != FREE] = 0
+    from assent.kernels.core import propagate
+
+    placed, groups = logic_placement.arrange(raw)
+    problem = make_problem(
+        size,
+        np.zeros((0, 2), np.int32),
+        groups.logic,
+        weights=groups.weights,
+        capacity=groups.capacity,
+    )
+    next_rank = 1
+    while True:
+        before = values
+        values, factor, order = propagate.fix_in_order(problem, values)
+        new = order[before[order] == FREE]
+        rank[new] = next_rank + np.arange(len(new))
+        next_rank += len(new)
+        broken = logic_placement.origin(problem, placed, factor) if factor >= 0 else None
+        unsupported = np.zeros(0, np.int32)
+        if broken is None:
+            unsupported, broken = table_placement.unsupported_literals(strict, values)
+        if broken is not None:
+            teller = Explainer(graph, blocks, forbids, evidence, values, rank)
+            steps = teller.conflict(*broken)
+            return np.maximum(values, 0), rank, Conflict(teller.words(steps), tuple(steps))
+        if not len(unsupported):
+            return values, rank, None
+        coordinates = np.where(unsupported < 0, ~unsupported, unsupported)
+        values[coordinates] = unsupported < 0
+        rank[coordinates] = next_rank
+        next_rank += 1
+        strict = strict_tables(blocks, forbids, True)
+
+
+def strict_tables(
+    blocks: tuple[Handle, ...], forbids: Forbids, given: bool
+) -> list[tuple[int, Handle, NDArray[np.bool_]]]:
+    """Batches of tables that forbid something, by number, with what each forbids, ``[m, entries]``.
+
+    A structure forbids something by itself, which matters once values are ``given``.
+    """
+    batches = [(i, b) for i, b in enumerate(blocks) if isinstance(b.factor, Scored)]
+    strict = []
+    for (number, block), never in zip(batches, forbids.tables, strict=True):
+        if len(never) or (given and isinstance(block.factor, Structure)):
+            assert isinstance(block.factor, Scored)
+            mask = np.zeros(block.factor.scores.shape, bool)
+            mask.flat[never] = True
+            strict.append((number, block, mask))
+    return strict

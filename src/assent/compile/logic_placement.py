@@ -1,0 +1,271 @@
+"""Where logic factors go: from batches as written to groups of the flat problem, and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.factors.base import Logic
+from assent.factors.knapsack import capacity_left
+from assent.factors.normal_form import repeated_last
+from assent.factors.pair import Pair
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int32, Int64, Problem
+
+if TYPE_CHECKING:
+    from assent.model.graph import Handle
+
+FREE = -1
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where some rows of a batch went: ``count`` factors from ``first`` on in ``group``.
+
+    ``rows`` and ``columns`` say which factors and which of their literals; ``None`` means all.
+    """
+
+    block: int
+    rows: Int64 | None
+    columns: Int64 | None  # [count, size]
+    group: int
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Logic factors of one form and size on their way into a group.
+
+    ``weights[m, size]`` and ``capacity[m]`` belong to KNAPSACKs.
+    """
+
+    block: int
+    rows: Int64 | None
+    columns: Int64 | None
+    form: int
+    lits: Int32
+    k: Int32
+    weights: Float | None = None
+    capacity: Float | None = None
+
+    def take(self, chosen: Any) -> Rows:
+        """The chosen factors only."""
+        rows = np.arange(len(self.k)) if self.rows is None else self.rows
+        return Rows(
+            self.block,
+            rows[chosen],
+            None if self.columns is None else self.columns[chosen],
+            self.form,
+            self.lits[chosen],
+            self.k[chosen],
+            None if self.weights is None else self.weights[chosen],
+            None if self.capacity is None else self.capacity[chosen],
+        )
+
+
+def raw_rows(blocks: tuple[Handle, ...], forbidden_pairs: tuple[Int64, ...]) -> list[Rows]:
+    """All logic factors in normal form; a forbidden pair is an at-most-one."""
+    raw = []
+    forbidden = iter(forbidden_pairs)
+    for i, block in enumerate(blocks):
+        factor = block.factor
+        if isinstance(factor, Pair):
+            never = next(forbidden)
+            if len(never):
+                k = np.ones(len(never), np.int32)
+                raw.append(Rows(i, never, None, CAP, factor.codes[never], k))
+        elif isinstance(factor, Logic) and len(factor):
+            form = factor.normal_form()
+            lits = form.literals(factor.codes)
+            raw.append(Rows(i, None, None, form.form, lits, form.k, form.weights, form.capacity))
+    return raw
+
+
+def split_repeats(raw: list[Rows]) -> tuple[list[Rows], Int32]:
+    """Make the literals of every factor differ; also returns literals that can never hold.
+
+    Writing ``x`` with ``~x`` puts a literal twice into a form that negates only the last column:
+    ``Implies(x, ~x)`` reads "not all of (x, x)", ``Agree(x, ~x)`` reads "one of (x, x)".  The
+    last then says nothing new, except that in a sum x would count as two.
+    """
+    parts, never = [], [np.zeros(0, np.int32)]
+    for rows in raw:
+        repeated = repeated_last(rows.form, rows.lits)
+        if not repeated.any():
+            parts.append(rows)
+            continue
+        repeats = repeated.any(axis=1)
+        again = rows.take(np.flatnonzero(repeats))
+        lits = np.ascontiguousarray(again.lits[:, :-1])
+        columns = np.broadcast_to(np.arange(lits.shape[1]), lits.shape)
+        k = again.k - np.int32(rows.form == CAP)
+        parts += [rows.take(np.flatnonzero(~repeats)),
+                  Rows(rows.block, again.rows, columns, rows.form, lits, k)]  # fmt: skip
+        if rows.form == SUM:
+            never.append(again.lits[:, -1])
+    return parts, np.concatenate(never)
+
+
+def origin(problem: Problem, placed: tuple[Placed, ...], factor: int) -> tuple[int, int]:
+    """The batch and the row in it that flat logic factor number ``factor`` came from."""
+    group = int(np.searchsorted(problem.group_factor, factor, side="right")) - 1
+    inside = factor - int(problem.group_factor[group])
+    for part in placed:
+        if part.group == group and part.first <= inside < part.first + part.count:
+            row = inside - part.first
+            return part.block, row if part.rows is None else int(part.rows[row])
+    raise LookupError(f"logic factor {factor} was placed nowhere")
+
+
+def forces(rows: Rows) -> bool:
+    """Whether a factor of the batch fixes literals by itself."""
+    size = rows.lits.shape[1]
+    if rows.form == SUM:
+        return bool(((rows.k == 0) | (rows.k == size)).any())
+    if rows.form == KNAPSACK:
+        assert rows.weights is not None and rows.capacity is not None
+        return bool((rows.weights > rows.capacity[:, None]).any())
+    return (rows.form == CAP and bool((rows.k == 0).any())) or (rows.form == PARITY and size == 1)
+
+
+def reduce_rows(raw: Rows, fixed: NDArray[np.int8]) -> list[Rows]:
+    """Take fixed literals out; drop what is satisfied; one batch per remaining size."""
+    values = fixed[np.where(raw.lits < 0, ~raw.lits, raw.lits)]
+    free = values == FREE
+    true = (values ^ (raw.lits < 0)) * ~free
+    untouched = free.all(axis=1)
+    parts = [raw.take(np.flatnonzero(untouched))]
+    sizes = free.sum(axis=1)
+    for size in np.unique(sizes[~untouched & (sizes > 0)]):
+        chosen = np.flatnonzero((sizes == size) & ~untouched)
+        sub = raw.take(chosen)
+        columns = np.nonzero(free[chosen])[1].reshape(-1, size)
+        lits = np.take_along_axis(sub.lits, columns, axis=1)
+        if sub.columns is not None:
+            columns = np.take_along_axis(sub.columns, columns, axis=1)
+        sub = replace(sub, columns=columns)
+        if raw.form == ANYOF:
+            parts += _reduce_anyof(sub, lits, true[chosen], free[chosen])
+        elif raw.form == PARITY:  # an odd number of true literals turns even into odd
+            odd = true[chosen].sum(axis=1) % 2 == 1
+            lits[odd, -1] = ~lits[odd, -1]
+            parts.append(replace(sub, lits=lits))
+        elif raw.form == KNAPSACK:
+            parts.append(_reduce_knapsack(sub, lits, true[chosen], free[chosen]))
+        else:
+            k = sub.k - true[chosen].sum(axis=1).astype(np.int32)
+            parts.append(replace(sub, lits=lits, k=k))
+    return parts
+
+
+def _reduce_knapsack(
+    sub: Rows, lits: Int32, true: NDArray[np.int8], free: NDArray[np.bool_]
+) -> Rows:
+    """What is packed already takes its weight off the capacity."""
+    assert sub.weights is not None and sub.capacity is not None
+    packed = np.where(true == 1, sub.weights, 0.0).sum(axis=1)
+    left = sub.weights[free].reshape(lits.shape)
+    return replace(sub, lits=lits, weights=left, capacity=capacity_left(sub.capacity, packed))
+
+
+def active(rows: Rows) -> Rows:
+    """Factors that still constrain something: a CAP of all its literals does not."""
+    if rows.form == CAP:
+        slack = rows.k >= rows.lits.shape[1]
+    elif rows.form == KNAPSACK:
+        assert rows.weights is not None and rows.capacity is not None
+        slack = rows.weights.sum(axis=1) <= rows.capacity
+    else:
+        return rows
+    return rows.take(np.flatnonzero(~slack)) if slack.any() else rows
+
+
+def _reduce_anyof(
+    sub: Rows, lits: Int32, true: NDArray[np.int8], free: NDArray[np.bool_]
+) -> list[Rows]:
+    """A true output asks for at least one input; a free output stays an output."""
+    output_free = free[:, -1]
+    asks = ~output_free & (true[:, -1] == 1) & (true[:, :-1].sum(axis=1) == 0)
+    full = replace(sub, lits=lits)
+    all_but_one = np.full(len(lits), lits.shape[1] - 1, np.int32)
+    at_least_one = replace(sub, form=CAP, lits=~lits, k=all_but_one)
+    return [full.take(np.flatnonzero(output_free)), at_least_one.take(np.flatnonzero(asks))]
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of the flat problem, as `make_problem` takes them."""
+
+    logic: list[tuple[int, Int32, Int32]]
+    weights: list[Float]
+    capacity: list[Float]
+
+    def renumbered(self, column: Int32) -> Groups:
+        """The same over the columns of the free coordinates."""
+        logic = [(form, renumber(lits, column), k) for form, lits, k in self.logic]
+        return Groups(logic, self.weights, self.capacity)
+
+
+def arrange(parts: list[Rows]) -> tuple[tuple[Placed, ...], Groups]:
+    """Merge batches of equal form and size into groups, in the order of the flat problem."""
+    by_key: dict[tuple[int, int], list[Rows]] = {}
+    for part in parts:
+        by_key.setdefault((part.form, part.lits.shape[1]), []).append(part)
+    placed: list[Placed] = []
+    groups = Groups([], [], [])
+    for number, (key, members) in enumerate(sorted(by_key.items(), key=itemgetter(0))):
+        first = 0
+        for part in members:
+            count = len(part.k)
+            placed.append(Placed(part.block, part.rows, part.columns, number, first, count))
+            first += count
+        lits, k = _joined([p.lits for p in members]), _joined([p.k for p in members])
+        groups.logic.append((key[0], lits, k))
+        if key[0] == KNAPSACK:
+            groups.weights.append(_joined([p.weights for p in members]))
+            groups.capacity.append(_joined([p.capacity for p in members]))
+    return tuple(placed), groups
+
+
+def _joined(parts: list[Any]) -> NDArray[Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def renumber(codes: Int32, column: Int32) -> Int32:
+    """Literal codes over coordinates as codes over columns."""
+    return np.where(codes < 0, ~column[~codes], column[codes]).astype(np.int32)
+
+
+def restore_logic(problem: Problem, placed: Placed, codes: Int32, links: Float, out: Float) -> None:
+    """Write the flat link scores of placed factors to ``out[m, size]`` of their batch."""
+    own, where, same = _links_of(problem, placed, codes, links)
+    out[where] = np.where(same, own, -own)
+
+
+def gather_logic(
+    problem: Problem, placed: Placed, codes: Int32, values: NDArray[Any], links: Float
+) -> None:
+    """The other way: from ``values[m, size]`` of a batch to the flat link scores."""
+    own, where, same = _links_of(problem, placed, codes, links)
+    own[:] = np.where(same, values[where], -values[where])
+
+
+def _links_of(
+    problem: Problem, placed: Placed, codes: Int32, links: Float
+) -> tuple[Float, tuple[Int64, Int64], NDArray[np.bool_]]:
+    """A view of the flat links, where they stand in the batch, and which are of the same sign."""
+    p = problem
+    m, size, start = p.group_count[placed.group], p.group_size[placed.group], p.group_link
+    begin = int(start[placed.group])
+    span = slice(begin, begin + int(m) * int(size))
+    part = slice(placed.first, placed.first + placed.count)
+    own = links[span].reshape(size, m)[:, part].T
+    lits = p.lits[span].reshape(size, m)[:, part].T
+    rows = np.arange(len(codes)) if placed.rows is None else placed.rows
+    cols = np.arange(size)[None, :] if placed.columns is None else placed.columns
+    where = rows[:, None], cols
+    return own, where, (codes[where] < 0) == (lits < 0)

@@ -1,0 +1,184 @@
+"""One graph under many scores: arrays with a leading batch axis, taken apart and made flat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from assent.compile.compiled import Compiled, GraphScores, check_unary_key, graph_scores
+from assent.errors import ModelError
+from assent.factors.pair import Pair
+from assent.factors.scored import Scored
+from assent.kernels.problem import Float, Int64, Problem, Scores
+from assent.model.graph import FactorGraph, Handle
+from assent.model.scores import clean_scores
+from assent.model.variables import Categorical, Literals
+
+
+def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[GraphScores]:
+    """The graph's scores with the ``b``-th of each array put in place, for every ``b``.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(2, scores=[5.0, 6.0])
+        >>> [row.theta.tolist() for row in score_rows(g, {x[1]: [1.0, 2.0, 3.0]})]
+        [[5.0, 1.0], [5.0, 2.0], [5.0, 3.0]]
+    """
+    arrays = {key: clean_scores(value, key) for key, value in scores.items()}
+    count = _batch_size(arrays)
+    own = graph_scores(graph)
+    theta = np.tile(own.theta, (count, 1))
+    handles: dict[Handle, list[Float]] = {}
+    for key, array in arrays.items():
+        if isinstance(key, (Literals, Categorical)):
+            check_unary_key(graph, key)
+            theta[:, key.codes.ravel()] = _fit_rows(array, key.codes.shape, key)
+        elif isinstance(key, Handle):
+            # Says what is wrong with the key, if anything is; rows alone are not enough for that.
+            graph_scores(graph, {key: array[0]})
+            assert isinstance(key.factor, (Pair, Scored))
+            handles[key] = [key.factor.fit(row) for row in array]
+        else:
+            raise TypeError(f"scores are given for variables or handles, not {key!r}")
+    rows = [replace(own, theta=row) for row in theta]
+    if not handles:
+        return rows
+    scored = [h for h in graph.handles if isinstance(h.factor, (Pair, Scored))]
+    kinds = [(h, own) for h, own in zip(scored, _written(graph, own), strict=True)]
+    return [
+        replace(
+            row,
+            pairs=_chosen(kinds, handles, b, Pair),
+            tables=_chosen(kinds, handles, b, Scored),
+        )
+        for b, row in enumerate(rows)
+    ]
+
+
+def _batch_size(arrays: Mapping[Any, Float]) -> int:
+    """Length of the leading axis that all arrays share."""
+    sizes = {key: array.shape[0] if array.ndim else None for key, array in arrays.items()}
+    for key, size in sizes.items():
+        if size is None:
+            raise ModelError(
+                f"scores for {key!r}: a single number; the leading axis counts the problems"
+            )
+    first, *others = sizes
+    for key in others:
+        if sizes[key] != sizes[first]:
+            raise ModelError(
+                f"scores for {key!r} are for {sizes[key]} problems, those for {first!r} for "
+                f"{sizes[first]}: the leading axis counts the problems"
+            )
+    return sizes[first] or 0
+
+
+def _fit_rows(array: Float, shape: tuple[int, ...], name: Any) -> Float:
+    """``array[B, …]`` with every row broadcast to ``shape``, flat ``[B, size]``."""
+    count, *rest = array.shape
+    missing = len(shape) - len(rest)
+    try:
+        full = np.broadcast_to(array.reshape(count, *[1] * missing, *rest), (count, *shape))
+    except ValueError:
+        raise ModelError(
+            f"{name}: scores have shape {array.shape}, expected {(count, *shape)}: the problems, "
+            "then the variables (or something that broadcasts to it)"
+        ) from None
+    return full.reshape(count, int(np.prod(shape, dtype=np.int64)))
+
+
+def _written(graph: FactorGraph, own: GraphScores) -> list[Float]:
+    """Scores of all scored batches in the order they were added."""
+    pairs, tables = iter(own.pairs), iter(own.tables)
+    scored = (h.factor for h in graph.handles if isinstance(h.factor, (Pair, Scored)))
+    return [next(pairs) if isinstance(f, Pair) else next(tables) for f in scored]
+
+
+def _chosen(
+    written: list[tuple[Handle, Float]],
+    changed: Mapping[Handle, list[Float]],
+    b: int,
+    kind: type,
+) -> tuple[Float, ...]:
+    """Scores of one kind of batches in problem ``b``."""
+    return tuple(
+        changed[h][b] if h in changed else own for h, own in written if isinstance(h.factor, kind)
+    )
+
+
+def flat_rows(compiled: Compiled, rows: list[GraphScores]) -> list[Scores]:
+    """The scores of the flat problem for every row; quick where only variables' scores differ.
+
+    What pairs and tables add to the flat scores is then the same for all rows.
+    """
+    first = rows[0]
+    if any(row.pairs is not first.pairs or row.tables is not first.tables for row in rows):
+        return [compiled.flat_scores(row) for row in rows]
+    base = _base_of(compiled, first)
+    theta = np.stack([row.theta for row in rows])
+    own = theta[:, base.free]
+    if base.adds:
+        own += base.scores.theta
+    constant = first.constant + base.scores.constant
+    constants = (constant + theta[:, base.true].sum(axis=1)).tolist()
+    return [
+        Scores(row, base.scores.pair, constant, base.scores.table)
+        for row, constant in zip(own, constants, strict=True)
+    ]
+
+
+def flat_row(compiled: Compiled, row: GraphScores) -> Scores:
+    """The scores of the flat problem; quick where pairs and tables are scored as written."""
+    written = _bases.get(compiled.problem)
+    if written is None:
+        written = _base_of(compiled, graph_scores(compiled.graph))
+        _bases[compiled.problem] = written
+    if not written.same_as(row):
+        return compiled.flat_scores(row)
+    theta = row.theta if len(written.free) == len(row.theta) else row.theta[written.free]
+    constant = row.constant + written.scores.constant
+    if written.adds:
+        theta = theta + written.scores.theta
+    if len(written.true):
+        constant += float(row.theta[written.true].sum())
+    return Scores(theta, written.scores.pair, constant, written.scores.table)
+
+
+@dataclass(frozen=True, eq=False)
+class _Base:
+    """The flat scores of a graph whose variables score nothing themselves, nor its constant."""
+
+    scores: Scores
+    pairs: tuple[Float, ...]  # as they were
+    tables: tuple[Float, ...]
+    free: Int64
+    true: Int64
+    adds: bool  # whether pairs and tables add to the scores of variables
+
+    def same_as(self, row: GraphScores) -> bool:
+        """Whether pairs and tables are scored as they were."""
+        if self.pairs is row.pairs and self.tables is row.tables:
+            return True
+        mine, its = (*self.pairs, *self.tables), (*row.pairs, *row.tables)
+        return all(a is b for a, b in zip(mine, its, strict=True))
+
+
+def _base_of(compiled: Compiled, row: GraphScores) -> _Base:
+    scores = compiled.flat_scores(replace(row, theta=np.zeros_like(row.theta), constant=0.0))
+    return _Base(
+        scores,
+        row.pairs,
+        row.tables,
+        compiled.free,
+        np.flatnonzero(compiled.fixed == 1),
+        bool(scores.theta.any()),
+    )
+
+
+# For the graphs as written; kept as long as their problems are.
+_bases: WeakKeyDictionary[Problem, _Base] = WeakKeyDictionary()

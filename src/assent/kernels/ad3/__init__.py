@@ -1,0 +1,1 @@
+"""The AD3 iteration, compiled: projections, active sets, multipliers, acceleration."""

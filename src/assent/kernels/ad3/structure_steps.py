@@ -1,0 +1,465 @@
+"""All structures of a problem in one compiled sweep: an AD3 step, a bound, what an answer is worth.
+
+The counterpart of :mod:`assent.kernels.ad3.table_steps` for joint states that are searched.
+Evidence leaves a structure as it is: what cannot be has the ``base`` score -inf, which is added to
+the scores before every search, and only places with a free coordinate have a link.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assent.kernels.ad3.active_set import EXACT, project
+from assent.kernels.ad3.iteration import (
+    IDLE,
+    ROUND,
+    balance_of,
+    fold,
+    move_consensus,
+    pull,
+    residuals,
+)
+from assent.kernels.ad3.table_steps import (
+    group_rows,
+    group_support,
+    group_work,
+    make_flat_work,
+    make_layout,
+)
+from assent.kernels.core.bound_sweep import add_compensated
+from assent.kernels.core.oracle import (
+    NONE,
+    call_projection,
+    projection_address,
+    raise_pending,
+    search_address,
+)
+from assent.kernels.core.vertices import Slots, Work, maximize
+from assent.kernels.jit import jit
+from assent.kernels.kinds.table_scores import helper
+from assent.kernels.problem import Float, Problem, Scores, Tables
+from assent.solvers.base.memo import remembered
+
+# Vertices kept per structure.  Supports are much smaller than Proposition 1.7 of Martins et al.
+# (2015) allows where slots have many states: a few dozen for the trees of long sentences.
+LARGEST_ROOM = 128
+
+# The first consensus is a guess not worth exact projections: for INEXACT_SEARCHES iterations,
+# iteration t searches for 1 + t / GROWTH vertices at most.  Sentences of 40 words need no more
+# iterations for it, and three quarters of the time.  With fewer than MANY_LINKS, searches take no
+# time worth saving, and t vertices settle the marginals sooner.
+GROWTH = 5
+MANY_LINKS = 500
+INEXACT_SEARCHES = 30
+
+
+class Models(NamedTuple):
+    """What groups of structures have beside ``Tables``; see ``problem.Model``."""
+
+    address: np.ndarray  # int64[S] of their maximize
+    data: np.ndarray  # int32, group s has data[data_at[s]:data_at[s + 1]], and so on
+    data_at: np.ndarray
+    place: np.ndarray  # int32, one per link of a factor
+    place_at: np.ndarray
+    base: np.ndarray  # float64, one per place
+    base_at: np.ndarray
+    projection: np.ndarray  # int64[S] address of their own project, or NONE
+    memory_at: np.ndarray  # int64[S + 1]: what these keep: the last solution, then their memory
+
+
+def searched(problem: Problem) -> Tables:
+    """The structures of a problem as tables of their own; see ``Problem.written``."""
+    t = problem.tables
+    count = len(t.kind) - len(problem.models)
+    slots, links = int(t.slot[count]), int(t.link[count])
+    return Tables(
+        t.kind[count:], t.slot[count:] - slots, t.states[slots:], t.first[slots:],
+        t.link[count:] - links, t.entry[count:] - t.entry[count],
+        t.factor[count:] - t.factor[count], t.lits[links:],
+    )  # fmt: skip
+
+
+def make_models(problem: Problem) -> Models:
+    """The models of a problem as arrays."""
+    address = [search_address(model.structure) for model in problem.models]
+    data, data_at = _joined([m.structure.data for m in problem.models], np.int32)
+    place, place_at = _joined([m.place for m in problem.models], np.int32)
+    base, base_at = _joined([m.base for m in problem.models], np.float64)
+    addresses = np.array(address, np.int64)
+    projection = np.array([projection_address(m.structure) for m in problem.models], np.int64)
+    return Models(
+        addresses, data, data_at, place, place_at, base, base_at, projection,
+        _memory_places(problem, projection),
+    )  # fmt: skip
+
+
+def _memory_places(problem: Problem, projection: np.ndarray) -> np.ndarray:
+    """Where the memory of each group of structures that project for themselves begins."""
+    counts = np.diff(problem.tables.factor)[len(problem.tables.kind) - len(problem.models) :]
+    sizes = [
+        0 if own == NONE else int(count) * (len(model.base) + model.structure.memory())
+        for model, count, own in zip(problem.models, counts, projection, strict=True)
+    ]
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _joined(parts: list[np.ndarray], dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Arrays end to end, read-only, and where each begins."""
+    whole = np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype, copy=False)
+    whole.flags.writeable = False
+    return whole, np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
+
+
+class Searcher:
+    """The structures of a problem, ready for the kernels; made once, used by any thread."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.tables = searched(problem)
+        self.models = make_models(problem)
+        # One that projects for itself keeps its inner value there, as if it were a vertex's.
+        most = np.where(self.models.projection == NONE, LARGEST_ROOM, 1)
+        self.layout = make_layout(self.tables, most)
+        self.first_link = len(problem.tables.lits) - len(self.tables.lits)
+        self.first_entry = int(problem.tables.entry[-1] - self.tables.entry[-1])
+        sizes = np.diff(self.models.place_at)
+        self.order = np.argsort(-sizes, kind="stable")  # most coordinates first
+
+    @property
+    def n_structures(self) -> int:
+        return int(self.tables.factor[-1])
+
+    def scratch(self) -> tuple[Work, np.ndarray]:
+        """Room for one call at a time."""
+        work = make_flat_work(self.tables, self.layout)
+        return work, np.empty(len(work.a))
+
+    def links(self, values: Float) -> Float:
+        """The part of an array over all tables' links that belongs to structures."""
+        return values[self.first_link :]
+
+    def entries(self, scores: Scores) -> Float:
+        """Scores of inner parts, as kernels take them."""
+        own = scores.table[self.first_entry :]
+        own.flags.writeable = False
+        return own
+
+    def values(self, scores: Scores, x: np.ndarray) -> Float:
+        """Inner score of every structure at an assignment ``x[n]``, -inf if it forbids it."""
+        out = np.empty(self.n_structures)
+        structure_values(
+            self.tables, self.models, self.layout, self.entries(scores), x, *self.scratch(), out
+        )
+        raise_pending()
+        return out
+
+    def settle(self, scores: Scores, wish: Float, scale: float) -> np.ndarray:
+        """Values ``int8[n]`` that structures give their coordinates, -1 for all others.
+
+        They choose by ``wish[n]``, what being 1 is worth, and ``scale`` times their inner scores.
+        """
+        x = np.empty(len(wish), np.int8)
+        settle_structures(
+            self.tables, self.models, self.layout, self.entries(scores), self.order, wish, scale,
+            x, *self.scratch(),
+        )  # fmt: skip
+        raise_pending()
+        return x
+
+    def bound(
+        self, scores: Scores, scale: float, values: Float, factor: float, p: Float, residual: Float
+    ) -> float:
+        """Best values of all structures at a dual point; see ``bound_models``."""
+        best = bound_models(
+            self.tables, self.models, self.layout, self.entries(scores), scale,
+            self.links(values), factor, p, residual, *self.scratch(),
+        )  # fmt: skip
+        raise_pending()
+        return best
+
+
+@remembered
+def searcher_of(problem: Problem) -> Searcher:
+    """The problem's searcher, made at the first call."""
+    return Searcher(problem)
+
+
+@jit(inline="always")
+def group_model(tables, models, layout, s, masked):
+    """Slots of group ``s``, and the places of its links."""
+    first, last = tables.slot[s], tables.slot[s + 1]
+    base = models.base[models.base_at[s] : models.base_at[s + 1]]
+    slots = Slots(
+        layout.start[first + s : last + s + 1], tables.first[first:last], models.address[s],
+        models.data[models.data_at[s] : models.data_at[s + 1]], base, masked[: len(base)],
+        False,
+    )  # fmt: skip
+    return slots, models.place[models.place_at[s] : models.place_at[s + 1]]
+
+
+@helper
+def gather_links(place, lits, f, values, factor, p, a):
+    """The point ``a = values + factor * p`` of structure ``f``, in literal space."""
+    for link in range(len(place)):
+        lit = lits[f, link]
+        own = factor * p[np.uint32(lit ^ (lit >> 31))]
+        a[place[link]] = values[f, link] + (factor - own if lit < 0 else own)
+
+
+@helper
+def move_links(place, lits, f, alpha, work, w, total):
+    """``w += alpha * (p - q)`` for structure ``f``; returns the sum of ``(p - q)^2``."""
+    squares = 0.0
+    for link in range(len(place)):
+        lit = lits[f, link]
+        # p - q, since a = w + 2 p
+        gap = 0.5 * (work.a[place[link]] - w[f, link]) - work.q[place[link]]
+        squares += gap * gap
+        w[f, link] += alpha * gap
+        total[np.uint32(lit ^ (lit >> 31))] += gap if lit < 0 else -gap
+    return squares
+
+
+@helper
+def project_itself(address, slots, table, scale, support, f, work, memory):
+    """Project ``work.a`` by the structure's own function, into ``work.q``."""
+    places = len(work.q)
+    support.inner[f, 0] = call_projection(
+        address, slots.start, slots.data, slots.base, work.a, table, scale, memory[places:], work.q
+    )
+    support.weight[f, 0] = 1.0
+    support.size[f] = 1
+    for place in range(places):
+        memory[place] = work.q[place]
+
+
+@jit
+def step_models(
+    tables, models, layout, scores, inverse_rho, alpha, max_inner, full, limit,
+    w, asleep, p, total, supports, work, masked, memory,
+):  # fmt: skip
+    """Steps 1 and 2 of AD3 for the structures awake (all if ``full``).
+
+    Adds ``q - p`` to ``total[n]`` and returns its squares; see ``active_steps.step_structures``.
+    """
+    squares = 0.0
+    for s in range(len(tables.kind)):
+        begin = tables.factor[s]
+        count = tables.factor[s + 1] - begin
+        slots, place = group_model(tables, models, layout, s, masked)
+        lits = group_rows(tables.lits, tables.link, s, count)
+        entries = group_rows(scores, tables.entry, s, count)
+        own_w = group_rows(w, tables.link, s, count)
+        support = group_support(tables, layout, supports, s)
+        own_work = group_work(work, slots.start[-1], layout.room[s])
+        own_memory = group_rows(memory, models.memory_at, s, count)
+        for f in range(count):
+            if asleep[begin + f] and not full:
+                continue
+            gather_links(place, lits, f, own_w, 2.0, p, own_work.a)
+            if models.projection[s] == NONE:
+                project(
+                    tables.kind[s], slots, entries[f], inverse_rho, support, f, own_work, max_inner
+                )
+            else:
+                project_itself(
+                    models.projection[s], slots, entries[f], inverse_rho, support, f, own_work,
+                    own_memory[f],
+                )  # fmt: skip
+            own = move_links(place, lits, f, alpha, own_work, own_w, total)
+            if full:
+                asleep[begin + f] = own <= limit * lits.shape[1]
+            squares += own
+    return squares
+
+
+@jit
+def advance_models(
+    tables, models, layout, scores, rho, alpha, cache, done, iterations, limit, alone, mass,
+    links, w, mean_w, asleep, p, mean_p, total, supports, work, masked, memory,
+):  # fmt: skip
+    """Run ``iterations`` of AD3 in place, after ``done`` earlier ones, if structures are ``alone``.
+
+    Where other factors take part, this is one iteration without the consensus, which is theirs.
+    Returns the squares of the last steps; if alone, what ``ad3.advance`` returns as well.
+    """
+    squares = 0.0
+    offsets = 0.0
+    balance = 0.0
+    for t in range(done + 1, done + iterations + 1):
+        most = EXACT
+        if t <= INEXACT_SEARCHES:
+            most = t + 1 if len(w) < MANY_LINKS else 1 + (t - 1) // GROWTH
+        full = not cache or t % ROUND == 0
+        squares = step_models(
+            tables, models, layout, scores, 1.0 / rho, alpha, most, full, limit,
+            w, asleep, p, total, supports, work, masked, memory,
+        )  # fmt: skip
+        if not alone:
+            break
+        limit = IDLE**2 * squares / links
+        offsets = move_consensus(mass, alpha, p, total)
+        if t % ROUND == 0:
+            fold(pull(t), mean_w, w)
+            fold(pull(t), mean_p, p)
+            balance += balance_of(squares, offsets, links)
+    primal, dual = residuals(squares, offsets, alpha, links)
+    return squares, primal, dual, balance, limit
+
+
+@jit
+def bound_models(
+    tables, models, layout, scores, scale, values, factor, p, residual, work, masked
+):  # fmt: skip
+    """Best values of all structures at a dual point; see ``structures.bound_tables``."""
+    best = 0.0
+    carry = 0.0
+    for s in range(len(tables.kind)):
+        count = tables.factor[s + 1] - tables.factor[s]
+        slots, place = group_model(tables, models, layout, s, masked)
+        lits = group_rows(tables.lits, tables.link, s, count)
+        entries = group_rows(scores, tables.entry, s, count)
+        links = group_rows(values, tables.link, s, count)
+        own = group_work(work, slots.start[-1], layout.room[s])
+        states = np.empty(len(slots.first), np.int32)
+        for f in range(count):
+            gather_links(place, lits, f, links, factor, p, own.a)
+            top, _ = maximize(tables.kind[s], slots, own.a, entries[f], 1.0 / scale, states)
+            part = scale * top
+            for link in range(len(place)):
+                lit = lits[f, link]
+                score = scale * own.a[place[link]]
+                # score * (1 - x) = score - score * x
+                residual[np.uint32(lit ^ (lit >> 31))] += score if lit < 0 else -score
+                part -= score if lit < 0 else 0.0
+            best, carry = add_compensated(best, carry, part)
+    return best + carry
+
+
+@helper
+def inner_at(kind, slots, table, states, a, out):
+    """Inner score of the vertex ``states[d]``, -inf if there is none; ``a`` and ``out`` scratch."""
+    for place in range(len(a)):
+        a[place] = -np.inf
+    for slot in range(len(states)):
+        a[slots.start[slot] + states[slot]] = 0.0
+    value, inner = maximize(kind, slots, a, table, 1.0, out)
+    return inner if value > -np.inf else -np.inf
+
+
+@jit
+def rescore_models(tables, models, layout, scores, supports, work, masked):
+    """Give the supports the inner scores they have now; one that is forbidden now is emptied."""
+    for s in range(len(tables.kind)):
+        count = tables.factor[s + 1] - tables.factor[s]
+        slots, _ = group_model(tables, models, layout, s, masked)
+        entries = group_rows(scores, tables.entry, s, count)
+        support = group_support(tables, layout, supports, s)
+        own = group_work(work, slots.start[-1], layout.room[s])
+        states = np.empty(len(slots.first), np.int32)
+        for f in range(count if models.projection[s] == NONE else 0):
+            for i in range(support.size[f]):
+                inner = inner_at(
+                    tables.kind[s], slots, entries[f], support.states[f, i], own.a, states
+                )
+                support.inner[f, i] = inner
+                if inner == -np.inf:
+                    support.size[f] = 0
+                    support.kept[f] = 0
+                    break
+
+
+@jit
+def read_states(slots, place, lits, f, x, chosen, states):
+    """The vertex of structure ``f`` at an assignment ``x[n]``; returns whether it spells one.
+
+    ``chosen[places]`` is scratch.  A slot without a true coordinate is at the place that needs
+    none: the false of a literal, or what evidence has left.
+    """
+    chosen[:] = 0.0
+    for link in range(len(place)):
+        lit = lits[f, link]
+        true = x[lit] if lit >= 0 else 1 - x[~lit]
+        chosen[place[link]] = 1.0 if true else -1.0
+    for slot in range(len(slots.first)):
+        state, number = -1, 0
+        for at in range(slots.start[slot], slots.start[slot + 1]):
+            if chosen[at] == 1.0:
+                state = at - slots.start[slot]
+                number += 1
+        for at in range(slots.start[slot], slots.start[slot + 1]):
+            if number == 0 and chosen[at] == 0.0 and slots.base[at] == 0.0:
+                state = at - slots.start[slot]
+                number = 1
+        if number != 1:
+            return False
+        states[slot] = state
+    return True
+
+
+@jit
+def structure_values(tables, models, layout, scores, x, work, masked, out):
+    """Inner score ``out[factors]`` of every structure at an assignment, -inf if it forbids it."""
+    for s in range(len(tables.kind)):
+        begin = tables.factor[s]
+        count = tables.factor[s + 1] - begin
+        slots, place = group_model(tables, models, layout, s, masked)
+        lits = group_rows(tables.lits, tables.link, s, count)
+        entries = group_rows(scores, tables.entry, s, count)
+        own = group_work(work, slots.start[-1], layout.room[s])
+        states = np.zeros(len(slots.first), np.int32)
+        found = np.zeros(len(slots.first), np.int32)
+        for f in range(count):
+            out[begin + f] = -np.inf
+            if read_states(slots, place, lits, f, x, own.q, states):
+                out[begin + f] = inner_at(tables.kind[s], slots, entries[f], states, own.a, found)
+
+
+@helper
+def wish_for(slots, place, lits, f, wish, x, a):
+    """Scores of the places of structure ``f``: what they are worth, -inf against ``x``."""
+    a[:] = 0.0
+    link = 0
+    for slot in range(len(slots.first)):
+        true = -1
+        while link < len(place) and place[link] < slots.start[slot + 1]:
+            lit = lits[f, link]
+            v = np.uint32(lit ^ (lit >> 31))
+            a[place[link]] = -wish[v] if lit < 0 else wish[v]
+            if x[v] >= 0 and (x[v] == 1) == (lit < 0):
+                a[place[link]] = -np.inf
+            elif x[v] >= 0:
+                true = place[link]
+            link += 1
+        for at in range(slots.start[slot], slots.start[slot + 1]):
+            if true >= 0 and at != true:
+                a[at] = -np.inf
+
+
+@jit
+def settle_structures(tables, models, layout, scores, order, wish, scale, x, work, masked):
+    """Give the coordinates of structures values, ``x[n]``, -1 for all others.
+
+    Every structure takes the vertex that ``wish[n]`` and its inner scores favour most among those
+    that agree with the structures before it, in the given ``order`` of groups.
+    """
+    x[:] = -1
+    for s in order:
+        count = tables.factor[s + 1] - tables.factor[s]
+        slots, place = group_model(tables, models, layout, s, masked)
+        lits = group_rows(tables.lits, tables.link, s, count)
+        entries = group_rows(scores, tables.entry, s, count)
+        own = group_work(work, slots.start[-1], layout.room[s])
+        states = np.empty(len(slots.first), np.int32)
+        for f in range(count):
+            wish_for(slots, place, lits, f, wish, x, own.a)
+            value, _ = maximize(tables.kind[s], slots, own.a, entries[f], scale, states)
+            own.q[:] = 0.0
+            for slot in range(len(states)):
+                own.q[slots.start[slot] + states[slot]] = 1.0
+            for link in range(len(place)):
+                lit = lits[f, link]
+                v = np.uint32(lit ^ (lit >> 31))
+                if x[v] < 0 and value > -np.inf:
+                    x[v] = own.q[place[link]] if lit >= 0 else 1.0 - own.q[place[link]]

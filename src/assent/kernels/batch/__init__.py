@@ -1,0 +1,1 @@
+"""Many small problems in one compiled loop: each from start to finish."""

@@ -1,0 +1,165 @@
+"""Many small problems, one after the other, in one compiled call.
+
+All problems stand end to end in flat arrays; ``ends`` says where each begins.  A problem's own
+arrays are views into them, so that everything that works on one problem works here as well.
+Nothing is shared between problems but the stop flag: any thread may take any of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.ad3.table_steps import Layout
+from assent.kernels.batch.instance import Instance, Links
+from assent.kernels.batch.instance_loop import solve
+from assent.kernels.core.propagate import inner
+from assent.kernels.jit import jit
+from assent.kernels.problem import Tables
+
+# Columns of ``Batch.ends`` and of the sizes it is made from.
+COORDINATES, PAIRS, GROUPS, LINKS, FACTORS = 0, 1, 2, 3, 4
+WEIGHTS, CAPACITIES = 5, 6
+TABLE_GROUPS, SLOTS, TABLE_LINKS, ENTRIES = 7, 8, 9, 10
+COLUMNS = 11
+
+# Columns of ``Batch.numbers``.
+CONSTANT, TOTAL_WEIGHT, ALPHA, PENALTY = 0, 1, 2, 3
+NUMBERS = 4
+
+
+class Batch(NamedTuple):
+    """Problems, scores and state, end to end; names as in ``instance.Instance``.
+
+    ``warm[b]`` says whether ``warm_*`` hold link scores to start problem ``b`` from, ``known[b]``
+    whether ``x`` holds an assignment.
+    """
+
+    ends: np.ndarray  # int64[B + 1, COLUMNS]
+    numbers: np.ndarray  # float64[B, NUMBERS]
+    pair_var: np.ndarray
+    kind: np.ndarray
+    size: np.ndarray
+    members: np.ndarray
+    link: np.ndarray
+    factor: np.ndarray
+    lits: np.ndarray
+    k: np.ndarray
+    weights: np.ndarray
+    capacity: np.ndarray
+    weight: np.ndarray
+    of_link: np.ndarray
+    mass: np.ndarray
+    degree: np.ndarray
+    theta: np.ndarray
+    pair: np.ndarray
+    table: np.ndarray
+    warm: np.ndarray  # bool[B]
+    warm_pair: np.ndarray
+    warm_logic: np.ndarray
+    warm_table: np.ndarray
+    known: np.ndarray  # bool[B]
+    p: np.ndarray  # the consensus, first and last
+    x: np.ndarray  # int8, the best assignment, first and last
+    dual_pair: np.ndarray  # the dual point, last
+    dual_logic: np.ndarray
+    dual_table: np.ndarray
+    entry_weight: np.ndarray  # weights of table entries, last
+
+
+@inner
+def view_tables(batch, tables, b):
+    """The tables of problem ``b``."""
+    begin, end = batch.ends[b], batch.ends[b + 1]
+    first, last = begin[TABLE_GROUPS], end[TABLE_GROUPS]
+    # Arrays of offsets have one entry more than there are groups.
+    return Tables(
+        tables.kind[first:last],
+        tables.slot[first + b : last + b + 1],
+        tables.states[begin[SLOTS] : end[SLOTS]],
+        tables.first[begin[SLOTS] : end[SLOTS]],
+        tables.link[first + b : last + b + 1],
+        tables.entry[first + b : last + b + 1],
+        tables.factor[first + b : last + b + 1],
+        tables.lits[begin[TABLE_LINKS] : end[TABLE_LINKS]],
+    )
+
+
+@inner
+def view_layout(batch, layout, b):
+    """The layout of the supports of problem ``b``."""
+    begin, end = batch.ends[b], batch.ends[b + 1]
+    first, last = begin[TABLE_GROUPS], end[TABLE_GROUPS]
+    return Layout(
+        layout.start[begin[SLOTS] + first : end[SLOTS] + last],
+        layout.room[first:last],
+        layout.vertex[first + b : last + b + 1],
+        layout.place[first + b : last + b + 1],
+        layout.row[first + b : last + b + 1],
+        layout.runs[first:last],
+        layout.no_base,
+        layout.no_scratch,
+    )
+
+
+@inner
+def view_instance(batch, b):
+    """Problem ``b`` and its scores."""
+    begin, end, numbers = batch.ends[b], batch.ends[b + 1], batch.numbers[b]
+    n0, n1 = begin[COORDINATES], end[COORDINATES]
+    p0, p1 = begin[PAIRS], end[PAIRS]
+    g0, g1 = begin[GROUPS], end[GROUPS]
+    l0, l1 = begin[LINKS], end[LINKS]
+    theta, pair = batch.theta[n0:n1], batch.pair[p0:p1]
+    table = batch.table[begin[ENTRIES] : end[ENTRIES]]
+    return Instance(
+        batch.pair_var[p0:p1], batch.kind[g0:g1], batch.size[g0:g1], batch.members[g0:g1],
+        batch.link[g0:g1], batch.factor[g0:g1], batch.lits[l0:l1],
+        batch.k[begin[FACTORS] : end[FACTORS]], batch.weights[begin[WEIGHTS] : end[WEIGHTS]],
+        batch.capacity[begin[CAPACITIES] : end[CAPACITIES]], batch.weight[g0:g1],
+        batch.of_link[l0:l1], batch.mass[n0:n1], batch.degree[n0:n1], theta, pair, table,
+        numbers[CONSTANT], numbers[TOTAL_WEIGHT], numbers[ALPHA],
+    )  # fmt: skip
+
+
+@jit
+def solve_range(batch, tables, layout, table_lits, settings, first, last, stop, outcomes):
+    """Solve problems ``first:last``; see ``instance_loop.solve``.
+
+    ``tables`` and ``layout`` hold those of all problems, or are ``None``; ``outcomes[B, 9]``
+    receives the fields of ``instance.Outcome``.
+    """
+    for b in range(first, last):
+        begin, end = batch.ends[b], batch.ends[b + 1]
+        n0, n1 = begin[COORDINATES], end[COORDINATES]
+        p0, p1 = begin[PAIRS], end[PAIRS]
+        l0, l1 = begin[LINKS], end[LINKS]
+        t0, t1 = begin[TABLE_LINKS], end[TABLE_LINKS]
+        x = batch.x[n0:n1]
+        known = x.copy() if batch.known[b] else x[:0]
+        dual = Links(batch.dual_pair[p0:p1], batch.dual_logic[l0:l1], batch.dual_table[t0:t1])
+        warm = Links(batch.warm_pair[:0], batch.warm_logic[:0], batch.warm_table[:0])
+        if batch.warm[b]:
+            warm = Links(batch.warm_pair[p0:p1], batch.warm_logic[l0:l1], batch.warm_table[t0:t1])
+        own, weights = view_instance(batch, b), batch.entry_weight[begin[ENTRIES] : end[ENTRIES]]
+        penalty, p = batch.numbers[b, PENALTY], batch.p[n0:n1]
+        lits = table_lits[t0:t1]
+        if tables is None:
+            outcome = solve(
+                own, None, None, lits, settings, penalty, known, stop, p, dual, warm, x, weights
+            )
+        else:
+            outcome = solve(
+                own, view_tables(batch, tables, b), view_layout(batch, layout, b), lits, settings,
+                penalty, known, stop, p, dual, warm, x, weights,
+            )  # fmt: skip
+        outcomes[b, 0] = outcome.ending
+        outcomes[b, 1] = outcome.value
+        outcomes[b, 2] = outcome.bound
+        outcomes[b, 3] = outcome.violations
+        outcomes[b, 4] = outcome.iterations
+        outcomes[b, 5] = outcome.primal
+        outcomes[b, 6] = outcome.dual
+        outcomes[b, 7] = outcome.penalty
+        outcomes[b, 8] = outcome.relaxed

@@ -1,0 +1,1 @@
+"""Sweeps of box duals, compiled: submodels that soft agreement links."""

@@ -1,0 +1,87 @@
+"""Answers of submodels that soft agreement links: each takes what is best beside all the others.
+
+At the best multipliers many vertices of a submodel are equally good, and those it happens to name
+need not go together.  Once the others' are known, its own best one is one maximisation, in which
+literals are charged what disagreement costs.  Submodel after submodel, the value never falls.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.boxes.submodels import solve_submodel
+from assent.kernels.core.propagate import lean
+from assent.kernels.core.questions import settle
+from assent.kernels.jit import jit
+
+# Rounds in which everybody has a turn; most answers rest after two or three.
+MOST_ROUNDS = 10
+
+
+class Turns(NamedTuple):
+    """Who chooses: submodels with links, then coordinates in none.
+
+    Attributes:
+        factor: ``[U]`` the submodel, or ``~v`` for a coordinate.
+        start: ``[U + 1]`` where their blocks begin.
+        block, side: the blocks, and which side of each they are.
+    """
+
+    factor: np.ndarray
+    start: np.ndarray
+    block: np.ndarray
+    side: np.ndarray
+
+
+@lean
+def holds(boxes, term, x):
+    """Whether the literal of a term is true."""
+    if boxes.known[term] != 0:
+        return boxes.known[term] == 1
+    lit = boxes.lits[term]
+    return x[~lit] < 0.5 if lit < 0 else x[lit] > 0.5
+
+
+@lean
+def charge_beside(boxes, box, side, x, r):
+    """Charge one side's literals what a block costs beside what the other side's are.
+
+    Of ``c [y1 - y2]+`` the first side pays ``c`` for its literal where the second's is false, and
+    the second side earns ``c`` for its own where the first's is true.
+    """
+    for t in range(boxes.first[box], boxes.first[box + 1]):
+        mine, other = boxes.term[t] + side, boxes.term[t] + 1 - side
+        if boxes.known[mine] == 0 and holds(boxes, other, x) == (side == 1):
+            settle(boxes.lits[mine], boxes.upper[t] if side == 0 else -boxes.upper[t], r)
+
+
+@lean
+def forget(boxes, box, side, theta, r):
+    """Scores ``r`` of one side's literals as they were before all charges."""
+    for t in range(boxes.first[box], boxes.first[box + 1]):
+        lit = boxes.lits[boxes.term[t] + side]
+        v = ~lit if lit < 0 else lit
+        r[v] = theta[v]
+
+
+@jit
+def improve(flat, submodels, boxes, turns, inner, theta, s, x, work):
+    """Let everybody choose again beside the others, into ``x[n]``, until all rest."""
+    r, before = theta.copy(), x.copy()
+    for _ in range(MOST_ROUNDS):
+        before[:] = x
+        for turn in range(len(turns.factor)):
+            blocks = range(turns.start[turn], turns.start[turn + 1])
+            for at in blocks:
+                charge_beside(boxes, turns.block[at], turns.side[at], x, r)
+            factor = turns.factor[turn]
+            if factor >= 0:
+                solve_submodel(flat, submodels, inner, factor, r, s, x, work)
+            else:
+                x[~factor] = 1.0 if r[~factor] > 0.0 else 0.0
+            for at in blocks:
+                forget(boxes, turns.block[at], turns.side[at], theta, r)
+        if (x == before).all():
+            break

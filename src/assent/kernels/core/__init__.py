@@ -1,0 +1,1 @@
+"""What several solvers ask of factors, compiled: bounds, best vertices, marginals, propagation."""

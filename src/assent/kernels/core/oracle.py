@@ -1,0 +1,252 @@
+"""Structures inside compiled loops: functions that are called by their address.
+
+A loop that knows its structures by number would have to be compiled with all of them, and could
+not take a user's.  Here a structure's ``maximize`` is compiled for itself, when it is first
+needed, and loops get its address: an array of integers, which costs nothing to hand over.
+A call takes some 15 ns.
+
+A compiled function has the arguments of :data:`SIGNATURE`:
+
+    maximize(start, data, scores, inner, scale, states) -> (value, inner value)
+
+``start[d + 1]`` are the places of the slots, ``data`` the structure's constants, ``scores`` one
+number per place (-inf: forbidden), ``inner`` the scores of the inner parts, to be multiplied by
+``scale``.  The best vertex goes to ``states[d]``; the inner value is not scaled, and the value is
+-inf where nothing is allowed.
+
+A kind that has a projection of its own brings a second function, with the arguments of
+:data:`PROJECTION`:
+
+    project(start, data, base, a, inner, scale, memory, q) -> inner value
+
+It finds the ``q[places]`` nearest to ``a[places]`` with inner parts scored linearly.  ``base`` is
+-inf for a place that cannot be, else 0; ``memory`` is what it kept for itself the last time,
+zeros at first.
+
+A plain Python function is called through C instead and takes the lock of the interpreter; what
+it raises is kept and raised again, by :func:`raise_pending`, once the loop has returned.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from assent.kernels.jit import jit
+from assent.kernels.problem import CALLBACK
+
+_INT = types.Array(types.int32, 1, "C", readonly=True)
+_FLOAT = types.Array(types.float64, 1, "C", readonly=True)
+_SCORES = types.Array(types.float64, 1, "C")
+_STATES = types.Array(types.int32, 1, "C")
+SIGNATURE = types.UniTuple(types.float64, 2)(_INT, _INT, _SCORES, _FLOAT, types.float64, _STATES)
+MAX_MARGINALS = types.none(_INT, _INT, _SCORES, _FLOAT, _SCORES)
+MARGINALS = types.float64(_INT, _INT, _SCORES, _FLOAT, types.float64, _SCORES, _SCORES)
+PROJECTION = types.float64(_INT, _INT, _FLOAT, _SCORES, _FLOAT, types.float64, _SCORES, _SCORES)
+
+NONE = -1  # the address of a function that a structure does not have
+
+# Through C: addresses of scores, of inner scores and of states; the inner value comes back.
+_C_SIGNATURE = types.float64(types.uintp, types.uintp, types.float64, types.uintp)
+_C_FUNCTION = ctypes.CFUNCTYPE(
+    ctypes.c_double, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_double, ctypes.c_size_t
+)
+
+_addresses: dict[Any, int] = {}
+_plain: list[Callable] = []  # without a compiler an address is a number in this list
+_pending: list[BaseException] = []
+
+
+def address_of(function: Any, signature: Any = SIGNATURE) -> int:
+    """Address of a compiled function for :func:`call_compiled`; compiles it if need be.
+
+    Example:
+        >>> from assent.kernels.kinds.count_structure import maximize_counts
+        >>> address_of(maximize_counts) == address_of(maximize_counts)
+        True
+    """
+    if function not in _addresses:
+        off = _jit_is_off()
+        _addresses[function] = _plain_number(function) if off else _compile(function, signature)
+    return _addresses[function]
+
+
+def search_address(structure: Any) -> int:
+    """Address of a structure's ``maximize``; the structure must outlive its use."""
+    if structure.kind_code == CALLBACK:
+        return structure.callback().address
+    return address_of(structure.kernels().maximize)
+
+
+def max_marginals_address(structure: Any) -> int:
+    """Address of a structure's ``max_marginals``, which it must have."""
+    return address_of(structure.kernels().max_marginals, MAX_MARGINALS)
+
+
+def marginals_address(structure: Any) -> int:
+    """Address of a structure's ``marginals``, which it must have."""
+    return address_of(structure.kernels().marginals, MARGINALS)
+
+
+def projection_address(structure: Any) -> int:
+    """Address of a structure's own ``project``, or ``NONE``."""
+    own = structure.kernels().project
+    return NONE if own is None else address_of(own, PROJECTION)
+
+
+def _jit_is_off() -> bool:
+    return bool(numba.config.DISABLE_JIT)
+
+
+def _plain_number(function: Callable) -> int:
+    _plain.append(function)
+    return len(_plain) - 1
+
+
+_RETURNS = {
+    SIGNATURE: "two floats: the value and the inner value",
+    MAX_MARGINALS: "nothing: it fills out",
+    MARGINALS: "a float: the log-partition times the temperature",
+    PROJECTION: "a float: the inner value",
+}
+
+
+def _compile(function: Any, signature: Any) -> int:
+    # Compiled for a declared return type it would be kept apart from what was called from Python.
+    # Our own functions return the right one.
+    own = (function.__module__ or "").startswith(__name__.partition(".")[0] + ".")
+    function.compile(signature.args if own else signature)
+    compiled = function.overloads[signature.args]
+    if compiled.signature.return_type != signature.return_type:
+        raise TypeError(
+            f"{function.__name__} returns {compiled.signature.return_type}; it should return "
+            f"{_RETURNS[signature]}"
+        )
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+
+
+class Callback:
+    """A Python function ``maximize(scores[n], inner[k], scale) -> states, inner value``.
+
+    It sees scores of all places; an inner value of -inf says that nothing is allowed.
+    """
+
+    def __init__(self, function: Callable, places: int, slots: int, parts: int) -> None:
+        self._function = function
+        self._shapes = places, parts, slots
+        self._entry = _C_FUNCTION(self._from_c)  # kept alive with the callback
+        self.address = (
+            _plain_number(self._ask)
+            if _jit_is_off()
+            else ctypes.cast(self._entry, ctypes.c_void_p).value
+        )
+
+    def _from_c(self, scores: int, inner: int, scale: float, states: int) -> float:
+        places, parts, slots = self._shapes
+        return self._ask(
+            _array(scores, ctypes.c_double, places),
+            _array(inner, ctypes.c_double, parts),
+            scale,
+            _array(states, ctypes.c_int32, slots),
+        )
+
+    def _ask(self, scores: np.ndarray, inner: np.ndarray, scale: float, states: Any) -> float:
+        if _pending:  # the loop winds down
+            return -np.inf
+        try:
+            states[:], inner_value = self._function(scores, inner, scale)
+            return inner_value
+        except BaseException as problem:
+            _pending.append(problem)
+            return -np.inf
+
+
+def _array(address: int, kind: Any, count: int) -> np.ndarray:
+    """The memory at an address as an array, without a copy."""
+    return np.ctypeslib.as_array((kind * count).from_address(address)) if count else np.zeros(0)
+
+
+def raise_pending() -> None:
+    """Raise what a Python structure raised inside a compiled loop."""
+    if _pending:
+        problem = _pending[0]
+        _pending.clear()
+        raise problem
+
+
+def _function_at(signature: Any) -> Any:
+    """An intrinsic that makes a first-class function of an address."""
+    function_type = types.FunctionType(signature)
+
+    @intrinsic
+    def at(typing_context, address):
+        def code(context, builder, _, arguments):
+            function = cgutils.create_struct_proxy(function_type)(context, builder)
+            function.c_addr = builder.inttoptr(arguments[0], cgutils.voidptr_t)
+            return function._getvalue()
+
+        return function_type(types.int64), code
+
+    return at
+
+
+if _jit_is_off():
+
+    def call_compiled(address, start, data, scores, inner, scale, states):
+        """Ask the compiled structure at ``address``."""
+        return _plain[address](start, data, scores, inner, scale, states)
+
+    def call_python(address, scores, inner, scale, states):
+        """Ask the Python structure at ``address`` for a vertex; returns its inner value."""
+        return _plain[address](scores, inner, scale, states)
+
+    def call_max_marginals(address, start, data, scores, inner, out):
+        """Ask the compiled structure at ``address`` for its max-marginals."""
+        _plain[address](start, data, scores, inner, out)
+
+    def call_marginals(address, start, data, scores, inner, temperature, out, out_inner):
+        """Ask the compiled structure at ``address`` for its marginals."""
+        return _plain[address](start, data, scores, inner, temperature, out, out_inner)
+
+    def call_projection(address, start, data, base, a, inner, scale, memory, q):
+        """Project by the function at ``address``; returns the inner value."""
+        return _plain[address](start, data, base, a, inner, scale, memory, q)
+
+else:
+    _max_marginals_at = _function_at(MAX_MARGINALS)
+    _marginals_at = _function_at(MARGINALS)
+    _compiled_at = _function_at(SIGNATURE)
+    _python_at = _function_at(_C_SIGNATURE)
+    _projection_at = _function_at(PROJECTION)
+
+    @jit(inline="always")
+    def call_compiled(address, start, data, scores, inner, scale, states):
+        """Ask the compiled structure at ``address``."""
+        return _compiled_at(address)(start, data, scores, inner, scale, states)
+
+    @jit(inline="always")
+    def call_python(address, scores, inner, scale, states):
+        """Ask the Python structure at ``address`` for a vertex; returns its inner value."""
+        return _python_at(address)(scores.ctypes.data, inner.ctypes.data, scale, states.ctypes.data)
+
+    @jit(inline="always")
+    def call_max_marginals(address, start, data, scores, inner, out):
+        """Ask the compiled structure at ``address`` for its max-marginals."""
+        _max_marginals_at(address)(start, data, scores, inner, out)
+
+    @jit(inline="always")
+    def call_marginals(address, start, data, scores, inner, temperature, out, out_inner):
+        """Ask the compiled structure at ``address`` for its marginals."""
+        return _marginals_at(address)(start, data, scores, inner, temperature, out, out_inner)
+
+    @jit(inline="always")
+    def call_projection(address, start, data, base, a, inner, scale, memory, q):
+        """Project by the function at ``address``; returns the inner value."""
+        return _projection_at(address)(start, data, base, a, inner, scale, memory, q)

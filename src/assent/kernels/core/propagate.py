@@ -1,0 +1,494 @@
+"""Unit propagation on the flat layout: what fixed coordinates imply for the others.
+
+Every logic factor keeps two counters over its literals: how many are true and how many are free.
+A coordinate that receives a value enters the *trail* once; taking it from the trail updates the
+counters of its factors, and a factor whose counters leave no choice puts its remaining
+coordinates on the trail.  A factor searches its literals at most twice between two retreats, so
+the whole costs O(links).
+
+The counters of an ANYOF factor hold its inputs and its output at once: an input counts 2 and the
+output 1.  Those of a KNAPSACK factor hold weights in whole units.  A factor that holds both ``x``
+and ``~x`` counts the two as one true literal from the start: whatever ``x`` is, exactly one of
+them holds.  Their links are *paired* and take no further part.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assent.interrupts import Uninterrupted
+from assent.kernels.jit import jit
+from assent.kernels.problem import ANYOF, KNAPSACK, PARITY, SUM
+from assent.kernels.search.integer_weights import knapsack_units, net_complements
+
+# Functions that only kernels call need no entry from Python, which takes longer to compile than
+# most of their bodies.
+inner = jit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+# The same for functions that allocate nothing: counting references to their many arrays would
+# take most of the compiler's time.
+lean = jit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+FREE = -1  # a coordinate without a value
+
+# The role of a link: the kind of its factor, and a role of its own for an ANYOF's output.
+OUTPUT = 5
+
+# What has just happened to a literal.
+TURNED_FALSE, TURNED_TRUE, ANYTHING = 0, 1, 2
+
+# What a factor's counters call for; the last bit of the others is the truth to be given.
+NOTHING, LOST = 0, 1
+INPUTS_FALSE, INPUTS_TRUE = 2, 3
+HEAVY_FALSE = 4  # items that no longer fit
+OUTPUT_FALSE, OUTPUT_TRUE = 6, 7
+
+# Marks of links: one of an ``x, ~x`` pair of inputs; an output whose negation is an input.
+PAIRED, SELF_DENYING = 1, 2
+
+# Added to the counters of a factor that is given up: beyond any sum, and int64 holds it thrice.
+OUT_OF_REACH = 1 << 60
+
+# A use is coded as factor * 16 + role * 2 + negated in 32 bits.
+MOST_FACTORS = 1 << 27
+
+
+class Logic(NamedTuple):
+    """The logic factors of a problem and, per coordinate, its uses in them.
+
+    The first six arrays are those of the compiled problem, and ``k`` as well but for the limits
+    of KNAPSACK factors.  ``uses[start[v]:start[v + 1]]`` say what coordinate ``v`` does:
+    ``factor << 4 | role << 1 | negated`` for each of its links that is not paired.  ``marks`` has
+    one entry per link, or none at all when no factor holds both ``x`` and ``~x``.  The last three
+    are empty where no factor is a KNAPSACK.
+    """
+
+    kind: np.ndarray  # int8[G]
+    size: np.ndarray  # int32[G]
+    members: np.ndarray  # int64[G]
+    first_link: np.ndarray  # int64[G]
+    first_factor: np.ndarray  # int64[G]
+    lits: np.ndarray  # int32[L]
+    k: np.ndarray  # int64[F]
+    start: np.ndarray  # int32[n + 1]
+    uses: np.ndarray  # int32[<= L]
+    marks: np.ndarray  # uint8[L] or uint8[0]
+    units: np.ndarray  # int64, one per link of the KNAPSACK groups, which stand last
+    heaviest: np.ndarray  # int64, one per KNAPSACK factor
+    loads: np.ndarray  # int64[uses] what a true literal adds to its factor's counter
+
+
+def build_links(problem: Any) -> Logic:
+    """Index the logic links of a compiled problem by coordinate, 4 bytes per link.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.kernels.problem import SUM, make_problem
+        >>> one_of = (SUM, np.array([[0, 1, ~2]], np.int32), np.array([1], np.int32))
+        >>> logic = build_links(make_problem(3, np.zeros((0, 2), np.int32), [one_of]))
+        >>> logic.uses.tolist() == [SUM << 1, SUM << 1, SUM << 1 | 1]
+        True
+    """
+    if len(problem.k) >= MOST_FACTORS:
+        raise ValueError(f"propagation handles fewer than {MOST_FACTORS} logic factors")
+    with Uninterrupted():
+        return index_logic(
+            problem.group_kind, problem.group_size, problem.group_count, problem.group_link,
+            problem.group_factor, problem.lits, problem.k, problem.weights, problem.capacity,
+            problem.n,
+        )  # fmt: skip
+
+
+def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:
+    """Close partial values under propagation.
+
+    Args:
+        problem: a compiled problem; ``k`` may be anything from 0 to the size of a factor.
+        values: ``int8[n]`` with -1 for a free coordinate, else 0 or 1.  Not changed.
+
+    Returns:
+        The closed values and the first factor found violated, or -1.  After a conflict the
+        values are those reached so far.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.kernels.problem import SUM, make_problem
+        >>> one_of = (SUM, np.array([[0, 1, ~2]], np.int32), np.array([1], np.int32))
+        >>> problem = make_problem(3, np.zeros((0, 2), np.int32), [one_of])
+        >>> closed, conflict = fix(problem, np.array([1, -1, -1], np.int8))
+        >>> closed.tolist(), conflict
+        ([1, 0, 1], -1)
+    """
+    closed, conflict, _ = fix_in_order(problem, values)
+    return closed, conflict
+
+
+def fix_in_order(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
+    """:func:`fix`, and the coordinates with a value in the order they received it."""
+    values = np.array(values, np.int8)
+    true, free, trail = workspace(problem)
+    conflict = _close(build_links(problem), values, true, free, trail)
+    return values, int(conflict), trail[: np.count_nonzero(values != FREE)]
+
+
+def workspace(problem: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Room for the counters ``true[F]`` and ``free[F]`` and for the trail ``[n]``."""
+    factors = len(problem.k)
+    return np.empty(factors, np.int64), np.empty(factors, np.int64), np.empty(problem.n, np.int32)
+
+
+@jit
+def index_logic(kind, size, members, first_link, first_factor, lits, k, weights, capacity, n):
+    """The index of logic links by coordinate; see :func:`build_links`."""
+    marks = np.zeros(lits.size, np.uint8)
+    stamp, seen = np.full(n, -1, np.int64), np.empty(n, np.int32)
+    complements = mark_complements(
+        kind, size, members, first_link, first_factor, lits, stamp, seen, marks
+    )
+    limits = k.astype(np.int64)
+    units, heaviest = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if capacity.size:
+        common = np.searchsorted(kind, KNAPSACK)
+        units, heavy_limits = knapsack_units(size[common:], members[common:], weights, capacity)
+        heaviest = np.empty_like(heavy_limits)
+        stamp[:] = -1
+        complements |= net_complements(
+            size[common:], members[common:], first_link[common:], lits, stamp, seen, marks,
+            PAIRED, units, heavy_limits, heaviest,
+        )  # fmt: skip
+        limits[limits.size - heavy_limits.size :] = heavy_limits
+    paired = np.count_nonzero(marks == PAIRED)
+    if not complements:
+        marks = np.zeros(0, np.uint8)
+    start = np.zeros(n + 1, np.int32)
+    uses = np.empty(lits.size - paired, np.int32)
+    loads = np.empty(uses.size if units.size else 0, np.int64)
+    index_uses(
+        kind, size, members, first_link, first_factor, lits, marks, units, start, uses, loads
+    )
+    return Logic(
+        kind, size, members, first_link, first_factor, lits, limits, start, uses, marks, units,
+        heaviest, loads,
+    )  # fmt: skip
+
+
+@inner
+def mark_complements(kind, size, members, first_link, first_factor, lits, stamp, seen, marks):
+    """Mark links whose complement is an input of the same factor; say whether there are any.
+
+    ``stamp[v]`` is the last factor met that names ``v``, ``seen[v]`` the link that does.
+    KNAPSACK factors, whose two literals differ in weight, are left out.
+    """
+    found = False
+    for g in range(kind.size):
+        m = members[g] if kind[g] != KNAPSACK else 0
+        for f in range(m):
+            for j in range(size[g]):
+                link = first_link[g] + j * m + f
+                v = coordinate(lits[link])
+                if stamp[v] == first_factor[g] + f:
+                    found = True
+                    if kind[g] == ANYOF and j == size[g] - 1:
+                        marks[link] = SELF_DENYING
+                    else:
+                        marks[link] = PAIRED
+                        marks[seen[v]] = PAIRED
+                stamp[v] = first_factor[g] + f
+                seen[v] = link
+    return found
+
+
+@inner
+def index_uses(
+    kind, size, members, first_link, first_factor, lits, marks, units, start, uses, loads
+):  # fmt: skip
+    """Fill a CSR from coordinates to their uses, and what these weigh, by a counting sort."""
+    for link in range(lits.size):
+        if marks.size == 0 or marks[link] != PAIRED:
+            start[coordinate(lits[link]) + 1] += 1
+    for v in range(start.size - 1):
+        start[v + 1] += start[v]
+    # start[v] serves as the place of v's next use, which leaves it where v + 1 begins ...
+    for g in range(kind.size):
+        for j in range(size[g]):
+            role = OUTPUT if kind[g] == ANYOF and j == size[g] - 1 else kind[g]
+            for f in range(members[g]):
+                link = first_link[g] + j * members[g] + f
+                if marks.size == 0 or marks[link] != PAIRED:
+                    v = coordinate(lits[link])
+                    negated = 1 if lits[link] < 0 else 0
+                    uses[start[v]] = (first_factor[g] + f) << 4 | role << 1 | negated
+                    if loads.size:
+                        heavy = kind[g] == KNAPSACK
+                        loads[start[v]] = (
+                            units[link - lits.size + units.size] if heavy else weight(role)
+                        )
+                    start[v] += 1
+    # ... so everything moves up by one.
+    for v in range(start.size - 1, 0, -1):
+        start[v] = start[v - 1]
+    start[0] = 0
+
+
+@jit
+def _close(logic, values, true, free, trail):
+    """Propagate given values from scratch; returns the first conflict or -1."""
+    reset_counters(logic, true, free)
+    tail = 0
+    for v in range(values.size):
+        if values[v] != FREE:
+            trail[tail] = v
+            tail += 1
+    conflict, tail = start_units(logic, values, true, free, trail, tail)
+    if conflict < 0:
+        stop = np.bool_(True)
+        conflict, _, _ = propagate(logic, values, true, free, trail, np.int64(0), tail, stop)
+    return conflict
+
+
+@lean
+def coordinate(literal):
+    """The coordinate a literal speaks about."""
+    return literal if literal >= 0 else ~literal
+
+
+@lean
+def weight(role):
+    """What a true literal adds to its factor's counter, KNAPSACK factors apart."""
+    return 2 if role == ANYOF else 1
+
+
+@lean
+def load(loads, place, role):
+    """What a true literal adds to its factor's counter, by the place of its use."""
+    return loads[place] if loads.size else np.int64(weight(role))
+
+
+@lean
+def link_load(logic, link, role):
+    """What a true literal adds to its factor's counter, by its link."""
+    if role == KNAPSACK:
+        return logic.units[link - logic.lits.size + logic.units.size]
+    return np.int64(weight(role))
+
+
+@lean
+def group_of(first_factor, factor):
+    """The group a factor stands in: the last one that begins at or before it."""
+    low, high = 0, first_factor.size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if first_factor[middle] <= factor:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@lean
+def reset_counters(logic, true, free):
+    """Counters ``true[F]``, ``free[F]`` before any coordinate has a value."""
+    for g in range(logic.kind.size):
+        full = 2 * logic.size[g] - 1 if logic.kind[g] == ANYOF else logic.size[g]
+        for f in range(logic.first_factor[g], logic.first_factor[g] + logic.members[g]):
+            true[f] = 0
+            free[f] = full if logic.kind[g] != KNAPSACK else 0
+    if logic.units.size:
+        add_units(logic, free)
+    if logic.marks.size:
+        count_paired(logic, true, free)
+
+
+@lean
+def add_units(logic, free):
+    """Count all units of KNAPSACK factors as free."""
+    for g in range(logic.kind.size):
+        if logic.kind[g] == KNAPSACK:
+            m = logic.members[g]
+            for j in range(m * logic.size[g]):
+                link = logic.first_link[g] + j
+                free[logic.first_factor[g] + j % m] += link_load(logic, link, KNAPSACK)
+
+
+@lean
+def count_paired(logic, true, free):
+    """Count every pair ``x, ~x`` as one true literal; KNAPSACK factors have netted theirs."""
+    for g in range(logic.kind.size):
+        m = logic.members[g] if logic.kind[g] != KNAPSACK else 0
+        for link in range(logic.first_link[g], logic.first_link[g] + m * logic.size[g]):
+            if logic.marks[link] == PAIRED:
+                f = logic.first_factor[g] + (link - logic.first_link[g]) % m
+                free[f] -= weight(logic.kind[g])
+                if logic.lits[link] >= 0:  # once per pair
+                    true[f] += weight(logic.kind[g])
+
+
+@lean
+def consequence(role, event, k, true, free):
+    """What the counters of a factor call for after an event at a link with the given role.
+
+    Literals are searched only when the event has just made the count tight, once per cause.
+    """
+    if role in (ANYOF, OUTPUT):
+        inputs_free, output_free, output = free >> 1, free & 1, true & 1
+        if true > 1 or inputs_free == 0:  # the inputs decide the output
+            decided = 1 if true > 1 else 0
+            if output_free:
+                return OUTPUT_TRUE if decided else OUTPUT_FALSE
+            return NOTHING if output == decided else LOST
+        if output_free == 0:
+            if output == 1 and inputs_free == 1:
+                return INPUTS_TRUE
+            if output == 0 and role == OUTPUT:
+                return INPUTS_FALSE
+        return NOTHING
+    if role == PARITY:
+        odd = true & 1
+        if free == 0:
+            return LOST if odd else NOTHING
+        return NOTHING if free > 1 else INPUTS_FALSE + odd
+    missing = k - true
+    if missing < 0 or (role == SUM and missing > free):
+        return LOST
+    if role == KNAPSACK:
+        return HEAVY_FALSE if free > missing and event != TURNED_FALSE else NOTHING
+    if free > 0:
+        if missing == 0 and event != TURNED_FALSE:
+            return INPUTS_FALSE
+        if role == SUM and missing == free and event != TURNED_TRUE:
+            return INPUTS_TRUE
+    return NOTHING
+
+
+@lean
+def force(logic, factor, action, room, values, trail, tail):
+    """Give the free literals an action speaks about its truth; returns the trail's new end.
+
+    ``room`` is what a KNAPSACK factor can still carry.
+    """
+    if action == HEAVY_FALSE:
+        return drop_heavy(logic, factor, room, values, trail, tail)
+    g = group_of(logic.first_factor, factor)
+    m = logic.members[g]
+    first = logic.first_link[g] + factor - logic.first_factor[g]
+    low, high = 0, np.int64(logic.size[g])
+    if action >= OUTPUT_FALSE:
+        low = high - 1
+    elif logic.kind[g] == ANYOF:
+        high -= 1
+    for j in range(low, high):
+        link = first + j * m
+        literal = logic.lits[link]
+        v = coordinate(literal)
+        if values[v] == FREE and (logic.marks.size == 0 or logic.marks[link] != PAIRED):
+            values[v] = action & 1 if literal >= 0 else 1 - (action & 1)
+            trail[tail] = v
+            tail += 1
+    return tail
+
+
+@lean
+def drop_heavy(logic, factor, room, values, trail, tail):
+    """Make the free items of a KNAPSACK factor false that are heavier than its room."""
+    if logic.heaviest[factor - logic.k.size + logic.heaviest.size] <= room:
+        return tail
+    g = group_of(logic.first_factor, factor)
+    first = logic.first_link[g] + factor - logic.first_factor[g]
+    for j in range(logic.size[g]):
+        link = first + j * logic.members[g]
+        literal = logic.lits[link]
+        v = coordinate(literal)
+        if values[v] == FREE and link_load(logic, link, KNAPSACK) > room:
+            values[v] = 0 if literal >= 0 else 1
+            trail[tail] = v
+            tail += 1
+    return tail
+
+
+@lean
+def start_units(logic, values, true, free, trail, tail):
+    """Consequences of factors that leave no choice before anything is counted.
+
+    Returns the first factor that cannot hold (or -1) and the new end of the trail.
+    """
+    conflict = -1
+    for g in range(logic.kind.size):
+        last = logic.first_link[g] + (logic.size[g] - 1) * logic.members[g]
+        for f in range(logic.members[g]):
+            factor = logic.first_factor[g] + f
+            action = consequence(
+                logic.kind[g], ANYTHING, logic.k[factor], true[factor], free[factor]
+            )
+            if logic.marks.size and logic.marks[last + f] == SELF_DENYING:
+                action = OUTPUT_TRUE  # ~z = OR(z, ...): z true would make its own negation true
+            if action == LOST:
+                conflict = factor if conflict < 0 else conflict
+            elif action != NOTHING:
+                room = logic.k[factor] - true[factor]
+                tail = force(logic, factor, action, room, values, trail, tail)
+    return conflict, tail
+
+
+@lean
+def propagate(logic, values, true, free, trail, head, tail, stop):
+    """Work off ``trail[head:tail]``: coordinates with a value that the counters do not know yet.
+
+    Args:
+        logic: from :func:`build_links`.
+        values: ``int8[n]``, written.
+        true: ``int64[F]`` true literals per factor, written.
+        free: ``int64[F]`` free literals per factor, written.
+        trail: ``int32[n]`` coordinates in the order they received values, written.
+        head: first entry not yet counted.
+        tail: end of the trail.
+        stop: return at the first conflict; otherwise give up the factors that cannot hold (their
+            counters move out of reach, so that they imply nothing any more) and go on.
+
+    Returns:
+        The first factor that cannot hold (or -1), and the new head and tail.  Every entry
+        before the new head is fully counted, so that :func:`retreat` can undo it.
+    """
+    conflict = -1
+    start, uses, loads, k = logic.start, logic.uses, logic.loads, logic.k
+    while head < tail and not (stop and conflict >= 0):
+        v = trail[head]
+        head += 1
+        for place in range(start[v], start[v + 1]):
+            # 1. Count.
+            use = uses[place]
+            factor, role = np.int64(use >> 4), (use >> 1) & 7
+            holds = values[v] ^ (use & 1)
+            step = load(loads, place, role)
+            true[factor] += holds * step
+            free[factor] -= step
+            # 2. Conclude.
+            action = consequence(role, holds, k[factor], true[factor], free[factor])
+            if action == LOST:
+                conflict = factor if conflict < 0 else conflict
+                if not stop:
+                    true[factor] -= OUT_OF_REACH
+                    free[factor] += 2 * OUT_OF_REACH
+            elif action != NOTHING:
+                room = k[factor] - true[factor]
+                tail = force(logic, factor, action, room, values, trail, tail)
+    return conflict, head, tail
+
+
+@lean
+def retreat(logic, values, true, free, trail, mark, head, tail):
+    """Undo ``trail[mark:tail]``, of which ``trail[mark:head]`` is counted; returns links undone."""
+    work = 0
+    start, uses, loads = logic.start, logic.uses, logic.loads
+    for at in range(mark, tail):
+        v = trail[at]
+        if at < head:
+            work += start[v + 1] - start[v]
+            for place in range(start[v], start[v + 1]):
+                use = uses[place]
+                factor, step = use >> 4, load(loads, place, (use >> 1) & 7)
+                true[factor] -= (values[v] ^ (use & 1)) * step
+                free[factor] += step
+        values[v] = FREE
+    return work

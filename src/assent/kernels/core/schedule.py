@@ -1,0 +1,191 @@
+"""When to report, to round and to look for other things: the same for one problem and for many.
+
+Plain Python functions: the driver calls them as they are, kernels compile them.
+"""
+
+from __future__ import annotations
+
+from math import exp
+
+# Reports come every few iterations at first, then ever rarer: a bound costs about an iteration.
+FIRST_REPORT = 10
+REPORT_GROWTH = 0.05
+# Small problems report sooner, and each time try the marginals as they are: half of those with a
+# tight relaxation are solved within fifteen iterations.  From a warm start most of them need one.
+FIRST_SMALL_REPORT = 5
+FIRST_WARM_REPORT = 1
+NEXT_WARM_REPORT = 2
+# Rounding costs several iterations: it is tried when the count of iterations has grown so much.
+FIRST_ROUNDING = 150
+ROUNDING_GROWTH = 4.0
+# Where the bound rests only an answer is missing: rounding is then tried this much sooner.
+RESTING_GROWTH = 1.15
+# How often other answers are sought by shaking the marginals at the end of a run.
+PERTURBED_TRIES = 4
+# Proofs of infeasibility are looked for this rarely, while nothing feasible is known.
+FIRST_RAY = 100
+RAY_GROWTH = 1.5
+# A marginal within this of one half is no sign of either value.
+UNDECIDED = 1e-4
+# Answers whose scores differ by less than this, relatively, are equally good: the first stays.
+TIE = 1e-10
+# Of AD3's dual points only the best one is evaluated, except every so often.
+TRY_ALL = 4
+# Problems of so many links are small: many of them at once run in a compiled loop of their own.
+SMALL_LINKS = 20_000
+
+# AD3's penalty is first looked at after so many iterations, then at doubling distances.
+FIRST_LOOK = 20
+# Ratios of spread to move between 1/2 and 2 are left alone: the time to a good bound hardly
+# depends on the penalty there.
+BALANCED = 2.0
+LARGEST_CHANGE = 4.0
+
+
+# AD3's blocks of factors take turns in so many iterations; after them the plain method goes on,
+# whose convergence is proven.
+LAST_TURNS = 250
+# Larger problems may be shared between threads, which cannot take turns.
+TURNS_LINKS = 30_000
+
+# While blocks take turns, multipliers that drift steadily leap (``kernels/ad3/extrapolation.py``):
+# twice, so that the plain method's convergence stands.  Three marks each tell whether the drift is
+# steady; the leap follows at the last one.
+MARKS = (20, 25, 30, 50, 55, 60)
+# A leap's length grows with the iterations: it is eight and sixteen times the way from the average.
+# Half or twice as much changes little.
+LEAP_GROWTH = 8 / 30
+# A leap leaves the bound behind; after so many iterations it is a better one.
+SETTLING = 20
+
+# Where a small problem's iterations lead is guessed from the last few of them, between these two
+# counts of iterations: before, the factors are still finding their faces, and most problems with a
+# tight relaxation are solved; after, the plain method goes on, whose convergence is proven.
+FIRST_GUESS = 30
+FIRST_WARM_GUESS = 1
+LAST_GUESS = 1000
+# Guessing takes iterations off problems of up to so many links, and adds some to larger ones.
+GUESSED_LINKS = 2_000
+
+# So many iterations solve tables inexactly.  The first consensus is a guess not worth an exact
+# answer, and tables of 81 by 81 states start in half the time; a finite number of errors leaves
+# the method's convergence as it is.
+INEXACT = 20
+
+# Random numbers come from the multiplicative generator of Park and Miller: whole numbers that
+# never overflow, the same everywhere.
+CHANCE_FACTOR = 48271
+CHANCE_RANGE = 2**31 - 1
+
+
+def first_chance(seed):
+    """State of the random numbers for a seed."""
+    state = seed % (CHANCE_RANGE - 1) + 1
+    for _ in range(3):  # neighbouring seeds part ways
+        state = next_chance(state)
+    return state
+
+
+def next_chance(state):
+    """The next state, 1 to ``CHANCE_RANGE - 1``."""
+    return state * CHANCE_FACTOR % CHANCE_RANGE
+
+
+def stretch(iterations, small, warm):
+    """Iterations until the next report; ``warm``: the run began at an earlier one's end."""
+    if small and warm and iterations < FIRST_SMALL_REPORT:
+        return FIRST_WARM_REPORT if iterations == 0 else NEXT_WARM_REPORT
+    return max(FIRST_SMALL_REPORT if small else FIRST_REPORT, int(REPORT_GROWTH * iterations))
+
+
+def looks_first(small, warm, violations):
+    """Whether a bound is taken before any iteration: the earlier answer may still be the best."""
+    return small and warm and violations == 0
+
+
+def following(iterations, growth):
+    """When something is due again that has just been done."""
+    return int(iterations * growth) + 1
+
+
+def is_resting(change, tolerance, iterations, rounded_at):
+    """Whether the bound rests, and long enough has passed since the last rounding."""
+    return abs(change) <= tolerance and iterations >= RESTING_GROWTH * rounded_at
+
+
+def perturbed_tries(thorough, warm, violations):
+    """How many shaken marginals are rounded; the run before has tried, if it left an answer."""
+    return PERTURBED_TRIES if thorough and not (warm and violations == 0) else 0
+
+
+def is_better(value, than):
+    """Whether an answer is worth changing to."""
+    return value > than + TIE * (1.0 + abs(than))
+
+
+def look_due(iterations, looked_at):
+    """Whether AD3's penalty is due for a look."""
+    return iterations >= max(FIRST_LOOK, 2 * looked_at)
+
+
+def penalty_factor(balance, rounds):
+    """What to multiply AD3's penalty by, given the sum over rounds of ``log(spread / move)``."""
+    ratio = exp(balance / max(rounds, 1))
+    if 1.0 / BALANCED <= ratio <= BALANCED:
+        return 1.0
+    return min(max(ratio, 1.0 / LARGEST_CHANGE), LARGEST_CHANGE)
+
+
+def tries_all(bounds, residual, tried_at):
+    """Whether all of AD3's dual points are evaluated, not just the one that was best.
+
+    Now and then, and once the larger residual is a quarter of what it was when they were tried:
+    where everybody comes to agree at once, averages stay behind.
+    """
+    return bounds % TRY_ALL == 0 or 4.0 * residual < tried_at
+
+
+def vertices(iterations, exact):
+    """How many vertices a table may try in the next iteration; ``exact`` are enough for any."""
+    return iterations + 2 if iterations < INEXACT else exact
+
+
+def is_guessing(iterations, links, warm):
+    """Whether the next iteration begins where the earlier ones seem to lead."""
+    first = FIRST_WARM_GUESS if warm else FIRST_GUESS
+    return links <= GUESSED_LINKS and first <= iterations < LAST_GUESS
+
+
+def takes_turns(iterations, links, others):
+    """Whether AD3's blocks of factors take turns in the next iterations.
+
+    Not where ``others`` step some of the factors (another loop, other threads), nor on problems
+    so small that they guess: of 600 such problems two went astray between guesses and turns.
+    """
+    return iterations < LAST_TURNS and GUESSED_LINKS < links < TURNS_LINKS and not others
+
+
+def mark_at(iterations):
+    """Which of a leap's three marks is due: 0, 1 or 2, where the leap may follow; else -1."""
+    for i in range(len(MARKS)):
+        if MARKS[i] == iterations:
+            return i % 3
+    return -1
+
+
+def until_mark(iterations):
+    """Iterations until the next mark; very many after the last one."""
+    for mark in MARKS:
+        if mark > iterations:
+            return mark - iterations
+    return 10**9
+
+
+def leap_length(iterations):
+    """How many times the way from the average a leap after so many iterations is."""
+    return LEAP_GROWTH * iterations
+
+
+def is_settling(iterations, leapt_at):
+    """Whether a leap is so recent that a bound which does not improve is no sign of rest."""
+    return leapt_at > 0 and iterations <= leapt_at + SETTLING

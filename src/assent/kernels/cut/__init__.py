@@ -1,0 +1,1 @@
+"""Cut polytopes, compiled: maximum flow, total variation, projections."""

@@ -1,0 +1,176 @@
+"""Binary networks whose neighbours attract each other: cuts of a graph.
+
+``data``, made by :func:`cut_data`, is ``[nodes, edges, whether edges are shared]`` and the arcs of
+the graph, see :mod:`assent.kernels.cut.maxflow`.  The first slots are the nodes, literals.
+
+*Edges inner*: ``inner`` has a table ``[2, 2]`` per edge, scores of the states of its two ends, in
+which being equal is worth at least as much as being different:
+
+    s00 + s11 - s01 - s10 = 2 c >= 0.
+
+Up to scores of single nodes that is ``-c`` where the ends differ: the capacity of the edge.
+
+*Edges shared*: every edge has a slot of its own behind the nodes, a literal that is true at least
+where the ends differ.  There are no inner parts.
+
+The best labelling is a minimum cut, which maximum flow finds.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.core.propagate import lean
+from assent.kernels.cut.maxflow import SOURCE, Network, make_arcs, max_flow
+from assent.kernels.jit import jit
+
+HEADER = 3
+
+
+class Graph(NamedTuple):
+    """The arcs of a graph, and the arc from the first end of every edge to the second."""
+
+    first: np.ndarray  # int32[n + 1]
+    head: np.ndarray  # int32[2 E]
+    sister: np.ndarray  # int32[2 E]
+    forward: np.ndarray  # int32[E]
+
+
+def cut_data(n: int, edges: np.ndarray, shared: bool) -> np.ndarray:
+    """The constants of a network of ``n`` nodes with ``edges[E, 2]``.
+
+    Example:
+        >>> import numpy as np
+        >>> cut_data(2, np.array([[0, 1]]), False).tolist()
+        [2, 1, 0, 0, 1, 2, 1, 0, 1, 0, 0]
+    """
+    arcs = make_arcs(n, edges)
+    return np.concatenate([[n, len(edges), int(shared)], *arcs]).astype(np.int32)
+
+
+@jit(inline="always")
+def graph_of(data):
+    """The graph in ``data``."""
+    n, edges = data[0], data[1]
+    head = HEADER + n + 1
+    return Graph(
+        data[HEADER:head], data[head : head + 2 * edges],
+        data[head + 2 * edges : head + 4 * edges], data[head + 4 * edges :],
+    )  # fmt: skip
+
+
+@lean
+def ends(graph, edge):
+    """The two nodes of an edge."""
+    arc = graph.forward[edge]
+    return graph.head[graph.sister[arc]], graph.head[arc]
+
+
+@lean
+def attraction(inner, edge):
+    """A table as scores of single nodes being true and a capacity: ``j, k, c``.
+
+    Up to a constant the table is ``j x_j + k x_k - c |x_j - x_k|``.
+    """
+    s00, s01, s10, s11 = inner[4 * edge : 4 * edge + 4]
+    own, other = s10 + s11 - s00 - s01, s01 + s11 - s00 - s10
+    return 0.5 * own, 0.5 * other, 0.5 * (s00 + s11 - s01 - s10)
+
+
+@lean
+def read_network(data, graph, scores, inner, scale, network):
+    """Terminals and capacities; what cannot be has infinite ones."""
+    n = data[0]
+    for node in range(n):
+        network.terminal[node] = gain(scores, node)
+    for edge in range(data[1]):
+        if data[2] == 1:
+            # The literal costs something only where it need not be true.
+            capacity = max(-gain(scores, n + edge), 0.0)
+        else:
+            j, k = ends(graph, edge)
+            own, other, capacity = attraction(inner, edge)
+            network.terminal[j] += scale * own
+            network.terminal[k] += scale * other
+            capacity = max(scale * capacity, 0.0)
+        arc = graph.forward[edge]
+        network.residual[arc] = capacity
+        network.residual[graph.sister[arc]] = capacity
+
+
+@lean
+def gain(scores, slot):
+    """What a literal earns by being true; infinite if it has no choice."""
+    false, true = scores[2 * slot], scores[2 * slot + 1]
+    if false == -np.inf:
+        return np.inf
+    return true - false
+
+
+@jit
+def maximize_cut(start, data, scores, inner, scale, states):
+    """The best vertex.
+
+    Example:
+        >>> import numpy as np
+        >>> data = cut_data(2, np.array([[0, 1]]), False)
+        >>> scores, states = np.array([0.0, 2.0, 0.0, -1.0]), np.zeros(2, np.int32)
+        >>> maximize_cut(data, data, scores, np.array([3.0, 0.0, 0.0, 3.0]), 1.0, states)
+        (4.0, 3.0)
+        >>> states.tolist()
+        [1, 1]
+    """
+    n, edges = data[0], data[1]
+    graph = graph_of(data)
+    network = Network(
+        graph.first, graph.head, graph.sister, np.empty(2 * edges), np.empty(n),
+        np.zeros(n, np.int32),
+    )  # fmt: skip
+    read_network(data, graph, scores, inner, scale, network)
+    side = np.empty(n, np.int8)
+    impossible = max_flow(network, 0.0, side) == np.inf
+    value = 0.0
+    for node in range(n):
+        states[node] = 1 if side[node] == SOURCE else 0
+        value += scores[2 * node + states[node]]
+    earned = 0.0
+    for edge in range(edges):
+        j, k = ends(graph, edge)
+        if data[2] == 0:
+            earned += inner[4 * edge + 2 * states[j] + states[k]]
+            continue
+        false, true = scores[2 * (n + edge)], scores[2 * (n + edge) + 1]
+        states[n + edge] = 1 if states[j] != states[k] or true > false else 0
+        value += scores[2 * (n + edge) + states[n + edge]]
+    return (-np.inf if impossible else value + scale * earned), earned
+
+
+@jit
+def parts_cut(start, data, states, weight, out):
+    """Add ``weight`` to the entries in use; with shared edges, tell whether it is a vertex."""
+    graph = graph_of(data)
+    for edge in range(data[1]):
+        j, k = ends(graph, edge)
+        if data[2] == 0:
+            out[4 * edge + 2 * states[j] + states[k]] += weight
+        elif states[j] != states[k] and states[data[0] + edge] == 0:
+            return False
+    return True
+
+
+@jit
+def blend_cut(start, data, q, out):
+    """Entries in use at a point ``q[places]`` of the nodes: ends agree as much as they can."""
+    graph = graph_of(data)
+    if data[2] == 1:
+        return
+    for edge in range(data[1]):
+        j, k = ends(graph, edge)
+        own, other = q[2 * j + 1], q[2 * k + 1]
+        both = min(own, other)
+        out[4 * edge] = 1.0 - max(own, other)
+        out[4 * edge + 1] = other - both
+        out[4 * edge + 2] = own - both
+        out[4 * edge + 3] = both

@@ -1,0 +1,174 @@
+"""Projection onto a cut polytope with shared edges as a task: what it costs, groups of nodes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.core.propagate import lean
+from assent.kernels.core.union_find import root_of
+from assent.kernels.cut.cut_network import Graph
+from assent.kernels.cut.maxflow import Network
+from assent.kernels.jit import jit
+
+
+class Task(NamedTuple):
+    """A projection with edges shared, on the graph or a contraction of it."""
+
+    graph: Graph
+    tail: np.ndarray  # int32[E]: the first end of an edge
+    tip: np.ndarray  # int32[E]: the second
+    mass: np.ndarray  # float64[n]: nodes of the whole graph that this one stands for
+    a: np.ndarray  # float64[n]: their mean
+    b: np.ndarray  # float64[E], at most 1
+    known: np.ndarray  # bool[n]: evidence tells x
+    x: np.ndarray  # float64[n]
+    flow: np.ndarray  # float64[E]: of the total variation, from first to second end
+    edge: np.ndarray  # int64[E]: the edge of the whole graph
+
+
+class Room(NamedTuple):
+    """Scratch for tasks up to a size."""
+
+    weight: np.ndarray  # float64[n]
+    held: np.ndarray  # float64[n]
+    before: np.ndarray  # float64[n]
+    capacity: np.ndarray  # float64[E]
+    flow_before: np.ndarray  # float64[E]
+
+
+@jit(inline="always")
+def empty_network(graph, n):
+    """A network without capacities."""
+    return Network(
+        graph.first, graph.head, graph.sister, np.empty(len(graph.head)), np.empty(n),
+        np.empty(n, np.int32),
+    )  # fmt: skip
+
+
+@lean
+def pull(b, d):
+    """Derivative of the smooth part of what an edge costs."""
+    if b < 0.0:
+        return d
+    return d - b if d > b else (d + b if d < -b else 0.0)
+
+
+@lean
+def cost(task, x):
+    """What ``x`` costs, up to a constant."""
+    total = 0.0
+    for node in range(len(x)):
+        if not task.known[node]:
+            total += 0.5 * task.mass[node] * (x[node] - task.a[node]) ** 2
+    for edge in range(len(task.b)):
+        d, b = abs(x[task.tail[edge]] - x[task.tip[edge]]), task.b[edge]
+        if b < 0.0:
+            total += (0.5 * d - b) * d
+        elif d > b:
+            total += 0.5 * (d - b) ** 2
+    return total
+
+
+@lean
+def start_flow(graph, tail, tip, capacity, flow, network, held, x):
+    """Begin with a flow within the capacities; edges to known nodes are settled."""
+    for edge in range(len(capacity)):
+        j, k = tail[edge], tip[edge]
+        most = capacity[edge]
+        own = min(max(flow[edge], -most), most)
+        if network.block[j] == 0 or network.block[k] == 0:
+            above = network.block[j] == 0 and x[j] == 1.0
+            above = above or (network.block[k] == 0 and x[k] == 0.0)
+            own = most if above else -most
+        arc = graph.forward[edge]
+        network.residual[arc] = most - own
+        network.residual[graph.sister[arc]] = most + own
+        held[j] -= own
+        held[k] += own
+
+
+@lean
+def read_flow(graph, capacity, network, flow):
+    """The flow that is left in the network."""
+    for edge in range(len(flow)):
+        flow[edge] = capacity[edge] - network.residual[graph.forward[edge]]
+
+
+# ------------------------------------------------------------ groups of equal neighbours
+
+
+@lean
+def number_groups(task, block, group, number):
+    """Join neighbours of one block that total variation can hold together at the same value.
+
+    ``number[n]`` tells the group; returns how many there are.
+    """
+    for node in range(len(group)):
+        group[node] = node
+    for edge in range(len(task.b)):
+        if task.b[edge] >= 0.0:
+            continue
+        j, k = task.tail[edge], task.tip[edge]
+        if block[j] == block[k] and block[j] > 0 and task.x[j] == task.x[k]:
+            group[root_of(group, j)] = root_of(group, k)
+    count = 0
+    for node in range(len(group)):
+        if group[node] == node:
+            number[node] = count
+            count += 1
+    for node in range(len(group)):
+        number[node] = number[root_of(group, node)]
+    return count
+
+
+@jit
+def arcs_between(n, tails, heads):
+    """As :func:`assent.kernels.cut.maxflow.make_arcs`, compiled."""
+    edges = len(tails)
+    first, head = np.zeros(n + 1, np.int32), np.empty(2 * edges, np.int32)
+    sister, forward = np.empty(2 * edges, np.int32), np.empty(edges, np.int32)
+    for edge in range(edges):
+        first[tails[edge] + 1] += 1
+        first[heads[edge] + 1] += 1
+    for node in range(n):
+        first[node + 1] += first[node]
+    place = first[:n].copy()
+    for edge in range(edges):
+        j, k = tails[edge], heads[edge]
+        one, two = place[j], place[k]
+        place[j] += 1
+        place[k] += 1
+        head[one], head[two] = k, j
+        sister[one], sister[two] = two, one
+        forward[edge] = one
+    return Graph(first, head, sister, forward)
+
+
+@jit
+def contract(task, block, number):
+    """The task with the nodes of every group as one; ``number[n]`` tells which one."""
+    n = len(task.x)
+    count = number_groups(task, block, np.empty(n, np.int32), number)
+    mass, a, x = np.zeros(count), np.zeros(count), np.empty(count)
+    known = np.empty(count, np.bool_)
+    for node in range(n):
+        own = number[node]
+        mass[own] += task.mass[node]
+        a[own] += task.mass[node] * task.a[node]
+        x[own] = task.x[node]
+        known[own] = task.known[node]
+    a /= mass
+    kept = 0
+    tails, heads = np.empty(len(task.b), np.int32), np.empty(len(task.b), np.int32)
+    b, flow, edge_of = np.empty(len(task.b)), np.empty(len(task.b)), np.empty(len(task.b), np.int64)
+    for edge in range(len(task.b)):
+        j, k = number[task.tail[edge]], number[task.tip[edge]]
+        if j != k:
+            tails[kept], heads[kept] = j, k
+            b[kept], flow[kept], edge_of[kept] = task.b[edge], task.flow[edge], task.edge[edge]
+            kept += 1
+    tails, heads = tails[:kept], heads[:kept]
+    graph = arcs_between(count, tails, heads)
+    return Task(graph, tails, heads, mass, a, b[:kept], known, x, flow[:kept], edge_of[:kept])

@@ -1,0 +1,1 @@
+"""Tabulation, elimination and the network of roof duality, compiled."""

@@ -1,0 +1,1 @@
+"""One kind of factor each, compiled: projections, maximisers, max-marginals, marginals."""

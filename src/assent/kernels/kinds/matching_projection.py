@@ -1,0 +1,297 @@
+"""The nearest (fractional) matching to a table of numbers: a quadratic flow of least cost.
+
+With a price ``u[i]`` per row and ``v[j]`` per column the nearest point to ``a`` is
+
+    z[i, j] = clip(a[i, j] - u[i] - v[j], 0, 1)
+
+where the right prices are those at which no row or column exceeds its capacity, none that must be
+filled falls short of it, and only full ones have a price; prices of filled ones may be negative.
+They maximise the dual function, which is concave and piecewise quadratic.  For given ``v`` each
+row finds its own ``u`` by a threshold, so there remains a function of ``v``, which is maximised
+by Newton's method: its second derivatives are those of the pieces in which ``z`` lies, and once
+these are the right ones a step ends at the solution.  Where a step does not help, one sweep over
+columns, then rows, that sets the price of each to its best is made instead.
+
+The side with fewer nodes has Newton's prices; they are kept from one projection to the next.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.core.propagate import lean
+from assent.kernels.jit import jit
+from assent.kernels.kinds.bipartite_matching import HEADER
+
+# Sums of rows and columns are met up to this, relative to the size of the table: far above
+# rounding, far below what anybody asks for.
+TOLERANCE = 1e-12
+
+# A piece may be flat in some direction, the price of a whole component of rows and columns that
+# trade with nobody else; added to the second derivatives this share of the largest violation
+# keeps the step at a sensible length, and vanishes with it.
+DAMPING = 0.01
+SMALLEST_DAMPING = 1e-12
+
+# Values of the dual function this close, relative to their size, count as equal.
+ROUNDING = 1e-13
+
+MOST_STEPS = 500
+MOST_HALVINGS = 12
+MOST_TRIALS = 100  # of a threshold; it takes a handful
+
+
+class Prices(NamedTuple):
+    """The table and its prices; ``C`` is the side with Newton's prices."""
+
+    a: np.ndarray  # float64[R, C]; -inf where nothing can be
+    z: np.ndarray  # float64[R, C]
+    rows: np.ndarray  # float64[R] capacities
+    columns: np.ndarray  # float64[C]
+    fill_rows: bool
+    fill_columns: bool
+    u: np.ndarray  # float64[R]
+    v: np.ndarray  # float64[C]
+    gradient: np.ndarray  # float64[C]: by how much columns exceed their capacity
+
+
+@jit(inline="always")
+def newton_columns(data):
+    """Whether Newton's prices are those of columns."""
+    return data[1] <= data[0]
+
+
+def matching_memory(rows: int, columns: int) -> int:
+    """How many numbers a projection keeps for the next one."""
+    return min(rows, columns)
+
+
+@lean
+def threshold(values, most, exactly, guess):
+    """The ``t`` at which ``sum(clip(values - t, 0, 1))`` is ``most``.
+
+    If that is only an upper limit, ``t`` is at least 0.  A Newton step from the last guess as
+    long as it stays between what is known to be too low and too high.
+    """
+    low, high, count = np.inf, -np.inf, 0
+    total = 0.0
+    for value in values:
+        if value > -np.inf:
+            low, high = min(low, value - 1.0), max(high, value)
+            count += 1
+            total += min(max(value, 0.0), 1.0)
+    if not exactly and total <= most:
+        return 0.0
+    if most <= 0.0 or count == 0:
+        return max(high, 0.0)
+    if count <= most:
+        return low
+    t = guess
+    for _ in range(MOST_TRIALS):
+        if not low < t < high:
+            t = 0.5 * (low + high)
+        total, free = -most, 0
+        for value in values:
+            rest = value - t
+            if rest >= 1.0:
+                total += 1.0
+            elif rest > 0.0:
+                total += rest
+                free += 1
+        if total > 0.0:
+            low = t
+        else:
+            high = t
+        if free > 0:
+            step = total / free
+            t += step
+            if abs(step) <= 1e-15 * (1.0 + abs(t)):
+                return t
+        elif total == 0.0:
+            return t
+        else:
+            t = 0.5 * (low + high)
+    return t
+
+
+@lean
+def price_rows(p, values):
+    """Best prices of rows, the ``z`` and the gradient they lead to; returns the dual value."""
+    rows, columns = p.a.shape
+    for j in range(columns):
+        p.gradient[j] = -p.columns[j]
+    dual = 0.0
+    for i in range(rows):
+        for j in range(columns):
+            values[j] = p.a[i, j] - p.v[j]
+        u = threshold(values[:columns], p.rows[i], p.fill_rows, p.u[i])
+        p.u[i] = u
+        dual -= u * p.rows[i]
+        for j in range(columns):
+            rest = values[j] - u
+            z = min(max(rest, 0.0), 1.0)
+            p.z[i, j] = z
+            p.gradient[j] += z
+            if z > 0.0:
+                dual += (0.5 * z - rest) * z
+    for j in range(columns):
+        dual -= p.v[j] * p.columns[j]
+    return dual
+
+
+@lean
+def price_columns(p, values):
+    """Best prices of columns for the rows' prices."""
+    rows, columns = p.a.shape
+    for j in range(columns):
+        for i in range(rows):
+            values[i] = p.a[i, j] - p.u[i]
+        p.v[j] = threshold(values[:rows], p.columns[j], p.fill_columns, p.v[j])
+
+
+@lean
+def is_free(p, j):
+    """Whether the price of column ``j`` can move in the direction of its gradient."""
+    return p.fill_columns or p.v[j] > 0.0 or p.gradient[j] > 0.0
+
+
+@lean
+def violation(p):
+    """The largest amount by which columns miss their capacities."""
+    largest = 0.0
+    for j in range(len(p.v)):
+        if is_free(p, j):
+            largest = max(largest, abs(p.gradient[j]))
+    return largest
+
+
+@lean
+def curvature(p, free, size, damping, h, inside):
+    """Second derivatives ``h[size, size]`` of the free columns, with their sign turned."""
+    for s in range(size):
+        for t in range(s + 1):
+            h[s, t] = damping if s == t else 0.0
+    for i in range(len(p.u)):
+        count, number = 0, 0
+        for j in range(len(p.v)):
+            count += 0.0 < p.z[i, j] < 1.0
+        for s in range(size):
+            if 0.0 < p.z[i, free[s]] < 1.0:
+                inside[number] = s
+                number += 1
+                h[s, s] += 1.0
+        if p.fill_rows or p.u[i] > 0.0:
+            for one in range(number):
+                row = h[inside[one]]
+                for two in range(one + 1):
+                    row[inside[two]] -= 1.0 / count
+
+
+@lean
+def solve(h, x, size):
+    """Solve ``h x = x`` in place by Cholesky's factors of ``h``, which is overwritten."""
+    for s in range(size):
+        for t in range(s + 1):
+            total = h[s, t]
+            for k in range(t):
+                total -= h[s, k] * h[t, k]
+            # The damping is a lower limit of every pivot, up to rounding.
+            h[s, t] = np.sqrt(max(total, SMALLEST_DAMPING)) if s == t else total / h[t, t]
+        for k in range(s):
+            x[s] -= h[s, k] * x[k]
+        x[s] /= h[s, s]
+    for s in range(size - 1, -1, -1):
+        x[s] /= h[s, s]
+        for k in range(s):
+            x[k] -= h[s, k] * x[s]
+
+
+@jit
+def optimal_prices(p):
+    """Find the prices; ``p.z`` is then the projection.  Returns the number of steps."""
+    rows, columns = p.a.shape
+    values = np.empty(max(rows, columns))
+    h, step, before = np.empty((columns, columns)), np.empty(columns), np.empty(columns)
+    free, inside = np.empty(columns, np.int64), np.empty(columns, np.int64)
+    size = 1.0
+    for i in range(rows):
+        for j in range(columns):
+            if p.a[i, j] > -np.inf:
+                size = max(size, abs(p.a[i, j]))
+    dual = price_rows(p, values)
+    for count in range(MOST_STEPS):
+        wrong = violation(p)
+        if wrong <= TOLERANCE * size:
+            return count
+        number = 0
+        for j in range(columns):
+            before[j] = p.v[j]
+            if is_free(p, j):
+                free[number] = j
+                step[number] = p.gradient[j]
+                number += 1
+        curvature(p, free, number, max(DAMPING * wrong, SMALLEST_DAMPING), h, inside)
+        solve(h, step, number)
+        better, length = False, 1.0
+        for _ in range(MOST_HALVINGS):
+            for s in range(number):
+                v = before[free[s]] + length * step[s]
+                p.v[free[s]] = v if p.fill_columns else max(v, 0.0)
+            new = price_rows(p, values)
+            # In the last steps values differ by rounding only.
+            same = new >= dual - ROUNDING * (abs(dual) + size)
+            better = new > dual or (same and violation(p) <= 0.5 * wrong)
+            if better:
+                dual = new
+                break
+            length *= 0.5
+        if not better:
+            for j in range(columns):
+                p.v[j] = before[j]
+            price_rows(p, values)
+            price_columns(p, values)
+            dual = price_rows(p, values)
+    return MOST_STEPS
+
+
+@jit
+def project_matching(start, data, base, a, inner, scale, memory, q):
+    """The nearest point ``q[places]`` to ``a[places]``; ``memory`` has the prices of the last one.
+
+    Example:
+        >>> import numpy as np
+        >>> data = np.array([1, 2, 0, 0, 1, 1, 1], np.int32)
+        >>> none, q = np.zeros(4), np.empty(4)
+        >>> project_matching(data, data, none, np.array([0.0, 1.0, 0.0, 0.5]), none, 1.0, none, q)
+        0.0
+        >>> q.tolist()
+        [0.25, 0.75, 0.75, 0.25]
+    """
+    n, m = data[0], data[1]
+    own = newton_columns(data)
+    rows, columns = (n, m) if own else (m, n)
+    fill_rows, fill_columns = (data[2], data[3]) if own else (data[3], data[2])
+    p = Prices(
+        np.empty((rows, columns)), np.empty((rows, columns)), np.empty(rows), np.empty(columns),
+        fill_rows == 1, fill_columns == 1, np.zeros(rows), memory[:columns], np.empty(columns),
+    )  # fmt: skip
+    for i in range(rows):
+        p.rows[i] = data[HEADER + i + (0 if own else n)]
+    for j in range(columns):
+        p.columns[j] = data[HEADER + j + (n if own else 0)]
+    for i in range(rows):
+        for j in range(columns):
+            at = 2 * (i * m + j if own else j * m + i)
+            p.a[i, j] = a[at + 1] if base[at] + base[at + 1] == 0.0 else -np.inf
+            if base[at] == -np.inf:
+                p.rows[i] -= 1.0
+                p.columns[j] -= 1.0
+    optimal_prices(p)
+    for i in range(rows):
+        for j in range(columns):
+            at = 2 * (i * m + j if own else j * m + i)
+            q[at + 1] = 1.0 if base[at] == -np.inf else p.z[i, j]
+            q[at] = 1.0 - q[at + 1]
+    return 0.0

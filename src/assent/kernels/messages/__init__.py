@@ -1,0 +1,1 @@
+"""Sweeps of message passing and steps of subgradients, compiled."""

@@ -1,0 +1,419 @@
+"""Stars: a variable and all factors around it, which hand in what they know and get shares back.
+
+A *unit* is a categorical variable (the coordinates of an exactly-one factor) or a coordinate by
+itself.  At a unit every factor around it reports its max-marginals ``m`` and gives them up, so that
+the unit holds the total
+
+    T = what its coordinates are left with + the reports;
+
+then each factor gets back a share of ``T - c``, with ``c`` between the best and the second best
+state (0 for a coordinate by itself).  All parts of a sum prefer the same state, so nothing is
+lost, and the bound never rises.  Decoders differ in the shares alone:
+
+- equal ones for everybody, the coordinate included: max-sum diffusion with star updates;
+- none for the factors behind, equal ones for those ahead: TRW-S;
+- all of it for everybody, which is no split of the total: max-product, without a bound.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.core.factor_list import CODE, ENTRIES, ENTRY, PAIR, PLACE, SIZE, TABLE
+from assent.kernels.core.propagate import lean
+from assent.kernels.core.questions import gather, max_marginals_factor
+from assent.kernels.jit import jit
+from assent.kernels.kinds.table_scores import helper, two_largest
+from assent.kernels.problem import POTTS
+
+# Columns of ``Stars.rays``, one row per factor (or slot of it) at a unit.
+GROUP = 0
+MEMBER = 1  # number of the factor in its group
+OWN_LINK = 2  # its link here; the first of them where it has a slot for the whole unit
+POSITION = 3  # number of that link in the factor
+BEGIN = 4  # places of its slot
+END = 5
+AT = 6  # the place of its one link, -1 where it has a slot for the whole unit
+RANK = 7  # which coordinate of the unit that link is
+RAY_COLUMNS = 8
+
+POTTS_ONLY = -2
+TABLES_ONLY = -3
+
+
+class Stars(NamedTuple):
+    """Who stands around whom.
+
+    Unit ``u`` has the coordinates ``coordinates[first[u]:first[u + 1]]``; its exactly-one factor
+    has links ``total[u] + i * stride[u]`` (``total[u]`` is -1 for a coordinate by itself).  Star
+    ``i`` is at unit ``unit[i]`` and has the rays ``start[i]:start[i + 1]``.
+    """
+
+    first: np.ndarray  # int64[U + 1]
+    coordinates: np.ndarray  # int64
+    total: np.ndarray  # int64[U]
+    stride: np.ndarray  # int64[U]
+    unit: np.ndarray  # int64[S]
+    start: np.ndarray  # int64[S + 1]
+    rays: np.ndarray  # int64[R, RAY_COLUMNS]
+    alone: np.ndarray  # int32[S]: its coordinate if that is alone with pairs around it, else -1;
+    # POTTS_ONLY or TABLES_ONLY if it is a categorical variable with nothing but Potts factors, or
+    # tables of two slots, around it
+    links: np.ndarray  # int32[R]: the column OWN_LINK, for that case
+
+
+@helper
+def pair_star(v, links, weights, inner, s, r, belief):
+    """A star of pairs around coordinate ``v``, all steps in two short loops.
+
+    What a link has been charged so far cancels out: its new score is its share less the report
+    of the other end.
+    """
+    total = r[v]
+    for i in range(len(links)):
+        link = np.uint32(links[i])
+        other = s[link ^ np.uint32(1)]
+        report = max(0.0, other + inner[link >> np.uint32(1)]) - max(0.0, other)
+        total += s[link] + report
+        s[link] = -report
+    rest = total
+    for i in range(len(links)):
+        share = weights[i] * total
+        s[np.uint32(links[i])] += share
+        rest -= share
+    r[v] = rest
+    belief[v] = total
+
+
+@helper
+def pair_product(v, links, damping, inner, s, r, belief, reports):
+    """The same for max-product: every pair hears all that the others know."""
+    total = r[v]
+    for i in range(len(links)):
+        link = np.uint32(links[i])
+        other = s[link ^ np.uint32(1)]
+        reports[i] = max(0.0, other + inner[link >> np.uint32(1)]) - max(0.0, other)
+        total += s[link] + reports[i]
+    for i in range(len(links)):
+        link = np.uint32(links[i])
+        change = (1.0 - damping) * (total - reports[i] - s[link])
+        s[link] += change
+        r[v] -= change
+    belief[v] = total
+
+
+@helper
+def potts_report(there, diagonal, report):
+    """The best that a Potts factor makes of its other side ``there[K]``, label by label."""
+    top, rival = two_largest(there, 0, len(there))
+    for k in range(len(report)):
+        partner = there[rival] if k == top else there[top]
+        report[k] = max(partner, there[k] + diagonal[k])
+
+
+@helper
+def dense_report(there, table, is_first, report):
+    """The best that a table of two slots makes of its other side, state by state."""
+    size, others = len(report), len(there)
+    if is_first:
+        for k in range(size):
+            row = table[k * others : (k + 1) * others]
+            best = -np.inf
+            for j in range(others):
+                best = max(best, there[j] + row[j])
+            report[k] = best
+        return
+    for k in range(size):
+        report[k] = -np.inf
+    for j in range(others):
+        row = table[j * size : (j + 1) * size]
+        for k in range(size):
+            report[k] = max(report[k], there[j] + row[k])
+
+
+@lean
+def table_star(stars, flat, inner, star, weights, s, r, belief, total, reports):
+    """A star of tables around a categorical variable, in the manner of ``pair_star``.
+
+    All joint states are possible.
+    """
+    u = stars.unit[star]
+    size = stars.first[u + 1] - stars.first[u]
+    own = stars.coordinates[stars.first[u] : stars.first[u + 1]]
+    own_factor = stars.total[u]
+    stride = stars.stride[u]
+    for k in range(size):
+        total[k] = r[np.uint32(own[k])] + s[own_factor + k * stride]
+    first, last = stars.start[star], stars.start[star + 1]
+    for i in range(first, last):
+        link = np.int64(stars.links[i])
+        row = flat.groups[stars.rays[i, GROUP]]
+        is_first = stars.rays[i, POSITION] == 0
+        others = row[SIZE] - size
+        begin = link + size if is_first else link - others
+        there = s[begin : begin + others]
+        entry = row[ENTRY] + stars.rays[i, MEMBER] * row[ENTRIES]
+        entries = inner[entry : entry + row[ENTRIES]]
+        report = reports[(i - first) * size : (i - first + 1) * size]
+        if row[CODE] == TABLE + POTTS:
+            potts_report(there, entries, report)
+        else:
+            dense_report(there, entries, is_first, report)
+        for k in range(size):
+            total[k] += s[link + k] + report[k]
+    top, rival = two_largest(total, 0, size)
+    c = 0.5 * (total[top] + total[rival])
+    given = 0.0
+    for i in range(first, last):
+        given += weights[i]
+        link = np.int64(stars.links[i])
+        here = s[link : link + size]
+        report = reports[(i - first) * size : (i - first + 1) * size]
+        for k in range(size):
+            here[k] = weights[i] * (total[k] - c) - report[k]
+    for k in range(size):
+        s[own_factor + k * stride] = c
+        belief[np.uint32(own[k])] = total[k] - c
+        r[np.uint32(own[k])] = (1.0 - given) * (total[k] - c)
+
+
+@lean
+def report_literal(row, flat, inner, ray, s, work):
+    """Max-marginal difference of a ray with one link: what being true is worth to its factor."""
+    if row[CODE] == PAIR:
+        other = s[ray[OWN_LINK] ^ 1]
+        score = inner[row[ENTRY] + ray[MEMBER]]
+        return s[ray[OWN_LINK]] + max(0.0, other + score) - max(0.0, other)
+    a = gather(row, flat, ray[MEMBER], s, work.a)
+    max_marginals_factor(row, flat, inner, ray[MEMBER], a, work)
+    against = -np.inf
+    for at in range(ray[BEGIN], ray[END]):
+        if at != ray[AT]:
+            against = max(against, work.out[at])
+    value = work.out[ray[AT]]
+    if value == -np.inf:
+        return -np.inf
+    return value - against
+
+
+@lean
+def collect(stars, flat, inner, star, s, r, dead, total, reports, work):
+    """All rays of a star report; ``total[K]`` is the sum of what is finite.
+
+    ``dead[k]`` is -1 where a ray rules state k out, 1 where one insists on it, else 0.
+    """
+    u = stars.unit[star]
+    begin = stars.first[u]
+    size = stars.first[u + 1] - begin
+    for k in range(size):
+        dead[k] = 0
+        total[k] = r[stars.coordinates[begin + k]]
+        if stars.total[u] >= 0:
+            total[k] += s[stars.total[u] + k * stars.stride[u]]
+    place = 0
+    for i in range(stars.start[star], stars.start[star + 1]):
+        ray = stars.rays[i]
+        row = flat.groups[ray[GROUP]]
+        if ray[AT] >= 0:
+            report = report_literal(row, flat, inner, ray, s, work)
+            if flat.lits[ray[OWN_LINK]] < 0:
+                report = -report
+            reports[place] = report
+            place += 1
+            if np.isinf(report):
+                dead[ray[RANK]] = -1 if report < 0.0 else 1
+            else:
+                total[ray[RANK]] += report
+            continue
+        a = gather(row, flat, ray[MEMBER], s, work.a)
+        max_marginals_factor(row, flat, inner, ray[MEMBER], a, work)
+        for k in range(size):
+            report = work.out[flat.whole[row[PLACE] + ray[POSITION] + k]]
+            reports[place] = report
+            place += 1
+            if report == -np.inf:
+                dead[k] = -1
+            else:
+                total[k] += report
+
+
+@lean
+def centre(alone, size, dead, total):
+    """The ``c`` of a star, its best state (-1 if none is possible) and the second best's total."""
+    best = -1
+    insisted = -1
+    for k in range(size):
+        if dead[k] == 1:
+            insisted = k
+        if dead[k] >= 0 and (best < 0 or total[k] > total[best]):
+            best = k
+    if alone:
+        return 0.0, 0, 0.0
+    if best < 0:
+        return 0.0, -1, 0.0
+    second = -np.inf
+    for k in range(size):
+        if k != best and dead[k] >= 0:
+            second = max(second, total[k])
+    if second == -np.inf or (insisted >= 0 and insisted != best):
+        return total[best], best, total[best]
+    return 0.5 * (total[best] + second), best, second
+
+
+@lean
+def charge(flat, link, amount, s, r, v):
+    """Add ``amount`` (for the coordinate ``v`` being 1) to a link's score, at its expense."""
+    s[link] += -amount if flat.lits[link] < 0 else amount
+    r[v] -= amount
+
+
+@lean
+def take_over(stars, flat, star, c, dead, total, reports, s, r):
+    """The coordinates take over all reports: what they are left with is then ``total - c``."""
+    u = stars.unit[star]
+    begin = stars.first[u]
+    size = stars.first[u + 1] - begin
+    if stars.total[u] >= 0:
+        for k in range(size):
+            link = stars.total[u] + k * stars.stride[u]
+            charge(flat, link, c - s[link], s, r, stars.coordinates[begin + k])
+    place = 0
+    for i in range(stars.start[star], stars.start[star + 1]):
+        ray = stars.rays[i]
+        whole = ray[AT] < 0
+        for k in range(size if whole else 1):
+            rank = k if whole else ray[RANK]
+            v = stars.coordinates[begin + rank]
+            report = reports[place]
+            place += 1
+            link = ray[OWN_LINK] + (k if whole else 0)
+            rest = total[rank] - c
+            # What a ray rules out or insists on costs it nothing: it takes over what would
+            # speak for or against it, and the others hear no more of that.
+            if np.isinf(report):
+                amount = max(rest, 0.0) if report < 0.0 else min(rest, 0.0)
+                if dead[rank] != 2:
+                    charge(flat, link, amount, s, r, v)
+                    dead[rank] = 2
+                continue
+            charge(flat, link, -report, s, r, v)
+
+
+@lean
+def share_out(stars, flat, star, weights, s, r, total):
+    """Give every ray its share of what the coordinates are left with now."""
+    u = stars.unit[star]
+    begin = stars.first[u]
+    size = stars.first[u + 1] - begin
+    for k in range(size):
+        total[k] = r[stars.coordinates[begin + k]]
+    for i in range(stars.start[star], stars.start[star + 1]):
+        if weights[i] == 0.0:
+            continue
+        ray = stars.rays[i]
+        whole = ray[AT] < 0
+        for k in range(size if whole else 1):
+            rank = k if whole else ray[RANK]
+            link = ray[OWN_LINK] + (k if whole else 0)
+            v = stars.coordinates[begin + rank]
+            charge(flat, link, weights[i] * total[rank], s, r, v)
+
+
+@lean
+def send_all(stars, flat, star, best, second, damping, s, r, total, old):
+    """Give every ray all of what the coordinates are left with now: max-product.
+
+    A ray with one link hears how its state compares with the best other one; ``old`` holds the
+    links' scores from before, of which ``damping`` is kept.
+    """
+    u = stars.unit[star]
+    begin = stars.first[u]
+    size = stars.first[u + 1] - begin
+    for k in range(size):
+        total[k] = r[stars.coordinates[begin + k]]
+    place = 0
+    for i in range(stars.start[star], stars.start[star + 1]):
+        ray = stars.rays[i]
+        whole = ray[AT] < 0
+        for k in range(size if whole else 1):
+            rank = k if whole else ray[RANK]
+            link = ray[OWN_LINK] + (k if whole else 0)
+            v = stars.coordinates[begin + rank]
+            rival = 0.0
+            if not whole and stars.total[u] >= 0:
+                rival = second if rank == best else total[best]
+            charge(flat, link, total[rank] - rival, s, r, v)
+            back = damping * (old[place] - s[link])
+            charge(flat, link, -back if flat.lits[link] < 0 else back, s, r, v)
+            place += 1
+
+
+@lean
+def remember(stars, star, s, old):
+    """The scores of a star's links, in the order of its rays."""
+    u = stars.unit[star]
+    size = stars.first[u + 1] - stars.first[u]
+    place = 0
+    for i in range(stars.start[star], stars.start[star + 1]):
+        ray = stars.rays[i]
+        for k in range(size if ray[AT] < 0 else 1):
+            old[place] = s[ray[OWN_LINK] + k]
+            place += 1
+
+
+@lean
+def pass_once(
+    stars, flat, inner, weights, damping, backward, s, r, belief, dead, total, reports, old, work
+):  # fmt: skip
+    """All stars in turn."""
+    count = len(stars.unit)
+    for number in range(count):
+        star = count - 1 - number if backward else number
+        if stars.alone[star] >= 0:
+            own = slice(stars.start[star], stars.start[star + 1])
+            v = np.uint32(stars.alone[star])
+            if len(weights):
+                pair_star(v, stars.links[own], weights[own], inner, s, r, belief)
+            else:
+                pair_product(v, stars.links[own], damping, inner, s, r, belief, reports)
+            continue
+        if stars.alone[star] <= POTTS_ONLY and len(weights):
+            table_star(stars, flat, inner, star, weights, s, r, belief, total, reports)
+            continue
+        u = stars.unit[star]
+        begin = stars.first[u]
+        size = stars.first[u + 1] - begin
+        collect(stars, flat, inner, star, s, r, dead, total, reports, work)
+        c, best, second = centre(stars.total[u] < 0, size, dead, total)
+        if best < 0:
+            continue
+        for k in range(size):
+            own = total[k] - c
+            if dead[k] < 0:
+                own = min(own, 0.0)
+            belief[stars.coordinates[begin + k]] = max(own, 0.0) if dead[k] > 0 else own
+        remember(stars, star, s, old)
+        take_over(stars, flat, star, c, dead, total, reports, s, r)
+        if len(weights):
+            share_out(stars, flat, star, weights, s, r, total)
+        else:
+            send_all(stars, flat, star, best, second - c, damping, s, r, total, old)
+
+
+@jit
+def sweep(
+    stars, flat, inner, shares, damping, done, passes, s, r, belief, dead, total, reports, old,
+    work,
+):  # fmt: skip
+    """All stars in turn, ``passes`` times, first to last and last to first by turns.
+
+    ``shares[2, R]`` are those of the rays, forward and backward; there are none for max-product,
+    which alone has ``damping``.  ``belief[n]`` receives every unit's totals.
+    """
+    for turn in range(done, done + passes):
+        pass_once(
+            stars, flat, inner, shares[turn % 2], damping, turn % 2 == 1, s, r, belief, dead,
+            total, reports, old, work,
+        )  # fmt: skip

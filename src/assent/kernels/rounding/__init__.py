@@ -1,0 +1,1 @@
+"""From marginals to assignments, compiled: sequential rounding and local search."""

@@ -1,0 +1,170 @@
+"""Clusters of coordinates that pairs tie together, flipped one after the other.
+
+A coordinate flips although it loses; then those tied to it that would now gain follow, the best
+one first.  The whole is kept if it is better than before and taken back otherwise.  What a
+coordinate has tried in vain it tries again only once something has moved near enough to make a
+difference, so that all but the first sweeps are short.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assent.kernels.core.propagate import inner, lean
+from assent.kernels.rounding.running_sums import other_end
+
+# Coordinates in one cluster.  Most that pay on grids have two to five, hardly any ten.
+MAX_CLUSTER = 32
+
+# Pairs and waiting coordinates one sweep may look at, as a multiple of all pairs.
+EFFORT = 64
+
+# In place of a coordinate's reach: it has moved since the sweep began.
+MOVED = MAX_CLUSTER + 1
+
+
+@inner
+def flip_clusters(pairs, pair, x, field, frozen, noise, max_sweeps):
+    """Flip clusters until none gains; ``x[n]`` and ``field[n]`` are kept right."""
+    members = np.empty(MAX_CLUSTER, np.int32)
+    fringe, moved = np.empty(x.size, np.int32), np.empty(x.size, np.int32)
+    seen, restless = np.zeros(x.size, np.uint8), np.ones(x.size, np.uint8)
+    reach = np.zeros(x.size, np.uint8)
+    cursor = np.int64(-1)
+    for _ in range(max_sweeps):
+        count, cursor = cluster_sweep(
+            pairs, pair, x, field, frozen, noise, cursor,
+            members, fringe, seen, reach, restless, moved,
+        )  # fmt: skip
+        if count == 0:
+            break
+        awaken(pairs, moved, count, seen, reach, restless)
+
+
+@lean
+def cluster_sweep(
+    pairs, pair, x, field, frozen, noise, after,
+    members, fringe, seen, reach, restless, moved,
+):  # fmt: skip
+    """Try a cluster from every restless coordinate, beginning after the given one.
+
+    Ends when all were visited or the effort is spent.  Returns how many coordinates have moved,
+    which ``moved`` lists, and where to go on.
+    """
+    effort = EFFORT * pair.size
+    count, v = 0, after
+    for _ in range(x.size):
+        v = v + 1 if v + 1 < x.size else np.int64(0)
+        if not restless[v] or frozen[v]:
+            continue
+        length, gain, work = try_cluster(
+            pairs, pair, x, field, frozen, noise, v, members, fringe, seen
+        )
+        restless[v] = 0
+        if reach[v] != MOVED:
+            reach[v] = length
+        if gain > noise:
+            for c in range(length):
+                if reach[members[c]] != MOVED:
+                    reach[members[c]] = MOVED
+                    moved[count] = members[c]
+                    count += 1
+        effort -= work
+        if effort < 0:
+            break
+    return count, v
+
+
+@lean
+def try_cluster(pairs, pair, x, field, frozen, noise, first, members, fringe, seen):
+    """Flip ``first`` and whoever gains by following; take it back unless that is better.
+
+    Returns the size of the cluster, left in ``members``, what it gains, and the work done.
+    ``fringe[n]`` lists the coordinates tied to it; ``seen[n]`` is zero before and after.
+    """
+    v, length, waiting = np.int64(first), 0, 0
+    gain, work = 0.0, np.int64(0)
+    seen[v] = 1
+    while True:
+        # 1. Flip, and list whom this concerns.
+        step = 1 - 2 * x[v]
+        gain += step * field[v]
+        x[v] += step
+        for place in range(pairs.start[v], pairs.start[v + 1]):
+            u = other_end(pairs, place, v)
+            field[u] += step * pair[pairs.edges[place]]
+            if not seen[u] and not frozen[u]:
+                seen[u] = 1
+                fringe[waiting] = u
+                waiting += 1
+        members[length] = v
+        length += 1
+        work += pairs.start[v + 1] - pairs.start[v] + waiting
+        # 2. The one among them who gains most is next.
+        place = most_gaining(x, field, noise, fringe, waiting)
+        if place < 0 or length == members.size:
+            break
+        v = np.int64(fringe[place])
+        waiting -= 1
+        fringe[place] = fringe[waiting]
+    for c in range(length):
+        seen[members[c]] = 0
+    for place in range(waiting):
+        seen[fringe[place]] = 0
+    # 3. Not better: take the flips back.
+    if gain <= noise:
+        for c in range(length):
+            take_back(pairs, pair, x, field, np.int64(members[c]))
+    return length, gain, work
+
+
+@lean
+def most_gaining(x, field, noise, fringe, waiting):
+    """Place in ``fringe`` of the coordinate that gains most by a flip, or -1."""
+    best, best_gain = -1, noise
+    for place in range(waiting):
+        u = fringe[place]
+        gain = field[u] if x[u] == 0 else -field[u]
+        if gain > best_gain:
+            best, best_gain = place, gain
+    return best
+
+
+@lean
+def take_back(pairs, pair, x, field, v):
+    """Flip ``v``."""
+    step = 1 - 2 * x[v]
+    x[v] += step
+    for place in range(pairs.start[v], pairs.start[v + 1]):
+        field[other_end(pairs, place, v)] += step * pair[pairs.edges[place]]
+
+
+@lean
+def awaken(pairs, moved, count, seen, reach, restless):
+    """Make restless whoever may fare otherwise since ``moved[:count]`` have moved.
+
+    A cluster of m members was chosen by fields up to m steps away, which depend on coordinates
+    one step further.  ``moved[n]`` serves as the queue of a search by distance.
+    """
+    for place in range(count):
+        v = moved[place]
+        seen[v], reach[v], restless[v] = 1, 0, 1
+    longest = 0
+    for length in reach:
+        longest = max(longest, length)
+    begin, end, distance = 0, count, 0
+    while begin < end and distance <= longest:
+        distance += 1
+        last = end
+        for tail in range(begin, last):
+            v = moved[tail]
+            for place in range(pairs.start[v], pairs.start[v + 1]):
+                u = other_end(pairs, place, v)
+                if not seen[u]:
+                    seen[u] = 1
+                    restless[u] |= distance <= reach[u] + 1
+                    moved[end] = u
+                    end += 1
+        begin = last
+    for place in range(end):
+        seen[moved[place]] = 0

@@ -1,0 +1,253 @@
+"""From marginals to an assignment: settle the surest coordinate, propagate, go on; then improve.
+
+The answer satisfies every logic factor when the heuristic finds a way to, and breaks few
+otherwise.  All steps are linear in the number of links, and the same input gives the same output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assent.interrupts import Uninterrupted
+from assent.kernels.core.evaluate import count_violated, value
+from assent.kernels.core.propagate import Logic, build_links, lean
+from assent.kernels.core.schedule import CHANCE_RANGE, next_chance
+from assent.kernels.core.table_links import TableLinks, build_table_links, table_field
+from assent.kernels.jit import jit
+from assent.kernels.rounding.local_search import improve
+from assent.kernels.rounding.pair_rounding import round_pairs
+from assent.kernels.rounding.running_sums import Pairs, Point, build_pairs
+from assent.kernels.rounding.sequential_rounding import DECIDED, settle_all
+from assent.kernels.rounding.table_rounding import settle_states
+
+# Sweeps of the local search.  It usually stops by itself after three to six.
+MAX_SWEEPS = 20
+
+# Coordinates outside of structures are settled after those inside: they are less sure by this.
+LEAST_SURE = 1e-3
+
+# How far marginals are shaken to find other answers: enough to reorder the undecided ones.
+PERTURBATION = 0.1
+
+# Inner scores of structures times this only break ties of the marginals.
+SLIGHT = 1e-6
+
+# Marginals and scores are read on grids this fine (scores relative to the largest): what differs
+# by less is a tie, broken by order and not by rounding errors.  Ties stand at grid points as a
+# rule (one half, whole numbers), and noise leaves them there.
+MARGINAL_GRID = 2.0**-12
+SCORE_GRID = 2.0**-36
+
+
+advance_chance = lean(next_chance)
+
+
+class Adjacency(NamedTuple):
+    """What rounding needs to know of a problem, computed once and used for every call."""
+
+    logic: Logic
+    pairs: Pairs
+    tables: TableLinks | None  # None where the problem has no tables
+
+
+class Rounded(NamedTuple):
+    """A rounded assignment ``x`` (``int8[n]``), its value, and how many factors it breaks.
+
+    A table that the assignment meets at an entry of -inf counts as broken.
+    """
+
+    x: np.ndarray
+    value: float
+    violated: int
+
+
+def build_tables(problem: Any) -> Adjacency:
+    """Index the links, pairs and tables of a compiled problem by coordinate."""
+    tables = build_table_links(problem) if len(problem.written.kind) else None
+    return Adjacency(build_links(problem), build_pairs(problem), tables)
+
+
+def round_marginals(
+    problem: Any,
+    scores: Any,
+    marginals: np.ndarray,
+    tables: Adjacency | None = None,
+    max_sweeps: int = MAX_SWEEPS,
+    thorough: bool = False,
+) -> Rounded:
+    """Round marginals to an assignment, feasible if possible, and improve it by local search.
+
+    Args:
+        problem: a compiled problem.
+        scores: its scores.
+        marginals: ``float64[n]``, the consensus of a relaxation; need not be feasible.
+        tables: from :func:`build_tables`; built here if absent.
+        max_sweeps: limit of the local search, 0 for none.
+        thorough: also flip clusters of coordinates that pairs tie together; several times
+            slower, for the last call of a run.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.kernels.problem import SUM, Scores, make_problem
+        >>> one_of = (SUM, np.array([[0, 1, 2]], np.int32), np.array([1], np.int32))
+        >>> problem = make_problem(3, np.zeros((0, 2), np.int32), [one_of])
+        >>> scores = Scores(np.array([3.0, 5.0, 1.0]), np.zeros(0))
+        >>> round_marginals(problem, scores, np.array([0.9, 0.1, 0.0]), max_sweeps=0).value
+        3.0
+        >>> round_marginals(problem, scores, np.array([0.9, 0.1, 0.0])).value
+        5.0
+    """
+    tables = build_tables(problem) if tables is None else tables
+    p = np.empty(problem.n)
+    tidy(np.asarray(marginals, np.float64), p)
+    if not problem.models:
+        return _round(problem, scores, p, None, tables, max_sweeps, thorough)
+    from assent.kernels.ad3.structure_steps import searcher_of
+
+    def follow(wish: np.ndarray, scale: float) -> Rounded:
+        # What structures choose is sure from then on; what they leave open is not.
+        held = searcher_of(problem).settle(scores, wish, scale)
+        sure = np.where(held >= 0, held, np.clip(p, LEAST_SURE, 1.0 - LEAST_SURE))
+        return _round(problem, scores, sure, held, tables, max_sweeps, thorough)
+
+    found = [follow(wish, scale) for wish, scale in structure_wishes(problem, scores, p)]
+    if min(answer.violated for answer in found) and len(problem.lits):
+        # The other way round: all else first, then the structures as close to it as they can be.
+        alone = _round(problem, scores, p, None, tables, max_sweeps, thorough).x
+        found.append(follow(logic_wish(problem, p, alone), SLIGHT))
+    return min(found, key=lambda answer: (answer.violated, -answer.value))
+
+
+def logic_wish(problem: Any, p: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Scores by which structures choose ``x`` where logic factors need it, else the marginals."""
+    needed = np.where(problem.lits < 0, ~problem.lits, problem.lits)
+    wish = p - 0.5
+    wish[needed] = np.where(x[needed] == 1, 1.0, -1.0) * (1.0 + np.abs(wish).sum())
+    return wish
+
+
+@jit
+def on_grid(values, step):
+    """Values ``[n]`` rounded to multiples of ``step`` (-inf stays); as they are if it is 0.
+
+    Example:
+        >>> on_grid(np.array([0.5 + 1e-9, 0.5 - 1e-9]), 2.0**-12).tolist()
+        [0.5, 0.5]
+    """
+    out = np.empty(values.size)
+    for i in range(values.size):
+        out[i] = np.rint(values[i] / step) * step if step > 0.0 else values[i]
+    return out
+
+
+@lean
+def largest_finite(values):
+    """The largest size of a value that is not -inf, 0 without any."""
+    largest = 0.0
+    for i in range(values.size):
+        if values[i] > -np.inf:
+            largest = max(largest, abs(values[i]))
+    return largest
+
+
+@jit
+def score_step(theta, pair, table):
+    """Step of the grid of scores, relative to the largest finite one; 0 where all are zero."""
+    largest = max(largest_finite(theta), largest_finite(pair), largest_finite(table))
+    return SCORE_GRID * 2.0 ** np.ceil(np.log2(largest)) if largest > 0.0 else 0.0
+
+
+def tied_scores(scores: Any) -> Any:
+    """Scores on a grid relative to the largest, by which near-ties are ties."""
+    parts = scores.theta, scores.pair, scores.table
+    step = score_step(*parts)
+    theta, pair, table = (on_grid(values, step) for values in parts)
+    return type(scores)(theta, pair, scores.constant, table)
+
+
+def structure_wishes(
+    problem: Any, scores: Any, p: np.ndarray
+) -> Iterator[tuple[np.ndarray, float]]:
+    """Scores by which structures choose, and what inner scores are multiplied by.
+
+    Once the marginals, inner scores only breaking ties; once what every coordinate would add to
+    the score, where marginals are undecided.
+    """
+    yield p - 0.5, SLIGHT
+    first, second = problem.pair_var.T
+    field = scores.theta + np.bincount(first, scores.pair * p[second], len(p))
+    field += np.bincount(second, scores.pair * p[first], len(p))
+    most = 1.0 + np.abs(field).sum()
+    sure = np.abs(p - 0.5) > 0.5 - DECIDED
+    yield np.where(sure, np.where(p > 0.5, most, -most), field), 1.0
+
+
+def _round(
+    problem: Any,
+    scores: Any,
+    p: np.ndarray,
+    held: np.ndarray | None,
+    tables: Adjacency,
+    max_sweeps: int,
+    thorough: bool,
+) -> Rounded:
+    """:func:`round_marginals` once structures have decided on ``held[n]`` (-1: open)."""
+    logic, pairs, links = tables
+    with Uninterrupted():
+        field = None if links is None else table_field(links, scores.table)
+    if held is None:
+        held = np.zeros(0, np.int8)
+    found = []
+    # The local search knows of a broken table no more than that it is broken; what it makes of
+    # several may be worse than what it began with.
+    for sweeps in (max_sweeps, 0):
+        x = round_point(logic, pairs, field, scores.theta, scores.pair, p, held, sweeps, thorough)
+        found.append(Rounded(x, value(problem, scores, x), count_violated(problem, scores, x)))
+        if found[-1].violated == 0 or sweeps == 0:
+            break
+    return min(found, key=lambda answer: (answer.violated, -answer.value))
+
+
+@jit
+def tidy(marginals, out):
+    """Marginals on their grid, cut to [0, 1], into ``out``."""
+    for v in range(marginals.size):
+        out[v] = min(max(np.rint(marginals[v] / MARGINAL_GRID) * MARGINAL_GRID, 0.0), 1.0)
+
+
+@jit
+def shake(marginals, chance):
+    """Marginals moved by up to ``PERTURBATION``, and the next state of the random numbers."""
+    out = np.empty(marginals.size)
+    for v in range(marginals.size):
+        chance = advance_chance(chance)
+        out[v] = marginals[v] + PERTURBATION * (2.0 * chance / CHANCE_RANGE - 1.0)
+    return out, chance
+
+
+@jit
+def round_point(logic, pairs, tables, theta, pair, p, held, max_sweeps, thorough):
+    """The assignment ``int8[n]`` that marginals ``p`` (0 to 1) are rounded and improved to.
+
+    ``tables`` is ``None`` where there are none; coordinates with ``held >= 0`` are not moved by
+    the local search (an empty ``held`` holds none).
+    """
+    if tables is None and logic.k.size == 0:
+        return round_pairs(pairs, theta, pair, p, held, max_sweeps, thorough)
+    x, frozen = np.empty(p.size, np.int8), np.empty(p.size, np.uint8)
+    field = np.empty(p.size)
+    true, free = np.empty(logic.k.size, np.int64), np.empty(logic.k.size, np.int64)
+    trail = np.empty(p.size, np.int32)
+    if tables is None:
+        settle_all(logic, pairs, theta, pair, p, x, frozen, field, true, free, trail)
+    else:
+        settle_states(logic, pairs, tables, theta, pair, p, x, frozen, field, true, free, trail)
+    for v in range(held.size):
+        frozen[v] |= held[v] >= 0
+    if max_sweeps > 0:
+        point = Point(x, true, free, field, frozen)
+        improve(logic, pairs, tables, theta, pair, point, max_sweeps, thorough)
+    return x

@@ -1,0 +1,253 @@
+"""Sequential rounding where tables are: settle the surest variable, check what is left, go on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assent.kernels.core.forward_checking import propagate_all
+from assent.kernels.core.propagate import (
+    FREE,
+    coordinate,
+    inner,
+    lean,
+    propagate,
+    reset_counters,
+    retreat,
+    start_units,
+)
+from assent.kernels.core.table_links import (
+    enlist,
+    locate,
+    prepare_lists,
+    row_start,
+    slot_link,
+    spread,
+)
+from assent.kernels.rounding.sequential_rounding import (
+    RESTARTS,
+    UNDO_EFFORT,
+    bring_forward,
+    expected_field,
+    preferred,
+    settle_field,
+    sureness_key,
+    sureness_order,
+)
+
+# States whose marginals are this close to the largest leave the choice to the scores; for two
+# states the same as an undecided binary coordinate.
+UNDECIDED = 0.3
+
+# An entry of -inf that the states of undecided variables may still avoid counts as this many
+# times the largest finite entry.
+LIKELY_CONFLICT = 2.0
+
+
+@inner
+def settle_states(logic, pairs, tables, theta, pair, p, x, frozen, field, true, free, trail):
+    """Sequential rounding into ``x``; ``frozen`` flags the coordinates never in question.
+
+    Visits sites and the coordinates outside of them by decreasing sureness of ``p[n]``.
+    """
+    links = tables.links
+    hard = np.zeros(links.factor[-1], np.uint8)
+    penalty = LIKELY_CONFLICT * mark_hard(links.factor, links.entry, tables.table, hard)
+    order = visits(links, p)
+    outlook = np.empty_like(field)
+    for _ in range(RESTARTS):
+        stuck = settle_in_order(
+            logic, pairs, tables, hard, penalty, theta, pair, p, order, x, frozen,
+            field, outlook, true, free, trail,
+        )  # fmt: skip
+        if stuck < 0:
+            break
+        bring_forward(order, stuck)
+
+
+@inner
+def visits(links, p):
+    """Sites (as ``~s``) and lone coordinates by decreasing sureness, ties by index."""
+    sites = links.site_link.size
+    both = np.empty(sites + np.count_nonzero(links.site_of < 0), np.int32)
+    doubt = np.empty(both.size, np.uint16)
+    for s in range(sites):
+        both[s] = ~s
+        doubt[s] = sureness_key(site_lead(links.lits, links.site_link[s], links.site_size[s], p))
+    at = sites
+    for v in range(p.size):
+        if links.site_of[v] < 0:
+            both[at] = v
+            doubt[at] = sureness_key(2.0 * abs(p[v] - 0.5))
+            at += 1
+    return both[sureness_order(doubt)]
+
+
+@lean
+def mark_hard(factor, entry, table, hard):
+    """Flag tables with an entry of -inf; returns the largest finite size of an entry."""
+    largest = 0.0
+    for t in range(factor.size - 1):
+        members = factor[t + 1] - factor[t]
+        width = (entry[t + 1] - entry[t]) // members
+        for at in range(entry[t], entry[t + 1]):
+            if table[at] == -np.inf:
+                hard[factor[t] + (at - entry[t]) // width] = 1
+            else:
+                largest = max(largest, abs(table[at]))
+    return largest
+
+
+@lean
+def site_lead(lits, begin, size, p):
+    """The lead of a site's likeliest state over the second."""
+    best, second = 0.0, 0.0
+    for at in range(begin, begin + size):
+        likely = p[lits[at]]
+        if likely > best:
+            best, second = likely, best
+        elif likely > second:
+            second = likely
+    return best - second
+
+
+@inner
+def settle_in_order(
+    logic, pairs, tables, hard, penalty, theta, pair, p, order, values, frozen, field, outlook,
+    true, free, trail
+):  # fmt: skip
+    """Settle every variable in order; returns the first place that had no good state, or -1.
+
+    1. Propagate what holds in every feasible assignment.
+    2. Give the next variable the state its marginals ask for, or if they are undecided the one
+       with the best expected score; on a conflict exclude that state and choose again.
+    3. If no state is left, give up the factors in the way and go on.
+    """
+    go_on, mark = np.bool_(False), np.int64(0)
+    for v in range(p.size):
+        values[v] = FREE
+    expected_field(theta, pairs.var, pair, p, field)
+    reset_counters(logic, true, free)
+    _, tail = start_units(logic, values, true, free, trail, mark)
+    _, _, tail = propagate(logic, values, true, free, trail, mark, tail, go_on)
+    for v in range(p.size):
+        frozen[v] = values[v] != FREE
+    settle_field(pairs, pair, p, values, field, trail, mark, tail)
+    effort = UNDO_EFFORT * (logic.uses.size + tables.table.size)
+    stuck = -1
+    for at in range(order.size):
+        while True:
+            v, wanted = next_choice(tables, penalty, p, order[at], values, field, outlook)
+            if v < 0:
+                break
+            mark = tail
+            lost, tail, effort = try_values(
+                logic, tables, hard, v, wanted, values, true, free, trail, tail, effort
+            )
+            if lost:
+                stuck = at if stuck < 0 else stuck
+                values[v] = wanted
+                trail[mark] = v
+                _, _, tail = propagate(logic, values, true, free, trail, mark, mark + 1, go_on)
+            settle_field(pairs, pair, p, values, field, trail, mark, tail)
+    return stuck
+
+
+@lean
+def next_choice(tables, penalty, p, visit, values, field, outlook):
+    """The next coordinate to settle of a visited variable and its value; -1 if all is settled."""
+    if visit >= 0:
+        v = np.int64(visit)
+        if values[v] != FREE:
+            return np.int64(-1), 0
+        outlook[v] = field[v]
+        tables.blocked[v] = 0.0
+        look_ahead(tables, v, False, p, values, outlook)
+        return v, preferred(p[v], outlook[v] - penalty * tables.blocked[v])
+    return best_state(tables, penalty, p, ~visit, values, field, outlook), 1
+
+
+@lean
+def best_state(tables, penalty, p, site, values, field, outlook):
+    """The free coordinate of a site with the best outlook among its likeliest; -1 if none is."""
+    links = tables.links
+    begin = np.int64(links.site_link[site])
+    end = begin + links.site_size[site]
+    likeliest, competing = -1.0, 0
+    for at in range(begin, end):
+        v = links.lits[at]
+        if values[v] == FREE:
+            likeliest = max(likeliest, p[v])
+    for at in range(begin, end):
+        v = links.lits[at]
+        outlook[v] = field[v]
+        tables.blocked[v] = 0.0
+        competing += values[v] == FREE and p[v] >= likeliest - UNDECIDED
+    if competing > 1:
+        look_ahead(tables, np.int64(links.lits[begin]), True, p, values, outlook)
+    best, best_score = np.int64(-1), -np.inf
+    for at in range(begin, end):
+        v = np.int64(links.lits[at])
+        if values[v] == FREE and p[v] >= likeliest - UNDECIDED:
+            if competing > 1:
+                look_ahead(tables, v, False, p, values, outlook)
+            score = outlook[v] - penalty * tables.blocked[v]
+            if best < 0 or score > best_score or (score == best_score and p[v] > p[best]):
+                best, best_score = v, score
+    return best
+
+
+@lean
+def look_ahead(tables, v, in_sites, p, values, outlook):
+    """Add what tables promise, given values and else marginals, to the outlook.
+
+    Either through the slots that read ``v``'s whole site or through binary slots that read ``v``.
+    """
+    links, lists = tables.links, tables.lists
+    for place in range(links.start[v], links.start[v + 1]):
+        group, row, slot, _ = locate(links, np.int64(links.uses[place]))
+        if (links.first[links.slot[group] + slot] == 0) != in_sites:
+            continue
+        link, _ = row_start(links, group, row)
+        slots = prepare_lists(links, lists, group)
+        for s in range(slots):
+            if s != slot:
+                enlist_expected(links, lists, group, link, s, p, values)
+        spread(tables, group, row, slot, 1.0, outlook)
+
+
+@lean
+def enlist_expected(links, lists, group, link, slot, p, values):
+    """Put the open states of a slot on its list with their marginals, scaled to sum to one."""
+    at = links.slot[group] + slot
+    place = slot_link(links, group, link, slot)
+    total = 0.0
+    for state in range(links.states[at]):
+        literal = links.lits[place + (state if links.first[at] == 0 else 0)]
+        v = coordinate(literal)
+        likely = p[v] if values[v] == FREE else 1.0 * values[v]
+        if links.first[at] == 1 and (literal >= 0) != (state == 1):
+            likely = 1.0 - likely
+        if likely > 0.0:
+            enlist(lists, slot, state, likely)
+            total += likely
+    for item in range(lists.begin[slot], lists.begin[slot] + lists.length[slot]):
+        lists.share[item] /= total
+
+
+@lean
+def try_values(logic, tables, hard, v, wanted, values, true, free, trail, tail, effort):
+    """Settle ``v`` as wanted, or else to the opposite; lost?, the trail's end and effort left."""
+    mark = tail
+    lost, attempt = True, 0
+    while lost and attempt < 2 and effort >= 0:
+        values[v] = wanted if attempt == 0 else 1 - wanted
+        trail[mark] = v
+        lost, head, tail, looked = propagate_all(
+            logic, tables, hard, values, true, free, trail, mark, mark + 1
+        )
+        if lost:
+            effort -= looked
+            effort -= retreat(logic, values, true, free, trail, mark, head, tail)
+            tail = mark
+        attempt += 1
+    return lost, tail, effort

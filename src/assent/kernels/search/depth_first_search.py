@@ -1,0 +1,316 @@
+"""Depth-first search over tables: cheap bounds, undone by going back to a row of numbers.
+
+A node is bounded in *rounds*: two sweeps (:mod:`assent.kernels.search.table_sweeps`), then a look
+at every state.  States that would fall below the best answer are put away.  When rounds no longer
+help, one state of one variable makes two cases: it is taken, or it is put away.
+
+Whatever is used is written down, so that a proof can be read from it: the messages of a round,
+and *events* in the order of the search.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.core.propagate import lean
+from assent.kernels.jit import jit
+from assent.kernels.search.events import BRANCHED, CLOSED, EMPTY, PRUNED
+from assent.kernels.search.literal_order import read_constraints
+from assent.kernels.search.table_answers import improve, worth
+from assent.kernels.search.table_sweeps import look, put_away, sweep
+
+# Why a search returns.
+DONE, PAUSED, LOG_FULL, TOO_DEEP = 0, 1, 2, 3
+
+# What to do after a round.
+BACK, AGAIN, DOWN = 0, 1, 2
+
+# Places in ``State.counts``.
+DEPTH, ON_TRAIL, NODES, ROUNDS, EVENTS, ROWS, PLAYED = 0, 1, 2, 3, 4, 5, 6
+FINISHED = 7  # 1 once all cases are closed
+COUNTS = 8
+
+# Places in a row of ``State.chosen``: the last three are how much there was before the cases began.
+VARIABLE, STATE, TRAIL_BEFORE, EVENTS_BEFORE, ROWS_BEFORE = 0, 1, 2, 3, 4
+CHOSEN = 5
+
+# Places in ``State.figures``.
+BEST = 0  # value of the best answer
+TOLERANCE = 1  # a case is closed by a bound at most so much above it, relative to
+CONSTANT = 2  # what is added to values
+CLOSED_BOUND = 3  # the largest bound of all that was closed
+BOUND = 4  # of the present node, infinite before its first round
+PROGRESS = 5  # the share of the tree that is closed, if all of it were as deep
+LEAST = 6  # less than any answer is worth
+FIGURES = 7
+
+# Rounds of a node, and of the root; another is worth it if the last took off this share of what
+# is missing.
+MOST_ROUNDS, ROOT_ROUNDS = 1, 100
+WORTH = 0.1
+ROOT_WORTH = 0.02
+
+# Rounds of improving an answer by single switches.
+SWITCHES = 5
+
+
+class State(NamedTuple):
+    """Where a search stands."""
+
+    point: np.ndarray  # float64[M + S + V + 1]
+    levels: np.ndarray  # float64[levels, M + S + V + 1]: points to go back to
+    bounds: np.ndarray  # float64[levels]: theirs
+    chosen: np.ndarray  # int64[levels, CHOSEN]: the state is -1 in the second case
+    losses: np.ndarray  # float64[S]
+    x: np.ndarray  # int32[V]
+    best: np.ndarray  # int32[V]: the best answer
+    weight: np.ndarray  # float64[V]: how much cases of a variable have helped
+    counts: np.ndarray  # int64[COUNTS]
+    figures: np.ndarray  # float64[FIGURES]
+
+
+class Log(NamedTuple):
+    """What a proof is read from."""
+
+    events: np.ndarray  # int64[...]
+    rows: np.ndarray  # float64[rows, M]: messages
+
+
+@lean
+def cutoff_of(figures):
+    """A case with this bound need not be looked into."""
+    if figures[BEST] == figures[LEAST]:
+        return figures[LEAST]
+    return figures[BEST] + figures[TOLERANCE] * (1.0 + abs(figures[BEST] + figures[CONSTANT]))
+
+
+@lean
+def note(state, log, number):
+    """Write a number down."""
+    log.events[state.counts[EVENTS]] = number
+    state.counts[EVENTS] += 1
+
+
+@lean
+def copy(source, target):
+    """Copy as many numbers as ``target`` has."""
+    for i in range(len(target)):
+        target[i] = source[i]
+
+
+@lean
+def close(state, log, bound):
+    """Write down that the node is closed by the point as it is."""
+    keep_messages(state, log)
+    note(state, log, CLOSED)
+    note(state, log, state.counts[ROWS] - 1)
+    state.figures[CLOSED_BOUND] = max(state.figures[CLOSED_BOUND], bound)
+
+
+@lean
+def keep_messages(state, log):
+    """Keep the messages as they are."""
+    copy(state.point, log.rows[state.counts[ROWS]])
+    state.counts[ROWS] += 1
+
+
+@lean
+def keep_better(net, state):
+    """Keep the answer at hand if it is the best."""
+    value = worth(net, state.x)
+    if value > state.figures[BEST]:
+        state.figures[BEST] = value
+        copy(state.x, state.best)
+
+
+@lean
+def offer(net, state, work):
+    """Improve the answer at hand and keep it if it is the best."""
+    improve(net, state.x, work.total, work.load, SWITCHES)
+    keep_better(net, state)
+
+
+@jit
+def take_answer(net, state, states):
+    """Begin with an answer, ``states[V]``, if it is better than the one at hand."""
+    copy(states, state.x)
+    keep_better(net, state)
+
+
+@lean
+def lose_state(net, domains, state, v, s):
+    """Put a state away, to be taken back when the search goes back."""
+    domains.trail[state.counts[ON_TRAIL]] = v
+    state.counts[ON_TRAIL] += 1
+    put_away(net, domains, v, s)
+
+
+@lean
+def put_away_losers(net, domains, state, log, bound, cutoff):
+    """Put away all states with which the bound is no better than the answer; how many, -1 if empty.
+
+    They are written down behind their count.
+    """
+    begin = state.counts[EVENTS]
+    count = 0
+    empty = False
+    worst = state.figures[CLOSED_BOUND]
+    for v in range(len(net.card)):
+        i = 0
+        while i < domains.size[v]:
+            s = domains.states[net.first[v] + i]
+            rest = bound - state.losses[net.first[v] + s]
+            if rest > cutoff:
+                i += 1
+                continue
+            if count == 0:
+                keep_messages(state, log)
+                note(state, log, PRUNED)
+                note(state, log, state.counts[ROWS] - 1)
+                note(state, log, 0)
+            note(state, log, net.first[v] + s)
+            lose_state(net, domains, state, v, s)
+            worst = max(worst, rest)
+            count += 1
+        empty = empty or domains.size[v] == 0
+    if count:
+        log.events[begin + 2] = count
+        state.figures[CLOSED_BOUND] = worst
+    return -1 if empty else count
+
+
+@lean
+def next_step(state, bound, cutoff, lost):
+    """Whether another round is worth it, or cases are."""
+    figures, counts = state.figures, state.counts
+    fall = figures[BOUND] - bound
+    figures[BOUND] = bound
+    is_root = counts[DEPTH] == 0
+    counts[ROUNDS] += 1
+    most, worth_it = (ROOT_ROUNDS, ROOT_WORTH) if is_root else (MOST_ROUNDS, WORTH)
+    if lost or (counts[ROUNDS] < most and fall > worth_it * (bound - cutoff)):
+        return AGAIN
+    return DOWN
+
+
+@lean
+def play_round(net, domains, state, log, work):
+    """One round of a node; returns what to do next."""
+    figures = state.figures
+    cutoff = cutoff_of(figures)
+    read_constraints(net, domains, state.point, work)
+    for forward in (True, False):
+        bound = sweep(net, domains, state.point, forward, work)
+        if bound <= cutoff:
+            close(state, log, bound)
+            return BACK
+    bound = look(net, domains, state.point, work, state.losses, state.x)
+    offer(net, state, work)
+    cutoff = cutoff_of(figures)
+    if bound <= cutoff:
+        close(state, log, bound)
+        return BACK
+    lost = put_away_losers(net, domains, state, log, bound, cutoff)
+    if lost < 0:
+        note(state, log, EMPTY)
+        return BACK
+    if choose(net, domains, state) < 0 and not lost:  # all is decided, and rounding keeps it open
+        close(state, log, bound)
+        return BACK
+    return next_step(state, bound, cutoff, lost)
+
+
+@lean
+def choose(net, domains, state):
+    """The variable to distinguish cases of: strongly tied to others, with few states left."""
+    best, chosen = -1.0, -1
+    for v in range(len(net.card)):
+        if domains.size[v] > 1 and state.weight[v] > best * domains.size[v]:
+            best, chosen = state.weight[v] / domains.size[v], v
+    return chosen
+
+
+@lean
+def best_state(net, domains, state, v):
+    """The state of a variable that loses least."""
+    best = domains.states[net.first[v]]
+    for i in range(domains.size[v]):
+        s = domains.states[net.first[v] + i]
+        if state.losses[net.first[v] + s] < state.losses[net.first[v] + best]:
+            best = s
+    return best
+
+
+@lean
+def go_down(net, domains, state, log):
+    """Distinguish two cases and go on with the first."""
+    depth = state.counts[DEPTH]
+    v = choose(net, domains, state)
+    s = best_state(net, domains, state, v)
+    copy(state.point, state.levels[depth])
+    state.bounds[depth] = state.figures[BOUND]
+    chosen = state.chosen[depth]
+    chosen[VARIABLE], chosen[STATE], chosen[TRAIL_BEFORE] = v, s, state.counts[ON_TRAIL]
+    chosen[EVENTS_BEFORE], chosen[ROWS_BEFORE] = state.counts[EVENTS], state.counts[ROWS]
+    note(state, log, BRANCHED)
+    note(state, log, net.first[v] + s)
+    i = 0
+    while i < domains.size[v]:
+        t = domains.states[net.first[v] + i]
+        if t == s:
+            i += 1
+        else:
+            lose_state(net, domains, state, v, t)
+    state.counts[DEPTH] = depth + 1
+    state.counts[ROUNDS] = 0
+    state.counts[NODES] += 1
+
+
+@lean
+def go_back(net, domains, state):
+    """Go on with the second case of the deepest node that has one; whether there is any."""
+    while state.counts[DEPTH] > 0:
+        depth = state.counts[DEPTH] - 1
+        chosen = state.chosen[depth]
+        v, s = chosen[VARIABLE], chosen[STATE]
+        if s < 0:
+            state.counts[DEPTH] = depth
+            continue
+        while state.counts[ON_TRAIL] > chosen[TRAIL_BEFORE]:
+            state.counts[ON_TRAIL] -= 1
+            domains.size[domains.trail[state.counts[ON_TRAIL]]] += 1
+        copy(state.levels[depth], state.point)
+        chosen[STATE] = -1
+        lose_state(net, domains, state, v, s)
+        state.weight[v] += 1.0
+        state.counts[ROUNDS] = 0
+        state.counts[NODES] += 1
+        return True
+    return False
+
+
+@jit
+def search(net, domains, state, log, work, most):
+    """Search for ``most`` rounds at most, or until room is short; says why it returned."""
+    room = len(net.theta) + 8
+    for _ in range(most):
+        if len(log.events) - room < state.counts[EVENTS]:
+            return LOG_FULL
+        if len(log.rows) - 2 < state.counts[ROWS]:
+            return LOG_FULL
+        if len(state.levels) <= state.counts[DEPTH]:
+            return TOO_DEEP
+        step = play_round(net, domains, state, log, work)
+        state.counts[PLAYED] += 1
+        if step == BACK:
+            state.figures[PROGRESS] += 0.5 ** state.counts[DEPTH]
+        if step == BACK and not go_back(net, domains, state):
+            state.counts[FINISHED] = 1
+            return DONE
+        if step == DOWN:
+            go_down(net, domains, state, log)
+        if step != AGAIN:
+            state.figures[BOUND] = np.inf
+    return PAUSED

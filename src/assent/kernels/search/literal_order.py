@@ -1,0 +1,122 @@
+"""Literals of constraints in the order of what they gain by being true, and what is known of them.
+
+The order is kept while messages change, as most literals move a few places only.
+"""
+
+from __future__ import annotations
+
+from assent.kernels.core.propagate import lean
+from assent.kernels.direct.table_scopes import FOUR, WRITTEN
+from assent.kernels.problem import KNAPSACK
+from assent.kernels.search.literals import (
+    FALSE,
+    OPEN,
+    TRUE,
+    if_true_if_false,
+    inlined,
+    is_true,
+    may_be,
+)
+
+# Ratios of a gain to a tiny weight stay below this.
+LARGEST_RATIO = 1e300
+
+
+@inlined
+def key_of(net, slot, gain):
+    """What literals are sorted by: what they gain, in a knapsack for their weight."""
+    if net.form[net.factor[slot]] != KNAPSACK:
+        return gain
+    weight = net.weight[slot]
+    if weight > 0.0:
+        return min(gain / weight, LARGEST_RATIO)
+    return LARGEST_RATIO if gain > 0.0 else 0.0
+
+
+@lean
+def read_constraints(net, domains, point, work):
+    """Read all literals of constraints, for as long as no state is put away or taken back."""
+    for f in range(len(work.base)):
+        if net.form[f] == WRITTEN or net.form[f] == FOUR:
+            continue
+        begin, end = net.start[f], net.start[f + 1]
+        base, held, lowest, highest = 0.0, 0.0, len(net.card), -1
+        for k in range(begin, end):
+            others, own = may_be(net, domains, k, 0, domains.states[:0])
+            if_true, if_false = if_true_if_false(net, point, k)
+            if others and own:
+                work.truth[k] = OPEN
+            else:
+                work.truth[k] = TRUE if own != net.negated[k] else FALSE
+            work.gain[k] = if_true - if_false
+            work.key[k] = key_of(net, k, work.gain[k])
+            work.part[k] = if_true if work.truth[k] == TRUE else if_false
+            base += work.part[k]
+            held += net.weight[k] if work.truth[k] == TRUE else 0.0
+            v = net.scope[k]
+            if domains.size[v] > 1:
+                lowest, highest = min(lowest, v), max(highest, v)
+        work.base[f], work.held[f] = base, held
+        work.lowest[f], work.highest[f] = lowest, highest
+        for i in range(begin + 1, end):
+            move_up(work.order, work.rank, work.key, begin, i)
+
+
+@lean
+def move_up(order, rank, key, begin, i):
+    """Move a literal forward among those of its factor until all before it have as great a key."""
+    one = order[i]
+    while i > begin and key[order[i - 1]] < key[one]:
+        order[i] = order[i - 1]
+        rank[order[i]] = i
+        i -= 1
+    order[i] = one
+    rank[one] = i
+
+
+@lean
+def move(order, rank, key, begin, end, i):
+    """Move a literal to where it belongs."""
+    one = order[i]
+    while i + 1 < end and key[order[i + 1]] > key[one]:
+        order[i] = order[i + 1]
+        rank[order[i]] = i
+        i += 1
+    order[i] = one
+    move_up(order, rank, key, begin, i)
+
+
+@inlined
+def read_again(net, point, slot, work):
+    """Follow a change of the messages of a literal."""
+    f = net.factor[slot]
+    if_true, if_false = if_true_if_false(net, point, slot)
+    part = if_true if work.truth[slot] == TRUE else if_false
+    work.base[f] += part - work.part[slot]
+    work.part[slot] = part
+    work.gain[slot] = if_true - if_false
+    work.key[slot] = key_of(net, slot, work.gain[slot])
+    move(work.order, work.rank, work.key, net.start[f], net.start[f + 1], work.rank[slot])
+
+
+@lean
+def tell_all(work):
+    """Begin to tell constraints of an answer, with what is known of literals."""
+    for k in range(len(work.truth)):
+        work.told[k] = work.truth[k]
+    for f in range(len(work.base)):
+        work.told_base[f], work.told_held[f] = work.base[f], work.held[f]
+
+
+@lean
+def tell(net, v, state, work):
+    """Tell constraints around a variable that it is in a state."""
+    for a in range(net.literals[v], net.around_start[v + 1]):
+        slot = net.around[a]
+        f = net.factor[slot]
+        if net.form[f] == FOUR or work.told[slot] != OPEN:
+            continue
+        work.told[slot] = TRUE if is_true(net, slot, state) else FALSE
+        if work.told[slot] == TRUE:
+            work.told_base[f] += work.gain[slot]
+            work.told_held[f] += net.weight[slot]

@@ -1,0 +1,136 @@
+"""Sweeps around a variable as far as literals go; see :mod:`assent.kernels.search.literals`.
+
+Their slots stand behind those of tables, from ``literals[v]`` on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assent.kernels.core.propagate import lean
+from assent.kernels.direct.table_scopes import FOUR
+from assent.kernels.problem import KNAPSACK
+from assent.kernels.search.literal_order import read_again
+from assent.kernels.search.literal_reports import report_literal
+from assent.kernels.search.literals import inlined
+
+
+@inlined
+def leads_to(net, domains, slot, work):
+    """Whether the slot's factor has undecided variables before and behind its own."""
+    f, v = net.factor[slot], net.scope[slot]
+    if net.form[f] != FOUR:
+        return work.lowest[f] < v, work.highest[f] > v
+    w = net.scope[2 * net.start[f] + 1 - slot]
+    undecided = domains.size[w] > 1
+    return undecided and w < v, undecided and w > v
+
+
+@lean
+def take_literals(net, domains, point, v, forward, work):
+    """Add to the total of a variable what its literals report, and leave their factors nothing.
+
+    So the next literal of a factor that names several states may be asked.  Returns how many lead
+    on to variables behind and before.
+    """
+    ahead, back, common = 0, 0, 0.0
+    nobody = domains.states[:0]
+    for a in range(net.literals[v], net.around_start[v + 1]):
+        slot = net.around[a]
+        rest, best = report_literal(
+            net, domains, point, slot, nobody, True, work.truth, work.base, work.held, work
+        )
+        point[net.at[slot]] += rest
+        point[net.at[slot] + 1] += best
+        if net.several[slot] and net.form[net.factor[slot]] != FOUR:
+            read_again(net, point, slot, work)
+        work.total[net.named[slot]] += best - rest
+        common += rest
+        before, behind = leads_to(net, domains, slot, work)
+        work.leads[a - net.around_start[v]] = behind if forward else before
+        ahead += behind
+        back += before
+    for i in range(domains.size[v]):
+        work.total[domains.states[net.first[v] + i]] += common
+    return ahead, back
+
+
+@lean
+def give_literals(net, domains, point, v, share, work):
+    """Leave factors that lead on a share of the named state's total, and of the best of others."""
+    first, own = net.first[v], net.at[len(net.scope)] + net.first[v]
+    size, total, one, others, common = domains.size[v], work.total, -1, -np.inf, 0.0
+    for i in range(size):
+        s = domains.states[first + i]
+        if one < 0 or total[s] > total[one]:
+            others, one = (total[one] if one >= 0 else others), s
+        else:
+            others = max(others, total[s])
+    for a in range(net.literals[v], net.around_start[v + 1]):
+        slot = net.around[a]
+        at, named = net.at[slot], net.named[slot]
+        if work.leads[a - net.around_start[v]] and size > 1:
+            given = share * (others if named == one else total[one])
+            is_left = domains.place[first + named] < size
+            given_own = share * total[named] if is_left else given
+            point[at] -= given
+            point[at + 1] -= given_own
+            point[own + named] -= given_own - given
+            common += given
+        if net.form[net.factor[slot]] != FOUR:
+            read_again(net, point, slot, work)
+    for i in range(size):
+        point[own + domains.states[first + i]] -= common
+
+
+@lean
+def lose_together(net, domains, a, top, best, rest, kept, losses):
+    """Add what states lose where a factor names several of a variable.
+
+    Its literals (neighbours in ``around``) show the same loss: that of the one who tells most
+    counts, ``kept[states]``.
+    """
+    slot = net.around[a]
+    v = net.scope[slot]
+    first = net.first[v]
+    again = a > net.around_start[v] and net.factor[net.around[a - 1]] == net.factor[slot]
+    for i in range(domains.size[v]):
+        s = domains.states[first + i]
+        before = kept[s] if again else 0.0
+        kept[s] = max(before, top - (best if s == net.named[slot] else rest))
+        losses[first + s] += kept[s] - before
+
+
+@lean
+def hear_literals(net, domains, point, v, x, work, losses):
+    """Add to the total what literals say of an answer ``x[V]`` so far, and to the losses of states.
+
+    Returns the best of all factors that begin here.
+    """
+    bound, common, nobody = 0.0, 0.0, domains.states[:0]
+    kept = work.reports[len(work.reports) - 1]
+    for a in range(net.literals[v], net.around_start[v + 1]):
+        slot = net.around[a]
+        rest, best = 0.0, 0.0
+        for told in (True, False):
+            known, truth = (x, work.told) if told else (nobody, work.truth)
+            base = work.told_base if told else work.base
+            held = work.told_held if told else work.held
+            rest, best = report_literal(
+                net, domains, point, slot, known, False, truth, base, held, work
+            )
+            if told:  # only the difference matters
+                work.total[net.named[slot]] += best - rest
+        top = max(rest, best)
+        if net.form[net.factor[slot]] == KNAPSACK:  # filled with part of the literal
+            top = max(top, 0.0)  # sweeps leave no more to any factor
+        if slot == net.start[net.factor[slot]]:
+            bound += top
+        if net.several[slot]:
+            lose_together(net, domains, a, top, best, rest, kept, losses)
+        else:
+            losses[net.first[v] + net.named[slot]] += rest - best
+            common += top - rest
+    for i in range(domains.size[v]):
+        losses[net.first[v] + domains.states[net.first[v] + i]] += common
+    return bound

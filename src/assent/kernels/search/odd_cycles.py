@@ -1,0 +1,203 @@
+"""Odd cycles of least cost: where a relaxation's opinions about pairs contradict each other.
+
+Every edge between two nodes has a number ``d`` in [0, 1], how far its ends are said to differ.
+Round a cycle the number of edges whose ends differ is even, so for every choice ``F`` of an odd
+number of its edges ``sum over F of (1 - d) + sum over the others of d`` is at least 1 for whole
+values.  To find cycles that fall short of it, the graph is doubled (Barahona and Mahjoub, 1986):
+an edge keeps to its layer at cost ``d``, or changes the layer at cost ``1 - d``, and belongs to
+``F`` then.  The shortest way from a node to its twin in the other layer is an odd closed walk.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.jit import jit
+from assent.kernels.problem import Float, Int64
+
+# Cost of a step besides its own: of two walks equally cheap the shorter one is found.
+STEP = 1e-7
+
+
+class Network(NamedTuple):
+    """A graph as lists of neighbours.
+
+    Attributes:
+        start: ``[n + 1]`` the neighbours of each node begin here.
+        other: ``[2 E]`` the neighbours, ``edge``: ``[2 E]`` by which edge.
+    """
+
+    start: Int64
+    other: Int64
+    edge: Int64
+
+
+class Walk(NamedTuple):
+    """Scratch of one search over ``2 n`` nodes: node ``v`` in layer ``l`` is ``2 v + l``."""
+
+    dist: Float
+    before: Int64  # the node a shortest way comes from, and
+    by: Int64  # by which edge: twice its number, plus 1 if it changes the layer
+    place: Int64  # place in the heap, -1 if not there
+    heap: Int64
+    seen: Int64
+
+
+def network_of(n: int, ends: Int64) -> Network:
+    """The graph of edges ``ends[E, 2]`` over ``n`` nodes.
+
+    Example:
+        >>> network_of(3, np.array([[0, 1], [1, 2]])).other.tolist()
+        [1, 2, 0, 1]
+    """
+    origin = ends.ravel(order="F")
+    order = np.argsort(origin, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(origin, minlength=n))])
+    other, edge = ends[:, ::-1].ravel(order="F"), np.tile(np.arange(len(ends)), 2)
+    return Network(start.astype(np.int64), other[order], edge[order])
+
+
+@jit
+def rise(walk, i):
+    """Move the ``i``-th of the heap up to where it belongs."""
+    heap, place, dist = walk.heap, walk.place, walk.dist
+    node = heap[i]
+    while i > 0:
+        parent = (i - 1) // 2
+        if dist[heap[parent]] <= dist[node]:
+            break
+        heap[i] = heap[parent]
+        place[heap[i]] = i
+        i = parent
+    heap[i] = node
+    place[node] = i
+
+
+@jit
+def take_nearest(walk, size):
+    """Remove and return the root of a heap of ``size``."""
+    heap, place, dist = walk.heap, walk.place, walk.dist
+    root = heap[0]
+    place[root] = -1
+    last = heap[size - 1]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= size - 1:
+            break
+        if child + 1 < size - 1 and dist[heap[child + 1]] < dist[heap[child]]:
+            child += 1
+        if dist[heap[child]] >= dist[last]:
+            break
+        heap[i] = heap[child]
+        place[heap[i]] = i
+        i = child
+    if size > 1:
+        heap[i] = last
+        place[last] = i
+    return root
+
+
+@jit
+def search(network, d, source, once, limit, walk):
+    """Shortest way from ``source`` to its twin, if below ``limit``; ``once``: one change only.
+
+    Returns whether there is one, and how many nodes are to be cleared.
+    """
+    dist, seen = walk.dist, walk.seen
+    dist[2 * source] = 0.0
+    walk.heap[0] = 2 * source
+    walk.place[2 * source] = 0
+    seen[0] = 2 * source
+    size, n_seen = 1, 1
+    while size > 0:
+        node = take_nearest(walk, size)
+        size -= 1
+        if node == 2 * source + 1:
+            return True, n_seen
+        layer = node & 1
+        for p in range(network.start[node >> 1], network.start[(node >> 1) + 1]):
+            apart = d[network.edge[p]]
+            for change in range(1 if once and layer == 1 else 2):
+                far = dist[node] + STEP + (1.0 - apart if change else apart)
+                target = 2 * network.other[p] + (layer ^ change)
+                if far >= limit or far >= dist[target]:
+                    continue
+                if np.isinf(dist[target]):
+                    seen[n_seen] = target
+                    n_seen += 1
+                if walk.place[target] < 0:
+                    walk.heap[size] = target
+                    walk.place[target] = size
+                    size += 1
+                dist[target] = far
+                walk.before[target] = node
+                walk.by[target] = 2 * network.edge[p] + change
+                rise(walk, walk.place[target])
+    return False, n_seen
+
+
+@jit
+def simple_part(walk, source, at, nodes, codes):
+    """An odd cycle without repeated nodes in the walk found: ``codes[begin:end]``.
+
+    ``at[n]`` is -1 everywhere, before and after.  Even detours are cut off; as a whole the walk
+    is odd, so some part that returns to its own beginning is.
+    """
+    nodes[0] = source
+    at[source] = 0
+    length, begin, end = 1, 0, 0
+    here = 2 * source + 1
+    while end == 0:
+        codes[length - 1] = walk.by[here]
+        here = walk.before[here]
+        node = here >> 1
+        if at[node] < 0:
+            nodes[length] = node
+            at[node] = length
+            length += 1
+            continue
+        odd = 0
+        for i in range(at[node], length):
+            odd ^= codes[i] & 1
+        if odd:
+            begin, end = at[node], length
+        else:
+            for i in range(at[node] + 1, length):
+                at[nodes[i]] = -1
+            length = at[node] + 1
+    for i in range(length):
+        at[nodes[i]] = -1
+    return begin, end
+
+
+@jit
+def odd_cycles(network, d, sources, once, limit, start, codes):
+    """A cheapest odd cycle from every source, where it costs less than ``limit``; how many.
+
+    Cycle ``c`` is ``codes[start[c] : start[c + 1]]``, in order: twice the edge, plus 1 for those
+    in F.  Two edges between the same nodes are a cycle too.  Ends where ``codes`` is full.
+    """
+    n = len(network.start) - 1
+    walk = Walk(
+        np.full(2 * n, np.inf), np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64),
+        np.full(2 * n, -1), np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64),
+    )  # fmt: skip
+    at, nodes, found = np.full(n, -1), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    count = 0
+    start[0] = 0
+    for source in sources:
+        there, n_seen = search(network, d, source, once, limit, walk)
+        if there:
+            begin, end = simple_part(walk, source, at, nodes, found)
+            if start[count] + end - begin > len(codes):
+                return count
+            codes[start[count] : start[count] + end - begin] = found[begin:end]
+            start[count + 1] = start[count] + end - begin
+            count += 1
+        for i in range(n_seen):
+            walk.dist[walk.seen[i]] = np.inf
+            walk.place[walk.seen[i]] = -1
+    return count

@@ -1,0 +1,83 @@
+"""Model files: weights as an array, everything else as JSON, in one ``.npz``."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.models.joint_model import Model
+
+if TYPE_CHECKING:
+    from assent.learn.estimator import StructuredPredictor
+
+FORMAT = "assent predictor"
+VERSION = 1
+
+
+def write_predictor(path: str | Path, predictor: StructuredPredictor) -> None:
+    """Write a fitted predictor."""
+    model = predictor.model_
+    about = {
+        "format": FORMAT,
+        "version": VERSION,
+        "model": type(model).__name__,
+        "settings": _settings(model),
+        "trainer": repr(predictor.trainer),
+    }
+    with open(path, "wb") as file:
+        np.savez_compressed(file, about=np.array(json.dumps(about)), weights=predictor.weights_)
+
+
+def _settings(model: Any) -> dict[str, Any] | None:
+    """A model's settings, or None where some are no plain data."""
+    settings = {field.name: getattr(model, field.name) for field in fields(model)}
+    try:
+        text = json.dumps(settings)
+    except TypeError:
+        return None
+    if _as_written(json.loads(text)) != settings:
+        return None
+    return settings
+
+
+def _as_written(value: Any) -> Any:
+    """JSON's lists as the tuples that models hold."""
+    if isinstance(value, list):
+        return tuple(_as_written(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _as_written(item) for key, item in value.items()}
+    return value
+
+
+def read_predictor(path: str | Path, model: Model | None) -> StructuredPredictor:
+    """Read a predictor; ``model`` where the file could not hold its settings."""
+    from assent import models
+    from assent.learn.estimator import StructuredPredictor
+    from assent.learn.trainers.frank_wolfe import FrankWolfe
+
+    with np.load(path, allow_pickle=False) as file:
+        about = json.loads(str(file["about"])) if "about" in file else {}
+        if about.get("format") != FORMAT:
+            raise ModelError(f"{path} is no file of a predictor")
+        if about["version"] != VERSION:
+            raise ModelError(f"{path} has version {about['version']}, this library reads {VERSION}")
+        weights = file["weights"]
+    if model is None:
+        if about["settings"] is None:
+            raise ModelError(
+                f"{path} holds a {about['model']} whose settings are no plain data (a function, "
+                "say): load it with model="
+            )
+        if about["model"] not in models.__all__:
+            raise ModelError(f"{path} holds an unknown model {about['model']!r}: give model=")
+        model = getattr(models, about["model"])(**_as_written(about["settings"]))
+    if model.size != len(weights):
+        raise ModelError(f"{path} has {len(weights)} weights, the model {model.size}")
+    predictor = StructuredPredictor(model, FrankWolfe())
+    predictor.model_, predictor.weights_ = model, weights
+    return predictor

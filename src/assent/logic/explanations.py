@@ -1,0 +1,186 @@
+"""Rules explain themselves: what each became, and what an answer broke, paid or leans on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.factors.base import Logic
+from assent.logic.expressions import written_with
+from assent.logic.rule_draft import SCORE
+from assent.proof.certify import literal_truth
+from assent.text_table import format_table
+
+if TYPE_CHECKING:
+    from assent.kernels.problem import Float
+    from assent.logic.rules import Ground, Rule
+    from assent.result import Certificate, Result
+
+SHOWN = 20  # findings of each sort that a printed explanation lists
+
+
+@dataclass(frozen=True)
+class Report:
+    """A table of rules and what became of them; prints as one."""
+
+    rules: tuple[Rule, ...]
+
+    @property
+    def factors(self) -> int:
+        """Factors of all rules."""
+        return sum(sum(rule.factors.values()) for rule in self.rules)
+
+    @property
+    def auxiliaries(self) -> int:
+        """Auxiliary variables of all rules."""
+        return sum(rule.auxiliaries for rule in self.rules)
+
+    def __str__(self) -> str:
+        rows = [
+            (
+                rule.name,
+                rule.worth,
+                f"{rule.bindings:,}",
+                ", ".join(f"{count:,} {kind}" for kind, count in rule.factors.items()) or "none",
+                f"{rule.auxiliaries:,}",
+                f"{rule.merged:,}",
+            )
+            for rule in self.rules
+        ]
+        total = ("all", "", "", f"{self.factors:,}", f"{self.auxiliaries:,}", "")
+        header = ("rule", "worth", "bindings", "factors", "auxiliary", "merged")
+        return format_table(header, [*rows, total])
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One ground rule of interest.
+
+    Attributes:
+        rule: the rule's name.
+        binding: the values of its variables, in words.
+        statement: the rule with these values put in.
+        factor: the factor it became, in words.
+        amount: what it cost, or by how much the bound would be higher without it.
+    """
+
+    rule: str
+    binding: str
+    statement: str
+    factor: str
+    amount: float
+
+    def __str__(self) -> str:
+        where = f" for {self.binding}" if self.binding else ""
+        return f"{self.rule}{where}: {self.statement}"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What an answer did to the rules, each list by amount, the largest first.
+
+    Attributes:
+        violated: hard ground rules that the assignment breaks.
+        paid: soft ground rules that cost something: a penalty paid or a reward missed.
+        tight: hard ground rules that keep the bound down, by how much they do.
+    """
+
+    violated: tuple[Finding, ...]
+    paid: tuple[Finding, ...]
+    tight: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for title, found, unit in (
+            ("violated", self.violated, ""),
+            ("paid", self.paid, "{:.4g}  "),
+            ("tight", self.tight, "{:.4g}  "),
+        ):
+            lines.append(f"{title}: {len(found) or 'none'}")
+            lines += [f"  {unit.format(f.amount)}{f}" for f in found[:SHOWN]]
+            if len(found) > SHOWN:
+                lines.append(f"  … {len(found) - SHOWN} more")
+        return "\n".join(lines)
+
+
+def explain(rules: Sequence[Rule], result: Result, tolerance: float, most: int) -> Explanation:
+    """Find the ground rules that a result broke, paid for or leans on."""
+    x = result.certificate.assignment
+    violated: list[Finding] = []
+    paid: list[Finding] = []
+    for rule, ground in _grounds(rules):
+        batch = ground.batch
+        if batch.lits.size and np.maximum(batch.lits, ~batch.lits).max() >= len(x):
+            raise ModelError(f"{rule.name} was added after this result; decode the graph again")
+        truth = literal_truth(batch.lits, x)
+        if batch.role == SCORE:
+            score = batch.parameter
+            lost = np.where(truth.all(axis=1), np.maximum(-score, 0.0), np.maximum(score, 0.0))
+            paid += _findings(rule, ground, lost, tolerance, most)
+        else:
+            factor = ground.handle.factor
+            assert isinstance(factor, Logic)
+            violated += _findings(rule, ground, (~factor.holds(truth)).astype(float), 0.5, most)
+    tight = _tight(rules, result, tolerance, most)
+    return Explanation(*(_sorted(found, most) for found in (violated, paid, tight)))
+
+
+def _multipliers(certificate: Certificate) -> tuple[Float, ...]:
+    """Link scores that prove a bound: the certificate's, or those of the relaxation."""
+    if certificate.proof is None:
+        return certificate.dual_point
+    from assent.solvers.ad3.ad3 import AD3
+    from assent.solvers.base.driver import drive
+    from assent.solvers.base.protocol import Request
+
+    request = Request(time.perf_counter())
+    relaxed = drive(certificate.compiled, certificate.scores, AD3(), request)
+    return relaxed.certificate.dual_point
+
+
+def _tight(rules: Sequence[Rule], result: Result, tolerance: float, most: int) -> list[Finding]:
+    """Hard ground rules that keep the bound down: dropping one would raise it by the amount."""
+    certificate = result.certificate
+    if certificate.flat_dual is None:
+        return []
+    links = dict(zip(certificate.compiled.blocks, _multipliers(certificate), strict=True))
+    found: list[Finding] = []
+    for rule, ground in _grounds(rules):
+        if ground.batch.role != SCORE:
+            factor, own = ground.handle.factor, links[ground.handle]
+            assert isinstance(factor, Logic)
+            held_back = np.maximum(own, 0.0).sum(axis=1) - factor.maximize(own)[0]
+            found += _findings(rule, ground, held_back, tolerance, most)
+    return found
+
+
+def _grounds(rules: Sequence[Rule]) -> Iterator[tuple[Rule, Ground]]:
+    for rule in rules:
+        for ground in rule.grounds:
+            yield rule, ground
+
+
+def _findings(
+    rule: Rule, ground: Ground, amount: np.ndarray, tolerance: float, most: int
+) -> Iterator[Finding]:
+    rows = np.flatnonzero(amount > tolerance)
+    if len(rows) > most:
+        rows = rows[np.argsort(-amount[rows], kind="stable")[:most]]
+    for row in rows.tolist():
+        table = ground.batch.bindings
+        yield Finding(
+            rule.name,
+            table.words(row),
+            written_with(rule.statement, table.values(row)),
+            ground.handle.factor.words(row),
+            float(amount[row]),
+        )
+
+
+def _sorted(found: list[Finding], most: int) -> tuple[Finding, ...]:
+    return tuple(sorted(found, key=lambda finding: -finding.amount)[:most])

@@ -1,0 +1,275 @@
+"""From formulas to factors: the cheapest ones that say the same, on whole tables of bindings.
+
+A formula in negation normal form is *required* (hard), *named* (a literal stands for it) or
+*weighed* (it earns a score where it holds).  One clause is one factor; `output=` forms name what
+is nested; a formula that was named before, by any rule, keeps its literal.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assent.kernels.problem import Float, Int32
+from assent.logic.bindings import Bindings, Scope, compare, literals
+from assent.logic.counts import name_count, require_count
+from assent.logic.expressions import Variable
+from assent.logic.formulas import (
+    AND,
+    EXACTLY,
+    OR,
+    Atom,
+    Comparison,
+    Count,
+    Definition,
+    Formula,
+    Iff,
+    Junction,
+    Not,
+    Term,
+    free_variables,
+    negation_normal,
+)
+from assent.logic.joins import extend, guards_of, relevant
+from assent.logic.literal_rows import (
+    Disjunctions,
+    Ragged,
+    as_disjunctions,
+    disjunctions,
+    join,
+    sums,
+)
+from assent.logic.naming import name_any, name_equal, require_equal, require_literals
+from assent.logic.predicates import FALSE, TRUE
+from assent.logic.rule_draft import DEFINITION, Draft
+
+
+def require(draft: Draft, node: Formula, table: Bindings) -> None:
+    """Make ``node`` true for every binding."""
+    if table.count == 0:
+        return
+    if _is_literal(node):
+        require_literals(draft, literal(draft, node, table), table)
+    elif isinstance(node, Junction) and node.op == AND:
+        for term in node.terms:
+            require(draft, term.formula, _term_table(term, False, table)[0])
+    elif isinstance(node, Junction):
+        _require_any(draft, node, table)
+    elif isinstance(node, Iff):
+        left, right = node.left, node.right
+        if _is_literal(right) and not _is_literal(left):
+            left, right = right, left
+        equate(draft, literal(draft, left, table), right, table)
+    elif isinstance(node, Count):
+        require_count(draft, node.op, node.k, sums(_gather(draft, node, table)), table)
+    else:
+        assert isinstance(node, Not) and isinstance(node.inner, Count)
+        _require_any(draft, _other_counts(node.inner), table)
+
+
+def require_definition(draft: Draft, definition: Definition, table: Bindings) -> None:
+    """Make a definition true; see :class:`Definition` for how ``exists_one`` is read."""
+    head, body = negation_normal(definition.head), negation_normal(definition.body)
+    if isinstance(body, Count) and body.unique:
+        output = ~literal(draft, head, table)
+        inputs = _gather(draft, body, table)
+        every = np.arange(table.count)
+        both = join([inputs, Ragged(every, output, table.count)])
+        require_count(draft, EXACTLY, 1, sums(both), table)
+    else:
+        require(draft, Iff(head, body), table)
+
+
+def _require_any(draft: Draft, node: Junction, table: Bindings) -> None:
+    """A clause per binding; one conjunction in it is multiplied out, which costs nothing."""
+    spread = _multiplied_out(node)
+    if spread is not None:
+        require(draft, spread, table)
+        return
+    found = _clauses(draft, node, table)
+    for part in found.parts:
+        own, size = table.take(part.rows), part.lits.shape[1]
+        if size == 0:
+            raise draft.contradiction(own, f"nothing in {node!r} can hold")
+        kind = "All" if size == 1 else "AtLeastOne"
+        draft.constrain(kind, part.lits, own)
+
+
+def _multiplied_out(node: Junction) -> Junction | None:
+    """``a | (b & c)`` as ``(a | b) & (a | c)``: the same relaxation without a new variable."""
+    terms = _flat(node)
+    compound = [t for t in terms if t.variables or not _is_literal(t.formula)]
+    if len(compound) != 1 or compound[0].variables:
+        return None
+    inner = compound[0].formula
+    if not isinstance(inner, Junction) or inner.op != AND:
+        return None
+    others = tuple(t for t in terms if t is not compound[0])
+    outside = {v for t in others for v in free_variables(t.formula)}
+    if any(v in outside for t in inner.terms for v in t.variables):
+        return None  # the same name means two things: leave it alone
+    return Junction(
+        AND,
+        tuple(
+            Term(t.variables, t.where, Junction(OR, (*others, Term((), None, t.formula))))
+            for t in inner.terms
+        ),
+    )
+
+
+def _flat(node: Junction) -> list[Term]:
+    """The terms of a disjunction, those of disjunctions in it included."""
+    found: list[Term] = []
+    for term in node.terms:
+        inner = term.formula
+        nested = not term.variables and isinstance(inner, Junction) and inner.op == OR
+        found += _flat(inner) if nested else [term]  # type: ignore[arg-type]
+    return found
+
+
+def equate(draft: Draft, outputs: Int32, node: Formula, table: Bindings) -> None:
+    """Make literals ``outputs`` say whether ``node`` holds."""
+    true, false = np.flatnonzero(outputs == TRUE), np.flatnonzero(outputs == FALSE)
+    require(draft, node, table.take(true))
+    require(draft, negation_normal(node, True), table.take(false))
+    open_ = np.flatnonzero((outputs != TRUE) & (outputs != FALSE))
+    own = table.take(open_) if len(open_) < table.count else table
+    if own.count:
+        named = _name(draft, node, own, outputs[open_])
+        require_equal(draft, outputs[open_], named, own, DEFINITION)
+
+
+def literal(draft: Draft, node: Formula, table: Bindings) -> Int32:
+    """A literal for every binding that is true exactly when ``node`` is."""
+    if isinstance(node, Atom):
+        return literals(node, table)
+    if isinstance(node, Not):
+        return ~literal(draft, node.inner, table)
+    if isinstance(node, Comparison):
+        return np.where(compare(node, table), TRUE, FALSE).astype(np.int32)
+    small, inverse = table.projected(free_variables(node))
+    named = _name(draft, node, small, None)
+    return named if inverse is None else named[inverse]
+
+
+def _name(draft: Draft, node: Formula, table: Bindings, outputs: Int32 | None) -> Int32:
+    """Literals of a formula; ``outputs`` are taken for those that have none yet."""
+    if _is_literal(node):
+        return literal(draft, node, table)
+    if isinstance(node, Not):
+        return ~_name(draft, node.inner, table, None if outputs is None else ~outputs)
+    if isinstance(node, Junction) and node.op == AND:
+        turned = None if outputs is None else ~outputs
+        return ~_name(draft, negation_normal(node, True), table, turned)
+    if isinstance(node, Junction):
+        return name_any(draft, _clauses(draft, node, table), table, outputs)
+    if isinstance(node, Iff):
+        left, right = literal(draft, node.left, table), literal(draft, node.right, table)
+        return name_equal(draft, left, right, table, outputs)
+    assert isinstance(node, Count)
+    return name_count(draft, node.op, node.k, sums(_gather(draft, node, table)), table, outputs)
+
+
+def weigh(draft: Draft, node: Formula, table: Bindings, weights: Float) -> None:
+    """Earn ``weights`` for the bindings at which ``node`` holds."""
+    if isinstance(node, Junction):
+        negate = node.op == AND
+        clause = negation_normal(node, True) if negate else node
+        assert isinstance(clause, Junction)
+        _weigh_clauses(draft, _clauses(draft, clause, table), table, weights, negate)
+    else:
+        _weigh_literals(draft, literal(draft, node, table), table, weights)
+
+
+def _weigh_clauses(
+    draft: Draft, found: Disjunctions, table: Bindings, weights: Float, negate: bool
+) -> None:
+    """Two literals make a pair, more of them need a variable that says whether one holds."""
+    if not negate:
+        draft.constant += float(weights[found.true].sum())
+    for part in found.parts:
+        own, worth, size = table.take(part.rows), weights[part.rows], part.lits.shape[1]
+        if size == 2:
+            # [a or b] = 1 − [not a and not b]
+            if not negate:
+                draft.constant += float(worth.sum())
+            draft.score("Pair", ~part.lits, worth if negate else -worth, own)
+        else:
+            lits = name_any(draft, as_disjunctions(part.lits), own, None)
+            _weigh_literals(draft, ~lits if negate else lits, own, worth)
+
+
+def _weigh_literals(draft: Draft, lits: Int32, table: Bindings, weights: Float) -> None:
+    draft.constant += float(weights[lits == TRUE].sum())
+    open_ = np.flatnonzero((lits != TRUE) & (lits != FALSE))
+    draft.score("Dense", lits[open_][:, None], weights[open_], table.take(open_))
+
+
+# ---------------------------------------------------------------- gathering literals
+
+
+def _is_literal(node: Formula) -> bool:
+    inner = node.inner if isinstance(node, Not) else node
+    return isinstance(inner, (Atom, Comparison))
+
+
+def _other_counts(count: Count) -> Junction:
+    """Not exactly k: fewer, or more."""
+    fewer, more = Count("<=", count.k - 1, count.terms), Count(">=", count.k + 1, count.terms)
+    return Junction(OR, (Term((), None, fewer), Term((), None, more)))
+
+
+def _term_table(term: Term, want: bool, table: Bindings) -> tuple[Bindings, Any]:
+    """Bindings of a term at which it may be ``want``, and the row each came from (or None)."""
+    if not term.variables:
+        return table, None
+    guards = relevant(term.formula, want, guards_of(term.where))
+    return extend(table, term.variables, guards)
+
+
+def _clauses(draft: Draft, node: Junction, table: Bindings) -> Disjunctions:
+    """The literals of a disjunction, clause by clause, nested disjunctions included."""
+    columns, ragged = _collect(draft, node, table)
+    if not ragged:
+        return disjunctions(columns)
+    every = np.arange(table.count)
+    return disjunctions(join([*ragged, *(Ragged(every, c, table.count) for c in columns)]))
+
+
+def _collect(draft: Draft, node: Junction, table: Bindings) -> tuple[list[Int32], list[Ragged]]:
+    columns: list[Int32] = []
+    ragged: list[Ragged] = []
+    for term in node.terms:
+        own, parent = _term_table(term, True, table)
+        if isinstance(term.formula, Junction) and term.formula.op == OR:
+            inner, more = _collect(draft, term.formula, own)
+        else:
+            inner, more = [literal(draft, term.formula, own)], []
+        if parent is None:
+            columns += inner
+            ragged += more
+        else:
+            ragged += [Ragged(parent, column, table.count) for column in inner]
+            ragged += [Ragged(parent[r.row], r.lits, table.count) for r in more]
+    return columns, ragged
+
+
+def _gather(draft: Draft, node: Count, table: Bindings) -> Ragged:
+    """The literals that a count counts."""
+    found = []
+    for term in node.terms:
+        own, parent = _term_table(term, True, table)
+        row = np.arange(table.count) if parent is None else parent
+        found.append(Ragged(row, literal(draft, term.formula, own), table.count))
+    return join(found)
+
+
+def relevant_bindings(
+    scope: Scope, variables: list[Variable], node: Formula | None, where: Formula | None, want: bool
+) -> Bindings:
+    """All bindings of a rule's free variables at which ``node`` may be ``want``."""
+    guards = guards_of(where)
+    if node is not None:
+        relevant(node, want, guards)
+    return extend(Bindings(scope, {}, 1), variables, guards)[0]

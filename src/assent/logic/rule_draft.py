@@ -1,0 +1,159 @@
+"""What one rule adds to a graph, collected first and added when all of it is known to be sound."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.kernels.problem import Float, Int32
+from assent.logic.bindings import Bindings, Scope
+from assent.logic.literal_rows import Known, coordinate, unique_rows
+
+CONSTRAINT, DEFINITION, SCORE = "constraint", "definition", "score"
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Ground factors of one kind: literals ``[m, size]``, and the binding each came from.
+
+    ``parameter`` is what the kind takes besides literals, one row per factor: k, weights with a
+    capacity last, or scores.
+    """
+
+    kind: str
+    role: str
+    lits: Int32
+    bindings: Bindings
+    parameter: Any = None
+
+
+Store = dict[tuple[Any, ...], Known]
+
+
+@dataclass(eq=False)
+class Draft:
+    """A rule on its way into a graph.
+
+    Attributes:
+        scope: the rule's name, domains and limit.
+        first: the code the first auxiliary variable will have.
+        store: what earlier rules wrote; entries are copied before they change.
+    """
+
+    scope: Scope
+    first: int
+    store: Store
+    batches: list[Batch] = field(default_factory=list)
+    auxiliaries: int = 0
+    constant: float = 0.0
+    merged: int = 0
+    changed: Store = field(default_factory=dict)
+
+    def known(self, key: tuple[Any, ...]) -> Known:
+        """Rows known under ``key``, to read or to add to."""
+        if key not in self.changed:
+            self.changed[key] = copy.copy(self.store.get(key, Known()))
+        return self.changed[key]
+
+    def fresh(self, count: int) -> Int32:
+        """Literals of new auxiliary variables."""
+        start = self.first + self.auxiliaries
+        if start + count >= 2**31 - 1:
+            raise self.scope.error("more than 2^31 variables in one graph")
+        self.auxiliaries += count
+        return np.arange(start, start + count, dtype=np.int32)
+
+    def constrain(
+        self,
+        kind: str,
+        lits: Int32,
+        table: Bindings,
+        parameter: Any = None,
+        role: str = CONSTRAINT,
+    ) -> None:
+        """Add hard factors, those that were written before left out."""
+        if not len(lits):
+            return
+        rows = lits if parameter is None else np.column_stack([lits, parameter]).astype(np.int32)
+        first, _ = unique_rows(rows)
+        known = self.known(("factor", kind, rows.shape[1]))
+        new = first[~known.find(rows[first])[0]]
+        self.merged += len(lits) - len(new)
+        if len(new):
+            known.add(rows[new], np.zeros(len(new), np.int64))
+            new.sort()
+            own = None if parameter is None else parameter[new]
+            self.batches.append(Batch(kind, role, lits[new], table.take(new), own))
+
+    def score(self, kind: str, lits: Int32, scores: Float, table: Bindings) -> None:
+        """Add scored factors; the scores of equal ones add up."""
+        if not len(lits):
+            return
+        first, inverse = unique_rows(lits)
+        self.merged += len(lits) - len(first)
+        total = np.bincount(inverse, scores, len(first))
+        order = np.argsort(first)
+        order = order[total[order] != 0.0]
+        rows = first[order]
+        if len(rows):
+            self.batches.append(Batch(kind, SCORE, lits[rows], table.take(rows), total[order]))
+
+    def name_rows(
+        self,
+        key: str,
+        rows: Int32,
+        table: Bindings,
+        outputs: Int32 | None,
+        define: Callable[[Int32, Int32, Bindings], None],
+        width: int | None = None,
+    ) -> Int32:
+        """A literal for each row: the one it was given before, its output, or a new variable.
+
+        ``define(rows, literals, bindings)`` writes the factors that tie a literal to its row.  The
+        first ``width`` columns (by default all) are literals; an output among them would define
+        itself, so such a row gets a variable beside it.
+        """
+        if outputs is None:
+            return self._name(key, rows, table, None, define)
+        own = coordinate(rows[:, :width])
+        inside = (own == coordinate(outputs)[:, None]).any(axis=1)
+        names = np.empty(len(rows), np.int32)
+        for where, given in ((inside, None), (~inside, outputs)):
+            chosen = np.flatnonzero(where)
+            if len(chosen):
+                taken = None if given is None else given[chosen]
+                names[chosen] = self._name(key, rows[chosen], table.take(chosen), taken, define)
+        return names
+
+    def _name(
+        self,
+        key: str,
+        rows: Int32,
+        table: Bindings,
+        outputs: Int32 | None,
+        define: Callable[[Int32, Int32, Bindings], None],
+    ) -> Int32:
+        first, inverse = unique_rows(rows)
+        known = self.known((key, rows.shape[1]))
+        found, values = known.find(rows[first])
+        new = np.flatnonzero(~found)
+        if len(new):
+            names = self.fresh(len(new)) if outputs is None else outputs[first[new]]
+            values[new] = names
+            known.add(rows[first[new]], names.astype(np.int64))
+            define(rows[first[new]], names, table.take(first[new]))
+        return values[inverse].astype(np.int32)
+
+    def contradiction(self, table: Bindings, what: str) -> ModelError:
+        """The error for bindings at which a hard rule is false whatever the variables are."""
+        more = f", and for {table.count - 1} more bindings" if table.count > 1 else ""
+        where = f" for {table.words(0)}{more}" if table.columns else ""
+        return self.scope.error(
+            f"the rule contradicts what is known{where}: {what}; "
+            "correct the data, add a where= condition, or give the rule a weight"
+        )

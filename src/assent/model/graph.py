@@ -1,0 +1,456 @@
+"""The factor graph a person writes: variables with scores, factors on them, evidence."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.factors.base import Factor
+from assent.kernels.problem import Float, Int32
+from assent.model.scores import clean_scores, fit_scores
+from assent.model.variables import Categorical, Literals, as_literals
+
+if TYPE_CHECKING:
+    from assent.compile.compiled import Compiled, Written
+    from assent.model.inline import Inclusion
+
+SHOWN_ITEMS = 6  # how many literals or lines a repr lists before it abridges
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One declared array of variables: where its coordinates start and what it is called."""
+
+    name: str
+    symbol: Literals | Categorical
+    start: int
+    scores: Float  # one per coordinate, flat
+
+    @property
+    def states(self) -> tuple[Any, ...] | None:
+        return self.symbol.states if isinstance(self.symbol, Categorical) else None
+
+    def describe(self) -> str:
+        """One line of a graph's repr."""
+        shape = "×".join(map(str, self.symbol.shape)) or "single"
+        if self.states is None:
+            return f"{self.name}: {shape} binary"
+        shown = ", ".join(map(str, self.states[:SHOWN_ITEMS]))
+        more = ", …" if len(self.states) > SHOWN_ITEMS else ""
+        return f"{self.name}: {shape} categorical over {{{shown}{more}}}"
+
+
+@dataclass(frozen=True, eq=False)
+class Handle:
+    """What `FactorGraph.add` returns: names a batch of factors in scores and results."""
+
+    factor: Factor
+    name: str
+    place: Callable[[int], str] | None = None  # says what factor ``row`` is about, if not its name
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array of factors."""
+        return self.factor.shape
+
+    def describe(self) -> str:
+        """One line of a graph's repr."""
+        prefix = f"{self.name}: " if self.name else ""
+        return prefix + repr(self.factor)
+
+    def words(self, row: int) -> str:
+        """Factor ``row`` in words, with the handle's name and place if it has them."""
+        place = self.place(row) if self.place is not None else ""
+        label = f"{self.name} ({place})" if place else self.name
+        return f"{label}: {self.factor.words(row)}" if label else self.factor.words(row)
+
+    def __repr__(self) -> str:
+        return f"<{self.describe()}>"
+
+
+class FactorGraph:
+    """Variables, scores and factors: the model to decode.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=[1.0, 2.0, 3.0], name="x")
+        >>> rule = g.add(at.AtMost(2, x))
+        >>> at.decode(g)[x].tolist()
+        [0, 1, 1]
+    """
+
+    def __init__(self) -> None:
+        self.variables: list[Variable] = []
+        self.handles: list[Handle] = []
+        self.constant = 0.0
+        self._starts: list[int] = []
+        self._names: dict[str, Variable] = {}
+        self._size = 0
+        self._evidence: list[Int32] = []  # literal codes that must be true
+        self._compiled: Compiled | None = None
+        self._masked: Compiled | None = None  # the last one made for other forbidden values
+        self._written: Written | None = None
+
+    # ------------------------------------------------------------------ declaring
+
+    def binary(self, shape: Any = None, *, scores: Any = None, name: str | None = None) -> Literals:
+        """Declare an array of binary variables.
+
+        Args:
+            shape: an integer or a tuple; left out, it is taken from ``scores``.
+            scores: what each is worth when true; broadcasts to ``shape``; ``-inf`` forbids.
+            name: a unique name for messages and files; one is made up if left out.
+
+        Example:
+            >>> import assent as at
+            >>> at.FactorGraph().binary((2, 2), scores=1.0).shape
+            (2, 2)
+        """
+        name = self._fresh_name(name)
+        array = clean_scores(scores, name)
+        dims = array.shape if shape is None else _clean_shape(shape, name)
+        codes = self._allocate(dims, name)
+        symbol = Literals(self, codes)
+        self._declare(Variable(name, symbol, self._size, fit_scores(array, dims, name)))
+        return symbol
+
+    def categorical(
+        self,
+        shape: Any = None,
+        states: int | Iterable[Hashable] = 2,
+        *,
+        scores: Any = None,
+        name: str | None = None,
+    ) -> Categorical:
+        """Declare an array of variables that each take one of several states.
+
+        Args:
+            shape: an integer or a tuple; left out, it is taken from ``scores`` (one variable
+                without them).
+            states: the labels, or how many (labels are then 0, 1, …).
+            scores: shape ``(*shape, K)``: what each state is worth; ``-inf`` forbids it.
+            name: a unique name for messages and files.
+
+        Example:
+            >>> import assent as at
+            >>> at.FactorGraph().categorical(4, states="NVD").shape
+            (4,)
+        """
+        name = self._fresh_name(name)
+        labels = _clean_states(states, name)
+        array = clean_scores(scores, name)
+        if shape is None and scores is None:
+            shape = ()
+        elif shape is None:
+            if array.ndim == 0 or array.shape[-1] != len(labels):
+                raise ModelError(
+                    f"{name}: scores of shape {array.shape} do not end in {len(labels)} states"
+                )
+            shape = array.shape[:-1]
+        dims = (*_clean_shape(shape, name), len(labels))
+        codes = self._allocate(dims, name)
+        symbol = Categorical(self, codes, labels, {label: i for i, label in enumerate(labels)})
+        self._declare(Variable(name, symbol, self._size, fit_scores(array, dims, name)))
+        return symbol
+
+    def add(
+        self, factor: Factor, *, name: str = "", place: Callable[[int], str] | None = None
+    ) -> Handle:
+        """Attach factors; the handle names them in ``scores=`` and in results.
+
+        Args:
+            factor: one factor or a batch of them.
+            name: put before each factor in messages.
+            place: says what number ``row`` of a batch is about; follows the name.
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> x = g.binary(3, name="x")
+            >>> g.add(at.ExactlyOne(x), name="choice")
+            <choice: ExactlyOne(x[0], x[1], x[2])>
+        """
+        if not isinstance(factor, Factor):
+            raise TypeError(f"add takes a factor such as ExactlyOne(...), got {factor!r}")
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a factor is a string, got {name!r}")
+        if factor.graph is not self:
+            raise ModelError(f"{factor!r} was written for another graph")
+        handle = Handle(factor, name, place)
+        self.handles.append(handle)
+        self._forget()
+        return handle
+
+    def include(
+        self, graph: FactorGraph, links: Mapping[Any, Any] | None = None, *, name: str = ""
+    ) -> Inclusion:
+        """Make another graph part of this one; the linear relaxation is that of both together.
+
+        Args:
+            graph: copied as it is now; it stays usable on its own.
+            links: variables of ``graph`` that are variables of this one, ``{inner: outer}``;
+                scores add up.  All others are declared here.
+            name: put before the names of those.
+
+        Returns:
+            a mapping from variables and handles of ``graph`` to those of this one.
+
+        Example:
+            >>> import assent as at
+            >>> part = at.FactorGraph()
+            >>> y = part.binary(3, scores=[1.0, 2.0, 0.5], name="y")
+            >>> rule = part.add(at.AtMostOne(y))
+            >>> g = at.FactorGraph()
+            >>> x = g.binary(3, scores=[1.5, 0.0, 0.0], name="x")
+            >>> where = g.include(part, {y: x})
+            >>> at.decode(g)[where[y]].tolist()
+            [1, 0, 0]
+        """
+        from assent.model.inline import include
+
+        if not isinstance(graph, FactorGraph) or graph is self:
+            raise TypeError(f"include takes another FactorGraph, got {graph!r}")
+        return include(self, graph, dict(links or {}), name)
+
+    def add_constant(self, value: float) -> None:
+        """Add a constant to the score of every assignment."""
+        if not isinstance(value, (float, int, np.number)):
+            raise TypeError(f"a constant is a number, got {value!r}")
+        if not np.isfinite(value):
+            raise ModelError(f"a constant must be finite, got {value}")
+        self.constant += float(value)
+
+    def fix(self, variables: Literals | Categorical, values: Any) -> None:
+        """Evidence: ``variables`` have these values (0/1 for literals, labels for categoricals).
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> x = g.binary(2, scores=1.0)
+            >>> g.fix(x[0], 0)
+            >>> at.decode(g)[x].tolist()
+            [0, 1]
+        """
+        if isinstance(variables, Categorical):
+            owner, true = variables.graph, _evidence_states(variables, values)
+        else:
+            lits = as_literals(variables)
+            owner = lits.graph
+            array = np.asarray(values)
+            if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+                raise ModelError(f"evidence for {lits!r} must be 0 or 1, got {values!r}")
+            try:
+                known = np.broadcast_to(array.astype(bool), lits.shape)
+            except ValueError:
+                raise ModelError(
+                    f"evidence has shape {array.shape}, the variables have shape {lits.shape}"
+                ) from None
+            true = np.where(known, lits.codes, ~lits.codes)
+        if owner is not self:
+            raise ModelError(f"{variables!r} belongs to another graph")
+        self._evidence.append(true.ravel().astype(np.int32))
+        self._forget()
+
+    # ------------------------------------------------------------------ reading
+
+    def __getitem__(self, name: str) -> Literals | Categorical:
+        """The variables declared under ``name``."""
+        if name not in self._names:
+            known = ", ".join(list(self._names)[:SHOWN_ITEMS])
+            raise KeyError(f"no variable is called {name!r}; there are {known or 'none'}")
+        return self._names[name].symbol
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates: one per binary variable, K per categorical."""
+        return self._size
+
+    @property
+    def n_factors(self) -> int:
+        """Number of factors written, those implied by categorical variables not counted."""
+        return sum(len(handle.factor) for handle in self.handles)
+
+    def evidence(self) -> Int32:
+        """Codes of the literals that evidence makes true."""
+        return np.concatenate([np.zeros(0, np.int32), *self._evidence])
+
+    def compile(self) -> Compiled:
+        """The flat problem, made once and kept until the graph changes.
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> x = g.binary(3)
+            >>> g.compile().problem.n
+            3
+        """
+        if self._compiled is None:
+            from assent.compile.compiled import compile_graph
+
+            self._compiled = compile_graph(self)
+        return self._compiled
+
+    def describe_code(self, code: int) -> str:
+        """A literal in words: ``~x[1,2]`` or ``tag[3]=V``."""
+        coordinate = int(~code if code < 0 else code)
+        variable = self.variables[bisect_right(self._starts, coordinate) - 1]
+        sign = "~" if code < 0 else ""
+        place = np.unravel_index(coordinate - variable.start, variable.symbol.codes.shape)
+        *where, last = (int(i) for i in place) if place else (0,)
+        if variable.states is None and variable.symbol.codes.ndim:
+            where.append(last)
+        spot = f"[{','.join(map(str, where))}]" if where else ""
+        state = "" if variable.states is None else f"={variable.states[last]}"
+        return f"{sign}{variable.name}{spot}{state}"
+
+    def describe_value(self, code: int) -> str:
+        """What a true literal says of its variable: ``x[1,2]=0`` or ``tag[3]≠V``."""
+        coordinate = int(~code if code < 0 else code)
+        words = self.describe_code(coordinate)
+        variable = self.variables[bisect_right(self._starts, coordinate) - 1]
+        if variable.states is None:
+            return f"{words}={int(code >= 0)}"
+        owner = self.describe_owner(coordinate)
+        return words if code >= 0 else f"{owner}≠{words.removeprefix(owner + '=')}"
+
+    def describe_owner(self, code: int) -> str:
+        """The variable a literal speaks about, without its state: ``tag[3]``."""
+        coordinate = int(~code if code < 0 else code)
+        variable = self.variables[bisect_right(self._starts, coordinate) - 1]
+        if variable.states is None:
+            return self.describe_code(coordinate)
+        shape = variable.symbol.shape
+        place = np.unravel_index((coordinate - variable.start) // len(variable.states), shape)
+        return (
+            f"{variable.name}[{','.join(str(int(i)) for i in place)}]" if shape else variable.name
+        )
+
+    def describe_codes(self, codes: Int32) -> str:
+        """An array of literals in words, abridged."""
+        if codes.ndim == 0:
+            return self.describe_code(int(codes))
+        shown = ", ".join(self.describe_code(int(c)) for c in codes.ravel()[:SHOWN_ITEMS])
+        more = f", … {codes.size} literals" if codes.size > SHOWN_ITEMS else ""
+        shape = f" of shape {codes.shape}" if codes.ndim > 1 else ""
+        return f"[{shown}{more}]{shape}"
+
+    def describe_variable(self, symbol: Categorical) -> str:
+        """A (slice of a) categorical variable in words."""
+        if symbol.codes.size == 0:
+            return "[no variables]"
+        first = self.describe_owner(int(symbol.codes.flat[0]))
+        return first if symbol.ndim == 0 else f"[{first}, …] of shape {symbol.shape}"
+
+    def __repr__(self) -> str:
+        lines = [
+            f"FactorGraph: {len(self.variables)} variable arrays ({self._size} indicators), "
+            f"{self.n_factors} factors"
+        ]
+        lines += [f"  {v.describe()}" for v in self.variables[:SHOWN_ITEMS]]
+        if len(self.variables) > SHOWN_ITEMS:
+            lines.append(f"  … {len(self.variables) - SHOWN_ITEMS} more variable arrays")
+        lines += [f"  {h.describe()}" for h in self.handles[:SHOWN_ITEMS]]
+        if len(self.handles) > SHOWN_ITEMS:
+            lines.append(f"  … {len(self.handles) - SHOWN_ITEMS} more batches of factors")
+        fixed = sum(len(codes) for codes in self._evidence)
+        if fixed:
+            lines.append(f"  evidence on {fixed} variables")
+        return "\n".join(lines)
+
+    # ------------------------------------------------------------------ inside
+
+    def _fresh_name(self, name: str | None) -> str:
+        if name is None:
+            number = len(self.variables)
+            while f"v{number}" in self._names:
+                number += 1
+            return f"v{number}"
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a variable's name must be a non-empty string, got {name!r}")
+        if name in self._names:
+            raise ModelError(f"there is already a variable called {name!r}; choose another name")
+        return name
+
+    def _allocate(self, dims: tuple[int, ...], name: str) -> Int32:
+        count = int(np.prod(dims, dtype=np.int64))
+        if self._size + count >= 2**31:
+            raise ModelError(f"{name}: more than 2^31 coordinates in one graph")
+        codes = np.arange(self._size, self._size + count, dtype=np.int32).reshape(dims)
+        codes.flags.writeable = False
+        return codes
+
+    def _declare(self, variable: Variable) -> None:
+        self.variables.append(variable)
+        self._starts.append(self._size)
+        self._names[variable.name] = variable
+        self._size += variable.scores.size
+        self._forget()
+
+    def _forget(self) -> None:
+        """The graph has changed: what was compiled is out of date."""
+        self._compiled = self._masked = self._written = None
+
+
+def _clean_shape(shape: Any, name: str) -> tuple[int, ...]:
+    dims = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    if not all(isinstance(d, (int, np.integer)) and d >= 0 for d in dims):
+        raise ModelError(f"{name}: a shape is made of whole numbers >= 0, got {shape!r}")
+    return tuple(int(d) for d in dims)
+
+
+def _clean_states(states: int | Iterable[Hashable], name: str) -> tuple[Any, ...]:
+    if not isinstance(states, (int, np.integer, Iterable)) or isinstance(states, bool):
+        raise TypeError(f"{name}: states are labels, or how many there are, got {states!r}")
+    labels = tuple(range(states)) if isinstance(states, (int, np.integer)) else tuple(states)
+    unusable = [label for label in labels if not isinstance(label, Hashable)]
+    if unusable:
+        raise TypeError(f"{name}: a label must be hashable (a string, say), got {unusable[0]!r}")
+    if not labels:
+        raise ModelError(f"{name}: a categorical variable needs at least one state")
+    if len(set(labels)) != len(labels):
+        raise ModelError(f"{name}: state labels must differ, got {labels}")
+    return labels
+
+
+def _evidence_states(variables: Categorical, values: Any) -> Int32:
+    if variables.ndim == 0 or _is_label(variables, values):
+        return (variables == values).codes
+    labels = _labels_of(variables, values, variables.shape)
+    numbers = np.array([_number(variables, label) for label in labels], np.int64)
+    flat = variables.codes.reshape(-1, len(variables.states))
+    return flat[np.arange(len(flat)), numbers]
+
+
+def _is_label(variables: Categorical, value: Any) -> bool:
+    """Whether ``value`` is one label for all variables rather than an array of labels."""
+    if isinstance(value, str) or not isinstance(value, Collection):
+        return True
+    try:
+        return value in variables.lookup
+    except TypeError:  # not hashable: a list or an array
+        return False
+
+
+def _labels_of(variables: Categorical, values: Any, shape: tuple[int, ...]) -> Iterator[Any]:
+    """Labels in reading order from sequences nested like ``shape``; a label may be a tuple."""
+    if not shape:
+        yield values
+        return
+    if isinstance(values, str) or not isinstance(values, Collection) or len(values) != shape[0]:
+        raise ModelError(
+            f"evidence for {variables!r} must be one label or labels of shape {variables.shape}"
+        )
+    for part in values:
+        yield from _labels_of(variables, part, shape[1:])
+
+
+def _number(variables: Categorical, label: Any) -> int:
+    if label not in variables.lookup:
+        raise ModelError(f"{variables!r} has no state {label!r}; it has {variables.states}")
+    return variables.lookup[label]

@@ -1,0 +1,54 @@
+"""Scores as people give them: checked, brought to shape, and copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.kernels.problem import Float
+
+# Solvers square scores and add up millions of them: beyond this, sums could overflow.
+LARGEST_SCORE = 1e100
+
+
+def clean_scores(scores: Any, name: Any) -> Float:
+    """``scores`` as an array of floats, finite or ``-inf``; anything else raises, naming ``name``.
+
+    The name may be a variable: it is put into words only where something is wrong.
+
+    Example:
+        >>> clean_scores([1, -np.inf], "x")
+        array([  1., -inf])
+    """
+    if hasattr(scores, "codes"):
+        raise TypeError(f"{name}: scores are numbers, not variables")
+    try:
+        array = np.asarray(0.0 if scores is None else scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{name}: scores must be an array of numbers: {error}") from None
+    if np.vdot(array, array) <= LARGEST_SCORE**2:  # the quickest look at all of them
+        return array
+    bad = ~(np.abs(array) <= LARGEST_SCORE) & ~np.isneginf(array)
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        where = f" at {list(place)}" if place else ""
+        raise ModelError(
+            f"{name}: score {array[place]}{where}; scores are finite (at most {LARGEST_SCORE:g} "
+            "in size), or -inf to forbid"
+        )
+    return array
+
+
+def fit_scores(array: Float, shape: tuple[int, ...], name: Any) -> Float:
+    """``array`` broadcast to ``shape`` and flattened; a copy that nobody else can change."""
+    if array.shape == shape:
+        return array.flatten()
+    try:
+        return np.broadcast_to(array, shape).flatten()
+    except ValueError:
+        raise ModelError(
+            f"{name}: scores have shape {array.shape}, expected {shape} (or something that "
+            "broadcasts to it)"
+        ) from None

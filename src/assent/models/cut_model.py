@@ -1,0 +1,173 @@
+"""CutModel: binary labels of a network's nodes, whose neighbours attract each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.factors.cut import Cut, clean_edges
+from assent.kernels.problem import Float, Int64
+from assent.model.graph import FactorGraph
+from assent.models.example import LinearExample
+from assent.models.joint_model import Model
+from assent.models.losses import Loss
+from assent.models.space import Rows
+from assent.models.structure_space import StructureSpace
+from assent.models.tree_model import clean_features
+
+
+class CutInput(NamedTuple):
+    """An input of `CutModel`: a network with features on its nodes and perhaps its edges.
+
+    Attributes:
+        nodes: ``[n, D]`` features of the nodes.
+        edges: ``[E, 2]`` positions of the ends of every edge.
+        features: ``[E, F]`` features >= 0 of the edges, or None for one constant feature.
+    """
+
+    nodes: Any
+    edges: Any
+    features: Any = None
+
+
+class CutSpace(StructureSpace):
+    """Labels of nodes, and which edges are cut: |z_j - z_k| <= z_jk <= 1 (Taskar et al., (5)).
+
+    Coordinates: the nodes, then the edges.  It is the linear relaxation: an edge may be called
+    cut where its ends are equal, which never pays while being cut has a price.
+
+    Example:
+        >>> import numpy as np
+        >>> CutSpace(2, [[0, 1]]).maximize(np.array([1.0, -0.5, -2.0])).tolist()
+        [1.0, 1.0, 0.0]
+    """
+
+    def __init__(self, n: int, edges: Any) -> None:
+        graph = FactorGraph()
+        self.ends: Int64 = clean_edges(edges, n)
+        super().__init__(Cut(graph.binary(n), self.ends, cut=graph.binary(len(self.ends))))
+        self.nodes = n
+        self.abilities = (*self.abilities, "rows")  # type: ignore[misc]
+
+    def indicators(self, labels: Float) -> Float:
+        """The vertex of an assignment of labels."""
+        j, k = self.ends.T
+        return np.concatenate([labels, labels[j] != labels[k]])
+
+    def rows(self) -> Rows:
+        """Both inequalities of every edge, and nothing above one."""
+        from scipy.sparse import coo_array, csr_array, hstack, identity, vstack
+
+        count, at = len(self.ends), np.arange(len(self.ends))
+        j, k = self.ends.T
+        values = np.concatenate([np.ones(count), -np.ones(count)])
+        differ = coo_array(
+            (values, (np.concatenate([at, at]), np.concatenate([j, k]))), shape=(count, self.nodes)
+        )
+        own = identity(count)
+        below = vstack([hstack([differ, -own]), hstack([-differ, -own]), identity(self.size)])
+        limit = np.concatenate([np.zeros(2 * count), np.ones(self.size)])
+        return Rows(csr_array((0, self.size)), np.zeros(0), csr_array(below), limit)
+
+
+@dataclass(frozen=True)
+class CutModel(Model):
+    """Two labels for the nodes of any graph, decoded exactly: an associative network.
+
+    An input is a `CutInput`, an output ``n`` zeros and ones.  Weights: ``nodes[D]``, what the
+    features say for a one, and ``edges[F]``, the price of neighbours that differ.  Prices should
+    not be negative: train with ``L2Ball(nonnegative=model.prices)``.  A negative price counts as
+    none.
+
+    Args:
+        features: ``D``; left out, as in the data.
+        edge_features: ``F``; left out, as in the data (1 where there are none).
+
+    Example:
+        >>> import numpy as np
+        >>> model = CutModel(features=1)
+        >>> x = CutInput(np.array([[2.0], [-0.5], [1.0]]), [[0, 1], [1, 2]])
+        >>> model.predict(x, np.array([1.0, 0.0])).tolist()
+        [1, 0, 1]
+        >>> model.predict(x, np.array([1.0, 0.4])).tolist()
+        [1, 1, 1]
+    """
+
+    features: int | None = None
+    edge_features: int | None = None
+
+    @property
+    def size(self) -> int:
+        if self.features is None:
+            raise ModelError(
+                "CutModel has no shape yet: give features=, or let shaped(inputs, outputs) find "
+                "them in the data"
+            )
+        return self.features + (self.edge_features or 1)
+
+    @property
+    def prices(self) -> list[int]:
+        """The weights that are prices of edges."""
+        assert self.size and self.features is not None
+        return list(range(self.features, self.size))
+
+    def shaped(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> CutModel:
+        first = CutInput(*inputs[0])
+        edges = 1 if first.features is None else np.shape(first.features)[1]
+        return replace(
+            self,
+            features=self.features or np.shape(first.nodes)[1],
+            edge_features=self.edge_features or edges,
+        )
+
+    def example(self, x: Any, y: Any, loss: Loss, *, outside: bool = False) -> LinearExample:
+        nodes, edges, space = self._read(x)
+        labels = np.asarray(y, np.float64).ravel()
+        if len(labels) != space.nodes or not np.isin(labels, (0.0, 1.0)).all():
+            raise ModelError(f"an output is {space.nodes} zeros and ones, got {len(labels)} labels")
+        costs, constant = loss.literals(labels)
+        costs = np.concatenate([costs, np.zeros(len(space.ends))])
+        return LinearExample(
+            _matrix(nodes, edges), space, space.indicators(labels), costs, constant,
+            outside=outside,
+        )  # fmt: skip
+
+    def predict(self, x: Any, weights: Float) -> Any:
+        nodes, edges, space = self._read(x)
+        best = space.maximize(_matrix(nodes, edges) @ weights)
+        return best[: space.nodes].astype(np.int8)
+
+    def agreement(self, y: Any, predicted: Any) -> tuple[int, int]:
+        same = np.ravel(y) == np.ravel(predicted)
+        return int(same.sum()), same.size
+
+    def named(self, weights: Float) -> dict[str, Float]:
+        return {"nodes": weights[: self.features], "edges": weights[self.features :]}
+
+    def _read(self, x: Any) -> tuple[Any, Float, CutSpace]:
+        given = CutInput(*x)
+        nodes = clean_features(given.nodes, "nodes")
+        space = CutSpace(nodes.shape[0], given.edges)
+        edges = np.ones((len(space.ends), 1))
+        if given.features is not None:
+            edges = np.asarray(given.features, np.float64)
+        wanted = (len(space.ends), self.size - (self.features or 0))
+        if nodes.shape[1] != self.features or edges.shape != wanted:
+            raise ModelError(
+                f"features have shapes {nodes.shape} and {edges.shape}, expected "
+                f"{(nodes.shape[0], self.features)} for nodes and {wanted} for edges"
+            )
+        if not (edges >= 0.0).all() or not np.isfinite(edges).all():
+            raise ModelError("features of edges are finite and not negative, as prices must be")
+        return nodes, edges, space
+
+
+def _matrix(nodes: Any, edges: Float) -> Any:
+    """Features of a node speak for it, those of an edge against its being cut."""
+    from scipy.sparse import block_diag, csr_array
+
+    return csr_array(block_diag([csr_array(nodes), csr_array(-edges)]))

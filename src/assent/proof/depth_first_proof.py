@@ -1,0 +1,133 @@
+"""A leaf of a proof: the cases of a depth-first search over tables; imports no solver.
+
+The search writes down what it used: rows of messages, and events in the order of the search.
+Here they become a tree of the usual nodes, with a dual point for every row, and that tree is
+replayed.  It says nothing that these nodes do not: a wrong row makes a bound larger than claimed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assent.kernels.problem import DualPoint, Float, Int64, Problem, split_links
+from assent.kernels.search.events import BRANCHED, CLOSED, EMPTY, PRUNED
+from assent.proof.field_checks import are_literals, are_places
+
+if TYPE_CHECKING:
+    from assent.proof.field_checks import Known
+    from assent.proof.replay import Replay
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Events of a search, and the rows of messages they speak of.
+
+    Attributes:
+        literals: ``[S]`` of the graph: what is true where a variable has some state.
+        places: ``[n_links, 2]`` the messages whose difference is the score of a link, the second
+            less the first; -1 for none.
+        blocks: ``[links]`` links of exactly-one factors that take what is left of their states.
+        events: integers, as above.
+        rows: ``[rows, M]``.
+    """
+
+    literals: Int64
+    places: Int64
+    blocks: Int64
+    events: Int64
+    rows: Float
+
+    def bound(self, replay: Replay, known: Known) -> float:
+        """The bound of the tree; ``inf`` where there is none."""
+        problem = replay.compiled.problem
+        if not self._fits(problem, len(known)):
+            return np.inf
+        theta = replay.compiled.flat_scores(replay.scores).theta
+        try:
+            tree = self._tree(problem, theta)
+        except (IndexError, ValueError):  # events that are none
+            return np.inf
+        return replay.follow(tree, known)
+
+    def _fits(self, problem: Problem, count: int) -> bool:
+        """Whether all arrays are of the right shapes, and speak of what there is."""
+        links = problem.n_links
+        shapes = self.literals.ndim == self.events.ndim == 1 and self.rows.ndim == 2
+        if not shapes or self.places.shape != (links, 2) or not are_places(self.blocks, links):
+            return False
+        messages = self.rows.shape[1]
+        placed = self.places.min(initial=-1) >= -1 and self.places.max(initial=-1) < messages
+        return placed and are_literals(self.literals.tolist(), count)
+
+    def _tree(self, problem: Problem, theta: Float) -> Any:
+        """The events as nodes of a proof, read backwards: a node's children come behind it."""
+        from assent.proof.proof_tree import Fixed, LinkScores, Refuted, Split
+
+        waiting: list[Any] = []
+        for kind, *rest in reversed(self._read()):
+            if kind == PRUNED:
+                literals = tuple((~self.literals[rest[1]]).tolist())
+                why = LinkScores(self.dual_point(problem, theta, rest[0]))
+                waiting.append(Fixed(why, literals, waiting.pop()))
+            elif kind == CLOSED:
+                waiting.append(LinkScores(self.dual_point(problem, theta, rest[0])))
+            elif kind == BRANCHED:
+                literal = int(self.literals[rest[0]])
+                children = waiting.pop(), waiting.pop()
+                waiting.append(Split(((literal,), (~literal,)), children))
+            else:
+                waiting.append(Refuted())
+        (tree,) = waiting
+        return tree
+
+    def _read(self) -> list[tuple[Any, ...]]:
+        """Events one by one."""
+        out: list[tuple[Any, ...]] = []
+        at, events = 0, self.events.tolist()
+        while at < len(events):
+            kind = events[at]
+            if kind == PRUNED:
+                if events[at + 2] < 0:
+                    raise ValueError("a count is not negative")
+                end = at + 3 + events[at + 2]
+                out.append((kind, events[at + 1], self.events[at + 3 : end]))
+                at = end
+            elif kind in (CLOSED, BRANCHED):
+                out.append((kind, events[at + 1]))
+                at += 2
+            elif kind == EMPTY:
+                out.append((kind,))
+                at += 1
+            else:
+                raise ValueError(f"no event has the number {kind}")
+        return out
+
+    def dual_point(self, problem: Problem, theta: Float, row: int) -> DualPoint:
+        """The link scores that a row of messages stands for."""
+        return link_scores(problem, theta, self.places, self.blocks, self.rows[row])
+
+
+def link_scores(
+    problem: Problem, theta: Float, places: Int64, blocks: Int64, messages: Float
+) -> DualPoint:
+    """Differences of messages; what is left of a variable's states goes to its exactly-one factor.
+
+    Example:
+        >>> from assent.kernels.problem import make_problem
+        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
+        >>> places = np.array([[1, 0], [3, 2]])
+        >>> messages = np.array([0.0, 1.0, 0.0, -2.0])
+        >>> link_scores(problem, np.zeros(2), places, np.zeros(0, np.int64), messages).pair.tolist()
+        [[-1.0, 2.0]]
+    """
+    padded = np.append(messages, 0.0)
+    links = padded[places[:, 1]] - padded[places[:, 0]]
+    lits = problem.all_lits
+    signed = np.where(lits < 0, -links, links)
+    left = theta - np.bincount(np.where(lits < 0, ~lits, lits), signed, minlength=problem.n)
+    own = lits[blocks]
+    links[blocks] = left[np.where(own < 0, ~own, own)]
+    return split_links(problem, links)

@@ -1,0 +1,134 @@
+"""Constraints seen through some of their literals: what those can be; imports no solver.
+
+A region of a graph (`assent.proof.regions`) speaks of a few coordinates.  A constraint over these
+and others still tells which of their values are possible: those that some values of the others fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled, GraphScores
+from assent.compile.logic_placement import origin
+from assent.factors.base import Logic
+from assent.factors.knapsack import SLACK
+from assent.factors.pair import Pair
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32, Int64
+from assent.proof import certify
+
+
+class Rule(NamedTuple):
+    """A constraint in normal form, with the coordinates of it that a region speaks of.
+
+    Attributes:
+        form: its form, ``k``: its right-hand side.
+        lits: ``[size]`` its literals.
+        weights: ``[size]`` and ``capacity``: of a KNAPSACK.
+        spoken: coordinates among its literals.
+    """
+
+    form: int
+    k: int
+    lits: Int32
+    weights: Float | None
+    capacity: float
+    spoken: frozenset[int]
+
+
+def possible(
+    form: int,
+    k: int,
+    truth: NDArray[np.bool_],
+    loose: NDArray[np.bool_],
+    weights: Float | None = None,
+    capacity: float = 0.0,
+) -> NDArray[np.bool_]:
+    """Which rows of ``truth[S, size]`` some values of the ``loose[size]`` literals fit.
+
+    Example:
+        >>> from assent.kernels.problem import SUM
+        >>> truth = np.array([[True, False, False], [True, True, False]])
+        >>> possible(SUM, 1, truth, np.array([False, False, True])).tolist()
+        [True, False]
+    """
+    firm = truth & ~loose
+    if form == KNAPSACK:
+        assert weights is not None
+        return np.asarray(firm @ weights <= capacity * (1.0 + SLACK))
+    if form == PARITY:
+        return (firm.sum(axis=1) % 2 == 0) | bool(loose.any())
+    if form == ANYOF:
+        certain = firm[:, :-1].any(axis=1)
+        fits = np.where(truth[:, -1], certain | bool(loose[:-1].any()), ~certain)
+        return fits | bool(loose[-1])
+    count = firm.sum(axis=1)
+    return (count <= k) & ((form == CAP) | (count + int(loose.sum()) >= k))
+
+
+def region_rules(
+    compiled: Compiled, scores: GraphScores, entries: Int64
+) -> dict[int, tuple[Rule, ...]]:
+    """The rules of every region that has some, from ``entries[Q, 3]``.
+
+    An entry is a region, the number of a logic factor of the flat problem and one of its
+    coordinates there; rules come back in the terms of the graph as written.
+    """
+    by_rule: dict[tuple[int, int], list[int]] = {}
+    coordinates = compiled.free[entries[:, 2]].tolist()
+    for (region, number), spoken in zip(entries[:, :2].tolist(), coordinates, strict=True):
+        by_rule.setdefault((region, number), []).append(spoken)
+    written: dict[int, Rule | None] = {}
+    found: dict[int, list[Rule]] = {}
+    for (region, number), own in by_rule.items():
+        if number not in written:
+            written[number] = _as_written(compiled, scores, number)
+        rule = written[number]
+        if rule is not None:
+            found.setdefault(region, []).append(rule._replace(spoken=frozenset(own)))
+    return {region: tuple(rules) for region, rules in found.items()}
+
+
+def never_all(
+    compiled: Compiled, entries: Int64, is_shown: Callable[[frozenset[int]], bool]
+) -> dict[int, tuple[Rule, ...]]:
+    """Rules of regions from ``entries[Q, 4]``: literals that are never all true.
+
+    They are those of the flat problem; where that is not shown, there is no rule.
+    """
+    free = compiled.free
+    coordinate = free[np.where(entries < 0, ~entries, entries)[:, 1:]]
+    codes = np.where(entries[:, 1:] < 0, ~coordinate, coordinate)
+    found: dict[int, tuple[Rule, ...]] = {}
+    for region, literals in zip(
+        entries[:, 0].tolist(), map(frozenset, codes.tolist()), strict=True
+    ):
+        if is_shown(literals):
+            lits = np.array(sorted(literals), np.int32)
+            spoken = frozenset(max(code, ~code) for code in literals)
+            rule = Rule(CAP, len(lits) - 1, lits, None, 0.0, spoken)
+            found[region] = (*found.get(region, ()), rule)
+    return found
+
+
+def _as_written(compiled: Compiled, scores: GraphScores, number: int) -> Rule | None:
+    """The rule that a flat logic factor came from; a forbidden pair is an at-most-one.
+
+    None if there is no such factor, or it forbids nothing.
+    """
+    if not 0 <= number < compiled.problem.n_logic:
+        return None
+    block, row = origin(compiled.problem, compiled.placed, number)
+    factor = compiled.blocks[block].factor
+    if isinstance(factor, Pair):
+        never = certify.by_block(compiled, scores)[block][row] == -np.inf
+        return Rule(CAP, 1, factor.codes[row], None, 0.0, frozenset()) if never else None
+    assert isinstance(factor, Logic)
+    form = factor.normal_form()
+    weights = None if form.weights is None else form.weights[row]
+    capacity = 0.0 if form.capacity is None else float(form.capacity[row])
+    lits = form.literals(factor.codes[row])
+    return Rule(form.form, int(form.k[row]), lits, weights, capacity, frozenset())

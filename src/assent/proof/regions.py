@@ -1,0 +1,255 @@
+"""Loans: a proof by small regions of the graph that lend scores to it; imports no solver.
+
+A region takes scores from itself and gives them to coordinates, pairs and joint states of tables:
+what it lends is a function ``f`` of a few variables, added to the graph.  So for any loans
+
+    optimum(graph) <= bound(graph with all loans) + sum over regions of max(-f)
+
+where the first bound is that of link scores.  A region is small, or nearly a tree such as a cycle,
+so that its own maximum is found exactly, by eliminating one variable after the other.  It may name
+constraints of the graph: its maximum is then over values that they allow.  Frustrated cycles,
+triplets and joined factors are all regions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled, GraphScores
+from assent.compile.potts_as_dense import write_out
+from assent.compile.table_placement import joint_states
+from assent.factors.table import Table
+from assent.kernels.problem import (
+    DualPoint,
+    Float,
+    Int64,
+    Problem,
+    Scores,
+    joint_places,
+    split_links,
+)
+from assent.proof import certify
+from assent.proof.field_checks import are_literals, are_places, fits
+from assent.proof.projected_constraints import never_all, region_rules
+from assent.proof.region_bounds import Loans, region_maxima
+
+if TYPE_CHECKING:
+    from assent.proof.field_checks import Known
+    from assent.proof.replay import Replay
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """A leaf of a proof: loans of regions, and link scores for the graph with all of them.
+
+    Attributes:
+        start: ``[R + 1]`` the loans of each region begin here.
+        place: ``[T]`` what is lent to: coordinate ``v`` of the flat problem, pair ``n + p``, or
+            joint state ``n + P + j`` of its tables (see `problem.joint_places`).
+        amount: ``[T]`` how much.
+        dual: link scores of the flat problem.
+        is_ray: the loans and link scores belong to the all-zero objective, which they bound below
+            zero: nothing is possible.
+        rules: ``[Q, 3]`` constraints that hold in regions: the region, the logic factor's number
+            in the flat problem, and one of its coordinates there that the region speaks of.
+        never: ``[Q, 4]`` a region, and three literals of the flat problem (or two, one of them
+            twice) that are never all true, as propagation shows.
+
+    Example:
+        >>> import assent as at
+        >>> from assent.compile.compiled import graph_scores
+        >>> from assent.proof.replay import Replay
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=1.0)
+        >>> rule = g.add(at.Pair(x, x[[1, 2, 0]], scores=-2.0))
+        >>> links = DualPoint(np.zeros((3, 2)), np.zeros(0))
+        >>> place, amount = np.arange(6), np.repeat([-1.0, 2.0], [3, 3])
+        >>> proof = Regions(np.array([0, 6]), place, amount, links)
+        >>> round(Replay(g.compile(), graph_scores(g)).bound(proof), 9)
+        1.0
+    """
+
+    start: Int64
+    place: Int64
+    amount: Float
+    dual: DualPoint
+    is_ray: bool = False
+    rules: Int64 = field(default_factory=lambda: np.zeros((0, 3), np.int64))
+    never: Int64 = field(default_factory=lambda: np.zeros((0, 4), np.int64))
+
+    def lent(self, problem: Problem, scores: Scores) -> tuple[Problem, Scores, DualPoint]:
+        """The flat problem with all loans, and its link scores.
+
+        The coordinates are the same; tables of common states that were lent to at others are
+        written out.
+        """
+        first = problem.n + problem.n_pairs
+        plain = write_out(problem, scores, np.zeros(int(problem.tables.factor[-1]), bool))
+        unequal = np.setdiff1d(self.place, plain.place) - first
+        starts = [part[:, 0] for part in joint_places(problem.tables) if part.size]
+        chosen = np.zeros(len(plain.chosen), bool)
+        if len(unequal):
+            chosen[np.searchsorted(np.concatenate(starts), unequal, side="right") - 1] = True
+        outer = write_out(problem, scores, chosen)
+        own = np.zeros(1 + int(outer.place.max(initial=-1)), np.int64)
+        own[outer.place] = np.arange(len(outer.place))
+        total = np.zeros(len(outer.place))
+        np.add.at(total, own[self.place], self.amount)
+        theta, pair, table = np.split(total, [problem.n, first])
+        changed = replace(
+            outer.scores,
+            theta=scores.theta + theta,
+            pair=scores.pair + pair,
+            table=outer.scores.table + table,
+        )
+        links = self.dual.joined()[outer.link]
+        return outer.problem, changed, split_links(outer.problem, links)
+
+    def bound(self, replay: Replay, known: Known) -> float:
+        """The bound, from the graph as written; ``inf`` for loans to what there is not."""
+        if not self._fits(replay.compiled.problem):
+            return np.inf
+        size = float(np.abs(self.dual.joined()).sum() + np.abs(self.amount).sum())
+        if not self.is_ray:  # loans that cancel each other must not take scores with them
+            return self._bound(replay, replay.scores, known) + float(np.finfo(float).eps) * size
+        shown = self._bound(replay, replay.scores.zeroed(), known)
+        return -np.inf if shown < -certify.RAY_MARGIN * size else np.inf
+
+    def _fits(self, problem: Problem) -> bool:
+        """Whether there are such links, loans of numbers, and rules of coordinates."""
+        count = len(self.place)
+        return (
+            fits(self.dual, problem)
+            and self.place.shape == self.amount.shape == (count,)
+            and self.place.min(initial=0) >= 0
+            and bool(np.isfinite(self.amount).all())
+            and self.start.ndim == 1 <= len(self.start)
+            and self.start[[0, -1]].tolist() == [0, count]
+            and bool((np.diff(self.start) >= 0).all())
+            and self.rules.shape == (len(self.rules), 3)
+            and are_places(self.rules[:, 2], problem.n)
+            and self.never.shape == (len(self.never), 4)
+            and are_literals(self.never[:, 1:].ravel().tolist(), problem.n)
+        )
+
+    def _bound(self, replay: Replay, scores: GraphScores, known: Known) -> float:
+        compiled = replay.compiled
+        loans = restate(compiled, self)
+        lent = lend(compiled, scores, loans)
+        dual = compiled.graph_dual(self.dual, lent)
+        total = certify.upper_bound(compiled, lent, dual, known)
+        total += _table_changes(compiled, lent, dual, loans, known)
+        rules = region_rules(compiled, scores, self.rules)
+        for region, more in never_all(compiled, self.never, replay.are_never_all).items():
+            rules[region] = (*rules.get(region, ()), *more)
+        count = len(self.start) - 1
+        maxima = region_maxima(compiled, loans, count, known, replay.memory, rules)
+        return total + sum(maxima)
+
+
+# ---------------------------------------------------------------- from the flat problem
+
+
+def restate(compiled: Compiled, regions: Regions) -> Loans:
+    """Loans to the flat problem as loans to the graph; they differ by constants at most."""
+    problem = compiled.problem
+    region = np.repeat(np.arange(len(regions.start) - 1), np.diff(regions.start))
+    first_entry = problem.n + problem.n_pairs
+    place, amount = regions.place, regions.amount
+    own = np.flatnonzero(place < problem.n)
+    none = np.full(len(own), -1)
+    parts = [
+        Loans(region[own], none, compiled.free[place[own]], np.zeros_like(own), amount[own]),
+        *_to_pairs(compiled, region, place - problem.n, amount),
+        *_to_tables(compiled, region, place - first_entry, amount),
+    ]
+    return Loans(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _to_pairs(compiled: Compiled, region: Int64, pair: Int64, amount: Float) -> list[Loans]:
+    """A pair with negated literals: ``x y = y - (1 - x) y``, and so on."""
+    parts = []
+    for placed in compiled.placed_pairs:
+        chosen = np.flatnonzero((pair >= placed.first) & (pair < placed.first + placed.count))
+        row = pair[chosen] - placed.first
+        row = row if placed.kept is None else placed.kept[row]
+        codes = compiled.blocks[placed.block].factor.codes[row]
+        negated = codes < 0
+        flip = negated[:, 0] ^ negated[:, 1]
+        given, lender, zero = amount[chosen], region[chosen], np.zeros_like(row)
+        signed = np.where(flip, -given, given)
+        parts.append(Loans(lender, np.full_like(row, placed.block), row, zero, signed))
+        for side in (0, 1):
+            left = np.flatnonzero(negated[:, 1 - side])
+            code = codes[left, side].astype(np.int64)
+            coordinate = np.where(code < 0, ~code, code)
+            # signed * literal * (1 - y) was added above: signed * literal is too much.
+            too_much = np.where(code < 0, -signed[left], signed[left])
+            parts.append(
+                Loans(lender[left], np.full_like(left, -1), coordinate, zero[left], -too_much)
+            )
+    return parts
+
+
+def _to_tables(compiled: Compiled, region: Int64, number: Int64, amount: Float) -> list[Loans]:
+    """A joint state that evidence left over is one of the written table."""
+    places = joint_places(compiled.problem.tables)
+    parts = []
+    for placed in compiled.placed_tables:
+        factor = compiled.blocks[placed.block].factor
+        if not isinstance(factor, Table):
+            continue
+        own = places[placed.group][placed.first : placed.first + placed.count]
+        begin, end, width = own[0, 0], own[-1, -1], own.shape[1]
+        chosen = np.flatnonzero((number >= begin) & (number <= end))
+        row, left = np.divmod(number[chosen] - begin, width)
+        joint = joint_states(placed, factor, compiled.fixed)[row, left]
+        row = row if placed.rows is None else placed.rows[row]
+        block = np.full_like(row, placed.block)
+        parts.append(Loans(region[chosen], block, row, joint, amount[chosen]))
+    return parts
+
+
+# ---------------------------------------------------------------- the graph with all loans
+
+
+def lend(compiled: Compiled, scores: GraphScores, loans: Loans) -> GraphScores:
+    """The graph's scores with loans to coordinates and pairs; those to tables come apart."""
+    theta = scores.theta.copy()
+    own = loans.block < 0
+    np.add.at(theta, loans.row[own], loans.amount[own])
+    pairs = []
+    for placed, values in zip(compiled.placed_pairs, scores.pairs, strict=True):
+        own = loans.block == placed.block
+        lent = np.bincount(loans.row[own], loans.amount[own], minlength=len(values))
+        pairs.append(values + lent)
+    return replace(scores, theta=theta, pairs=tuple(pairs))
+
+
+def _table_changes(
+    compiled: Compiled,
+    scores: GraphScores,
+    dual: tuple[Float, ...],
+    loans: Loans,
+    known: NDArray[np.int8],
+) -> float:
+    """By how much loans to joint states change the best values of tables."""
+    total = 0.0
+    own_scores = certify.by_block(compiled, scores)
+    for number in np.unique(loans.block[loans.block >= 0]).tolist():
+        factor = compiled.blocks[number].factor
+        if not isinstance(factor, Table):
+            continue
+        own = loans.block == number
+        rows, place = np.unique(loans.row[own], return_inverse=True)
+        lent = np.zeros((len(rows), int(np.prod(factor.states, dtype=np.int64))))
+        np.add.at(lent, (place, loans.joint[own]), loans.amount[own])
+        allowed = [part[rows] for part in factor.allowed(known)]
+        values = factor.joint_values(dual[number][rows], own_scores[number][rows], allowed)
+        before = values.reshape(len(rows), -1)
+        total += float(((before + lent).max(axis=1) - before.max(axis=1)).sum())
+    return total

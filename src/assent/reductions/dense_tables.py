@@ -1,0 +1,83 @@
+"""Tables of the flat problem, group by group, written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.problem import DENSE, POTTS, Float, Int32, Int64, Problem, Scores
+
+# Entries looked at together.
+AT_ONCE = 1 << 22
+
+
+class Slot(NamedTuple):
+    """A variable of a table: its literals ``[m, width]``, and whether it is a single one.
+
+    A single literal has two states, false and true; otherwise every state has a literal.
+    """
+
+    lits: Int32
+    is_literal: bool
+
+    @property
+    def column(self) -> Int64:
+        """Columns of the literals."""
+        return np.where(self.lits < 0, ~self.lits, self.lits).astype(np.int64)
+
+
+class WrittenTables(NamedTuple):
+    """Tables of one shape: their slots, and a score per joint state, ``[m, *states]``."""
+
+    slots: tuple[Slot, ...]
+    scores: Float
+
+    def from_slot(self, slot: int) -> Float:
+        """Scores ``[m, joint states of the others, states]`` as one slot sees them."""
+        moved = np.moveaxis(self.scores, slot + 1, -1)
+        return moved.reshape(len(moved), -1, moved.shape[-1])
+
+
+def no_scores(problem: Problem) -> Scores:
+    """All zero."""
+    entries = np.zeros(int(problem.tables.entry[-1]))
+    return Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, entries)
+
+
+def written_tables(problem: Problem, scores: Scores) -> Iterator[WrittenTables]:
+    """All tables that are no structures, some at a time.
+
+    Example:
+        >>> from assent.kernels.problem import make_problem, make_tables
+        >>> two = make_tables([(POTTS, (2, 2), (0, 0), np.arange(4, dtype=np.int32)[None])])
+        >>> problem = make_problem(4, np.zeros((0, 2), np.int32), [], two)
+        >>> scores = Scores(np.zeros(4), np.zeros(0), 0.0, np.array([1.0, 2.0]))
+        >>> next(written_tables(problem, scores)).scores.tolist()
+        [[[1.0, 0.0], [0.0, 2.0]]]
+    """
+    t = problem.written
+    for group, kind in enumerate(t.kind):
+        assert kind in (DENSE, POTTS)
+        span = slice(t.slot[group], t.slot[group + 1])
+        states, first = tuple(t.states[span].tolist()), t.first[span].tolist()
+        m = int(t.factor[group + 1] - t.factor[group])
+        lits = t.lits[t.link[group] : t.link[group + 1]].reshape(m, -1)
+        entries = scores.table[t.entry[group] : t.entry[group + 1]].reshape(m, -1)
+        widths = [1 if f else k for f, k in zip(first, states, strict=True)]
+        ends = np.cumsum([0, *widths])
+        step = max(1, AT_ONCE // int(np.prod(states, dtype=np.int64)))
+        for begin in range(0, m, step):
+            rows = slice(begin, begin + step)
+            own = entries[rows]
+            if kind == POTTS:
+                joint = np.zeros((len(own), *states))
+                every = np.arange(states[0])
+                joint[:, every, every] = own
+            else:
+                joint = own.reshape(-1, *states)
+            slots = tuple(
+                Slot(lits[rows, ends[j] : ends[j + 1]], bool(first[j])) for j in range(len(states))
+            )
+            yield WrittenTables(slots, joint)

@@ -1,0 +1,182 @@
+"""Dominated values: some best assignment is without them, by an exchange that never loses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.kernels.problem import Float, Int32, Int64, Problem, Scores
+from assent.proof.certify import literal_truth
+from assent.reductions.dense_tables import written_tables
+from assent.reductions.exchange_gains import least_gains
+from assent.reductions.exclusive_literals import Choices, find_choices, logic_groups
+from assent.reductions.reduction import Reduction, Step
+
+
+@dataclass(frozen=True, eq=False)
+class Exchanges:
+    """Values that are put away at once: whoever has one gains by the exchange for another.
+
+    Literal ``lost[i]`` becomes false and ``by[i]`` true instead: its own negation (a flip), or
+    another literal of a set of which at most one is true (a swap).  An exchange that loses
+    something adds it to the bound.
+
+    Example:
+        >>> import assent as at
+        >>> from assent.compile.compiled import graph_scores
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(2, scores=[3.0, 1.0])
+        >>> rule = g.add(at.Pair(x[0], x[1], scores=-2.0))
+        >>> start = Reduction.of(g.compile(), graph_scores(g))
+        >>> step, after = find_exchanges(start)
+        >>> step.by.tolist(), after.compiled.fixed.tolist()
+        ([0], [1, -1])
+    """
+
+    lost: Int32
+    by: Int32
+
+    what: ClassVar[tuple[str, str]] = ("value", "put away by dominance")
+
+    def apply(self, before: Reduction) -> Reduction | None:
+        """The values are put away, if no exchange brings another one's lost value back."""
+        lost, by = before.columns(self.lost), before.columns(self.by)
+        if lost is None or by is None or len(lost) != len(by) or np.isin(by, lost).any():
+            return None
+        column = np.where(lost < 0, ~lost, lost)
+        if len(np.unique(column)) != len(column):
+            return None
+        gained = _gains(before, lost, by)
+        if gained is None or np.isneginf(gained).any():
+            return None
+        return before.lost(float(np.maximum(-gained, 0.0).sum())).given((~self.lost).tolist())
+
+    def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+        """All exchanges made."""
+        return exchanged(assignment, self.lost, self.by)
+
+    def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Nothing to do: what is best without the values is best with them."""
+        return assignment
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return len(self.lost)
+
+
+def exchanged(assignment: NDArray[np.int8], lost: Int32, by: Int32) -> NDArray[np.int8]:
+    """An assignment ``[N]`` whose literals ``lost`` were made false, and ``by`` true for each."""
+    out = assignment.copy()
+    chosen = literal_truth(lost, assignment)
+    for literals, value in ((lost[chosen], 0), (by[chosen], 1)):
+        out[np.where(literals < 0, ~literals, literals)] = value ^ (literals < 0)
+    return out
+
+
+def _gains(before: Reduction, lost: Int64, by: Int64) -> Float | None:
+    """What exchanges gain at least; None where a choice has two targets, or there is no choice."""
+    problem = before.compiled.problem
+    choices = find_choices(problem)
+    is_flip = by == ~lost
+    swaps = np.flatnonzero(~is_flip)
+    if (np.minimum(lost, by)[swaps] < 0).any():
+        return None
+    number = choices.number[lost[swaps]]
+    if ((number < 0) | (choices.number[by[swaps]] != number)).any():
+        return None
+    target = first_members(choices)
+    target[number] = by[swaps]
+    if (target[number] != by[swaps]).any():
+        return None
+    gains = least_gains(problem, before.flat, choices, target)
+    flips = gains.flip[np.where(lost < 0, ~lost, lost), (lost >= 0).astype(np.int64)]
+    return np.where(is_flip, flips, gains.swap[np.maximum(lost, 0)])
+
+
+def first_members(choices: Choices) -> Int64:
+    """The first column of every choice, ``[C]``."""
+    inside = np.flatnonzero(choices.number >= 0)
+    _, first = np.unique(choices.number[inside], return_index=True)
+    return inside[first]
+
+
+def find_exchanges(before: Reduction, cautious: bool = False) -> tuple[Step, Reduction] | None:
+    """Exchanges that lose nothing, and what they leave; None if there are none.
+
+    The target of a choice is the state that looks best, or the best of those that no constraint
+    keeps from being chosen if ``cautious`` (None if it is the same one everywhere).
+    """
+    problem, flat = before.compiled.problem, before.flat
+    choices = find_choices(problem)
+    bars = _bars(problem, choices) if cautious else np.zeros(0)
+    if cautious and not bars.any():
+        return None
+    prospects = _prospects(problem, flat)
+    target = _best_members(choices, prospects)
+    if cautious:
+        safe = _best_members(choices, prospects - _above(prospects) * bars)
+        if (safe == target).all():
+            return None
+        target = safe
+    gains = least_gains(problem, flat, choices, target)
+    dropped = gains.flip >= 0.0
+    value = np.where(dropped[:, 0], 0, np.where(dropped[:, 1], 1, -1))
+    swaps = np.flatnonzero((gains.swap >= 0.0) & (value < 0))
+    swaps = swaps[value[target[choices.number[swaps]]] != 1]  # a target is not put away itself
+    flips = np.flatnonzero(value >= 0)
+    if not len(flips) + len(swaps):
+        return None
+    lost = np.concatenate([np.where(value[flips] == 1, flips, ~flips), swaps])
+    by = np.concatenate([~lost[: len(flips)], target[choices.number[swaps]]])
+    step = Exchanges(before.coordinates(lost), before.coordinates(by))
+    return step, before.given((~step.lost).tolist())
+
+
+def _best_members(choices: Choices, prospects: Float) -> Int64:
+    """The column of every choice whose prospects are best, ``[C]``."""
+    inside = np.flatnonzero(choices.number >= 0)
+    order = inside[np.lexsort((-prospects[inside], choices.number[inside]))]
+    _, first = np.unique(choices.number[order], return_index=True)
+    return order[first]
+
+
+def _prospects(problem: Problem, scores: Scores) -> Float:
+    """How good columns look, ``[n]``: their score, and what factors give them on average.
+
+    Where a factor forbids some of it, less than all others.
+    """
+    total = scores.theta.copy()
+    total += 0.5 * np.bincount(
+        problem.pair_var.ravel(), np.repeat(scores.pair, 2), minlength=problem.n
+    )
+    forbidden = np.zeros(problem.n)
+    for tables in written_tables(problem, scores):
+        for slot, own in enumerate(tables.slots):
+            if own.is_literal:
+                continue
+            seen = tables.from_slot(slot)
+            possible = seen != -np.inf
+            share = possible.mean(axis=1)
+            mean = np.where(possible, seen, 0.0).mean(axis=1) / np.maximum(share, 1e-9)
+            np.add.at(total, own.column, mean)
+            np.add.at(forbidden, own.column, 1.0 - share)
+    return total - _above(total) * forbidden
+
+
+def _bars(problem: Problem, choices: Choices) -> Float:
+    """How many constraints may keep columns ``[n]`` of choices from being true."""
+    bars = np.zeros(problem.n)
+    for group in logic_groups(problem):
+        number = choices.number[group.column]
+        own = (number >= 0) & (number == number[:1]).all(axis=0)
+        np.add.at(bars, group.column, (group.weight > 0.0) & ~own)
+    return np.where(choices.number >= 0, bars, 0.0)
+
+
+def _above(values: Float) -> float:
+    """More than any two of the values differ by."""
+    return 1.0 + 2.0 * float(np.abs(values).max(initial=0.0))

@@ -1,0 +1,131 @@
+"""Outcomes of the compiled loop, restated as results of the graphs they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled, GraphScores
+from assent.kernels.batch import instance
+from assent.kernels.problem import Float
+from assent.proof import certify
+from assent.result import Beginning, Certificate, Result, Status, state_relaxation
+from assent.solvers.ad3.ad3 import AD3
+from assent.solvers.ad3.batch import Place
+from assent.solvers.base import infeasibility
+from assent.solvers.base.stop_reasons import INTERRUPTED, ITERATION_LIMIT, ROUNDING_ONLY, TIME_LIMIT
+from assent.trace import Progress, Trace
+
+MESSAGES = {
+    instance.TIME_OVER: TIME_LIMIT,
+    instance.INTERRUPTED: INTERRUPTED,
+    instance.TOO_MANY_ITERATIONS: ITERATION_LIMIT,
+    instance.OPTIMAL: ROUNDING_ONLY,  # what is left to say where the gap as stated is not closed
+}
+
+
+class Figures(NamedTuple):
+    """The figures of many problems."""
+
+    values: Float
+    bounds: Float
+    statuses: list[Status]
+    iterations: NDArray[np.int64]
+
+
+def figures(places: Sequence[Place], solver: AD3) -> Figures:
+    """Values, bounds and statuses as certificates state them."""
+    fields = {name: i for i, name in enumerate(instance.Outcome._fields)}
+    rows = np.array([place.slab.outcomes[place.number] for place in places])
+    rows = rows.reshape(len(places), len(fields))
+    feasible = rows[:, fields["violations"]] == 0
+    values = np.where(feasible, rows[:, fields["value"]], -np.inf)
+    endings = rows[:, fields["ending"]].astype(np.int64)
+    ray = endings == instance.INFEASIBLE
+    bounds = np.where(ray, -np.inf, np.maximum(rows[:, fields["bound"]], values))
+    with np.errstate(invalid="ignore"):
+        closed = feasible & (bounds - values <= solver.gap_tolerance * (1.0 + np.abs(bounds)))
+    statuses = [
+        Status.OPTIMAL if done else _STATUSES.get(ending, Status.STOPPED)
+        for done, ending in zip(closed.tolist(), endings.tolist(), strict=True)
+    ]
+    return Figures(values, bounds, statuses, rows[:, fields["iterations"]].astype(np.int64))
+
+
+_STATUSES = {instance.RELAXED: Status.RELAXED, instance.INFEASIBLE: Status.INFEASIBLE}
+
+
+def restate(
+    compiled: Compiled,
+    scores: GraphScores,
+    solver: AD3,
+    place: Place,
+    value: float,
+    bound: float,
+    status: Status,
+) -> Result:
+    """The result of one problem in the terms of its graph."""
+    slab, b = place
+    outcome = slab.outcome(b)
+    assignment = compiled.full(slab.assignment(b))
+    dual = slab.dual(b)
+    is_ray = status is Status.INFEASIBLE
+    table = slab.scores_of_tables(b)
+    if is_ray:
+        dual = infeasibility.thin(compiled.problem, dual, table)
+    relaxation = state_relaxation(outcome.relaxed, outcome.primal, bound, solver)
+    feasible = outcome.violations == 0
+    certificate = Certificate(
+        value=float(value),
+        bound=float(bound),
+        feasible=feasible,
+        relaxation=None if is_ray else relaxation,
+        conflict=infeasibility.reasons(compiled, dual) if is_ray else (),
+        compiled=compiled,
+        scores=scores,
+        assignment=assignment,
+        flat_dual=dual,
+        is_ray=is_ray,
+    )
+    check = None if feasible else certify.check_assignment(compiled, scores, assignment)
+    return Result(
+        status=status,
+        certificate=certificate,
+        trace=Trace([_last_report(outcome, float(slab.seconds[b]), certificate)]),
+        iterations=int(outcome.iterations),
+        seconds=float(slab.seconds[b]),
+        message=_message(status, int(outcome.ending)),
+        violated=() if check is None else check.violated,
+        consensus=compiled.full(slab.consensus(b)),
+        penalty=outcome.penalty,
+        inner=slab.entry_weights(b),
+    )
+
+
+def beginning(compiled: Compiled, place: Place, status: Status) -> Beginning:
+    """What a later run can start from, without the result itself."""
+    slab, b = place
+    dual = None if status is Status.INFEASIBLE else slab.dual(b)
+    assignment = compiled.full(slab.assignment(b))
+    return Beginning(compiled, slab.consensus(b), dual, float(slab.penalties[b]), assignment)
+
+
+def _message(status: Status, ending: int) -> str:
+    return MESSAGES[ending] if status is Status.STOPPED else status.value
+
+
+def _last_report(outcome: instance.Outcome, seconds: float, certificate: Certificate) -> Progress:
+    """Where the run ended; reports on the way are not kept."""
+    return Progress(
+        iteration=int(outcome.iterations),
+        seconds=seconds,
+        bound=certificate.bound,
+        best_bound=certificate.bound,
+        value=certificate.value,
+        primal_residual=outcome.primal,
+        dual_residual=outcome.dual,
+        penalty=outcome.penalty,
+    )

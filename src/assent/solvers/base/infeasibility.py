@@ -1,0 +1,129 @@
+"""Proofs that nothing is feasible: small ones, told in the words of the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled, explainer
+from assent.compile.logic_placement import FREE, origin
+from assent.kernels.problem import DualPoint, Float, Problem, Scores
+from assent.proof.certify import RAY_MARGIN
+from assent.solvers.base.dual_bound import bound_at
+
+# A proof is thinned factor by factor once it leans on no more than this many.
+THINNED = 64
+# A person reads the first few reasons.
+SHOWN = 8
+
+
+def zero_bound(problem: Problem, links: DualPoint, table: Float) -> float:
+    """The bound that link scores prove when all scores of the model are zero.
+
+    Entries of ``table`` that are ``-inf`` stay forbidden.
+    """
+    entries = np.where(np.isneginf(table), -np.inf, 0.0)
+    zeros = Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, entries)
+    return bound_at(problem, zeros, links)
+
+
+def proves(problem: Problem, ray: DualPoint, table: Float) -> bool:
+    """Whether a ray bounds the zero objective clearly below zero: nothing is feasible then.
+
+    ``table`` are the scores of tables, of which only what is ``-inf`` matters.
+    """
+    size = sum(float(np.abs(links).sum()) for links in (ray.pair, ray.logic, ray.table))
+    return zero_bound(problem, ray, table) < -RAY_MARGIN * size
+
+
+def thin(problem: Problem, ray: DualPoint, table: Float) -> DualPoint:
+    """A proof that leans on few factors: the heaviest ones, less those it can do without."""
+    weight = factor_weights(problem, ray)
+    order = np.argsort(-weight, kind="stable")
+    low, high = 0, len(order)
+    while low + 1 < high:  # the fewest of the heaviest that still prove it
+        middle = (low + high) // 2
+        if proves(problem, _only(problem, ray, order[:middle]), table):
+            high = middle
+        else:
+            low = middle
+    kept = list(order[:high])
+    if high <= THINNED:
+        for factor in order[:high][::-1]:
+            fewer = [f for f in kept if f != factor]
+            if proves(problem, _only(problem, ray, np.array(fewer, np.int64)), table):
+                kept = fewer
+    thinned = _only(problem, ray, np.array(kept, np.int64))
+    return thinned if proves(problem, thinned, table) else ray
+
+
+def factor_weights(problem: Problem, ray: DualPoint) -> Float:
+    """``[F]`` the largest link score of each logic factor."""
+    return np.concatenate(
+        [np.zeros(0), *(np.abs(part).max(axis=0) for part in _by_group(problem, ray.logic))]
+    )
+
+
+def reasons(compiled: Compiled, ray: DualPoint) -> tuple[str, ...]:
+    """Why some literals are fixed that a proof speaks of, and the constraints it leans on."""
+    weight = factor_weights(compiled.problem, ray)
+    chosen = np.flatnonzero(weight > 1e-6 * weight.max(initial=0.0))
+    chosen = chosen[np.argsort(-weight[chosen], kind="stable")][:SHOWN]
+    involved = [origin(compiled.problem, compiled.placed, int(factor)) for factor in chosen]
+    words = [compiled.blocks[block].words(row) for block, row in involved]
+    fixed = [code for place in involved for code in _fixed_literals(compiled, *place)]
+    given: tuple[str, ...] = ()
+    if fixed:
+        teller = explainer(compiled)
+        given = teller.words(teller.steps_to(fixed))
+    return tuple(dict.fromkeys([*given, *words, *_tables_used(compiled, ray)]))
+
+
+def _tables_used(compiled: Compiled, ray: DualPoint) -> list[str]:
+    """The tables a proof leans on, in words."""
+    tables, words = compiled.problem.tables, []
+    for part in compiled.placed_tables:
+        rows = tables.factor[part.group + 1] - tables.factor[part.group]
+        links = ray.table[tables.link[part.group] : tables.link[part.group + 1]].reshape(rows, -1)
+        own = np.abs(links[part.first : part.first + part.count]).max(axis=1)
+        for row in np.flatnonzero(own > 1e-6 * np.abs(ray.table).max())[:SHOWN]:
+            number = int(row if part.rows is None else part.rows[row])
+            words.append(compiled.blocks[part.block].words(number))
+    return words[:SHOWN]
+
+
+def _fixed_literals(compiled: Compiled, block: int, row: int) -> list[int]:
+    """What evidence, ``-inf`` or other rules had fixed among a factor's literals, as it is true."""
+    codes = compiled.blocks[block].factor.codes[row]
+    own = np.where(codes < 0, ~codes, codes)
+    own = own[compiled.fixed[own] != FREE]
+    return np.where(compiled.fixed[own] == 1, own, ~own).tolist()
+
+
+def _only(problem: Problem, ray: DualPoint, factors: NDArray[np.int64]) -> DualPoint:
+    """The ray with the link scores of all other logic factors set to zero."""
+    keep = np.zeros(problem.n_logic, bool)
+    keep[factors] = True
+    logic = np.zeros_like(ray.logic)
+    for source, target, first in zip(
+        _by_group(problem, ray.logic),
+        _by_group(problem, logic),
+        problem.group_factor,
+        strict=True,
+    ):
+        chosen = keep[first : first + source.shape[1]]
+        target[:, chosen] = source[:, chosen]
+    return DualPoint(ray.pair, logic, ray.table)
+
+
+def _by_group(problem: Problem, links: Float) -> list[Float]:
+    """Views ``[size, count]`` of the links of each group."""
+    return [
+        links[start : start + size * count].reshape(size, count)
+        for start, size, count in zip(
+            problem.group_link.tolist(),
+            problem.group_size.tolist(),
+            problem.group_count.tolist(),
+            strict=True,
+        )
+    ]

@@ -1,0 +1,401 @@
+"""The one loop that every solver runs in: clock, reports, rounding, limits, best so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled, GraphScores
+from assent.kernels.core import schedule
+from assent.kernels.problem import DualPoint, Float, Problem, Scores
+from assent.result import Relaxation, Status, state_relaxation
+from assent.solvers.auto.cutoff import Patience
+from assent.solvers.base import infeasibility
+from assent.solvers.base.protocol import Info, Solver
+from assent.solvers.base.stop_reasons import (
+    CALLED_OFF,
+    GIVEN_UP,
+    INTERRUPTED,
+    ITERATION_LIMIT,
+    TIME_LIMIT,
+)
+from assent.solvers.base.thread_team import in_order
+from assent.trace import Progress, Trace
+
+# One call into compiled code does about this many link updates (half a second), so that
+# interrupts and time limits are noticed.
+LINKS_PER_CALL = 1e8
+# Beyond this many links no dual point is kept beside the solver's own, and answers are improved
+# by quick moves only.
+LARGE = 1_000_000
+
+# A first rounding takes about as long as this many iterations, a thorough one so many times as
+# long as a plain one.
+ROUNDING_ITERATIONS = 10
+THOROUGH_ROUNDING = 5.0
+
+# Seconds of an iteration beside which a rounding costs little, for solvers that take few.
+LONG_ITERATION = 0.05
+
+# A solver that goes on after another may take so many times as long until its first answer.
+SCARCE = 10.0
+
+# An assignment, what it is worth and how many factors it breaks.
+Answer = tuple[NDArray[np.int8], float, int]
+
+
+@dataclass
+class Best:
+    """The best of everything seen so far."""
+
+    value: float = -np.inf
+    assignment: NDArray[np.int8] | None = None  # feasible, flat
+    least_violating: NDArray[np.int8] | None = None
+    fewest_violations: int = np.iinfo(np.int64).max
+    bound: float = np.inf
+    dual: DualPoint | None = None
+
+    def offer(self, assignment: NDArray[np.int8], value: float, violations: int) -> None:
+        """Consider an assignment."""
+        if violations == 0 and (self.assignment is None or schedule.is_better(value, self.value)):
+            self.value, self.assignment = value, assignment
+        if violations < self.fewest_violations:
+            self.fewest_violations, self.least_violating = violations, assignment
+
+
+@dataclass
+class Schedule:
+    """When something that costs more than an iteration is due."""
+
+    next: int
+    growth: float
+
+    def due(self, iterations: int) -> bool:
+        """Whether it is due; if so, the next time is set."""
+        if iterations < self.next:
+            return False
+        self.next = schedule.following(iterations, self.growth)
+        return True
+
+
+@dataclass
+class Run:
+    """One decode in progress."""
+
+    compiled: Compiled
+    graph_scores: GraphScores
+    solver: Solver
+    scores: Scores
+    deadline: float
+    started: float
+    report: Callable[[Progress], Any]
+    chance: int  # state of the random numbers that shake marginals
+    patience: Patience | None = None
+    warm: bool = False  # begun at the end of an earlier run
+    best: Best = field(default_factory=Best)
+    trace: Trace = field(default_factory=Trace)
+    rounding: Schedule = field(
+        default_factory=lambda: Schedule(schedule.FIRST_ROUNDING, schedule.ROUNDING_GROWTH)
+    )
+    rays: Schedule = field(
+        default_factory=lambda: Schedule(schedule.FIRST_RAY, schedule.RAY_GROWTH)
+    )
+    ray_from: DualPoint | None = None
+    has_ray: bool = False  # link scores have shown that nothing is feasible
+    latest_bound: float = np.inf
+    iterations: int = 0
+    rounded_at: int = 0
+    roundings_at_rest: int = 0
+    pace: float = 0.0  # seconds an iteration took of late
+    rounding_seconds: float = 0.0  # the longest a rounding has taken
+    tables: Any = None  # adjacency for rounding, built when first needed
+    tied: Any = None  # scores on a grid, by which roundings choose
+
+    @property
+    def problem(self) -> Problem:
+        return self.compiled.problem
+
+    @property
+    def small(self) -> bool:
+        """Whether a report takes no time to speak of."""
+        return self.problem.n_links <= schedule.SMALL_LINKS
+
+    @property
+    def large(self) -> bool:
+        """Whether memory is short: the dual point is then the last one, not the best one."""
+        return self.problem.n_links > LARGE
+
+    def loop(self, workspace: Any) -> tuple[Status, str, Info]:
+        """Advance until a reason to stop; returns status, message and the last info."""
+        info = Info(0, np.inf, np.inf)
+        most = max(1, int(LINKS_PER_CALL // max(1, self.problem.n_links)))
+        look = self._looks_first()
+        while True:
+            left = self.solver.max_iterations - info.iterations
+            step = schedule.stretch(info.iterations, self.small, self.warm)
+            if not look:
+                info = self._advance(workspace, min(step, most, left, self._in_time()))
+            before = self.best.bound
+            self.iterations = info.iterations
+            self._take_bound(workspace)
+            if self.small or info.finished:
+                self._offer_as_they_are(self.solver.marginals(workspace))
+            ending = self._ending(info, workspace)
+            if info.finished and self._closed():
+                pass  # the relaxed answer is whole and best: nothing to round
+            elif ending or self._rounding_due(info, before):
+                self._round(workspace, thorough=ending and self._time_to_be_thorough())
+            stop = self.report(self.record(info)) is True
+            status = self._status(info, workspace)
+            if look and status is Status.OPTIMAL:
+                rest_at: Any = getattr(self.solver, "rest_at")  # noqa: B009 - an optional ability
+                info = rest_at(self.problem, workspace, self.best.assignment)
+            if status is not None:
+                return status, status.value, info
+            if info.reason:
+                return Status.STOPPED, info.reason, info
+            if stop:
+                if self.best.assignment is None and self.rounded_at < info.iterations:
+                    self._round(workspace, thorough=False)
+                return Status.STOPPED, CALLED_OFF, info
+            if self._is_given_up(info, workspace):
+                if self._time_is_scarce():
+                    self._round(workspace, thorough=False)
+                return Status.STOPPED, GIVEN_UP, info
+            if info.iterations >= self.solver.max_iterations:
+                return Status.STOPPED, ITERATION_LIMIT, info
+            if self._out_of_time():
+                return Status.STOPPED, TIME_LIMIT, info
+            look = False
+
+    def interrupted(self, workspace: Any) -> tuple[Status, str, Info]:
+        """The same for a run that somebody interrupted: the best of where it was."""
+        info = Info(0, np.inf, np.inf)
+        if self.trace.reports:
+            last = self.trace.reports[-1]
+            info = Info(last.iteration, last.primal_residual, last.dual_residual, last.penalty)
+        self._take_bound(workspace)
+        self._round(workspace, thorough=False)
+        return Status.STOPPED, INTERRUPTED, info
+
+    def _is_given_up(self, info: Info, workspace: Any) -> bool:
+        """Whether another solver is to go on."""
+        if self.patience is None:
+            return False
+        gap = (self.best.bound - self.best.value) / (1.0 + abs(self.best.bound))
+        return self.patience.is_over(info.iterations, self.solver.marginals(workspace), gap)
+
+    def _time_is_scarce(self) -> bool:
+        """Whether the solver that goes on may find no answer in time, and none is known."""
+        now = time.perf_counter()
+        return self.best.assignment is None and self.deadline - now < SCARCE * (now - self.started)
+
+    def _looks_first(self) -> bool:
+        """Whether the earlier answer may be proven best without any iteration."""
+        able = hasattr(self.solver, "rest_at") and not self.problem.models
+        return able and schedule.looks_first(self.small, self.warm, self._violations())
+
+    def _violations(self) -> int:
+        return 0 if self.best.assignment is not None else self.best.fewest_violations
+
+    def _advance(self, workspace: Any, iterations: int) -> Info:
+        begun = time.perf_counter()
+        count = max(1, iterations)
+        info = self.solver.advance(self.problem, self.scores, workspace, count)
+        self.pace = (time.perf_counter() - begun) / count
+        return info
+
+    def _in_time(self) -> int:
+        """How many iterations to do next: half of those there is time for, as they may get slower.
+
+        A rounding at the end is set aside.
+        """
+        left = 0.5 * (self.deadline - time.perf_counter() - self._reserve())
+        return self.solver.max_iterations if self.pace == 0.0 else int(min(left / self.pace, 1e9))
+
+    def _out_of_time(self) -> bool:
+        return time.perf_counter() + self._reserve() >= self.deadline
+
+    def _time_to_be_thorough(self) -> bool:
+        """A thorough rounding takes several times as long, and memory."""
+        left = self.deadline - time.perf_counter()
+        return not self.large and left > THOROUGH_ROUNDING * self._reserve()
+
+    def _reserve(self) -> float:
+        """Seconds to keep for the last rounding; before the first one, what it is likely to take.
+
+        A tenth more than the longest, and at most half of the time: answers need iterations.
+        """
+        iterations = min(ROUNDING_ITERATIONS, self.solver.max_iterations)  # one step says little
+        likely = 1.1 * self.rounding_seconds or iterations * self.pace
+        return min(likely, 0.5 * (self.deadline - self.started))
+
+    def _take_bound(self, workspace: Any) -> None:
+        bound = self.solver.bound(self.problem, self.scores, workspace)
+        self.latest_bound = bound
+        if self.large:
+            self.best.bound, self.best.dual = bound, None
+        elif bound < self.best.bound:
+            # The dual point first: an interrupt in between is then mended by asking again.
+            self.best.dual = self.solver.dual_point(
+                self.problem, self.scores, workspace, out=self.best.dual
+            )
+            self.best.bound = bound
+
+    def _rounding_due(self, info: Info, bound_before: float) -> bool:
+        """By schedule, and sooner where the bound has come to rest: only an answer is missing.
+
+        Beside long iterations a rounding costs little.
+        """
+        if getattr(self.solver, "long_iterations", False) and self.pace > LONG_ITERATION:
+            return True
+        iterations, change = info.iterations, bound_before - self.best.bound
+        resting = schedule.is_resting(change, self._tolerance(), iterations, self.rounded_at)
+        if resting and not info.settling and iterations >= self._patience() * self.rounded_at:
+            self.roundings_at_rest += 1
+            self.rounding.due(iterations)
+            return True
+        return self.rounding.due(iterations)
+
+    def _patience(self) -> float:
+        """By how much iterations have to grow until a resting bound is met by another rounding.
+
+        Roundings at rest that have not closed the gap tell of a relaxation that is not tight, on
+        which fifteen of them would take a quarter of the time.  Small problems have it to spare.
+        """
+        tries = 0 if self.small else self.roundings_at_rest
+        return 1.0 + (schedule.RESTING_GROWTH - 1.0) * (1 + tries)
+
+    def _closed(self) -> bool:
+        """Whether the answer is as good as the bound, or there is none to be had."""
+        if not np.isfinite(self.best.bound):
+            return self.best.bound == -np.inf
+        return self.best.bound - self.best.value <= self._tolerance()
+
+    def _tolerance(self) -> float:
+        return self.solver.gap_tolerance * (1.0 + abs(self.best.bound))
+
+    def _ending(self, info: Info, workspace: Any) -> bool:
+        over = info.iterations >= self.solver.max_iterations or self._out_of_time()
+        return over or info.finished or self._solved(info, workspace)
+
+    def _solved(self, info: Info, workspace: Any) -> bool:
+        """Whether the relaxation is: everybody agrees, and nothing is better."""
+        residual = max(info.primal_residual, info.dual_residual)
+        settled = info.finished or residual <= self.solver.residual_tolerance
+        return settled and self.relaxation(info, workspace).delta <= self._tolerance()
+
+    def _round(self, workspace: Any, *, thorough: bool) -> None:
+        """Offer a rounded answer; at the end, while a gap remains, perturbed ones as well."""
+        self.rounded_at = self.iterations
+        marginals = self.solver.marginals(workspace)
+        if not self.large and not self.small:
+            self._offer_as_they_are(marginals)
+        answers = in_order(self._roundings(marginals, thorough), getattr(workspace, "threads", 1))
+        self.best.offer(*next(answers))
+        for _ in range(schedule.perturbed_tries(thorough, self.warm, self._violations())):
+            if self.best.bound - self.best.value <= self._tolerance() or self._out_of_time():
+                break
+            self.best.offer(*next(answers))
+
+    def _roundings(self, marginals: Float, thorough: bool) -> Iterator[Callable[[], Answer]]:
+        """The roundings to be done, the marginals as they are first."""
+        from assent.kernels.rounding import round_marginals
+
+        if self.tables is None:
+            self.tables = round_marginals.build_tables(self.problem)
+            self.tied = self.scores if self.large else round_marginals.tied_scores(self.scores)
+        yield partial(self._rounded, marginals, thorough)
+        for _ in range(schedule.PERTURBED_TRIES if thorough else 0):
+            shaken, self.chance = round_marginals.shake(marginals, self.chance)
+            yield partial(self._rounded, shaken, thorough=False)
+
+    def _offer_as_they_are(self, marginals: Float) -> None:
+        self.offer_known((marginals > 0.5 + schedule.UNDECIDED).view(np.int8))
+
+    def _rounded(self, marginals: Float, thorough: bool) -> Answer:
+        from assent.kernels.core import evaluate
+        from assent.kernels.rounding import round_marginals
+
+        begun = time.perf_counter()
+        x, _, violated = round_marginals.round_marginals(
+            self.problem, self.tied, marginals, self.tables, thorough=thorough
+        )
+        if not thorough:
+            self.rounding_seconds = max(self.rounding_seconds, time.perf_counter() - begun)
+        return x, evaluate.value(self.problem, self.scores, x), violated
+
+    def offer_known(self, assignment: NDArray[np.int8]) -> None:
+        """Offer an assignment from elsewhere."""
+        from assent.kernels.core import evaluate
+
+        broken = evaluate.count_violated(self.problem, self.scores, assignment)
+        value = -np.inf if broken else evaluate.value(self.problem, self.scores, assignment)
+        self.best.offer(assignment, value, broken)
+
+    def record(self, info: Info) -> Progress:
+        """Write down where the run stands."""
+        report = Progress(
+            iteration=info.iterations,
+            seconds=time.perf_counter() - self.started,
+            bound=self.latest_bound,
+            best_bound=self.best.bound,
+            value=self.best.value,
+            primal_residual=info.primal_residual,
+            dual_residual=info.dual_residual,
+            penalty=info.penalty,
+            calls=info.calls,
+        )
+        self.trace.reports.append(report)
+        return report
+
+    def _status(self, info: Info, workspace: Any) -> Status | None:
+        if self.best.bound == -np.inf:  # the solver has looked at everything
+            return Status.INFEASIBLE
+        tolerance = self._tolerance()
+        if np.isfinite(self.best.bound) and self.best.bound - self.best.value <= tolerance:
+            return Status.OPTIMAL
+        if self._infeasible(info, workspace):
+            return Status.INFEASIBLE
+        if self._solved(info, workspace):
+            return Status.RELAXED
+        return None
+
+    def relaxation(self, info: Info, workspace: Any) -> Relaxation:
+        """How well the linear relaxation itself is solved."""
+        value = self.solver.relaxed_value(self.problem, self.scores, workspace)
+        return state_relaxation(value, info.primal_residual, self.best.bound, self.solver)
+
+    def _infeasible(self, info: Info, workspace: Any) -> bool:
+        """Whether a ray of multipliers bounds the zero objective below zero."""
+        strict = self.problem.n_logic or len(self.problem.tables.lits)
+        if self.best.assignment is not None or not strict:
+            return False
+        ray = self._ray(info, workspace)
+        if ray is None:
+            return False
+        proven = infeasibility.proves(self.problem, ray, self.scores.table)
+        if proven:
+            self.best.dual = infeasibility.thin(self.problem, ray, self.scores.table)
+            self.best.bound = -np.inf
+            self.has_ray = True
+        return proven
+
+    def _ray(self, info: Info, workspace: Any) -> DualPoint | None:
+        """Where multipliers may run away: the solver's own proof, or their drift of late."""
+        own = getattr(self.solver, "ray", None)
+        if own is not None:
+            return own(workspace)
+        if not self.rays.due(info.iterations):
+            return None
+        now = self.solver.dual_point(self.problem, self.scores, workspace)
+        before, self.ray_from = self.ray_from, now
+        if before is None:
+            return None
+        return DualPoint(now.pair - before.pair, now.logic - before.logic, now.table - before.table)

@@ -1,0 +1,36 @@
+"""Reduced costs of every single decision; see :mod:`assent.kernels.search.value_costs`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assent.kernels.core.factor_list import flat_of, inner_scores
+from assent.kernels.core.oracle import raise_pending
+from assent.kernels.core.questions import make_questions_work, residuals
+from assent.kernels.problem import DualPoint, Float, Problem, Scores
+
+
+def losses_of(problem: Problem, scores: Scores, dual: DualPoint) -> Float | None:
+    """What the bound at ``dual`` falls by if a coordinate is 0 or 1, ``[n, 2]``.
+
+    None where a structure cannot answer ``max_marginals``.
+
+    Example:
+        >>> from assent.kernels.problem import make_problem
+        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
+        >>> scores = Scores(np.array([1.0, -1.0]), np.array([3.0]))
+        >>> losses_of(problem, scores, DualPoint(np.zeros((1, 2)), np.zeros(0))).tolist()
+        [[4.0, 0.0], [3.0, 1.0]]
+    """
+    if any("max_marginals" not in model.structure.abilities for model in problem.models):
+        return None
+    from assent.kernels.search import value_costs as kernel
+
+    flat = flat_of(problem, "max_marginals")
+    s, rest = dual.joined(), np.empty(problem.n)
+    residuals(flat.lits, s, scores.theta, rest)
+    losses = np.stack([np.maximum(rest, 0.0), np.maximum(-rest, 0.0)], axis=1)
+    work, seen = make_questions_work(flat), np.full(problem.n, -1, np.int64)
+    kernel.add_losses(flat, inner_scores(scores), s, seen, work, losses)
+    raise_pending()
+    return losses

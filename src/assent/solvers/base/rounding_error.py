@@ -1,0 +1,69 @@
+"""Bounds where scores are of very different sizes: no more is claimed than is shown."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from assent.compile.compiled import Compiled, GraphScores
+from assent.kernels.core.table_entries import sum_of_largest
+from assent.kernels.problem import Float
+from assent.proof.replay import Others, Replay
+
+EPSILON = float(np.finfo(float).eps)
+
+# Where rounded sums may be off by more than this, relative to the bound, a proof is replayed.
+CLEAR = 1e-8
+
+
+def clear_of_rounding(
+    bound: float,
+    proof: Any,
+    compiled: Compiled,
+    scores: GraphScores,
+    others: Others | None = None,
+) -> float:
+    """The bound, or what its proof shows if that is more and large scores cancel each other in it.
+
+    A solver adds up large scores of both signs in another order than a proof does.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(2, scores=[1e9, -1e9])
+        >>> rule = g.add(at.Agree(x[0], x[1]))
+        >>> claim = at.decode(g, at.AD3()).certificate
+        >>> shown = clear_of_rounding(-0.5, claim.shown_by, claim.compiled, claim.scores)
+        >>> abs(shown) < 1e-5
+        True
+    """
+    if not rounding_matters(bound, scores):
+        return bound
+    return max(bound, Replay(compiled, scores, others).bound(proof))
+
+
+def rounding_matters(bound: float, scores: GraphScores) -> bool:
+    """Whether sums of scores may be off by more than a bound may be."""
+    return bool(np.isfinite(bound) and EPSILON * _size(scores) > CLEAR * (1.0 + abs(bound)))
+
+
+def is_never_rounded(*parts: Float) -> bool:
+    """Whether rounding matters to no bound whatever, by a quick look at all flat scores.
+
+    Example:
+        >>> is_never_rounded(np.ones(5), np.zeros(0)), is_never_rounded(np.array([1e9, 1.0]))
+        (True, False)
+    """
+    # No sum of sizes is larger than this (Cauchy and Schwarz).
+    most = sum(math.sqrt(len(part) * float(np.dot(part, part))) for part in parts)
+    return EPSILON * most <= CLEAR
+
+
+def _size(scores: GraphScores) -> float:
+    """How large sums of scores may become."""
+    parts = scores.theta, *scores.pairs, *scores.tables
+    return abs(scores.constant) + sum(
+        sum_of_largest(part.reshape(len(part), -1)) for part in parts if len(part)
+    )

@@ -1,0 +1,120 @@
+"""Where AD3 starts: penalty, over-relaxation, weights of the factors, first consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.kernels.ad3 import initial_multipliers as kernel
+from assent.kernels.core.link_weights import weigh_links
+from assent.kernels.problem import SUM, DualPoint, Float, Problem, Scores
+
+# Weight of exactly-one factors over variables that tables cover: the tables imply them, so they
+# only slow the others down.
+COVERED = 0.2
+
+
+def initial_penalty(problem: Problem, scores: Scores) -> float:
+    """A fraction of the typical size of the scores that matter; 1 if all scores are zero."""
+    tables = problem.tables
+    scale = kernel.size_of_scores(scores.theta, problem.degree, scores.pair)
+    if len(scores.table):
+        own = kernel.size_of_tables(tables.kind, tables.entry, tables.factor, scores.table)
+        scale = max(scale, own)
+    return scale if scale > 0.0 else 1.0
+
+
+def default_relaxation(problem: Problem) -> float:
+    """Over-relaxation that needed the fewest iterations: pairs overshoot earlier than the rest."""
+    pairs_dominate = 2 * problem.n_pairs > len(problem.lits) + len(problem.tables.lits)
+    return 1.5 if pairs_dominate else 1.85
+
+
+def group_weights(problem: Problem) -> Float:
+    """Penalty of each group ``[G]`` relative to the pairs': more for long exactly-k factors.
+
+    With equal penalties such a factor is one voice among many at each of its coordinates; the
+    root of its size took a tenth to a third off the iterations of parsing problems.  Heavier
+    CAP or ANYOF factors did not help, nor did lighter ones.  Factors of two literals keep the
+    weight 1, which their kernel takes for granted.
+    """
+    root = np.sqrt(0.5 * problem.group_size)
+    weight = np.where(problem.group_kind == SUM, root, 1.0)
+    if not len(problem.tables.kind):
+        return weight
+    covered = np.zeros(problem.n, bool)
+    for lits, _ in _categorical_slots(problem):
+        covered[np.where(lits < 0, ~lits, lits)] = True
+    longer_sums = np.flatnonzero((problem.group_kind == SUM) & (problem.group_size > 2))
+    for g in longer_sums if covered.any() else ():
+        first = problem.group_link[g]
+        lits = problem.lits[first : first + problem.group_size[g] * problem.group_count[g]]
+        if np.mean((lits >= 0) & covered[lits]) > 0.5:
+            weight[g] = COVERED
+    return weight
+
+
+class LinkWeights(NamedTuple):
+    """Weights of a problem's links in its consensus."""
+
+    group: Float  # [G]
+    link: Float  # [L]
+    mass: Float  # [n] of a coordinate's links, 1 where there are none
+    total: float
+
+
+def link_weights(problem: Problem) -> LinkWeights:
+    """Weights of groups, links and coordinates."""
+    group = group_weights(problem)
+    link, mass = np.empty(len(problem.lits)), problem.degree.astype(np.float64)
+    weigh_links(group, problem.group_size, problem.group_count, problem.lits, link, mass)
+    return LinkWeights(group, link, np.where(mass > 0.0, mass, 1.0), float(mass.sum()))
+
+
+def first_consensus(problem: Problem, scores: Scores) -> Float:
+    """Every value of a variable alike ``[n]``; a coordinate without links at its best value."""
+    p = np.where(problem.degree > 0, 0.5, (scores.theta > 0.0).astype(np.float64))
+    if not len(problem.tables.kind):
+        return p
+    for lits, states in _categorical_slots(problem):
+        negated = lits < 0
+        p[np.where(negated, ~lits, lits)] = np.where(negated, 1.0 - 1.0 / states, 1.0 / states)
+    return p
+
+
+def _categorical_slots(problem: Problem) -> Iterator[tuple[NDArray[np.int32], int]]:
+    """Literals ``[m, states]`` of every slot of which exactly one is true."""
+    tables = problem.written
+    for t, count in enumerate(np.diff(tables.factor)):
+        rows = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(count, -1)
+        begin = 0
+        for slot in range(tables.slot[t], tables.slot[t + 1]):
+            end = begin + int(tables.states[slot] - tables.first[slot])
+            if tables.first[slot] == 0:
+                yield rows[:, begin:end], int(tables.states[slot])
+            begin = end
+    written = len(tables.kind)
+    tables = problem.tables
+    for t, model in enumerate(problem.models, start=written):
+        rows = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(-1, len(model.place))
+        ends = np.searchsorted(model.place, model.structure.start)
+        for own in np.flatnonzero(np.array(model.structure.first) == 0):
+            begin, end = ends[own : own + 2]
+            if end > begin:
+                yield rows[:, begin:end], int(end - begin)
+
+
+def share_out(problem: Problem, scores: Scores, dual: DualPoint | None = None) -> Float:
+    """Link scores (as ``Problem.all_lits``) that share out all of every coordinate's score.
+
+    What ``dual`` leaves of it, all without one, goes to the coordinate's links in equal parts.
+    """
+    lits = problem.all_lits
+    own = np.where(lits < 0, ~lits, lits)
+    links = np.zeros(len(lits)) if dual is None else dual.joined()
+    given = np.bincount(own, np.where(lits < 0, -links, links), minlength=problem.n)
+    share = ((scores.theta - given) / np.maximum(problem.degree, 1))[own]
+    return links + np.where(lits < 0, -share, share)

@@ -1,0 +1,168 @@
+"""Python threads that run one compiled loop together, for the time of a single call.
+
+A helper lingers for a moment when it is done.  The next call mostly comes at once, and a new
+thread would take a tenth of a millisecond to begin, a twentieth of what there is to do.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TypeVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.kernels.core.barrier import CALLED_OFF, linger, new_gate, wait_until
+from assent.kernels.core.schedule import TURNS_LINKS
+from assent.kernels.problem import Problem
+
+Answer = TypeVar("Answer")
+
+# Below this many links a call is over before a second thread has begun: starting one takes a
+# tenth of a millisecond, as long as an iteration of this size.
+LEAST_LINKS = TURNS_LINKS
+
+
+def team_size(threads: int, problem: Problem) -> int:
+    """How many of the ``threads`` allowed are worth their start."""
+    if problem.n_links < LEAST_LINKS or numba.config.DISABLE_JIT:
+        return 1
+    return threads
+
+
+def together(work: Callable[[int, NDArray], Answer], threads: int) -> Answer:
+    """``work(thread, gate)`` for thread 0 (here) and all others at once; returns what 0 returns.
+
+    ``work`` runs compiled code that meets at the gate before it touches anything and again when
+    it is done.  Whatever happens before the first meeting, an interrupt or a thread that cannot
+    start, calls it off and leaves everything as it was; an interrupt during the work
+    waits for its end.
+    """
+    if threads == 1:
+        return work(0, new_gate())
+    crew = _taken_crew()
+    failures: list[BaseException] = []
+
+    def help_out(thread: int) -> None:
+        try:
+            work(thread, crew.gate)
+        except BaseException as error:
+            failures.append(error)
+            crew.gate[CALLED_OFF] = 1
+
+    helpers = crew.helpers(threads - 1)
+    try:
+        for thread, helper in enumerate(helpers, start=1):
+            helper.ask(partial(help_out, thread))
+        answer = work(0, crew.gate)
+    except BaseException:
+        crew.gate[CALLED_OFF] = 1
+        raise
+    if failures:
+        raise failures[0]
+    for helper in helpers:
+        wait_until(helper.done)
+    _own.crew = crew
+    return answer
+
+
+class Helper:
+    """A thread that takes one piece of work after the other, as long as they follow closely."""
+
+    def __init__(self, gate: NDArray) -> None:
+        self.gate = gate
+        self.done = np.ones(1, np.int64)
+        self.work: Callable[[], None] | None = None
+        self.gone = True
+        self.lock = _thread.allocate_lock()
+
+    def ask(self, work: Callable[[], None]) -> None:
+        """Have ``work`` done, which raises nothing; ``done[0]`` is set when it is."""
+        with self.lock:
+            self.done[0] = 0
+            self.work = work
+            if self.gone:
+                _thread.start_new_thread(self.run, ())
+                self.gone = False
+
+    def run(self) -> None:
+        """Work until no more has come for a moment."""
+        leaving = False
+        while not leaving:
+            assert self.work is not None
+            self.work()
+            self.work = None
+            self.done[0] = 1
+            linger(self.gate)
+            with self.lock:
+                self.gone = leaving = self.work is None
+
+
+class Crew:
+    """The helpers of one Python thread, and the gate where they meet."""
+
+    def __init__(self) -> None:
+        self.process = os.getpid()
+        self.gate = new_gate()
+        self.known: list[Helper] = []
+
+    def helpers(self, count: int) -> list[Helper]:
+        """So many of them, new ones where there are fewer."""
+        while len(self.known) < count:
+            self.known.append(Helper(self.gate))
+        return self.known[:count]
+
+
+_own = threading.local()  # .crew: that of the last call, unless it failed
+
+
+def _taken_crew() -> Crew:
+    """The crew of the last call, or a new one; taken, so that nobody else finds it.
+
+    A forked process has nobody of the crew but the one who calls.
+    """
+    crew: Crew | None = getattr(_own, "crew", None)
+    _own.crew = None
+    return crew if crew is not None and crew.process == os.getpid() else Crew()
+
+
+def in_order(jobs: Iterable[Callable[[], Answer]], threads: int) -> Iterator[Answer]:
+    """The answers of independent jobs, one after the other; several threads work ahead.
+
+    A single thread begins a job, and asks for it, when its answer is wanted.
+
+    Example:
+        >>> list(in_order([lambda: 1, lambda: 2, lambda: 3], threads=2))
+        [1, 2, 3]
+    """
+    if threads == 1:
+        for job in jobs:
+            yield job()
+        return
+    listed = list(jobs)
+    answers: dict[int, Answer] = {}
+    failures: list[BaseException] = []
+    left = iter(range(len(listed)))  # what one thread takes from it no other gets
+
+    def work() -> None:
+        try:
+            for number in left:
+                answers[number] = listed[number]()
+        except BaseException as error:
+            failures.append(error)
+
+    helpers = [threading.Thread(target=work, daemon=True) for _ in listed[1:threads]]
+    for thread in helpers:
+        thread.start()
+    work()
+    for thread in helpers:
+        thread.join()
+    if failures:
+        raise failures[0]
+    for number in range(len(listed)):
+        yield answers[number]

@@ -1,0 +1,187 @@
+"""BranchAndCut: a tightened relaxation, then cases of it, until the optimum is proven."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled
+from assent.kernels.problem import DualPoint, Float, Problem, Scores
+from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.settings import check_settings
+from assent.solvers.cuts import tightened
+from assent.solvers.cuts.crossover import Mixing
+from assent.solvers.cuts.cut_nodes import CutTree, Node
+from assent.solvers.cuts.solution_pool import Answers
+from assent.solvers.cuts.tightened import Tightened, restate
+from assent.solvers.programs.linear_program import why_it_stopped
+
+# Seconds of one call: interrupts and reports come in between.
+CALL = 0.2
+
+# Rounds at the root end once so many of them have taken off no more than this share of what is
+# missing: cases do better then.
+PATIENCE, WORTH = 5, 0.01
+# ... and this one while tables could be written out, after which rounds take off more again.
+WORTH_BEFORE = 0.002
+
+# Cases, times links: every other case keeps a dual point, two gigabytes in all.
+MOST_KEPT = 5e8
+
+ALL_CASES = "All cases are closed, up to rounding."
+TOO_LARGE = "The proof has grown too large: the answer is the best so far."
+
+
+@dataclass
+class Workspace:
+    """The relaxation, and the cases once it no longer yields."""
+
+    root: tightened.Workspace
+    answers: Answers
+    mixing: Mixing
+    tree: CutTree | None = None
+    bounds: list[float] = field(default_factory=list)  # after every round
+
+    def tails_off(self) -> bool:
+        """Whether rounds hardly lower the bound any more, beside what is missing."""
+        self.bounds.append(self.root.bound)
+        if len(self.bounds) <= PATIENCE or not self.root.solved:
+            return False
+        fall = self.bounds[-PATIENCE - 1] - self.root.bound
+        worth = WORTH_BEFORE if self.root.can_write_out() else WORTH
+        if fall >= worth * (self.root.bound - self.answers.value):
+            return False
+        # An answer from elsewhere may be a poor one; without any, what is missing is not known.
+        value = self.answers.offer(self.root.program.x)
+        return np.isfinite(value) and fall < worth * (self.root.bound - value)
+
+
+@dataclass(frozen=True)
+class BranchAndCut:
+    """The optimum with a proof: `Tightened`, then case by case on the same linear program.
+
+    Cases fix a coordinate each; rows found in one hold in all.  What the best answers disagree on
+    is decided anew from time to time, all of it together.  The proof is a tree of loans and
+    link scores that ``certificate.verify()`` replays.
+
+    Attributes:
+        gap_tolerance: relative gap at which an answer counts as optimal.
+        residual_tolerance: not used: a relaxation is solved or not.
+        max_iterations: stop after so many rounds and cases.
+        time_limit: seconds after which the search ends, or None.
+
+    Example:
+        >>> import numpy as np
+        >>> import assent as at
+        >>> rng = np.random.default_rng(0)
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(12, scores=rng.normal(size=12))
+        >>> rule = g.add(at.Knapsack(x, weights=rng.random(12), capacity=2.0))
+        >>> result = at.decode(g, at.BranchAndCut())
+        >>> result.status.name, result.certificate.verify()
+        ('OPTIMAL', True)
+    """
+
+    gap_tolerance: float = 1e-6
+    residual_tolerance: float = 1e-6
+    max_iterations: int = 1_000_000
+    time_limit: float | None = None
+    long_iterations = True
+    searches = True
+
+    def __post_init__(self) -> None:
+        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        self._rounds()
+
+    def _rounds(self) -> Tightened:
+        return Tightened(self.gap_tolerance, time_limit=self.time_limit)
+
+    def init(
+        self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
+    ) -> Workspace:
+        """The plain relaxation; structures without rows are refused."""
+        root = self._rounds().init(problem, scores, warm_start)
+        answers = Answers(problem, scores)
+        return Workspace(root, answers, Mixing(answers))
+
+    def take_answer(self, workspace: Workspace, x: NDArray[np.int8]) -> None:
+        """An answer from elsewhere, to compare cases with."""
+        workspace.answers.take(x)
+
+    def advance(
+        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+    ) -> Info:
+        """A round of the relaxation, or some cases."""
+        w = workspace
+        if w.tree is None:
+            info = self._rounds().advance(problem, scores, w.root)
+            if not w.root.solved or not (info.finished or w.tails_off()):
+                return info
+            w.tree = self._plant(problem, w)
+        begun = time.perf_counter()
+        for _ in range(iterations):
+            if w.tree.done:
+                return Info(self._count(w), 0.0, 0.0, finished=True, reason=ALL_CASES)
+            if w.tree.nodes * problem.n_links > MOST_KEPT:
+                return Info(self._count(w), np.inf, np.inf, finished=True, reason=TOO_LARGE)
+            status = w.tree.step(w.root.deadline)
+            if status == "interrupted":
+                raise KeyboardInterrupt
+            if status != "optimal":
+                reason = why_it_stopped(status)
+                return Info(self._count(w), np.inf, np.inf, finished=True, reason=reason)
+            if w.mixing.is_due(w.tree.nodes):
+                w.tree.value = w.mixing.mix(w.root.program, w.root.deadline)
+            if time.perf_counter() - begun > CALL:
+                break
+        return Info(self._count(w), np.inf, np.inf)
+
+    def _count(self, w: Workspace) -> int:
+        return w.root.rounds + (0 if w.tree is None else w.tree.nodes)
+
+    def _plant(self, problem: Problem, w: Workspace) -> CutTree:
+        root = Node((), w.root.bound, w.root.best)
+        tree = CutTree(
+            w.root.program, root, lambda loans: restate(problem, w.root.outer, loans),
+            w.answers.offer, 0.5 * self.gap_tolerance,
+        )  # fmt: skip
+        tree.value = w.answers.offer(w.root.program.x)
+        w.mixing.begin(w.root.program.x)
+        return tree
+
+    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """The largest bound of a case."""
+        return workspace.root.bound if workspace.tree is None else workspace.tree.bound
+
+    def dual_point(
+        self,
+        problem: Problem,
+        scores: Scores,
+        workspace: Workspace,
+        out: DualPoint | None = None,
+    ) -> DualPoint:
+        """Link scores of the relaxation's bound; they belong to the scores with loans."""
+        return workspace.root.best.dual
+
+    def proof(self, compiled: Compiled, workspace: Workspace) -> Any:
+        """What proves the bound: loans, or a tree of cases."""
+        tree = workspace.tree
+        return workspace.root.best if tree is None else tree.proof(compiled)
+
+    def ray(self, workspace: Workspace) -> DualPoint | None:
+        """Link scores that prove infeasibility, if HiGHS found such a proof."""
+        return workspace.root.ray
+
+    def marginals(self, workspace: Workspace) -> Float:
+        """The best answer found in cases, or the relaxed one."""
+        if workspace.tree is None or workspace.answers.x is None:
+            return workspace.root.program.x
+        return workspace.answers.x.astype(np.float64)
+
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """Objective of the tightened relaxation at its answer; unknown among cases."""
+        return workspace.root.program.value if workspace.tree is None else np.nan

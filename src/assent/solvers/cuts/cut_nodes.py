@@ -1,0 +1,237 @@
+"""Cases of a tightened relaxation: one growing program, whose columns are fixed and freed.
+
+All cases share the program and its rows, which hold for every whole answer.  HiGHS starts where the
+case above ended, and stops as soon as a case is closed.  A case keeps what proved its bound, for
+the proof at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled
+from assent.kernels.problem import Float
+from assent.proof.proof_tree import Refuted, Split
+from assent.proof.regions import Regions
+from assent.solvers.cuts.cutting_plane_program import GrowingProgram, Loans
+
+# Rounds of rows in one case: each costs a solve, as a further case does.
+MOST_ROUNDS = 4
+# A round that lowers the bound by less than this share of what is missing is the last.
+WORTH = 0.1
+# Coordinates nearer to 0 or 1 count as whole.
+WHOLE = 1e-6
+# A coordinate without effect on one side is still worth this share of the usual one.
+SLIGHT = 1e-3
+
+
+class Experience:
+    """What cases by each coordinate took off the bound, per unit of change: ``fall[n, 2]``.
+
+    The rule of product of two estimates prefers coordinates that help on both sides (Achterberg,
+    Koch and Martin, 2005); those without experience are taken for average.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.fall, self.count = np.zeros((n, 2)), np.zeros((n, 2))
+
+    def learn(self, node: Node) -> None:
+        """From a case that has been bounded."""
+        if node.literals and node.moved > 0.0 and np.isfinite(node.bound):
+            literal = node.literals[-1]
+            place = max(literal, ~literal), int(literal >= 0)
+            self.fall[place] += (node.above - node.bound) / node.moved
+            self.count[place] += 1.0
+
+    def choose(self, x: Float, free: NDArray[np.bool_]) -> int:
+        """The coordinate to split by."""
+        seen = self.count.sum(axis=0)
+        usual = np.where(seen > 0.0, self.fall.sum(axis=0) / np.maximum(seen, 1.0), 1.0)
+        each = np.where(self.count > 0.0, self.fall / np.maximum(self.count, 1.0), usual)
+        down, up = each[:, 0] * x, each[:, 1] * (1.0 - x)
+        least = SLIGHT * max(float(usual.max()), SLIGHT)
+        score = np.maximum(down, least) * np.maximum(up, least)
+        undecided = np.minimum(x, 1.0 - x)
+        if (undecided[free] > WHOLE).any():
+            free = free & (undecided > WHOLE)
+        return int(np.where(free, score, -1.0).argmax())
+
+
+@dataclass
+class Node:
+    """A case: coordinates fixed by literals ``v`` or ``~v``, and what became of it.
+
+    ``above`` is the bound of the case it was split from, ``moved`` how far the last coordinate
+    was from its value there.  ``basis`` is where HiGHS was, for a case that has to wait.
+    """
+
+    literals: tuple[int, ...]
+    bound: float
+    leaf: Any
+    above: float = np.inf
+    moved: float = 0.0
+    branched: int = -1  # the coordinate it was split by
+    children: tuple[Node, ...] = ()  # the coordinate false, true
+    basis: Any = None
+
+
+class CutTree:
+    """Cases still open, best bound first, with dives in between.
+
+    ``restate(loans)`` turns what the program's multipliers prove into a leaf of the proof, and
+    ``offer(x)`` looks for answers near ``x[n]`` and returns the best value so far.
+    """
+
+    def __init__(
+        self,
+        program: GrowingProgram,
+        root: Node,
+        restate: Callable[[Loans], Regions],
+        offer: Callable[[Float], float],
+        tolerance: float,
+    ) -> None:
+        self.program, self.root, self.restate, self.offer = program, root, restate, offer
+        self.tolerance = tolerance
+        self.fixed: NDArray[np.int8] = np.full(program.problem.n, -1, np.int8)
+        self.waiting: list[tuple[float, int, Node]] = []
+        self.current: Node | None = root
+        self.closed = -np.inf  # the largest bound of a closed case
+        self.value = -np.inf
+        self.nodes = 0
+        self.experience = Experience(program.problem.n)
+
+    @property
+    def bound(self) -> float:
+        """No case has more than this."""
+        open_bounds = [self.closed]
+        if self.current is not None:
+            open_bounds.append(self.current.bound)
+        if self.waiting:
+            open_bounds.append(-self.waiting[0][0])
+        return max(open_bounds)
+
+    @property
+    def done(self) -> bool:
+        """Whether no case is left."""
+        return self.current is None and not self.waiting
+
+    def step(self, deadline: float) -> str:
+        """Bound one case and split it if need be; "optimal" or why the program stopped."""
+        node = self.current
+        if node is None:
+            node = self.current = heappop(self.waiting)[2]
+        self.nodes += 1
+        if not self._is_closed(node):
+            self._enter(node)
+            status = self._bound(node, deadline)
+            if status not in ("optimal", "infeasible"):
+                return status
+            self.experience.learn(node)
+        if self._is_closed(node) or (self.fixed >= 0).all():
+            self.closed, self.current = max(self.closed, node.bound), None
+        else:
+            self._split(node)
+        return "optimal"
+
+    def _is_closed(self, node: Node) -> bool:
+        if np.isinf(node.bound) or np.isinf(self.value):
+            return node.bound == -np.inf
+        return node.bound - self.value <= self.tolerance * (1.0 + abs(node.bound))
+
+    def _enter(self, node: Node) -> None:
+        """Fix the columns of a case, free all others."""
+        fixed = np.full(len(self.fixed), -1, np.int8)
+        for literal in node.literals:
+            fixed[max(literal, ~literal)] = literal >= 0
+        changed = np.flatnonzero(fixed != self.fixed)
+        self.program.fix(changed, fixed[changed])
+        self.fixed = fixed
+        if node.basis is not None:
+            self.program.begin_at(node.basis)
+            node.basis = None
+
+    def _bound(self, node: Node, deadline: float) -> str:
+        """Solve and tighten a case until it is closed or no longer yields."""
+        for _ in range(MOST_ROUNDS):
+            before = node.bound
+            status = self._solve(node, deadline)
+            if status == "infeasible":
+                self._refute(node)
+                return status
+            if status != "optimal" or self._is_closed(node):
+                return status
+            self._take(node, self.program.loans(self.fixed))
+            self.value = self.offer(self.program.x)
+            missing = node.bound - self.value
+            if self._is_closed(node) or before - node.bound < WORTH * missing:
+                break
+            if not self.program.tighten():
+                break
+        return status
+
+    def _solve(self, node: Node, deadline: float) -> str:
+        """Solve a case, no further than it takes to close it."""
+        self.program.stop_below(self.value)
+        status = self.program.solve(deadline)
+        if status == "low enough":
+            self._take(node, self.program.loans(self.fixed))
+            if self._is_closed(node):
+                return "optimal"
+            self.program.stop_below(-np.inf)
+            status = self.program.solve(deadline)
+        return status
+
+    def _take(self, node: Node, loans: Loans | None) -> None:
+        if loans is not None and loans.bound < node.bound:
+            node.bound, node.leaf = loans.bound, self.restate(loans)
+
+    def _refute(self, node: Node) -> None:
+        """Close a case in which nothing is possible, if that can be shown.
+
+        With all coordinates fixed propagation shows it.
+        """
+        loans = self.program.refutation(self.fixed)
+        if loans is not None:
+            node.bound, node.leaf = -np.inf, replace(self.restate(loans), is_ray=True)
+        elif (self.fixed >= 0).all():
+            node.bound, node.leaf = -np.inf, Refuted()
+
+    def _split(self, node: Node) -> None:
+        """Two cases; the one nearer to the relaxed answer is next."""
+        x = self.program.x
+        v = self.experience.choose(x, self.fixed < 0)
+        children = tuple(
+            Node((*node.literals, literal), node.bound, node.leaf, node.bound, moved)
+            for literal, moved in ((~v, float(x[v])), (v, float(1.0 - x[v])))
+        )
+        nearer = int(x[v] >= 0.5)
+        other = children[1 - nearer]
+        other.basis = self.program.basis()
+        # In this order, as an interrupt may come in between: no case is ever missing.
+        heappush(self.waiting, (-other.bound, self.nodes, other))
+        node.children = children
+        node.branched = v
+        self.current = children[nearer]
+        node.leaf = None  # its cases have it until they know better
+
+    def proof(self, compiled: Compiled) -> Any:
+        """The tree, in the terms of the graph."""
+        built: dict[int, Any] = {}
+        waiting = [(self.root, False)]
+        while waiting:
+            node, visited = waiting.pop()
+            if node.branched < 0:
+                built[id(node)] = node.leaf
+            elif visited:
+                code = int(compiled.free[node.branched])
+                children = tuple(built[id(child)] for child in node.children)
+                built[id(node)] = Split(((~code,), (code,)), children)
+            else:
+                waiting += [(node, True), *((child, False) for child in node.children)]
+        return built[id(self.root)]

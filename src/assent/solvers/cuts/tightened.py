@@ -1,0 +1,187 @@
+"""Tightened: the linear relaxation, with rows added where it contradicts itself.
+
+Round after round (1) HiGHS solves the relaxation from where it was, (2) cycles are sought along
+which the relaxed answer contradicts itself, (3) a row for each is added.  Where no cycle is left,
+constraints are joined with what they overlap with; then tables that merely score common states
+are written out, which shows more.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from assent.compile.compiled import Compiled
+from assent.compile.potts_as_dense import WrittenOut, worth_writing_out, write_out
+from assent.errors import ModelError
+from assent.kernels.problem import POTTS, DualPoint, Float, Problem, Scores, split_links
+from assent.proof.regions import Regions
+from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.settings import check_settings, check_time_limit
+from assent.solvers.cuts.cutting_plane_program import GrowingProgram, Loans, plain_bound
+from assent.solvers.programs.linear_program import build_lp, find_ray, why_it_stopped
+
+NO_CYCLE = "No more rows are found. decode(graph, exact=True) goes on from there."
+
+# Variables nearer to 0 or 1 count as decided.
+DECIDED = 1e-6
+
+
+@dataclass
+class Workspace:
+    """The problem with some tables written out, its program, and what proves the best bound."""
+
+    outer: WrittenOut
+    program: GrowingProgram
+    best: Regions
+    bound: float
+    deadline: float
+    ray: DualPoint | None = None
+    rounds: int = 0
+    solved: bool = False
+
+    def can_write_out(self) -> bool:
+        """Whether some tables of common states are not written out yet."""
+        problem = self.outer.problem
+        return bool((problem.tables.kind == POTTS).any())
+
+
+@dataclass(frozen=True)
+class Tightened:
+    """The linear relaxation, tightened by odd cycles and joins until it is exact or none is left.
+
+    For graphs with pairs and tables, with any constraints beside them: on grids, labels under
+    rules and the like it often ends with the proven optimum.  Needs the linear program in memory,
+    so tables of many millions of entries are too large.
+
+    Attributes:
+        gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
+        residual_tolerance: not used: a relaxation is solved or not.
+        max_iterations: stop after so many rounds.
+        time_limit: seconds after which the rounds end, or None.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=[1.0, 1.1, 1.2], name="x")
+        >>> frustrated = g.add(at.Pair(x, x[[1, 2, 0]], scores=-2.0))
+        >>> relaxed, tightened = at.decode(g, at.LinearProgram()), at.decode(g, at.Tightened())
+        >>> round(relaxed.bound, 3), round(tightened.bound, 3), tightened.status.name
+        (1.65, 1.2, 'OPTIMAL')
+    """
+
+    gap_tolerance: float = 1e-6
+    residual_tolerance: float = 1e-6
+    max_iterations: int = 1000
+    time_limit: float | None = None
+    long_iterations = True
+
+    def __post_init__(self) -> None:
+        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        check_time_limit(self.time_limit)
+
+    def init(
+        self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
+    ) -> Workspace:
+        """The plain relaxation; structures without rows are refused."""
+        deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
+        outer = write_out(problem, scores, np.zeros(int(problem.tables.factor[-1]), bool))
+        program = _program(outer)
+        none = split_links(problem, np.zeros(problem.n_links))
+        first = plain_bound(problem, scores, none if warm_start is None else warm_start.dual)
+        return Workspace(outer, program, restate(problem, outer, first), first.bound, deadline)
+
+    def advance(
+        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+    ) -> Info:
+        """One round: add the rows that the last answer violates, and solve."""
+        w = workspace
+        if w.solved and not w.program.tighten() and not self._write_out(problem, scores, w):
+            return Info(w.rounds, 0.0, 0.0, finished=True, reason=NO_CYCLE)
+        status = w.program.solve(w.deadline)
+        w.rounds += 1
+        if status == "interrupted":
+            raise KeyboardInterrupt
+        if status == "infeasible":
+            self._refute(problem, scores, w)
+        loans = w.program.loans()
+        if loans is not None and loans.bound < w.bound:
+            w.best, w.bound = restate(problem, w.outer, loans), loans.bound
+        w.solved = status == "optimal"
+        return Info(
+            w.rounds, np.inf, np.inf, finished=not w.solved,
+            reason=why_it_stopped(status),
+        )  # fmt: skip
+
+    def _refute(self, problem: Problem, scores: Scores, w: Workspace) -> None:
+        """Nothing is possible: link scores show it, or the rows that were found."""
+        w.ray = find_ray(problem, build_lp(problem, scores), w.deadline)
+        loans = None if w.ray is not None else w.program.refutation()
+        if loans is not None:
+            w.best, w.bound = replace(restate(problem, w.outer, loans), is_ray=True), -np.inf
+
+    def _write_out(self, problem: Problem, scores: Scores, w: Workspace) -> bool:
+        """Start again with tables of undecided variables written out, if there are any left."""
+        chosen = worth_writing_out(problem, w.program.x, DECIDED) | w.outer.chosen
+        if (chosen == w.outer.chosen).all():
+            return False
+        w.outer = write_out(problem, scores, chosen)
+        w.program = _program(w.outer)
+        return True
+
+    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """The best bound so far."""
+        return workspace.bound
+
+    def dual_point(
+        self,
+        problem: Problem,
+        scores: Scores,
+        workspace: Workspace,
+        out: DualPoint | None = None,
+    ) -> DualPoint:
+        """Link scores of the best bound; they belong to the scores with loans."""
+        return workspace.best.dual
+
+    def proof(self, compiled: Compiled, workspace: Workspace) -> Regions:
+        """What proves the best bound."""
+        return workspace.best
+
+    def ray(self, workspace: Workspace) -> DualPoint | None:
+        """Link scores that prove infeasibility, if HiGHS found such a proof."""
+        return workspace.ray
+
+    def marginals(self, workspace: Workspace) -> Float:
+        """The relaxed answer ``[n]``."""
+        return workspace.program.x
+
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """Objective of the tightened relaxation at its answer."""
+        return workspace.program.value
+
+
+def _program(outer: WrittenOut) -> GrowingProgram:
+    lp = build_lp(outer.problem, outer.scores)
+    if lp.rows.priced:
+        kind = outer.problem.models[0].structure.kind
+        raise ModelError(
+            f"Tightened has no rows for structures such as {kind}; decode with AD3() or "
+            "LinearProgram()"
+        )
+    return GrowingProgram(outer.problem, outer.scores, lp)
+
+
+def restate(problem: Problem, outer: WrittenOut, loans: Loans) -> Regions:
+    """Loans in the terms of the original problem."""
+    links = np.zeros(problem.n_links)
+    links[outer.link] = loans.links
+    return Regions(
+        loans.amounts.indptr.astype(np.int64),
+        outer.place[loans.amounts.indices],
+        loans.amounts.data,
+        split_links(problem, links),
+        rules=loans.rules,
+        never=loans.never,
+    )

@@ -1,0 +1,176 @@
+"""Accelerated: smoothed dual decomposition with momentum (Jojic, Gould and Koller, 2010)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from assent.kernels.ad3.initial_multipliers import OF_SCORES
+from assent.kernels.core.factor_list import (
+    CODE,
+    COUNT,
+    FACTOR,
+    ITEM,
+    SIZE,
+    TABLE,
+    Flat,
+    flat_of,
+    inner_scores,
+    links_of_group,
+)
+from assent.kernels.core.oracle import raise_pending
+from assent.kernels.core.questions import Work, make_questions_work, number_of_factors
+from assent.kernels.messages import accelerated_step as kernel
+from assent.kernels.problem import CAP, SUM, Float, Problem, Scores, split_links
+from assent.solvers.base.abilities import require
+from assent.solvers.base.dual_bound import bound_at
+from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.settings import check_settings
+from assent.solvers.base.starting_point import initial_penalty, share_out
+from assent.solvers.messages.block_descent import KeepsBest
+from assent.solvers.messages.star_layout import slots_of_group
+
+# Annealing: from this fraction of the scores' size the temperature halves whenever the marginals
+# differ by less than SETTLED times the temperature relative to that size, which is then all that
+# smoothing leaves to gain, or after so many iterations.
+FIRST_TEMPERATURE = 0.5
+SETTLED = 0.3
+STAGE = 200
+# Below this fraction of the scores' size exponentials see no more than the best vertices do.
+LAST_TEMPERATURE = 1e-7
+
+
+@dataclass
+class Workspace:
+    """State of a running solve; see :mod:`assent.kernels.messages.accelerated_step`."""
+
+    flat: Flat
+    inner: Float
+    work: Work
+    weight: Float  # 1 / L of every factor
+    mass: Float  # [n], weight of each coordinate's links
+    size: float  # of the scores
+    s: Float
+    y: Float
+    q: Float
+    p: Float
+    total: Float
+    best_s: Float
+    state: Float
+    stage: int = 0  # iterations at this temperature
+    bound: float = np.inf
+
+
+@dataclass(frozen=True)
+class Accelerated(KeepsBest):
+    """Smoothed dual decomposition with Nesterov's momentum and a falling temperature.
+
+    Factors answer with marginals at a temperature in place of best vertices: the bound becomes
+    smooth and steps need no search.  The temperature halves whenever there is little left to gain
+    from the present one.
+
+    Attributes:
+        temperature: a fixed temperature in units of score; ``None`` starts from the size of the
+            scores and anneals.
+        gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
+        max_iterations: stop after so many iterations.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=[1.0, 2.0, 3.0])
+        >>> rules = g.add(at.AtMostOne(x[:2])), g.add(at.AtMostOne(x[1:]))
+        >>> at.decode(g, at.Accelerated())[x].tolist()
+        [1, 0, 1]
+    """
+
+    temperature: float | None = None
+    gap_tolerance: float = 1e-6
+    residual_tolerance: float = 1e-6
+    max_iterations: int = 10_000
+
+    def __post_init__(self) -> None:
+        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        if self.temperature is not None and not 0.0 < self.temperature < np.inf:
+            raise ValueError(f"temperature is a positive number or None, got {self.temperature}")
+
+    def init(
+        self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
+    ) -> Workspace:
+        """Scores shared out evenly, or what an earlier run left of them."""
+        require("Accelerated", "marginals", problem)
+        flat = flat_of(problem, "marginals")
+        s = share_out(problem, scores, None if warm_start is None else warm_start.dual)
+        weight, mass = _weights(problem, flat)
+        size = initial_penalty(problem, scores) / OF_SCORES
+        state = np.zeros(kernel.STATES)
+        state[kernel.TEMPERATURE] = self.temperature or FIRST_TEMPERATURE * size
+        state[kernel.MOMENTUM] = 1.0
+        return Workspace(
+            flat, inner_scores(scores), make_questions_work(flat), weight, mass, size,
+            s, s.copy(), np.full(len(s), 0.5), np.zeros(problem.n), np.zeros(problem.n),
+            s.copy(), state,
+        )  # fmt: skip
+
+    def advance(
+        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
+    ) -> Info:
+        """Do ``iterations`` more, and cool down if it is time."""
+        w, state = workspace, workspace.state
+        kernel.advance(
+            w.flat, w.inner, scores.theta, problem.degree, w.mass, w.weight, iterations,
+            w.s, w.y, w.q, w.p, w.total, state, w.work,
+        )  # fmt: skip
+        raise_pending()
+        w.stage += iterations
+        spread = float(np.sqrt(state[kernel.SPREAD]))
+        if self.temperature is None:
+            self._cool(w, spread)
+        bound = bound_at(problem, scores, split_links(problem, w.s))
+        if bound < w.bound:
+            w.bound = bound
+            w.best_s[:] = w.s
+        return Info(int(state[kernel.DONE]), spread, spread, calls=int(state[kernel.CALLS]))
+
+    def _cool(self, workspace: Workspace, spread: float) -> None:
+        w, state = workspace, workspace.state
+        settled = spread * w.size <= SETTLED * state[kernel.TEMPERATURE] or w.stage >= STAGE
+        lowest = LAST_TEMPERATURE * w.size
+        if settled and state[kernel.TEMPERATURE] > lowest:
+            state[kernel.TEMPERATURE] = max(0.5 * state[kernel.TEMPERATURE], lowest)
+            state[kernel.MOMENTUM] = 1.0
+            w.y[:] = w.s
+            w.stage = 0
+
+    def marginals(self, workspace: Workspace) -> Float:
+        """The mean of the factors' marginals."""
+        return workspace.p
+
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """Not known: factors tell their marginals, not what these earn inside of them."""
+        return np.nan
+
+
+def _weights(problem: Problem, flat: Flat) -> tuple[Float, Float]:
+    """``1 / L`` of every factor, ``L`` a quarter of its squared diameter; its sum by coordinate."""
+    weight = np.empty(number_of_factors(flat))
+    of_link = np.empty(problem.n_links)
+    for row in flat.groups:
+        count, size = int(row[COUNT]), int(row[SIZE])
+        if row[CODE] in (CAP, SUM):
+            k = flat.k[row[ITEM] : row[ITEM] + count]
+            fewest = np.minimum(k, size - k) if row[CODE] == SUM else k
+            squared = np.clip(2.0 * fewest, 1.0, size)
+        elif row[CODE] < TABLE:
+            squared = np.full(count, float(size))
+        else:
+            widths = [width for _, width, _ in slots_of_group(flat, row)]
+            squared = np.full(count, float(np.minimum(widths, 2).sum()))
+        weight[row[FACTOR] : row[FACTOR] + count] = 4.0 / squared
+        links = links_of_group(row)
+        of_link[links] = weight[row[FACTOR] : row[FACTOR] + count]
+    lits = flat.lits
+    own = np.where(lits < 0, ~lits, lits)
+    mass = np.bincount(own, of_link, minlength=problem.n)
+    return weight, mass.astype(np.float64, copy=False)

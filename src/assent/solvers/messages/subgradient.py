@@ -1,0 +1,202 @@
+"""Subgradient: projected subgradient dual decomposition (Komodakis et al., 2007; PSDD)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from assent.kernels.ad3.initial_multipliers import OF_SCORES
+from assent.kernels.core.factor_list import Flat, flat_of, inner_scores
+from assent.kernels.core.oracle import raise_pending
+from assent.kernels.core.questions import Work, make_questions_work
+from assent.kernels.messages import subgradient_step as kernel
+from assent.kernels.problem import Float, Problem, Scores
+from assent.solvers.base.abilities import require
+from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.settings import check_settings
+from assent.solvers.base.starting_point import initial_penalty, share_out
+from assent.solvers.messages.block_descent import KeepsBest
+
+Rule = Literal["harmonic", "root", "geometric", "polyak"]
+RULES = {
+    "harmonic": kernel.HARMONIC,
+    "root": kernel.ROOT,
+    "geometric": kernel.GEOMETRIC,
+    "polyak": kernel.POLYAK,
+}
+
+# The first step is searched by trying so many iterations with each of these fractions of the
+# scores' size (Martins et al. 2011), until halving has made things worse twice.
+TRIED_ITERATIONS = 10
+LARGEST_STEP = 4.0
+MOST_HALVINGS = 14
+
+# Rounds of Polyak's steps: the first one's length, and how much longer those after a poor one are.
+# With rounds as short as `BoxSubgradient`'s, bounds of fractional flows end twice as far away.
+FIRST_ROUND = 20
+LONGER = 1.4
+
+AGREED = "All factors agree: the relaxation is solved."
+
+
+@dataclass
+class Workspace:
+    """State of a running solve; see :mod:`assent.kernels.messages.subgradient_step`."""
+
+    flat: Flat
+    inner: Float
+    work: Work
+    s: Float  # link scores
+    z: Float  # their factors' best vertices
+    p: Float  # [n], mean of the copies
+    kept: Float  # inner value of each factor
+    total: Float  # [n], scratch
+    mean_p: Float  # [n], average of p, weighted by steps
+    best_s: Float
+    state: Float
+
+    def copy(self) -> Workspace:
+        """The same state, to be advanced on its own."""
+        return Workspace(
+            self.flat, self.inner, self.work, self.s.copy(), self.z.copy(), self.p.copy(),
+            self.kept.copy(), self.total, self.mean_p.copy(), self.best_s.copy(),
+            self.state.copy(),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Subgradient(KeepsBest):
+    """Projected subgradient dual decomposition: needs nothing but best vertices, slow to the end.
+
+    Every factor is asked for its best vertex, and pays or is paid for where it differs from the
+    others' mean.  Where all agree, the answer is proven.
+
+    Attributes:
+        step: how steps shrink: "harmonic" (``first_step / t``), "root" (``/ sqrt(t)``),
+            "geometric" (``* 0.9^t``) or "polyak", which estimates the optimum instead.
+        count: what ``t`` counts: "iterations", or "increases" of the dual value.
+        first_step: the first step; ``None`` tries some and takes the best after ten iterations.
+        lazy: whether factors whose link scores did not change keep their vertex unasked.
+        gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
+        max_iterations: stop after so many iterations.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=[1.0, 2.0, 3.0])
+        >>> rules = g.add(at.AtMostOne(x[:2])), g.add(at.AtMostOne(x[1:]))
+        >>> at.decode(g, at.Subgradient())[x].tolist()
+        [1, 0, 1]
+    """
+
+    step: Rule = "polyak"
+    count: Literal["iterations", "increases"] = "increases"
+    first_step: float | None = None
+    lazy: bool = True
+    gap_tolerance: float = 1e-6
+    residual_tolerance: float = 1e-6
+    max_iterations: int = 20_000
+
+    def __post_init__(self) -> None:
+        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        if self.step not in RULES:
+            raise ValueError(f"step is one of {', '.join(RULES)}, got {self.step!r}")
+        if self.count not in ("iterations", "increases"):
+            raise ValueError(f'count is "iterations" or "increases", got {self.count!r}')
+        if self.first_step is not None and not 0.0 < self.first_step < np.inf:
+            raise ValueError(f"first_step is a positive number or None, got {self.first_step}")
+
+    def init(
+        self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
+    ) -> Workspace:
+        """Scores shared out evenly, or what an earlier run left of them."""
+        require("Subgradient", "maximize", problem)
+        flat = flat_of(problem, "maximize")
+        s = share_out(problem, scores, None if warm_start is None else warm_start.dual)
+        state = np.zeros(kernel.STATES)
+        state[kernel.BEST] = np.inf
+        factors = int(flat.groups[:, kernel.COUNT].sum())
+        workspace = Workspace(
+            flat, inner_scores(scores), make_questions_work(flat), s, np.zeros(len(s)),
+            np.zeros(problem.n), np.zeros(factors), np.zeros(problem.n), np.zeros(problem.n),
+            s.copy(), state,
+        )  # fmt: skip
+        self._first_step(problem, scores, workspace)
+        return workspace
+
+    def _first_step(self, problem: Problem, scores: Scores, workspace: Workspace) -> None:
+        size = initial_penalty(problem, scores) / OF_SCORES
+        first = self.first_step
+        if self.step == "polyak":
+            first = 1.0
+        elif first is None:
+            first = self._search_step(problem, scores, workspace, LARGEST_STEP * size)
+        workspace.state[kernel.FIRST_STEP] = first
+
+    def _search_step(
+        self, problem: Problem, scores: Scores, workspace: Workspace, largest: float
+    ) -> float:
+        best, found, worse, calls = np.inf, largest, 0, 0.0
+        for halving in range(MOST_HALVINGS):
+            trial = workspace.copy()
+            trial.state[kernel.FIRST_STEP] = largest * 0.5**halving
+            self._run(problem, scores, trial, TRIED_ITERATIONS)
+            calls += trial.state[kernel.CALLS]
+            if trial.state[kernel.BEST] < best:
+                best, found, worse = trial.state[kernel.BEST], largest * 0.5**halving, 0
+            else:
+                worse += 1
+            if worse == 2:
+                break
+        workspace.state[kernel.CALLS] = calls
+        return found
+
+    def _run(self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int) -> None:
+        w = workspace
+        kernel.advance(
+            w.flat, w.inner, scores.theta, problem.degree, scores.constant, RULES[self.step],
+            self.count == "increases", self.lazy, iterations,
+            w.s, w.z, w.p, w.kept, w.total, w.mean_p, w.best_s, w.state, w.work,
+        )  # fmt: skip
+        raise_pending()
+
+    def advance(
+        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
+    ) -> Info:
+        """Do ``iterations`` more, fewer where all factors agree."""
+        state = workspace.state
+        if self.step == "polyak" and state[kernel.DONE] == 0.0:
+            self._run(problem, scores, workspace, 1)
+            # What the copies differ by is worth that much.
+            size = abs(state[kernel.BEST] - scores.constant)
+            margin = max(size, initial_penalty(problem, scores))
+            aim_below(state, margin, FIRST_ROUND, LONGER)
+        self._run(problem, scores, workspace, iterations)
+        spread = float(np.sqrt(state[kernel.SPREAD]))
+        agreed = spread == 0.0
+        return Info(
+            int(state[kernel.DONE]), spread, spread, finished=agreed,
+            reason=AGREED if agreed else "", calls=int(state[kernel.CALLS]),
+        )  # fmt: skip
+
+    def marginals(self, workspace: Workspace) -> Float:
+        """Where all agree, the answer; before that the average of all iterations."""
+        agreed = workspace.state[kernel.DONE] > 0.0 and workspace.state[kernel.SPREAD] == 0.0
+        return workspace.p if agreed else workspace.mean_p
+
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """Score of the average answer; it tends to the relaxation's optimum."""
+        state = workspace.state
+        if state[kernel.SPREAD] == 0.0:
+            return float(state[kernel.LAST])
+        inner = state[kernel.MEAN_INNER]
+        return float(scores.constant + scores.theta @ workspace.mean_p + inner)
+
+
+def aim_below(state: Float, margin: float, first_round: int, longer: float) -> None:
+    """Polyak's first target: so much below the dual value, for so many iterations."""
+    state[kernel.MOVE], state[kernel.TARGET] = margin, state[kernel.BEST]
+    state[kernel.ROUND] = state[kernel.LOOK] = first_round
+    state[kernel.LONGER] = longer

@@ -1,0 +1,41 @@
+"""Persistent values of binary pairwise graphs, by one flow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assent.reductions.persistent_values import Persistent
+from assent.reductions.reduction import Reduction, Step
+from assent.solvers.direct.posiform import what_is_larger
+from assent.solvers.direct.roof_duality import solve_roof
+
+# Taking persistent values loses nothing but what is rounded, relative to the scores.
+ROUNDED = 1e-9
+
+
+def find_persistent(before: Reduction) -> tuple[Step, Reduction] | None:
+    """Values that `RoofDuality` decides, and what they leave; None if there are none.
+
+    Example:
+        >>> import assent as at
+        >>> from assent.compile.compiled import graph_scores
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(4, scores=[1.0, 1.0, 1.0, -3.0])
+        >>> rule = g.add(at.Pair(x[[0, 1, 2, 2]], x[[1, 2, 0, 3]], scores=[-2.0, -2.0, -2.0, 0.5]))
+        >>> step, after = find_persistent(Reduction.of(g.compile(), graph_scores(g)))
+        >>> after.compiled.fixed.tolist()
+        [-1, -1, -1, 0]
+    """
+    problem = before.compiled.problem
+    if what_is_larger(problem):
+        return None
+    solution = solve_roof(problem, before.flat)
+    sure = np.flatnonzero(solution.x != 0.5)
+    if not len(sure):
+        return None
+    literals = before.coordinates(np.where(solution.x[sure] == 1.0, sure, ~sure))
+    step = Persistent(literals, solution.dual)
+    after = step.apply(before)
+    if after is None or after.loss - before.loss > ROUNDED * (1.0 + abs(solution.relaxed_value)):
+        return None
+    return step, after

@@ -1,0 +1,149 @@
+"""IntegerProgram: branch and bound through HiGHS."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from assent.kernels.problem import Float, Problem, Scores
+from assent.proof.proof_tree import Trusted
+from assent.solvers.base import infeasibility
+from assent.solvers.base.dual_bound import bound_at
+from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.settings import check_settings, check_time_limit
+from assent.solvers.programs.linear_program import (
+    CompactLP,
+    LpSolution,
+    SolvedRelaxation,
+    build_lp,
+    highs_status,
+    load_highs,
+    read_highs,
+    run_highs,
+    solve_lp,
+    why_it_stopped,
+)
+
+if TYPE_CHECKING:
+    from assent.compile.compiled import Compiled
+    from assent.model.graph import FactorGraph
+
+
+@dataclass
+class Workspace:
+    """The relaxation's solution for the dual point, and what the search found."""
+
+    n: int
+    program: CompactLP
+    solution: LpSolution | None = None  # of the relaxation
+    x: Float | None = None
+    searched: float = np.inf  # the search's own bound
+
+
+@dataclass(frozen=True)
+class IntegerProgram(SolvedRelaxation):
+    """Branch and bound through HiGHS: the true optimum of small problems, where AD3 leaves a gap.
+
+    First the relaxation is solved, whose multipliers are the dual point of the certificate; then
+    HiGHS searches.  ``certificate.searched`` says that the bound is the search's: a stranger can
+    recheck the answer and the relaxation's bound, not the search.  Where only the search shows
+    that nothing is possible, ``certificate.trusted`` names it.
+
+    Attributes:
+        gap_tolerance: relative gap at which an answer counts as optimal.
+        time_limit: seconds after which HiGHS stops, or None.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, scores=1.0)
+        >>> rule = g.add(at.Pair(x[[0, 1, 2]], x[[1, 2, 0]], scores=-2.0))
+        >>> at.decode(g, at.AD3()).status.name, at.decode(g, at.IntegerProgram()).status.name
+        ('RELAXED', 'OPTIMAL')
+    """
+
+    gap_tolerance: float = 1e-6
+    time_limit: float | None = None
+    residual_tolerance: float = 1e-6
+    max_iterations: int = 1  # one step does everything
+    searches = True
+
+    def __post_init__(self) -> None:
+        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        check_time_limit(self.time_limit)
+
+    def write(self, graph: FactorGraph, path: str | Path) -> None:
+        """Write the integer program to an ``.lp`` or ``.mps`` file, for any other solver.
+
+        The file maximises; constants are included, so that its optimum is the graph's.
+        """
+        from assent.solvers.programs.program_file import write_program
+
+        write_program(graph, path, integer=True)
+
+    def init(
+        self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
+    ) -> Workspace:
+        """The program; a structure without rows is refused here."""
+        return Workspace(problem.n, build_lp(problem, scores, integer=True))
+
+    def advance(
+        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+    ) -> Info:
+        """Solve the relaxation, then search; one iteration is everything."""
+        w, began = workspace, time.perf_counter()
+        w.solution = solve_lp(problem, scores, "choose", self.time_limit)
+        if w.solution.status == "interrupted":
+            raise KeyboardInterrupt
+        left = None
+        if self.time_limit is not None:
+            left = max(self.time_limit - (time.perf_counter() - began), 1e-3)
+        if w.solution.status == "infeasible":
+            ray = w.solution.ray
+            if ray is None or not infeasibility.proves(problem, ray, scores.table):
+                w.searched = -np.inf
+            return Info(1, 0.0, 0.0)
+        status = self._search(problem, scores, w, left)
+        if status == "interrupted":
+            raise KeyboardInterrupt
+        residual = 0.0 if status == "optimal" else np.inf
+        return Info(1, residual, residual, finished=True, reason=why_it_stopped(status))
+
+    def _search(
+        self, problem: Problem, scores: Scores, workspace: Workspace, limit: float | None
+    ) -> str:
+        lp = workspace.program
+        whole = np.append(np.ones(problem.n, bool), lp.rows.whole)
+        # The gap is relative to the value in HiGHS, and to 1 + |bound| here: half is enough.
+        options = {"mip_rel_gap": 0.5 * self.gap_tolerance, "time_limit": limit}
+        highs = load_highs(lp, {**options, "mip_abs_gap": 0.0}, whole)
+        run_highs(highs)
+        status = highs_status(highs)
+        columns, _ = read_highs(highs, lp)
+        if status == "infeasible":
+            workspace.searched = -np.inf
+            return status
+        if columns is not None:
+            workspace.x = np.clip(columns[: problem.n], 0.0, 1.0)
+        bound = highs.getInfo().mip_dual_bound
+        if np.isfinite(bound) and status in ("optimal", "time limit"):
+            workspace.searched = float(lp.offset - lp.scale * bound)
+        return status
+
+    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+        """The better of the search's bound and the relaxation's."""
+        if workspace.solution is None:
+            return np.inf
+        return min(workspace.searched, bound_at(problem, scores, workspace.solution.dual))
+
+    def proof(self, compiled: Compiled, workspace: Workspace) -> Trusted | None:
+        """The search's word, where nothing else shows that nothing is possible."""
+        return Trusted("HiGHS", -np.inf) if workspace.searched == -np.inf else None
+
+    def marginals(self, workspace: Workspace) -> Float:
+        """The answer found, or the relaxed one."""
+        return super().marginals(workspace) if workspace.x is None else workspace.x

@@ -1,0 +1,418 @@
+"""The linear relaxation as rows over links: the hull of every factor in its most compact form.
+
+Rows read ``lower <= A l + B w <= upper``: literals ``l`` of links (see ``Problem.all_lits``) and
+further columns ``w >= 0``.  Whatever the multipliers ``y`` of a factor's rows, the link scores
+``A' y`` give it a best value of at most ``y . upper``; so multipliers of the optimum make link
+scores whose bound is the optimum of the relaxation.
+
+    CAP, SUM   sum l <= k, sum l == k
+    ANYOF      l_j - z <= 0 for every input, z - sum l_j <= 0
+    PARITY     a chain of parities of three literals, four rows each
+    KNAPSACK   weights . l <= capacity
+    product    c > 0: w = min(u, v) = u - t, t >= u - v;  c < 0: w = t, t >= u + v - 1;  t >= 0
+    DENSE      a column per allowed joint state, a row per slot and state
+    POTTS      products if all scores have one sign, else the rows of the full hull
+    structures see :mod:`assent.solvers.programs.structure_rows`
+
+A product of two literals (a pair, a common state of POTTS) takes one row and one column ``t`` of
+cost ``|c|``; for ``c > 0`` the literal ``u`` earns ``c`` itself, and its link gives that back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.kernels.problem import (
+    ANYOF,
+    DENSE,
+    KNAPSACK,
+    PARITY,
+    SUM,
+    Float,
+    Int64,
+    Problem,
+    Scores,
+)
+
+# Even parity of three literals: signs and right-hand sides of the four facets.
+PARITY_SIGNS = np.array([[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0], [1.0, 1.0, 1.0]])
+PARITY_UPPER = np.array([0.0, 0.0, 0.0, 2.0])
+
+
+class Rows(NamedTuple):
+    """All rows as triplets: over links (``row, link, entry``) and over the further columns.
+
+    Attributes:
+        lower, upper: ``[R]`` limits of the rows.
+        limit: ``[R]`` what no optimal multiplier exceeds; infinite where that is unknown.
+        cost: ``[C]`` of the further columns, to be minimised.
+        earned_link, earned: scores that literals of links earn besides the model's.
+        constant: score that is earned in any case.
+        whole: ``[C]`` which of the further columns an integer program needs whole.
+        priced: structures whose columns are still to be generated.
+        products: the products among the further columns.
+        entry_column: ``[entries]`` the column of every entry of a DENSE table, -1 where none is.
+    """
+
+    row: Int64
+    link: Int64
+    entry: Float
+    column_row: Int64
+    column: Int64
+    column_entry: Float
+    lower: Float
+    upper: Float
+    limit: Float
+    cost: Float
+    earned_link: Int64
+    earned: Float
+    constant: float
+    whole: NDArray[np.bool_]
+    priced: tuple[Priced, ...]
+    products: Products
+    entry_column: Int64
+
+
+class Products(NamedTuple):
+    """Products ``w`` of two literals: a column ``t``, or ``u - t`` for those that gain.
+
+    Attributes:
+        place: ``[E]`` pair ``p``, or ``P + j`` for entry ``j`` of the tables' scores.
+        links: ``[E, 2]`` the links of ``u`` and ``v``; ``opposite``: whether they are negated.
+        column: ``[E]`` the column ``t``.
+        gains: ``[E]`` whether ``w = u - t``.
+    """
+
+    place: Int64
+    links: Int64
+    opposite: NDArray[np.bool_]
+    column: Int64
+    gains: NDArray[np.bool_]
+
+
+class Priced(NamedTuple):
+    """A group of structures as columns, one per vertex: their rows.
+
+    ``links[m, links]`` are the rows of the coordinates, ``convexity[m]`` those that say "one vertex
+    each"; ``table`` is the group's number among the problem's tables.
+    """
+
+    table: int
+    links: Int64
+    convexity: Int64
+
+
+@dataclass(frozen=True)
+class State:
+    """Indicators of states: ``links`` whose literals they are, or the ``opposite`` of."""
+
+    links: Int64
+    opposite: NDArray[np.bool_] | bool = False
+
+    def __getitem__(self, chosen: Any) -> State:
+        if isinstance(self.opposite, bool):
+            return State(self.links[chosen], self.opposite)
+        opposite = np.broadcast_to(self.opposite, self.links.shape)
+        return State(self.links[chosen], opposite[chosen])
+
+
+class RowBuilder:
+    """Collects rows, columns and entries; arguments of one call broadcast together."""
+
+    def __init__(self) -> None:
+        self.n_rows = self.n_columns = 0
+        self._limits: list[tuple[Float, ...]] = []
+        self._cost: list[Float] = []
+        self._whole: list[NDArray[np.bool_]] = []
+        self.priced: list[Priced] = []
+        self._entries: list[tuple[NDArray, ...]] = []
+        self._column_entries: list[tuple[NDArray, ...]] = []
+        self._shifts: list[tuple[NDArray, ...]] = []
+        self._earned: list[tuple[NDArray, ...]] = []
+        self._products: list[tuple[NDArray, ...]] = []
+        self._entry_columns: list[tuple[NDArray, ...]] = []
+        self._constant = 0.0
+
+    def rows(self, upper: Float, lower: Any = -np.inf, limit: Any = np.inf) -> Int64:
+        """New rows, one per element of ``upper``: their numbers, in its shape."""
+        self._limits.append(_flat(lower, upper, limit))
+        self.n_rows += upper.size
+        return np.arange(self.n_rows - upper.size, self.n_rows).reshape(upper.shape)
+
+    def columns(self, cost: Float, whole: bool = False) -> Int64:
+        """New non-negative columns, one per element of ``cost``: their numbers, in its shape."""
+        self._cost.append(cost.ravel())
+        self._whole.append(np.full(cost.size, whole))
+        self.n_columns += cost.size
+        return np.arange(self.n_columns - cost.size, self.n_columns).reshape(cost.shape)
+
+    def put(self, rows: Int64, state: State, entry: Any) -> None:
+        """Entries of states; of the opposite of a literal ``l``, which is ``1 - l``."""
+        if state.opposite is False:
+            self._entries.append(_flat(rows, state.links, entry))
+            return
+        sign = np.where(state.opposite, -1.0, 1.0)
+        self._entries.append(_flat(rows, state.links, entry * sign))
+        if np.any(state.opposite):
+            self._shifts.append(_flat(rows, entry * (sign < 0)))
+
+    def put_column(self, rows: Int64, columns: Int64, entry: Any) -> None:
+        """Entries of further columns."""
+        self._column_entries.append(_flat(rows, columns, entry))
+
+    def earn(self, state: State, amount: Float) -> None:
+        """Scores for states being true."""
+        self._earned.append(_flat(state.links, np.where(state.opposite, -amount, amount)))
+        self._constant += float(amount[np.broadcast_to(state.opposite, amount.shape)].sum())
+
+    def product(self, place: Int64, u: State, v: State, columns: Int64, gains: bool) -> None:
+        """Where the products of two states are to be found: ``columns``, or ``u - columns``."""
+        opposite = [np.broadcast_to(s.opposite, s.links.shape) for s in (u, v)]
+        self._products.append(_flat(place, u.links, v.links, *opposite, columns, gains))
+
+    def entries(self, place: Int64, columns: Int64) -> None:
+        """The columns of entries of tables."""
+        self._entry_columns.append(_flat(place, columns))
+
+    def finish(self, n_entries: int) -> Rows:
+        """Everything collected."""
+        index, number = np.zeros(0, np.int64), np.zeros(0)
+        row, link, entry = _joined((index, index, number), self._entries)
+        column_row, column, column_entry = _joined((index, index, number), self._column_entries)
+        lower, upper, limit = _joined((number, number, number), self._limits)
+        shift_row, shift = _joined((index, number), self._shifts)
+        moved = np.bincount(shift_row, shift, minlength=self.n_rows)
+        earned_link, earned = _joined((index, number), self._earned)
+        (cost,) = _joined((number,), [(part,) for part in self._cost])
+        (whole,) = _joined((np.zeros(0, bool),), [(part,) for part in self._whole])
+        return Rows(
+            row, link, entry, column_row, column, column_entry, lower - moved, upper - moved,
+            limit, cost, earned_link, earned, self._constant, whole, tuple(self.priced),
+            self._all_products(), self._columns_of_entries(n_entries),
+        )  # fmt: skip
+
+    def _all_products(self) -> Products:
+        index, truth = np.zeros(0, np.int64), np.zeros(0, bool)
+        place, u, v, not_u, not_v, column, gains = _joined(
+            (index, index, index, truth, truth, index, truth), self._products
+        )
+        return Products(
+            place, np.stack([u, v], axis=1), np.stack([not_u, not_v], axis=1), column, gains
+        )
+
+    def _columns_of_entries(self, n_entries: int) -> Int64:
+        index = np.zeros(0, np.int64)
+        place, column = _joined((index, index), self._entry_columns)
+        out = np.full(n_entries, -1)
+        out[place] = column
+        return out
+
+
+def relaxation_rows(problem: Problem, scores: Scores, integer: bool = False) -> Rows:
+    """Rows of all factors: pairs, logic factors, tables, structures.
+
+    For an ``integer`` program they need to be right at whole points only.
+
+    Example:
+        >>> from assent.kernels.problem import make_problem
+        >>> problem = make_problem(3, np.array([[0, 1], [1, 2]], np.int32), [])
+        >>> relaxation_rows(problem, Scores(np.zeros(3), np.array([1.0, -1.0]))).upper
+        array([0., 1.])
+    """
+    builder = RowBuilder()
+    ends = np.arange(2 * problem.n_pairs).reshape(-1, 2)
+    pairs = np.arange(problem.n_pairs)
+    add_products(builder, State(ends[:, 0]), State(ends[:, 1]), scores.pair, pairs)
+    _add_logic(builder, problem, first_link=2 * problem.n_pairs)
+    first_link = 2 * problem.n_pairs + len(problem.lits)
+    _add_tables(builder, problem, scores.table, first_link)
+    if problem.models:
+        from assent.solvers.programs.structure_rows import add_structures
+
+        add_structures(builder, problem, scores.table, first_link, integer)
+    return builder.finish(len(scores.table))
+
+
+def add_products(builder: RowBuilder, u: State, v: State, c: Float, place: Int64) -> None:
+    """Rows of ``c * u * v``, element by element; ``-inf`` forbids both, 0 needs nothing.
+
+    ``place`` says which scores they are, as in `Products`.
+    """
+    gain, loss, never = map(np.nonzero, (c > 0, (c < 0) & np.isfinite(c), np.isneginf(c)))
+    rows = builder.rows(np.zeros(len(gain[0])), limit=c[gain])
+    builder.put(rows, u[gain], 1.0)
+    builder.put(rows, v[gain], -1.0)
+    columns = builder.columns(c[gain])
+    builder.put_column(rows, columns, -1.0)
+    builder.product(place[gain], u[gain], v[gain], columns, gains=True)
+    builder.earn(u[gain], c[gain])
+    for chosen, limit in ((loss, -c[loss]), (never, np.inf)):
+        rows = builder.rows(np.ones(len(chosen[0])), limit=limit)
+        builder.put(rows, u[chosen], 1.0)
+        builder.put(rows, v[chosen], 1.0)
+        if chosen is loss:
+            columns = builder.columns(-c[loss])
+            builder.put_column(rows, columns, -1.0)
+            builder.product(place[loss], u[loss], v[loss], columns, gains=False)
+
+
+def _add_logic(builder: RowBuilder, problem: Problem, first_link: int) -> None:
+    first_weight = len(problem.lits) - len(problem.weights)
+    first_capacity = problem.n_logic - len(problem.capacity)
+    for g, kind in enumerate(problem.group_kind):
+        m, size = int(problem.group_count[g]), int(problem.group_size[g])
+        first, factor = int(problem.group_link[g]), int(problem.group_factor[g])
+        links = State(first_link + first + np.arange(m * size).reshape(size, m))
+        if kind == ANYOF:
+            _add_anyof(builder, links)
+        elif kind == PARITY:
+            _add_parity(builder, links)
+        elif kind == KNAPSACK:
+            weights = problem.weights[first - first_weight :][: m * size].reshape(size, m)
+            capacity = problem.capacity[factor - first_capacity :][:m]
+            builder.put(builder.rows(capacity), links, weights)
+        else:
+            k = problem.k[factor : factor + m].astype(float)
+            builder.put(builder.rows(k, lower=k if kind == SUM else -np.inf), links, 1.0)
+
+
+def _add_anyof(builder: RowBuilder, literals: State) -> None:
+    """Row of an input: it implies the output.  Row of the output: it implies some input."""
+    rows = builder.rows(np.zeros(literals.links.shape))
+    inputs, output = literals[:-1], literals[-1]
+    builder.put(rows[:-1], inputs, 1.0)
+    builder.put(rows[:-1], output, -1.0)
+    builder.put(rows[-1], inputs, -1.0)
+    builder.put(rows[-1], output, 1.0)
+
+
+def _add_parity(builder: RowBuilder, literals: State) -> None:
+    """Running parities ``p``: each literal changes the one before it into the one after it.
+
+    The triples share one binary column with the next, so the hulls of the triples together are
+    the hull of the whole.
+    """
+    size, m = literals.links.shape
+    if size < 3:  # a single literal is false, two are equal
+        rows = builder.rows(np.zeros(m), lower=0.0)
+        for literal, sign in zip(range(size), (1.0, -1.0), strict=False):
+            builder.put(rows, literals[literal], sign)
+        return
+    p = builder.columns(np.zeros((size - 3, 1, m)))
+    upper = np.broadcast_to(PARITY_UPPER[:, None], (size - 2, 4, m))
+    rows = builder.rows(upper)
+    before, own, after = PARITY_SIGNS.T[:, :, None]
+    builder.put(rows[0], literals[0], before)
+    builder.put_column(rows[1:], p, before)
+    builder.put(rows, literals[1:-1, None], own)
+    builder.put_column(rows[:-1], p, after)
+    builder.put(rows[-1], literals[-1], after)
+
+
+def _add_tables(builder: RowBuilder, problem: Problem, scores: Float, first_link: int) -> None:
+    tables = problem.written
+    for t, kind in enumerate(tables.kind):
+        slots = slice(tables.slot[t], tables.slot[t + 1])
+        shape, first = tables.states[slots].tolist(), tables.first[slots].tolist()
+        m = int(tables.factor[t + 1] - tables.factor[t])
+        links = first_link + np.arange(tables.link[t], tables.link[t + 1]).reshape(m, -1)
+        states = _slot_states(links, shape, first)
+        group_scores = scores[tables.entry[t] : tables.entry[t + 1]]
+        place = np.arange(tables.entry[t], tables.entry[t + 1])
+        if kind == DENSE:
+            shape = [m, *shape]
+            _add_dense(builder, states, group_scores.reshape(shape), place.reshape(shape))
+        else:
+            place = problem.n_pairs + place.reshape(m, -1)
+            _add_potts(builder, states[0], states[1], group_scores.reshape(m, -1), place)
+
+
+def _slot_states(links: Int64, shape: list[int], first: list[int]) -> list[State]:
+    """``[m, K]`` states of every slot; state 0 of a binary slot is the opposite of state 1."""
+    states, position = [], 0
+    for k, lowest in zip(shape, first, strict=True):
+        own = links[:, position + np.maximum(np.arange(k) - lowest, 0)]
+        states.append(State(own, np.broadcast_to(np.arange(k) < lowest, own.shape)))
+        position += k - lowest
+    return states
+
+
+def _add_dense(builder: RowBuilder, states: list[State], scores: Float, place: Int64) -> None:
+    """Marginals of the allowed joint states are the slots' states.
+
+    The states of a variable sum to one by a factor of its own, so of all slots but the first a
+    state goes without a row.
+    """
+    allowed = np.nonzero(scores > -np.inf)
+    columns = builder.columns(-scores[allowed])
+    builder.entries(place[allowed], columns)
+    factor, joint = allowed[0], allowed[1:]
+    for slot, (state, own) in enumerate(zip(states, joint, strict=True)):
+        left_out = min(slot, 1)
+        rows = builder.rows(np.zeros(state[:, left_out:].links.shape), lower=0.0)
+        builder.put(rows, state[:, left_out:], -1.0)
+        kept = own >= left_out
+        builder.put_column(rows[factor[kept], own[kept] - left_out], columns[kept], 1.0)
+
+
+def _add_potts(builder: RowBuilder, u: State, v: State, scores: Float, place: Int64) -> None:
+    """Common states of two slots.
+
+    If no score is negative ``min(u_k, v_k)`` for all states at once can be reached, if none is
+    positive ``max(0, u_k + v_k - 1)`` can: then the states are products on their own.  With both
+    signs the hull is ``0 <= w_k <= min(u_k, v_k), u_k + v_k - w_k + sum_{j != k} w_j <= 1``; the
+    second row matters for losses and the sum of gains ``G`` in it only.  For, at an optimum,
+
+    1. one loss at most is positive, as ``u_j + v_j + u_k + v_k + 2 G <= 2`` for any two;
+    2. either all gains are at ``min(u_k, v_k)`` or, for some loss, ``G >= 1 - u_k - v_k``: below
+       that gains are free.  Both imply the rows of gains, and of states without a score.
+    """
+    mixed = (scores > 0).any(axis=1) & (scores < 0).any(axis=1)
+    add_products(builder, u[~mixed], v[~mixed], scores[~mixed], place[~mixed])
+    u, v, scores, place = u[mixed], v[mixed], scores[mixed], place[mixed]
+    gain, loss = np.nonzero(scores > 0), np.nonzero(scores < 0)
+    w = np.full(scores.shape, -1)
+    w[gain] = builder.columns(-scores[gain])
+    builder.product(place[gain], u[gain], v[gain], w[gain], gains=False)
+    for state in (u, v):
+        rows = builder.rows(np.zeros(len(gain[0])))
+        builder.put_column(rows, w[gain], 1.0)
+        builder.put(rows, state[gain], -1.0)
+    rows = builder.rows(np.ones(len(loss[0])))
+    builder.put(rows, u[loss], 1.0)
+    builder.put(rows, v[loss], 1.0)
+    soft = scores[loss] > -np.inf
+    columns = builder.columns(-scores[loss][soft])
+    builder.put_column(rows[soft], columns, -1.0)
+    builder.product(place[loss][soft], u[loss][soft], v[loss][soft], columns, gains=False)
+    beside = w[loss[0]]  # the gains of a loss's factor
+    at, _ = np.nonzero(beside >= 0)
+    builder.put_column(rows[at], beside[beside >= 0], 1.0)
+
+
+def _flat(*arrays: Any) -> tuple[NDArray, ...]:
+    """Arrays broadcast together and flattened."""
+    shape = np.broadcast(*arrays).shape
+    return tuple(_spread(array, shape).ravel() for array in arrays)
+
+
+def _spread(array: Any, shape: tuple[int, ...]) -> NDArray:
+    """An array of the shape, itself where it has it; quicker than a view of a number."""
+    own = np.asarray(array)
+    if own.shape == shape:
+        return own
+    out = np.empty(shape, own.dtype)
+    out[...] = own
+    return out
+
+
+def _joined(empty: tuple[NDArray, ...], parts: list[tuple[NDArray, ...]]) -> list[NDArray]:
+    """The first arrays of all parts joined, the second ones, …; typed as ``empty``."""
+    return [
+        np.concatenate([none, *(part[i] for part in parts)]).astype(none.dtype, copy=False)
+        for i, none in enumerate(empty)
+    ]

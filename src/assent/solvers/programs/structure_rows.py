@@ -1,0 +1,148 @@
+"""Structures as rows of a linear program.
+
+Every state that a slot can be in is a column, one of each slot is 1, and those with a literal are
+tied to it.  What makes them a vertex of the structure is said by further rows:
+
+    trees, chains       a column per pair of states of every edge; limits and scores per count make
+                        the hull larger, and one whole column per number of visits makes the rows
+                        right at whole points
+    dependency trees    flows from the root, the items of a chart; see ``sentence_rows``
+    head automata       a path from each modifier to the next
+    Matching, Cut       sums of rows and columns, pairs of states of every edge; ``network_rows``
+    soft agreement      a column for what is paid
+    soft outputs, counts, Cardinality    for integer programs only: right at whole points
+    all others          a column per vertex, generated while solving; see ``column_generation``
+
+An integer program cannot generate its columns, and so has none of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from assent.errors import ModelError
+from assent.factors.arborescence import Arborescence
+from assent.factors.cardinality import Cardinality
+from assent.factors.cut import Cut
+from assent.factors.forest import Forest
+from assent.factors.grandparent_automaton import GrandparentAutomaton
+from assent.factors.head_automaton import HeadAutomaton
+from assent.factors.matching import Matching
+from assent.factors.projective_tree import ProjectiveTree
+from assent.factors.soft_forms import AgreeSoft, CountedSoft, MatrixSoft, OutputSoft
+from assent.factors.structure import Structure
+from assent.kernels.problem import Float, Int64, Model, Problem
+from assent.solvers.programs.network_rows import (
+    add_agreement,
+    add_cut,
+    add_matching,
+    add_matrix,
+    add_soft_output,
+)
+from assent.solvers.programs.place_rows import add_edge, add_places, put_known
+from assent.solvers.programs.relaxation_rows import Priced, RowBuilder, State
+from assent.solvers.programs.sentence_rows import add_arborescence, add_automaton, add_projective
+
+Add = Callable[[RowBuilder, Model, Int64, Float], None]
+
+
+def add_structures(
+    builder: RowBuilder, problem: Problem, scores: Float, first_link: int, integer: bool
+) -> None:
+    """Rows of all structures; those to be priced are listed in ``builder.priced``."""
+    tables = problem.tables
+    written = len(tables.kind) - len(problem.models)
+    for number, model in enumerate(problem.models):
+        t = written + number
+        m = int(tables.factor[t + 1] - tables.factor[t])
+        links = first_link + np.arange(tables.link[t], tables.link[t + 1]).reshape(m, -1)
+        inner = scores[tables.entry[t] : tables.entry[t + 1]].reshape(m, -1)
+        add = formulation(model.structure, integer)
+        if add is not None:
+            add(builder, model, links, inner)
+        elif integer:
+            raise ModelError(
+                f"IntegerProgram has no rows for {model.structure.kind}; LinearProgram() and "
+                "AD3() take it as it is"
+            )
+        else:
+            rows = builder.rows(np.zeros(links.shape), lower=0.0)
+            builder.put(rows, State(links), -1.0)
+            builder.priced.append(Priced(t, rows, builder.rows(np.ones(m), lower=1.0)))
+
+
+def formulation(structure: Structure, integer: bool) -> Add | None:
+    """What writes the rows of a structure, if it has any."""
+    if isinstance(structure, Forest):
+        return _add_forest if integer or max(structure.counted) < 0 else None
+    ways = {**EXACT, **AT_WHOLE_POINTS} if integer else EXACT
+    return next((add for kind, add in ways.items() if isinstance(structure, kind)), None)
+
+
+def _add_forest(builder: RowBuilder, model: Model, links: Int64, inner: Float) -> None:
+    structure, start = model.structure, model.structure.start
+    tables = _tables(structure, inner)
+    own = np.zeros((len(links), int(start[-1])))
+    for slot, (table, parent) in enumerate(zip(tables, structure.parents, strict=True)):
+        if parent < 0:
+            own[:, start[slot] : start[slot + 1]] = table[:, :, 0]
+    columns = add_places(builder, model, links, own)
+    for slot, (table, parent) in enumerate(zip(tables, structure.parents, strict=True)):
+        if parent >= 0:
+            above = columns[:, start[parent] : start[parent + 1]]
+            add_edge(builder, columns[:, start[slot] : start[slot + 1]], above, table)
+    if max(structure.counted) >= 0:
+        seen = [start[i] + state for i, state in enumerate(structure.counted) if state >= 0]
+        rows = _add_counts(builder, inner[:, -len(structure._counts) :], 0)
+        put_known(builder, rows[:, None], columns[:, seen], 1.0)
+
+
+def _tables(structure: Forest, inner: Float) -> list[Float]:
+    """One ``[m, K, K of the parent]`` per slot."""
+    tables, at = [], 0
+    for k, top in structure._table_shapes():
+        tables.append(inner[:, at : at + k * top].reshape(len(inner), k, top))
+        at += k * top
+    return tables
+
+
+def _add_counts(builder: RowBuilder, scores: Float, already: int) -> Int64:
+    """One whole column per number; returns the rows ``[m]`` that what is counted goes into.
+
+    ``already`` is how many are counted before any.
+    """
+    m, numbers = scores.shape
+    allowed = np.isfinite(scores)
+    columns = builder.columns(np.where(allowed, -scores, 0.0), whole=True)
+    builder.put_column(builder.rows(np.ones(m), lower=1.0)[:, None], columns, 1.0)
+    builder.put_column(builder.rows(np.zeros(int((~allowed).sum()))), columns[~allowed], 1.0)
+    rows = builder.rows(np.full(m, -float(already)), lower=-float(already))
+    builder.put_column(rows[:, None], columns, -np.arange(numbers, dtype=float))
+    return rows
+
+
+def _add_cardinality(builder: RowBuilder, model: Model, links: Int64, inner: Float) -> None:
+    true = np.arange(1, len(model.base), 2)
+    forced = ~np.isin(true, model.place) & np.isinf(model.base[true - 1])
+    rows = _add_counts(builder, inner, int(forced.sum()))
+    builder.put(rows[:, None], State(links), 1.0)
+
+
+# Rows of the hull, for linear programs too.
+EXACT: dict[type[Structure], Add] = {
+    Arborescence: add_arborescence,
+    ProjectiveTree: add_projective,
+    HeadAutomaton: add_automaton,
+    GrandparentAutomaton: add_automaton,
+    Matching: add_matching,
+    Cut: add_cut,
+    MatrixSoft: add_matrix,  # a kind of AgreeSoft
+    AgreeSoft: add_agreement,
+}
+AT_WHOLE_POINTS: dict[type[Structure], Add] = {
+    Cardinality: _add_cardinality,
+    CountedSoft: _add_cardinality,
+    OutputSoft: add_soft_output,
+}

@@ -1,0 +1,310 @@
+"""Branch and bound: cases of a graph, bounded one by one, until none can hold a better answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assent.compile.closure import Closure
+from assent.compile.compiled import Compiled, GraphScores
+from assent.errors import ModelError
+from assent.kernels.problem import Float
+from assent.proof.field_checks import Known
+from assent.proof.proof_tree import Fixed, Refuted, Trusted
+from assent.solvers.programs.trusted_core import search_core
+from assent.solvers.search.incumbent import Incumbent
+from assent.solvers.search.search_node import Case, Start, bound_case
+from assent.solvers.search.search_tree import Node, Tree
+from assent.trace import Progress, Trace
+
+if TYPE_CHECKING:
+    from assent.solvers.search.branch_and_bound import BranchAndBound
+
+# Values fixed by a dual point are worth compiling anew from this share of the coordinates on.
+WORTH_COMPILING = 0.2
+# Problems of more links are not bounded by the second solver, which writes out rows.
+SECOND_LINKS = 60_000
+# The second solver has all cases if it leaves no more than this share of the first one's gap.
+BETTER = 0.7
+# What is undecided is given to another solver after so many nodes and seconds, and again after
+# twice as many nodes: a proof of our own can be rechecked, and is often quick.
+CORE_AFTER = 20
+CORE_SECONDS = 1.0
+# Marginals this close to a whole number are no less disputed than that.
+DECIDED = 0.02
+# Roundings after the first nodes are tried at every so many.
+ROUNDED_NODES, ROUND_EVERY = 50, 10
+
+
+class Search:
+    """One search in progress."""
+
+    def __init__(
+        self,
+        settings: BranchAndBound,
+        compiled: Compiled,
+        scores: GraphScores,
+        started: float,
+        deadline: float,
+        report: Callable[[Progress], Any],
+        seed: int,
+        start: Start | None,
+        closure: Closure | None = None,
+        known: Known | None = None,
+    ) -> None:
+        self.settings, self.compiled, self.scores = settings, compiled, scores
+        self.started, self.deadline, self.report = started, deadline, report
+        self.closure = closure or Closure(compiled)
+        self.incumbent = Incumbent(compiled, scores, seed)
+        given = compiled.fixed if known is None else known  # what is searched
+        self.tree = Tree(Node((), given, np.inf, start, None))
+        self.trace = Trace()
+        self.nodes = 0
+        self.iterations = 0
+        self.root: Case | None = None
+        self.solver = settings.solver
+        self.core_at = CORE_AFTER
+        self.core_bound = np.inf  # what another solver says of all that is left
+        self.core_proof: Any = None
+        self.called_off = False
+
+    # ------------------------------------------------------------ where it stands
+
+    @property
+    def bound(self) -> float:
+        """No assignment is worth more."""
+        return max(min(self._tree_bound, self.core_bound), self.incumbent.value)
+
+    @property
+    def _tree_bound(self) -> float:
+        return max(self.tree.open_bound, self.tree.closed_bound)
+
+    @property
+    def tolerance(self) -> float:
+        """Half the gap that counts as closed, as it is relative to the bound there."""
+        value = self.incumbent.value
+        return 0.5 * self.settings.gap_tolerance * (1.0 + abs(value)) if np.isfinite(value) else 0.0
+
+    @property
+    def cutoff(self) -> float:
+        """Cases bounded by this need not be looked into."""
+        return self.incumbent.value + self.tolerance
+
+    def proof(self) -> Any:
+        """The proof of the bound."""
+        return self.core_proof if self.core_bound < self._tree_bound else self.tree.proof()
+
+    def finished(self) -> bool:
+        """Whether no open case can hold a better answer."""
+        return min(self.tree.open_bound, self.core_bound) <= self.cutoff
+
+    # ------------------------------------------------------------ the loop
+
+    def run(self) -> None:
+        """Look into open cases until none is left or a limit is reached."""
+        node: Node | None = None
+        try:
+            while len(self.tree) and not self.finished() and not self._over():
+                node = self.tree.take()
+                while node is not None and not self._over():
+                    node = self._look_into(node)
+                    if self._core_is_due() and self._core_decides():
+                        break
+                if node is not None:
+                    self.tree.add(node)
+                    node = None
+        except BaseException:
+            self.tree.recount()
+            raise
+
+    def _over(self) -> bool:
+        out_of_time = time.perf_counter() >= self.deadline and self.nodes > 0
+        return out_of_time or self.nodes >= self.settings.max_nodes or self.called_off
+
+    def _look_into(self, node: Node) -> Node | None:
+        """Close a case, or distinguish cases of it; returns the one to go on with."""
+        if node.bound <= self.cutoff and node.fallback is not None:
+            self.tree.close(node, node.fallback, node.bound)
+            return None
+        known = self.closure.extend(node.known, node.literals)
+        self.nodes += 1
+        start = node.start
+        while known is not None:
+            case = Case(self.closure.compile(known), self.scores)
+            first = self.root is None
+            try:
+                self._bound(case, node, start, first)
+            finally:  # an interrupt leaves the bound so far
+                self._note(node, case)
+            self._show(case)
+            if self._is_closed(node, case):
+                return None
+            losses = case.losses()
+            more = self._fix(node, case, losses)
+            if more is not None and self._few(known, more, case):
+                return self._branch(node, case, losses, more)
+            known, start = more, case.start()
+        self.tree.close(node, Refuted(), -np.inf)
+        return None
+
+    def _bound(self, case: Case, node: Node, start: Start | None, first: bool) -> None:
+        bound_case(case, self.solver, start, self.cutoff, self.deadline, self._look_at, first)
+        self._round(case, node)
+        if first:
+            self._bound_again(case)
+
+    def _note(self, node: Node, case: Case) -> None:
+        """Keep what is known of a case."""
+        if case.dual is None or case.marginals is None:
+            return
+        self.root = self.root or case
+        if case.bound <= node.bound:
+            node.fallback, node.bound = case.leaf(), case.bound
+
+    def _bound_again(self, case: Case) -> None:
+        """Let the second solver bound the root; if it is clearly better, it has the cases too."""
+        second, first = self.settings.second, case.bound
+        if second is None or case.impossible or first <= self.cutoff or self._over():
+            return
+        if case.problem.n_links > SECOND_LINKS:
+            return
+        halfway = 0.5 * (self.deadline + time.perf_counter())
+        try:
+            bound_case(case, second, None, self.cutoff, halfway, self._look_at, True)
+        except ModelError:  # it has no way to state the model
+            return
+        if case.bound <= self.cutoff or case.bound - self.cutoff < BETTER * (first - self.cutoff):
+            self.solver = second
+        self._round(case, self.tree.root)
+
+    def _few(self, known: Known, more: Known, case: Case) -> bool:
+        """Whether too few values were fixed to look at the case again."""
+        fixed = int(((more != -1) & (known == -1)).sum())
+        return fixed < max(1.0, WORTH_COMPILING * case.problem.n) or self._over()
+
+    def _look_at(self, case: Case) -> float:
+        """Between iterations: the marginals may be an answer as they are."""
+        self.incumbent.offer_marginals(case)
+        return self.cutoff
+
+    def _round(self, case: Case, node: Node) -> None:
+        first = node.depth == 0
+        due = first or self.nodes <= ROUNDED_NODES or self.nodes % ROUND_EVERY == 0
+        if due and case.bound > self.cutoff:
+            self.incumbent.round(case, thorough=first and time.perf_counter() < self.deadline)
+
+    def _show(self, case: Case) -> None:
+        """Report where the search stands."""
+        bound = max(self.bound, case.bound) if len(self.trace) else case.bound
+        step = Progress(
+            iteration=self.nodes,
+            seconds=time.perf_counter() - self.started,
+            bound=case.bound,
+            best_bound=max(bound, self.incumbent.value),
+            value=self.incumbent.value,
+            primal_residual=np.nan,
+            dual_residual=np.nan,
+            penalty=case.penalty,
+        )
+        self.trace.reports.append(step)
+        self.called_off = self.report(step) is True
+
+    # ------------------------------------------------------------ ends of a case
+
+    def _is_closed(self, node: Node, case: Case) -> bool:
+        if case.bound <= self.cutoff or case.impossible:
+            self.tree.close(node, case.leaf(), case.bound)
+            return True
+        if case.problem.n_links:
+            return False
+        # All is decided, and it was no answer: some structure cannot be.
+        self.tree.close(node, case.leaf(), -np.inf)
+        return True
+
+    def _core_is_due(self) -> bool:
+        return self.nodes >= self.core_at and time.perf_counter() - self.started >= CORE_SECONDS
+
+    def _core_decides(self) -> bool:
+        """Ask another solver about all that is left at the root; whether that ends the search.
+
+        It may take as long as everything so far, and is asked again after twice as many nodes.
+        """
+        self.core_at = 2 * self.nodes
+        root = self.root
+        if root is None or root.impossible or root.problem.n_links > self.settings.core:
+            return False
+        literals, worst = self._literals(root, root.losses())
+        known = self.closure.extend(root.known, literals)
+        if known is None:
+            return False
+        case = Case(self.closure.compile(known), self.scores)
+        now = time.perf_counter()
+        limit = min(self.deadline - now, max(1.0, now - self.started))
+        found = search_core(case.problem, case.scores, limit, 0.5 * self.settings.gap_tolerance)
+        if found is None:
+            self.core_at = self.settings.max_nodes
+            return False
+        if found.assignment is not None:
+            self.incumbent.offer(case, found.assignment)
+        bound = max(found.bound, worst)
+        if bound < self.core_bound:
+            word = Trusted("HiGHS", found.bound)
+            self.core_proof = Fixed(root.leaf(), literals, word) if literals else word
+            self.core_bound = bound
+        return self.finished()
+
+    # ------------------------------------------------------------ cases of a case
+
+    def _fix(self, node: Node, case: Case, losses: Float | None) -> Known | None:
+        """What is known once all values are fixed whose opposite is no better than the answer."""
+        literals, worst = self._literals(case, losses)
+        if not literals:
+            return case.known
+        self.tree.closed_bound = max(self.tree.closed_bound, worst)
+        node.fixed.append((case.leaf(), literals))
+        return self.closure.extend(case.known, literals)
+
+    def _literals(self, case: Case, losses: Float | None) -> tuple[tuple[int, ...], float]:
+        """Literals whose opposite is no better than the answer, and the largest such bound."""
+        if losses is None or self.incumbent.value == -np.inf:
+            return (), -np.inf
+        rest = case.bound - losses
+        no = rest <= self.cutoff
+        column, value = np.nonzero(no)
+        coordinate = case.compiled.free[column]
+        literals = np.where(value == 0, coordinate, ~coordinate)
+        return tuple(literals.tolist()), float(rest[no].max(initial=-np.inf))
+
+    def _branch(self, node: Node, case: Case, losses: Float | None, known: Known) -> Node:
+        """Two cases by the value of one coordinate; the likelier one is next."""
+        assert case.marginals is not None
+        column = choose(case, losses, known)
+        place = int(case.compiled.free[column])
+        start, leaf = case.start(), case.leaf()
+        lost = np.zeros(2) if losses is None else losses[column]
+        children = tuple(
+            Node((code,), known, case.bound - float(loss), start, leaf, node.depth + 1)
+            for code, loss in ((~place, lost[0]), (place, lost[1]))
+        )
+        node.branch(children)
+        preferred = int(case.marginals[column] > 0.5)
+        self.tree.add(children[1 - preferred])
+        return children[preferred]
+
+
+def choose(case: Case, losses: Float | None, known: Known) -> int:
+    """The column to branch on: disputed, and costly either way."""
+    assert case.marginals is not None
+    open_ = known[case.compiled.free] == -1
+    dispute = np.minimum(case.marginals, 1.0 - case.marginals)
+    if losses is None:
+        weight = dispute * np.maximum(case.problem.degree, 1)
+    else:
+        low = np.minimum(losses.min(axis=1), 1e300)
+        scale = float(low[open_].max(initial=0.0)) or 1.0
+        weight = np.maximum(low / scale, 1e-3) * np.maximum(dispute, DECIDED)
+    weight = np.where(open_ & (case.problem.degree > 0), weight, -1.0)
+    return int(weight.argmax())

@@ -1,0 +1,363 @@
+"""One depth-first search in progress: calls of the compiled loop, its bound, answer and proof."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled, GraphScores
+from assent.kernels.direct.table_scopes import WRITTEN
+from assent.kernels.problem import DualPoint, Float, Scores
+from assent.kernels.search import depth_first_search as kernel
+from assent.kernels.search.table_sweeps import Domains, Work
+from assent.proof import certify
+from assent.proof.depth_first_proof import CLOSED, Cases, link_scores
+from assent.result import Certificate, Result, Status
+from assent.solvers.auto.search_cutoff import SearchPatience
+from assent.solvers.base.protocol import Request
+from assent.solvers.base.rounding_error import clear_of_rounding
+from assent.solvers.base.stop_reasons import CALLED_OFF, GIVEN_UP, ROUNDING_ONLY, TIME_LIMIT
+from assent.solvers.search.table_network import Layout, TableNet
+from assent.trace import Progress, Trace
+
+if TYPE_CHECKING:
+    from assent.solvers.search.depth_first import DepthFirst
+
+# Entries looked at in one call of the kernel, about some milliseconds' worth.
+ENTRIES_PER_CALL = 2_000_000
+ROUNDS_PER_CALL = 100
+
+# Before so many nodes nobody can tell how many there will be.
+FEW_NODES = 50
+
+# So many variables that the root leaves undecided make more cases than anybody has time for.
+MOST_UNDECIDED = 150
+
+# Bytes of messages that are written down at most: a proof is read from them.
+MOST_BYTES = 1 << 28
+
+# A bound this close to the value of an answer is no more than rounding, relative to it.
+ROUNDING = 1e-11
+
+ROUND_LIMIT = f"Round limit. {Status.STOPPED.value}"
+TOO_MANY_CASES = f"Too many cases are likely. {Status.STOPPED.value}"
+NO_ANSWER = f"There is no answer, which another solver has to show. {Status.STOPPED.value}"
+PROOF_TOO_LARGE = f"The proof grew too large. {Status.STOPPED.value}"
+
+
+class TableSearch:
+    """One search in progress."""
+
+    def __init__(
+        self,
+        settings: DepthFirst,
+        compiled: Compiled,
+        scores: GraphScores,
+        layout: Layout,
+        request: Request,
+        patience: SearchPatience | None,
+    ) -> None:
+        self.settings, self.compiled, self.graph_scores = settings, compiled, scores
+        self.layout, self.request, self.patience = layout, request, patience
+        self.scores = compiled.flat_scores(scores)
+        self.tables = layout.net(self.scores)
+        self.domains, self.work = _domains(layout), _work(layout)
+        self.state = _start(self.tables, self.scores, settings.gap_tolerance)
+        messages, states = layout.messages, layout.states
+        self.log = kernel.Log(np.empty(4 * states + 1024, np.int64), np.empty((8, messages)))
+        self.trace = Trace()
+        self.rounds = 0
+        self.message = ""  # why it ended before its time
+        if request.known is not None:
+            self._take(request.known[compiled.free])
+        warm = request.warm_start
+        self._begin_at(warm.dual if request.dual is None and warm is not None else request.dual)
+
+    # ------------------------------------------------------------ the loop
+
+    def loop(self) -> str:
+        """Search until the end or a limit; returns why it stopped, nothing at the end."""
+        most = np.inf if self.settings.max_rounds is None else self.settings.max_rounds
+        # Both sweeps and the look read every table once for each of its variables.
+        reads = int((np.diff(self.layout.entry) * np.diff(self.layout.start)).sum())
+        step = min(max(1, ENTRIES_PER_CALL // (3 * reads + 1)), ROUNDS_PER_CALL)
+        while True:
+            step = int(min(step, most - self.rounds, self._until_look()))
+            code = kernel.search(
+                self.tables.net, self.domains, self.state, self.log, self.work, step
+            )
+            self.rounds = int(self.state.counts[kernel.PLAYED])
+            stop = self.request.report(self._record()) is True
+            if self.finished:
+                return "" if self._has_answer else NO_ANSWER
+            if stop:
+                return CALLED_OFF
+            if code != kernel.PAUSED and not self._make_room(code):
+                return PROOF_TOO_LARGE
+            if self.rounds >= most:
+                return ROUND_LIMIT
+            if self._is_hopeless():
+                return TOO_MANY_CASES
+            if self._is_given_up():
+                return GIVEN_UP
+            if time.perf_counter() >= self.request.deadline:
+                return TIME_LIMIT
+
+    def _is_hopeless(self) -> bool:
+        """Whether many more rounds are likely: what is closed is taken for a fair share."""
+        likely, nodes = self.settings.likely_rounds, self.state.counts[kernel.NODES]
+        if likely is None or not nodes:
+            return False
+        if int((self.domains.size > 1).sum()) > MOST_UNDECIDED:
+            return True
+        return bool(
+            nodes >= FEW_NODES and self.rounds > likely * self.state.figures[kernel.PROGRESS]
+        )
+
+    def _until_look(self) -> float:
+        """Rounds until somebody wants to know where the search stands."""
+        return np.inf if self.patience is None else self.patience.until_look(self.rounds)
+
+    def _is_given_up(self) -> bool:
+        """Whether another solver is to go on."""
+        if self.patience is None:
+            return False
+        states, variables = self.layout.states, len(self.layout.card)
+        open_left = (states - self._put_away - variables) / max(1, states - variables)
+        return self.patience.is_over(self.rounds, self.domains.size.sum() / states, open_left)
+
+    def _make_room(self, code: int) -> bool:
+        """Twice as much room for what is short; whether there may be as much."""
+        log, state = self.log, self.state
+        if code == kernel.TOO_DEEP:
+            self.state = state._replace(
+                levels=_doubled(state.levels),
+                bounds=_doubled(state.bounds),
+                chosen=_doubled(state.chosen),
+            )
+        else:
+            self.log = kernel.Log(_doubled(log.events), _doubled(log.rows))
+        return self.state.levels.nbytes + self.log.rows.nbytes <= MOST_BYTES
+
+    def _begin_at(self, dual: DualPoint | None) -> None:
+        """Begin with the messages of link scores: any do, and good ones spare rounds."""
+        if dual is not None and np.isfinite(dual.joined()).all():
+            messages, own = self.layout.messages_of(dual, self.tables.net.theta)
+            until = len(messages)
+            self.state.point[:until], self.state.point[until : until + len(own)] = messages, own
+
+    def _take(self, x: NDArray[np.int8]) -> None:
+        """Begin with an answer ``x[n]``, if it is one."""
+        own = self.layout.tabulation.variables
+        states = np.zeros(len(self.layout.card), np.int32)
+        true = x == 1
+        states[own.var_of[true]] = own.state_of[true]
+        kernel.take_answer(self.tables.net, self.state, states)
+
+    # ------------------------------------------------------------ where it stands
+
+    @property
+    def finished(self) -> bool:
+        """Whether all cases are closed; the search notes it, as an interrupt may lose its word."""
+        return bool(self.state.counts[kernel.FINISHED])
+
+    @property
+    def _has_answer(self) -> bool:
+        return bool(self.state.figures[kernel.BEST] > self.tables.least)
+
+    @property
+    def value(self) -> float:
+        """What the best answer is worth."""
+        best = float(self.state.figures[kernel.BEST]) + self.scores.constant
+        return best if self._has_answer else -np.inf
+
+    @property
+    def bound(self) -> float:
+        """No assignment is worth more: the largest of what is closed and of what is open."""
+        if self.finished and not self._has_answer:
+            return np.inf  # nothing is possible, but that has to be shown otherwise
+        open_ = -np.inf if self.finished else self._open_bound
+        closed = float(self.state.figures[kernel.CLOSED_BOUND])
+        return max(open_, closed) + self.scores.constant
+
+    @property
+    def _open_level(self) -> int:
+        """The highest node whose second case is still to come; the present one if none is."""
+        depth = int(self.state.counts[kernel.DEPTH])
+        waiting = np.flatnonzero(self.state.chosen[:depth, kernel.STATE] >= 0)
+        return int(waiting[0]) if len(waiting) else depth
+
+    @property
+    def _put_away(self) -> int:
+        """How many states are put away whatever case is open."""
+        state, level = self.state, self._open_level
+        if level < state.counts[kernel.DEPTH]:
+            return int(state.chosen[level, kernel.TRAIL_BEFORE])
+        return int(state.counts[kernel.ON_TRAIL])
+
+    @property
+    def _open_bound(self) -> float:
+        """That of the highest node with something open: all others are below it."""
+        state, level = self.state, self._open_level
+        if level < state.counts[kernel.DEPTH]:
+            return float(state.bounds[level])
+        own = float(state.figures[kernel.BOUND])
+        return float(state.bounds[level - 1]) if level and own == np.inf else own
+
+    def _record(self) -> Progress:
+        step = Progress(
+            iteration=self.rounds,
+            seconds=time.perf_counter() - self.request.started,
+            bound=self.bound,
+            best_bound=max(self.bound, self.value),
+            value=self.value,
+            primal_residual=np.nan,
+            dual_residual=np.nan,
+            penalty=np.nan,
+        )
+        self.trace.reports.append(step)
+        return step
+
+    # ------------------------------------------------------------ the end
+
+    @property
+    def iterations(self) -> int:
+        return self.rounds
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]`` for the graph as written, if there is one."""
+        return self._best() if self._has_answer else None
+
+    @property
+    def dual(self) -> None:
+        """Nothing: sweeps that were given up are no place to begin at."""
+        return None
+
+    def _best(self) -> NDArray[np.int8]:
+        x = self.layout.tabulation.variables.assignment(self.state.best.astype(np.int64))
+        return self.compiled.full(x)
+
+    def result(self) -> Result:
+        """Restate where the search ended for the written graph."""
+        compiled, assignment = self.compiled, self._best()
+        check = certify.check_assignment(compiled, self.graph_scores, assignment)
+        value = check.value if check.feasible else -np.inf
+        proof, bound = self._proof(), max(self.bound, value)
+        bound = clear_of_rounding(bound, proof, compiled, self.graph_scores)
+        certificate = Certificate(
+            value=value,
+            bound=bound,
+            feasible=check.feasible,
+            relaxation=None,
+            conflict=(),
+            compiled=compiled,
+            scores=self.graph_scores,
+            assignment=assignment,
+            flat_dual=self._root_dual(),
+            searched=True,
+            proof=proof if bound < np.inf else None,
+        )
+        closed = check.feasible and certificate.relative_gap <= self.settings.gap_tolerance
+        status = Status.OPTIMAL if closed else Status.STOPPED
+        return Result(
+            status=status,
+            certificate=certificate,
+            trace=self.trace,
+            iterations=self.rounds,
+            seconds=time.perf_counter() - self.request.started,
+            message=status.value if closed else self.message or ROUNDING_ONLY,
+            violated=check.violated,
+            consensus=assignment.astype(np.float64),
+        )
+
+    @property
+    def _root_messages(self) -> Float:
+        """Those of the root, when its cases began."""
+        begun = self.state.counts[kernel.NODES] > 0
+        point = self.state.levels[0] if begun else self.state.point
+        return point[: self.layout.messages]
+
+    def _root_dual(self) -> DualPoint:
+        layout, problem = self.layout, self.compiled.problem
+        return link_scores(
+            problem, self.scores.theta, layout.places, layout.blocks, self._root_messages
+        )
+
+    def _proof(self) -> Cases:
+        """All cases; before the end those above the highest node with something open."""
+        state, log, layout = self.state, self.log, self.layout
+        events = log.events[: state.counts[kernel.EVENTS]]
+        rows = log.rows[: state.counts[kernel.ROWS]]
+        if not self.finished:
+            level, point = self._open_level, state.point
+            if level < state.counts[kernel.DEPTH]:
+                before, point = state.chosen[level], state.levels[level]
+                events = events[: before[kernel.EVENTS_BEFORE]]
+                rows = rows[: before[kernel.ROWS_BEFORE]]
+            events = np.append(events, [CLOSED, len(rows)])
+            rows = np.concatenate([rows, point[None, : layout.messages]])
+        return Cases(self._literals(), layout.places, layout.blocks, events.copy(), rows.copy())
+
+    def _literals(self) -> NDArray[np.int64]:
+        """What is true where a variable has some state, ``[S]``."""
+        own, free = self.layout.tabulation.variables, self.compiled.free
+        place = self.layout.first[own.var_of] + own.state_of
+        out = np.empty(self.layout.states, np.int64)
+        lone = self.layout.alone[own.var_of]
+        out[place] = free
+        out[place[lone] - 1] = ~free[lone].astype(np.int64)
+        return out
+
+
+def _domains(layout: Layout) -> Domains:
+    """All states of all variables."""
+    numbers = (np.arange(layout.states) - np.repeat(layout.first[:-1], layout.card)).astype(
+        np.int32
+    )
+    return Domains(numbers, numbers.copy(), layout.card.copy(), np.zeros(layout.states, np.int32))
+
+
+def _work(layout: Layout) -> Work:
+    """Scratch for the largest of everything."""
+    around = max(1, int(np.diff(layout.around_start).max(initial=1)))
+    states, slots = int(layout.card.max()), int(np.diff(layout.start).max(initial=1))
+    literals, factors = len(layout.scope), len(layout.form)
+    if (layout.form == WRITTEN).all():
+        literals = factors = 0
+    order = np.arange(literals, dtype=np.int32)
+    return Work(
+        np.zeros((around + 1, states)), np.zeros(states), np.zeros(slots, np.int32),
+        np.zeros(around, np.bool_), np.zeros(literals, np.int8), np.zeros(literals),
+        np.zeros(literals), np.zeros(literals), order, order.copy(), np.zeros(factors),
+        np.zeros(factors), np.zeros(literals, np.int8), np.zeros(factors), np.zeros(factors),
+        np.zeros(factors, np.int32), np.zeros(factors, np.int32), np.zeros(factors),
+    )  # fmt: skip
+
+
+def _start(tables: TableNet, scores: Scores, tolerance: float) -> kernel.State:
+    """The root, with no message passed."""
+    net = tables.net
+    variables, states = len(net.card), len(net.theta)
+    point = np.concatenate([np.zeros(int(net.at[-1])), net.theta, np.zeros(variables + 1)])
+    figures = np.empty(kernel.FIGURES)
+    figures[kernel.BEST] = figures[kernel.LEAST] = tables.least
+    figures[kernel.TOLERANCE] = max(0.5 * tolerance, ROUNDING)
+    figures[kernel.CONSTANT] = scores.constant
+    figures[kernel.CLOSED_BOUND], figures[kernel.PROGRESS] = -np.inf, 0.0
+    figures[kernel.BOUND] = np.inf
+    return kernel.State(
+        point, np.empty((4, len(point))), np.empty(4), np.empty((4, kernel.CHOSEN), np.int64),
+        np.zeros(states), np.zeros(variables, np.int32), np.zeros(variables, np.int32),
+        tables.strengths.copy(), np.zeros(kernel.COUNTS, np.int64), figures,
+    )  # fmt: skip
+
+
+def _doubled(array: NDArray) -> NDArray:
+    """The same with room for as much again."""
+    out = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
+    out[: len(array)] = array
+    return out

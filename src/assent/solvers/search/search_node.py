@@ -1,0 +1,206 @@
+"""One case of a search: the graph with some values known, bounded by a decoder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled, GraphScores
+from assent.kernels.problem import SUM, DualPoint, Float, Problem, Scores
+from assent.proof.field_checks import Known
+from assent.proof.proof_tree import Given, LinkScores, Ray
+from assent.proof.regions import Regions
+from assent.solvers.base import infeasibility
+from assent.solvers.base.protocol import Solver, WarmStart, in_time
+from assent.solvers.base.reduced_costs import losses_of
+from assent.solvers.direct.tabulated_problem import find_variables, group_lits
+
+# Iterations between two looks at the bound.
+STEP = 10
+# A case is bounded as long as the last look took off this share of what is missing.
+WORTH = 0.03
+# Looks at the root, and at a case without an answer to compare with: there a bound only guides.
+ROOT_LOOKS = 60
+BLIND_LOOKS = 5
+# Looks between two attempts to prove that nothing is possible.
+RAY_LOOKS = 5
+# Residuals at which a relaxation counts as solved.
+SOLVED = 1e-6
+
+
+class Start(NamedTuple):
+    """What cases below another start from: links as written, rounded, and marginals ``[N]``."""
+
+    links: tuple[NDArray[np.float32], ...]
+    marginals: NDArray[np.float32]
+    penalty: float
+
+
+@dataclass
+class Case:
+    """The graph compiled with some values known, and what a decoder made of it."""
+
+    compiled: Compiled
+    graph_scores: GraphScores
+    scores: Scores = field(init=False)
+    bound: float = np.inf
+    dual: DualPoint | None = None
+    marginals: Float | None = None
+    penalty: float = float("nan")
+    impossible: bool = False  # the dual point is a ray that shows it
+    proof: Any = None  # of the bound, from solvers whose link scores alone do not show it
+
+    def __post_init__(self) -> None:
+        self.scores = self.compiled.flat_scores(self.graph_scores)
+
+    @property
+    def problem(self) -> Problem:
+        return self.compiled.problem
+
+    @property
+    def known(self) -> Known:
+        return self.compiled.fixed
+
+    def settle(self) -> None:
+        """No factor is left: every coordinate decides alone."""
+        theta = self.scores.theta
+        self.bound = self.scores.constant + float(np.maximum(theta, 0.0).sum())
+        self.dual = DualPoint(np.zeros((0, 2)), np.zeros(0))
+        self.marginals = (theta > 0.0).astype(np.float64)
+
+    def leaf(self) -> LinkScores | Ray | Given:
+        """The proof of the bound."""
+        assert self.dual is not None
+        if self.proof is not None:
+            return Given(self.known, self.proof)
+        return (Ray if self.impossible else LinkScores)(self.dual, self.known)
+
+    def start(self) -> Start:
+        """What cases below this one start from."""
+        assert self.dual is not None and self.marginals is not None
+        links = self.compiled.graph_dual(self.dual, self.graph_scores)
+        return Start(
+            tuple(part.astype(np.float32) for part in links),
+            self.compiled.full(self.marginals.astype(np.float32)),
+            self.penalty,
+        )
+
+    def warm(self, start: Start) -> WarmStart:
+        """A start for this case."""
+        dual = self.compiled.flat_dual(start.links, self.graph_scores)
+        dual = handed_over(self.problem, self.scores, dual)
+        marginals = start.marginals[self.compiled.free].astype(np.float64)
+        return WarmStart(marginals, dual, start.penalty)
+
+    def losses(self) -> Float | None:
+        """What the bound loses with each coordinate 0 or 1, ``[n, 2]``."""
+        assert self.dual is not None
+        if self.proof is None:
+            return losses_of(self.problem, self.scores, self.dual)
+        if isinstance(self.proof, Regions):  # link scores belong to the problem with loans
+            return losses_of(*self.proof.lent(self.problem, self.scores))
+        return None
+
+    def read(self, solver: Any, workspace: Any, bound: float) -> None:
+        """Keep a bound that is better, with what shows it."""
+        if self.dual is None or bound < self.bound:
+            show = getattr(solver, "proof", None)
+            self.proof = None if show is None else show(self.compiled, workspace)
+            self.dual = solver.dual_point(self.problem, self.scores, workspace)
+            self.bound = bound
+
+
+def handed_over(problem: Problem, scores: Scores, dual: DualPoint) -> DualPoint:
+    """Link scores, with what is left of coordinates handed to their exactly-one factor.
+
+    A table that a known value makes unary is scores of single states, which pay one by one; an
+    exactly-one factor knows that one alone is paid: the bound is no larger then.
+
+    Example:
+        >>> from assent.kernels.problem import SUM, make_problem
+        >>> group = (SUM, np.array([[0, 1]], np.int32), np.ones(1, np.int32))
+        >>> problem = make_problem(2, np.zeros((0, 2), np.int32), [group])
+        >>> start = DualPoint(np.zeros((0, 2)), np.zeros(2))
+        >>> handed_over(problem, Scores(np.array([3.0, 1.0]), np.zeros(0)), start).logic.tolist()
+        [3.0, 1.0]
+    """
+    lits, links, logic = problem.all_lits, dual.joined(), dual.logic.copy()
+    coordinate, charge = np.where(lits < 0, ~lits, lits), np.where(lits < 0, -links, links)
+    left = scores.theta - np.bincount(coordinate, charge, minlength=problem.n)
+    is_block = find_variables(problem).is_block
+    for group in np.flatnonzero(problem.group_kind == SUM).tolist():
+        own, first = group_lits(problem, group), int(problem.group_factor[group])
+        begin = int(problem.group_link[group])
+        given = logic[begin : begin + own.size].reshape(own.shape[::-1]).T
+        taking = is_block[first : first + len(own)]
+        given[taking] += left[own[taking]]
+    return DualPoint(dual.pair, logic, dual.table)
+
+
+def bound_case(
+    case: Case,
+    solver: Solver,
+    start: Start | None,
+    cutoff: float,
+    deadline: float,
+    look: Callable[[Case], float],
+    thorough: bool,
+) -> None:
+    """Lower the bound of a case until it is closed or no longer falls quickly.
+
+    ``look`` is shown the case after every few iterations and returns the new cutoff; a
+    ``thorough`` bound is worth more iterations.
+    """
+    if not case.problem.n_links:
+        case.settle()
+        look(case)
+        return
+    problem, scores = case.problem, case.scores
+    warm = None if start is None else case.warm(start)
+    solver = in_time(solver, deadline)
+    workspace = solver.init(problem, scores, warm)
+    looks, before, ray_from = 0, np.inf, None
+    while True:
+        info = solver.advance(problem, scores, workspace, STEP)
+        looks += 1
+        bound = solver.bound(problem, scores, workspace)
+        case.read(solver, workspace, bound)
+        case.marginals, case.penalty = solver.marginals(workspace), info.penalty
+        cutoff = look(case)
+        residual = max(info.primal_residual, info.dual_residual)
+        if case.bound <= cutoff or info.finished or residual <= SOLVED:
+            return
+        if info.iterations >= solver.max_iterations or time.perf_counter() >= deadline:
+            return
+        if cutoff == -np.inf and looks % RAY_LOOKS == 0:
+            ray_from = _seek_ray(case, solver, workspace, ray_from)
+            if case.impossible:
+                return
+        if looks >= ROOT_LOOKS and before - case.bound <= WORTH * abs(bound):
+            return
+        if not thorough and _is_slow(looks, before - case.bound, case.bound - cutoff):
+            return
+        before = case.bound
+
+
+def _is_slow(looks: int, fall: float, missing: float) -> bool:
+    """Whether branching is worth more than going on; without an answer a bound only guides."""
+    if np.isinf(missing):
+        return looks >= BLIND_LOOKS
+    return looks > 1 and fall <= WORTH * missing
+
+
+def _seek_ray(case: Case, solver: Any, workspace: Any, before: DualPoint | None) -> DualPoint:
+    """Whether the drift of multipliers shows that nothing is possible; returns where they are."""
+    problem, table = case.problem, case.scores.table
+    now = solver.dual_point(problem, case.scores, workspace)
+    if before is not None:
+        ray = DualPoint(now.pair - before.pair, now.logic - before.logic, now.table - before.table)
+        if infeasibility.proves(problem, ray, table):
+            case.dual, case.bound, case.impossible, case.proof = ray, -np.inf, True, None
+    return now
