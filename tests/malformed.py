@@ -12,7 +12,7 @@ import numpy as np
 import assent as at
 from assent.kernels.problem import DualPoint
 from assent.proof.proof_tree import Apart, Given, LinkScores, Refuted, nodes
-from tests.solvers.test_branch_and_bound import PLAIN, TIGHTENED, frustrated, tangled
+from tests.solvers.search.test_branch_and_bound import PLAIN, TIGHTENED, frustrated, tangled
 
 HUGE = 10**6
 

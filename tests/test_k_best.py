@@ -8,7 +8,13 @@ import pytest
 import assent as at
 from assent.proof.replay import Others
 from tests.oracles.sweep import sweep_seeds
-from tests.solvers.test_branch_and_bound import PLAIN, TIGHTENED, frustrated, spin_glass, tangled
+from tests.solvers.search.test_branch_and_bound import (
+    PLAIN,
+    TIGHTENED,
+    frustrated,
+    spin_glass,
+    tangled,
+)
 from tests.strategies import enumerate_graph
 
 

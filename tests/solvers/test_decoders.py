@@ -10,12 +10,12 @@ import pytest
 import assent as at
 from assent.compile.compiled import graph_scores
 from assent.errors import ModelError
+from tests.factors.test_structures import best_of
+from tests.factors.test_structures import random_graph as structured_graph
 from tests.oracles.relaxation import naive_lp
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 from tests.structures import STRUCTURES
-from tests.test_structures import best_of
-from tests.test_structures import random_graph as structured_graph
 
 # Few iterations: bounds must hold whenever a run ends.
 QUICK = {

@@ -29,6 +29,7 @@ from assent.kernels.ad3.table_steps import (
     make_layout,
 )
 from assent.kernels.core.bound_sweep import add_compensated
+from assent.kernels.core.memo import remembered
 from assent.kernels.core.oracle import (
     NONE,
     call_projection,
@@ -40,7 +41,6 @@ from assent.kernels.core.vertices import Slots, Work, maximize
 from assent.kernels.jit import jit
 from assent.kernels.kinds.table_scores import helper
 from assent.kernels.problem import Float, Problem, Scores, Tables
-from assent.solvers.base.memo import remembered
 
 # Vertices kept per structure.  Supports are much smaller than Proposition 1.7 of Martins et al.
 # (2015) allows where slots have many states: a few dozen for the trees of long sentences.

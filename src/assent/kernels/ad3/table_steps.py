@@ -14,10 +14,10 @@ import numpy as np
 from assent.kernels.ad3.active_set_steps import step_structures, structure_chunk
 from assent.kernels.ad3.active_set_system import packed_length
 from assent.kernels.core.bound_sweep import CHUNK, add_compensated
+from assent.kernels.core.memo import remembered
 from assent.kernels.core.vertices import KEPT_ROWS, Slots, Support, Work, rescore
 from assent.kernels.jit import jit
 from assent.kernels.problem import POTTS, STRUCTURE, Problem, Tables
-from assent.solvers.base.memo import remembered
 
 ALL = np.iinfo(np.int64).max
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.core.memo import remembered
 from assent.kernels.problem import Problem
-from assent.solvers.base.memo import remembered
 
 # Tables have few entries where there are at most so many per link.
 FEW_ENTRIES = 2.5

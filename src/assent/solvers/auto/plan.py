@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from assent.compile.compiled import Compiled
+from assent.kernels.core.memo import remembered
 from assent.kernels.problem import Problem
 from assent.solvers.auto import exact_steps, relaxed_steps, search_steps, shortcuts
 from assent.solvers.auto.features import entries_of, has_small_tables, is_pairwise
 from assent.solvers.auto.step import Step
-from assent.solvers.base.memo import remembered
 
 # A flow takes no longer than a thorough search for orders.  None is sought before it where
 # variables have more links on average than strips of width 4 have, and none at all where they have

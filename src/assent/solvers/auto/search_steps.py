@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assent.kernels.core.memo import remembered
 from assent.kernels.problem import KNAPSACK, POTTS, Problem
 from assent.solvers.auto.features import entries_of, has_small_tables, is_pairwise, is_program_quick
 from assent.solvers.auto.relaxed_steps import look
 from assent.solvers.auto.search_cutoff import SearchPatience
 from assent.solvers.auto.step import Step
-from assent.solvers.base.memo import remembered
 
 # Reading more links and entries of tables than these takes long; up to so many a round or two tell
 # whether they are put away at once.

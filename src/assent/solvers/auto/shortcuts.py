@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from assent.kernels.core.memo import remembered
 from assent.kernels.problem import Problem
 from assent.solvers.auto.features import entries_of, is_program_quick
 from assent.solvers.auto.step import Step
-from assent.solvers.base.memo import remembered
 from assent.solvers.direct.posiform import what_is_larger
 
 # Where an answer is wanted soon, elimination may look at so many entries at most, plus some for

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from assent.interrupts import Uninterrupted
 from assent.kernels.core import thread_shares as kernel
+from assent.kernels.core.memo import remembered
 from assent.kernels.core.thread_shares import PAIR_BLOCK, SEGMENT, Division
 from assent.kernels.kinds.logic_projections import LANES
 from assent.kernels.problem import ANYOF, PARITY, Int32, Int64, Problem
-from assent.solvers.base.memo import remembered
 
 
 class Common(NamedTuple):

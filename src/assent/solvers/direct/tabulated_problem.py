@@ -9,10 +9,10 @@ from weakref import ReferenceType, ref
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.kernels.core.memo import remembered
 from assent.kernels.direct import table_scopes, tabulate
 from assent.kernels.direct.eliminate import Model
 from assent.kernels.problem import Float, Int32, Int64, Problem, Scores
-from assent.solvers.base.memo import remembered
 
 # Entries of one table, and of all of them together (half a gigabyte).
 LARGEST_TABLE = 1 << 20

@@ -6,10 +6,10 @@ import numpy as np
 
 from assent.kernels.core import factor_list as column
 from assent.kernels.core.factor_list import Flat, flat_of, links_of_group
+from assent.kernels.core.memo import remembered
 from assent.kernels.messages import stars as ray
 from assent.kernels.messages.stars import Stars
 from assent.kernels.problem import DENSE, POTTS, SUM, Int64, Problem
-from assent.solvers.base.memo import remembered
 
 
 @remembered

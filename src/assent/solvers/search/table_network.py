@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.kernels.core.memo import remembered
 from assent.kernels.direct.table_places import (
     block_links,
     find_ranges,
@@ -18,7 +19,6 @@ from assent.kernels.direct.table_places import (
 from assent.kernels.direct.table_scopes import WRITTEN
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, Scores
 from assent.kernels.search.table_sweeps import Net
-from assent.solvers.base.memo import remembered
 from assent.solvers.direct.tabulated_problem import Tabulation, partial_tabulation
 
 # Entries of one table over three variables or more, and of all tables together.

@@ -9,10 +9,10 @@ import pytest
 
 import assent as at
 from assent.errors import ModelError
+from tests.factors.test_structures import random_graph as structured_graph
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 from tests.structures import STRUCTURES
-from tests.test_structures import random_graph as structured_graph
 
 
 def check(result: at.Result, best: float) -> None:

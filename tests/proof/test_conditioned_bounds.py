@@ -14,7 +14,7 @@ from assent.proof.conditioned_bounds import bounds_with_each
 from assent.proof.proof_tree import Fixed, LinkScores, Trusted
 from assent.proof.replay import Replay
 from tests.oracles.sweep import sweep_size
-from tests.solvers.test_branch_and_bound import over_structure, tangled
+from tests.solvers.search.test_branch_and_bound import over_structure, tangled
 from tests.structures import STRUCTURES
 
 
