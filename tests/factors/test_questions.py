@@ -105,9 +105,7 @@ def test_every_kind_answers_what_it_declares():
     others = [kind for kind in KINDS if not issubclass(kind, Structure)]
     assert [kind.__name__ for kind in others if "marginals" not in kind.abilities] == ["Knapsack"]
     named = {name.split("-")[0] for name in LOGIC} | {"Pair", "Dense", "Potts", "Knapsack"}
-    assert named == {
-        kind.__name__ for kind in others
-    }  # structures: test_structures.py
+    assert named == {kind.__name__ for kind in others}  # structures: test_structures.py
 
 
 def test_what_is_absent_is_said():
