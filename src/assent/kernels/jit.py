@@ -1,4 +1,7 @@
-"""The one decorator of all kernels: compile on first call, keep the result on disk.
+"""The decorators of all kernels: compile on first call, keep the result on disk.
+
+``jit`` is for functions that Python calls, the ``jit_internal…`` and ``jit_inline…`` ones for those
+that only kernels call.
 
 Numba stores compiled code beside a stamp of the *decorated* function's file. A kernel that calls a
 function in another file is therefore served stale after an edit of that other file. Here every
@@ -87,6 +90,40 @@ def jit(function: Callable | None = None, **options: Any) -> Any:
     if not numba.config.DISABLE_JIT:
         _keep_by_content(kernel, folder)
     return _made_whole(kernel)
+
+
+# Sums and maxima that may be taken in any order, and meet no NaN: they compile to vectors.
+VECTOR_SUMS = {"reassoc", "nnan", "nsz"}
+
+_ONLY_KERNELS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+# For loops over long arrays that sum: without vectors they would wait for their own additions.
+jit_vector_sums = jit(fastmath=VECTOR_SUMS)
+
+# Functions that allocate nothing: counting references to their many arrays would take most of the
+# compiler's time, and a part of theirs.
+jit_no_allocation = jit(_nrt=False)
+
+# Functions that only kernels call need no entry from Python, which takes longer to compile than
+# most of their bodies.
+jit_internal = jit(**_ONLY_KERNELS)
+
+# The same for those that allocate nothing.
+jit_internal_no_allocation = jit(_nrt=False, **_ONLY_KERNELS)
+
+# Inlined by Numba before compilation, which otherwise would optimise what they call again at every
+# level of the call tree: functions between a loop and its kernels, and those whose arguments the
+# compiler should see.
+jit_inline = jit(inline="always")
+
+# Inlined by LLVM: small functions of a few factors each that pass many arrays.  Calls, and counting
+# the references to those arrays, would take most of the time.
+jit_inline_llvm = jit(forceinline=True, _nrt=False, **_ONLY_KERNELS)
+
+# The same for sums and maxima that compile to vectors.
+jit_inline_llvm_vector_sums = jit(
+    forceinline=True, _nrt=False, fastmath=VECTOR_SUMS, **_ONLY_KERNELS
+)
 
 
 def _keep_by_content(kernel: Any, folder: Path) -> None:
