@@ -34,11 +34,6 @@ class Arborescence(SentenceTree):
     formula = "chosen arcs are a tree that hangs on the root"
 
     def kernels(self) -> Kernels:
-        from assent.kernels.kinds import spanning_trees as kernel
+        from assent.kernels.kinds import spanning_trees
 
-        return Kernels(
-            kernel.maximize_arborescence,
-            kernel.parts_arborescence,
-            kernel.max_marginals_arborescence,
-            kernel.marginals_arborescence,
-        )
+        return Kernels.of(spanning_trees, "arborescence")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.normal_form import NormalForm
 from assent.kernels.problem import Float, Int32
-from assent.model.variables import Literals, as_literals
+from assent.model.variables import Categorical, Literals, as_literals
 
 if TYPE_CHECKING:
     from assent.model.graph import FactorGraph
@@ -192,15 +193,23 @@ def _output_column(kind: str, lits: Literals, output: Any, shape: tuple[int, ...
 
 def elementwise(kind: str, parts: list[Literals]) -> tuple[FactorGraph, Int32, tuple[int, ...]]:
     """Literal matrix of an elementwise kind: the parts broadcast, one factor per element."""
+    graph, shape = common_shape(kind, parts)
+    columns = [np.broadcast_to(part.codes, shape).ravel() for part in parts]
+    return graph, np.stack(columns, axis=1), shape
+
+
+def common_shape(
+    kind: str, parts: Sequence[Literals | Categorical]
+) -> tuple[FactorGraph, tuple[int, ...]]:
+    """The graph that all parts belong to, and the shape they broadcast to."""
     graph = parts[0].graph
     if any(part.graph is not graph for part in parts):
-        raise ModelError(f"{kind}: the literals belong to different graphs")
+        raise ModelError(f"{kind}: the variables belong to different graphs")
     try:
-        codes = np.broadcast_arrays(*(part.codes for part in parts))
+        return graph, np.broadcast_shapes(*(part.shape for part in parts))
     except ValueError:
         shapes = " and ".join(str(part.shape) for part in parts)
         raise ModelError(f"{kind}: shapes {shapes} do not broadcast together") from None
-    return graph, np.stack([c.ravel() for c in codes], axis=1), codes[0].shape
 
 
 def counts(kind: str, k: Any, shape: tuple[int, ...], size: int) -> Int32:

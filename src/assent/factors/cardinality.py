@@ -51,9 +51,6 @@ class Cardinality(Structure):
     def entry_shape(self) -> tuple[int, ...]:
         return (self.size + 1,)
 
-    def words(self, row: int) -> str:
-        return super(Structure, self).words(row)
-
     def kernels(self) -> Kernels:
         return count_kernels()
 
@@ -62,9 +59,4 @@ def count_kernels() -> Kernels:
     """The kernels of factors that score the number of true literals."""
     from assent.kernels.kinds import count_structure
 
-    return Kernels(
-        count_structure.maximize_counts,
-        count_structure.parts_counts,
-        count_structure.max_marginals_counts,
-        count_structure.marginals_counts,
-    )
+    return Kernels.of(count_structure, "counts")

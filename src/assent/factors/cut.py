@@ -25,7 +25,7 @@ class Cut(Structure):
             others.
         edges: ``[E, 2]`` positions of the two ends of every edge.
         scores: ``[E]`` numbers ≥ 0, earned where the ends are equal; or ``[E, 2, 2]`` tables over
-            the states (false, true) of both ends in which equal states are worth at least as much
+            the states (false, true) of both ends in which equal states score at least as much
             together as different ones (submodular); the networks' axes may stand in front.
         cut: in place of scores, literals ``[E]``, each true at least where the ends of its edge
             differ; what that costs are their own scores.
@@ -90,10 +90,10 @@ class Cut(Structure):
             array = array[..., None, None] * np.eye(2)
         size = (4 * self.entry_shape()[0],)
         fitted = fit_table(array, self.shape, size, self.entry_shape(), "Cut")
-        self._refuse_repulsion(fitted.reshape(len(fitted), -1, 4))
+        self._refuse_supermodular(fitted.reshape(len(fitted), -1, 4))
         return fitted
 
-    def _refuse_repulsion(self, tables: Float) -> None:
+    def _refuse_supermodular(self, tables: Float) -> None:
         largest = np.abs(tables).max(axis=2)
         attraction = tables @ np.array([1.0, -1.0, -1.0, 1.0])
         bad = np.argwhere(~(attraction >= -ROUNDING * largest) | np.isinf(largest))
@@ -115,9 +115,6 @@ class Cut(Structure):
         """How far ends agree, ``(*shape, E)``; or tables ``(*shape, E, 2, 2)`` if scores were."""
         tables = super().readable(parts)
         return tables if self._in_tables else tables[..., 0, 0] + tables[..., 1, 1]
-
-    def words(self, row: int) -> str:
-        return super(Structure, self).words(row)
 
     def memory(self) -> int:
         return len(self._ends) + (int(self.data[0]) if self._shared else 0)

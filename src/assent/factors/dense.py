@@ -11,7 +11,7 @@ from assent.factors.scored import slots_of
 from assent.factors.table import Table, refuse_empty
 from assent.kernels.problem import DENSE, Float, Int64
 
-# A table is written out in full: beyond this many joint states it is the wrong tool.
+# A table is stored in full: beyond this many joint states it is the wrong tool.
 LARGEST_TABLE = 2**24
 
 

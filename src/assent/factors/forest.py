@@ -20,8 +20,9 @@ from assent.model.variables import Categorical, Literals
 class Forest(Structure):
     """``m`` forests of one shape, with a table of scores per edge and per number of visits.
 
-    Inner parts are laid out as ``kernels.tree`` reads them: one table per slot, ``[K, K of its
-    parent]`` or ``[K, 1]`` for a root, then one score per number of slots in a counted state.
+    Inner parts are laid out as ``kernels.kinds.tree_recursion`` reads them: one table per slot,
+    ``[K, K of its parent]`` or ``[K, 1]`` for a root, then one score per number of slots in a
+    counted state.
 
     Attributes:
         parents: the parent of each slot, -1 for a root.
@@ -40,7 +41,7 @@ class Forest(Structure):
         numbers = [-1] * len(self.states)
         if counted is not None:
             numbers = state_numbers(self.kind, variables, counted)
-            refuse_hopeless(self.kind, self.states, numbers, counts)
+            refuse_infeasible_counts(self.kind, self.states, numbers, counts)
         self.counted = tuple(numbers)
         # Imported here: kernels load the compiler, which a written model does not need yet.
         from assent.kernels.kinds.tree_recursion import tree_data
@@ -51,8 +52,8 @@ class Forest(Structure):
     def fit(self, scores: Any) -> Float:
         """New scores, checked and laid out as ``[m, entries]``.
 
-        They are tables as in the constructor, or an array ``(*shape, entries)`` of everything
-        there is as it lies: no table has as many columns.
+        They are tables as in the constructor, or an array ``(*shape, entries)`` in the layout of
+        the kernel: no table has as many columns.
         """
         if isinstance(scores, np.ndarray) and scores.shape == (*self.shape, *self.entry_shape()):
             return super().fit(scores)
@@ -94,12 +95,7 @@ class Forest(Structure):
     def kernels(self) -> Kernels:
         from assent.kernels.kinds import tree_recursion
 
-        return Kernels(
-            tree_recursion.maximize_tree,
-            tree_recursion.parts_tree,
-            tree_recursion.max_marginals_tree,
-            tree_recursion.marginals_tree,
-        )
+        return Kernels.of(tree_recursion, "tree")
 
 
 def all_slots(
@@ -142,7 +138,7 @@ def _state_number(part: Any, state: Any) -> int:
     return int(state) if isinstance(state, (bool, int, np.integer)) and state in (0, 1) else -1
 
 
-def refuse_hopeless(
+def refuse_infeasible_counts(
     kind: str, states: Sequence[int], counted: Sequence[int], counts: Float
 ) -> None:
     """Raise where every number of visits that can occur is forbidden."""
@@ -175,11 +171,10 @@ def fit_tables(
             f"{kind}: the variables have different numbers of states; give a list of "
             f"{len(wanted)} tables"
         )
-    own = wanted[0] if wanted else (1, 1)
     if not wanted:
         clean_scores(tables, kind)
         return []
-    full = _broadcast(kind, "the scores", tables, (*shape, len(wanted), *own), order)
+    full = _broadcast(kind, "the scores", tables, (*shape, len(wanted), *wanted[0]), order)
     return list(np.moveaxis(full, len(shape), 0))
 
 

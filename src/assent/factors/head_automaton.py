@@ -67,23 +67,18 @@ class HeadAutomaton(Structure):
 
 def automaton_kernels() -> Kernels:
     """The kernels of automata with and without a grandparent."""
-    from assent.kernels.kinds import head_automata as kernel
+    from assent.kernels.kinds import head_automata
 
-    return Kernels(
-        kernel.maximize_automaton,
-        kernel.parts_automaton,
-        kernel.max_marginals_automaton,
-        kernel.marginals_automaton,
-    )
+    return Kernels.of(head_automata, "automaton")
 
 
 def automaton_data(modifiers: int, grandparents: int, tables: int) -> Any:
-    """The constants of an automaton; see ``kernels.automaton``."""
+    """The constants of an automaton; see ``kernels.kinds.head_automata``."""
     return np.array([modifiers, grandparents, tables], np.int32)
 
 
 def pair_count(modifiers: int) -> int:
-    """How many pairs of positions there are for so many modifiers, start and end included."""
+    """Number of pairs ``i < j`` of positions 0 to ``modifiers + 1``, start and end included."""
     return (modifiers + 1) * (modifiers + 2) // 2
 
 

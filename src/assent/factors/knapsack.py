@@ -11,28 +11,29 @@ from assent.errors import ModelError
 from assent.factors.base import Logic, rows
 from assent.factors.normal_form import NormalForm
 from assent.kernels.problem import KNAPSACK, Float
+from assent.model.scores import broadcast_numbers
 
-# Sums of weights are rounded: a knapsack filled to the brim is not overfull.
-SLACK = 1e-9
+# Feasibility tolerance, relative: sums of weights are rounded, and a full knapsack is feasible.
+FEASIBILITY_TOLERANCE = 1e-9
 
 
 def capacity_left(capacity: Float, packed: Float) -> Float:
     """What the weights ``packed[m]`` by evidence leave of capacities ``[m]``.
 
-    It is granted the rounding of the whole, next to which its own may be nothing.
+    The tolerance is that of the full capacity: relative to what is left it may be nothing.
 
     Example:
         >>> round(float(capacity_left(np.array([5.0]), np.array([3.0]))[0]), 6)
         2.0
     """
-    return np.maximum(capacity - packed / (1.0 + SLACK), 0.0)
+    return np.maximum(capacity - packed / (1.0 + FEASIBILITY_TOLERANCE), 0.0)
 
 
 class Knapsack(Logic):
     """The weights of the true literals add up to at most ``capacity`` (KNAPSACK).
 
-    Its set is the linear relaxation (items may be cut): a valid outer set, so that bounds hold;
-    answers are checked against the true constraint.
+    Its set is the linear relaxation (items may be fractional): a valid outer set, so that bounds
+    hold; answers are checked against the true constraint.
 
     Args:
         literals: array of literals, or a list of them.
@@ -50,7 +51,7 @@ class Knapsack(Logic):
     """
 
     paper_name = "KNAPSACK"
-    # Best values over cut items are not those of whole ones, and sums over them have no meaning.
+    # Max-marginals over fractional items are not those of integral ones; sums have no meaning.
     abilities = ("maximize", "project")
     formula = "w_1 x_1 + … + w_n x_n ≤ c"
 
@@ -64,7 +65,7 @@ class Knapsack(Logic):
 
     def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
         load = np.where(truth, self.weights, 0.0).sum(axis=1)
-        return load <= self.capacity * (1.0 + SLACK)
+        return load <= self.capacity * (1.0 + FEASIBILITY_TOLERANCE)
 
     def normal_form(self) -> NormalForm:
         return NormalForm(KNAPSACK, self.same_k(1), self.flip(), self.weights, self.capacity)
@@ -72,12 +73,7 @@ class Knapsack(Logic):
 
 def _numbers(what: str, value: Any, shape: tuple[int, ...], flat: tuple[int, ...]) -> Float:
     """Non-negative numbers of ``shape`` (or broadcast to it), reshaped to ``flat``."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-        full = np.broadcast_to(array, shape)
-    except (TypeError, ValueError):
-        one = "one number" if shape == () else f"numbers of shape {shape}"
-        raise ModelError(f"Knapsack: {what} must be {one}, got {value!r}") from None
-    if not (array >= 0).all() or (what == "weights" and not np.isfinite(array).all()):
+    full = broadcast_numbers(f"Knapsack: {what}", value, shape)
+    if not (full >= 0).all() or (what == "weights" and not np.isfinite(full).all()):
         raise ModelError(f"Knapsack: {what} must be numbers >= 0, got {value!r}")
     return full.reshape(flat).copy()

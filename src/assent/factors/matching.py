@@ -1,4 +1,4 @@
-"""Matching: rows and columns of a table are paired, each at most or exactly so often."""
+"""Matching: rows and columns of a table are paired, each within its capacity."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Matching(Structure):
         if n * m == 0:
             raise ModelError(f"Matching over no pairs (shape {literals.shape}) says nothing")
         own, other = capacities("rows", rows, n), capacities("columns", columns, m)
-        _refuse_hopeless(own, other, fill_rows, fill_columns)
+        _refuse_infeasible(own, other, fill_rows, fill_columns)
         self.states, self.first = (2,) * (n * m), (1,) * (n * m)
         self.data = np.array([n, m, fill_rows, fill_columns, *own, *other], np.int32)
         codes = literals.codes.reshape(-1, n * m)
@@ -67,9 +67,6 @@ class Matching(Structure):
 
     def entry_shape(self) -> tuple[int, ...]:
         return (0,)
-
-    def words(self, row: int) -> str:
-        return super(Structure, self).words(row)
 
     def memory(self) -> int:
         from assent.kernels.kinds.matching_projection import matching_memory
@@ -100,7 +97,7 @@ def capacities(side: str, given: Any, count: int) -> Int64:
     return np.broadcast_to(array, count).astype(np.int64)
 
 
-def _refuse_hopeless(rows: Int64, columns: Int64, fill_rows: bool, fill_columns: bool) -> None:
+def _refuse_infeasible(rows: Int64, columns: Int64, fill_rows: bool, fill_columns: bool) -> None:
     """Capacities that no table can have: Gale and Ryser's test on sorted sums.
 
     If both sides are filled, it also finds out that they differ in total.

@@ -7,7 +7,7 @@ Each form answers its questions for a batch of ``m`` factors over ``size`` liter
 - ANYOF: last literal == OR of the others, hull ``x_i <= z, z <= sum x_i`` within the cube
 - PARITY: an even number of literals is true, hull: the parity polytope
 - KNAPSACK: weights . literals <= capacity, set ``cube and weights . x <= capacity``, which holds
-  cut items as well: a relaxation
+  fractional items as well: a relaxation
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class NormalForm:
         return np.where(truth, scores, 0.0).sum(axis=1), truth
 
     def fill(self, scores: Float) -> Float:
-        """Best points ``[m, size]`` of KNAPSACKs: by score per weight, the last item cut."""
+        """Best points ``[m, size]`` of KNAPSACKs: by score per weight, the last item fractional."""
         from assent.kernels.kinds.knapsack_relaxation import maximize_knapsack
 
         assert self.weights is not None and self.capacity is not None
@@ -70,7 +70,7 @@ class NormalForm:
         from assent.kernels.kinds.logic_projections import project_logic
 
         if self.form in (PARITY, KNAPSACK):
-            return self._project_apart(points)
+            return self._project_by_row(points)
         inputs = np.where(self.flip, 1.0 - points, points)
         out = np.clip(inputs, 0.0, 1.0)  # what a CAP that counts all its literals asks for
         for row, k, nearest in zip(inputs, self.k, out, strict=True):
@@ -104,7 +104,7 @@ class NormalForm:
         out = np.where(self.flip, 1.0 - out, out)
         return value + scores[:, self.flip].sum(axis=1), out
 
-    def _project_apart(self, points: Float) -> Float:
+    def _project_by_row(self, points: Float) -> Float:
         """Projection onto parity polytopes and knapsacks, factor by factor."""
         from assent.kernels.kinds.knapsack_relaxation import project_knapsack
         from assent.kernels.kinds.parity_hull import project_parity
@@ -152,8 +152,8 @@ def _maximize_anyof(scores: Float) -> NDArray[np.bool_]:
     rows = np.arange(len(scores))
     vertex[rows, inputs.argmax(axis=1)] = True
     vertex[:, -1] = True
-    worth = np.where(vertex[:, :-1], inputs, 0.0).sum(axis=1) + output
-    vertex[worth <= 0] = False
+    value = np.where(vertex[:, :-1], inputs, 0.0).sum(axis=1) + output
+    vertex[value <= 0] = False
     return vertex
 
 

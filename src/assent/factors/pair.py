@@ -89,9 +89,9 @@ class Pair(Factor):
         from assent.kernels.core.marginals import marginals_pair
 
         value, out = np.empty(len(scores)), np.empty((len(scores), 3))
-        heat = check_temperature(temperature)
+        checked = check_temperature(temperature)
         for row, c in enumerate(pair_scores):
-            value[row] = marginals_pair(c, np.ascontiguousarray(scores[row]), heat, out[row])
+            value[row] = marginals_pair(c, np.ascontiguousarray(scores[row]), checked, out[row])
         return value, out
 
 

@@ -18,8 +18,8 @@ class Potts(Table):
 
     Args:
         a, b: categorical variables with the same states; arrays broadcast.
-        scores: shape ``(*shape, K)``: what each common state is worth; or one number per
-            factor with a last axis of 1, or one number for all.
+        scores: shape ``(*shape, K)``, one per common state; or one number per factor with a last
+            axis of 1, or one number for all.
 
     Example:
         >>> import assent as at

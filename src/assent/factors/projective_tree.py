@@ -34,11 +34,6 @@ class ProjectiveTree(SentenceTree):
     formula = "chosen arcs are a tree that hangs on the root, and none cross"
 
     def kernels(self) -> Kernels:
-        from assent.kernels.kinds import projective_chart as kernel
+        from assent.kernels.kinds import projective_chart
 
-        return Kernels(
-            kernel.maximize_projective,
-            kernel.parts_projective,
-            kernel.max_marginals_projective,
-            kernel.marginals_projective,
-        )
+        return Kernels.of(projective_chart, "projective")

@@ -1,4 +1,4 @@
-"""Factors that score joint states of their variables, written out or by a recursion."""
+"""Factors that score joint states of their variables, in a table or by a recursion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.factors.base import SHOWN_LITERALS, Factor
+from assent.factors.base import SHOWN_LITERALS, Factor, common_shape
 from assent.kernels.problem import Float, Int32
 from assent.model.scores import clean_scores
 from assent.model.variables import Categorical, Literals, as_literals
@@ -118,7 +118,7 @@ class Scored(Factor):
 
 @lru_cache(maxsize=1024)
 def _slot_links(states: tuple[int, ...], first: tuple[int, ...]) -> tuple[slice, ...]:
-    """Columns of slots that have one for every state but the first so many."""
+    """Columns of slots that have one for every state from the ``first`` on."""
     ends = list(accumulate((k - f for k, f in zip(states, first, strict=True)), initial=0))
     return tuple(slice(a, b) for a, b in pairwise(ends))
 
@@ -130,14 +130,7 @@ def slots_of(
     parts = [v if isinstance(v, Categorical) else as_literals(v) for v in variables]
     if not parts:
         raise ModelError(f"{kind} needs at least one variable")
-    graph = parts[0].graph
-    if any(part.graph is not graph for part in parts):
-        raise ModelError(f"{kind}: the variables belong to different graphs")
-    try:
-        shape = np.broadcast_shapes(*(part.shape for part in parts))
-    except ValueError:
-        shapes = " and ".join(str(part.shape) for part in parts)
-        raise ModelError(f"{kind}: shapes {shapes} do not broadcast together") from None
+    graph, shape = common_shape(kind, parts)
     columns = []
     for part in parts:
         codes = part.codes[..., None] if isinstance(part, Literals) else part.codes

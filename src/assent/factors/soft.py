@@ -13,6 +13,7 @@ from assent.errors import ModelError
 from assent.factors.base import Factor, Logic
 from assent.factors.structure import Structure
 from assent.kernels.problem import Float
+from assent.model.scores import broadcast_numbers
 
 
 class Soft(Structure):
@@ -134,14 +135,9 @@ def check_rule(kind: str, rule: Any) -> Logic:
 
 def clean_penalty(penalty: Any, shape: tuple[int, ...]) -> Float:
     """Numbers >= 0 of ``shape``, or broadcast to it."""
-    try:
-        array = np.asarray(penalty, dtype=np.float64)
-        full = np.broadcast_to(array, shape)
-    except (TypeError, ValueError):
-        one = "one number" if shape == () else f"numbers of shape {shape}"
-        raise ModelError(f"Soft: a penalty is {one}, got {penalty!r}") from None
-    if np.isposinf(array).any():
+    full = broadcast_numbers("Soft: a penalty", penalty, shape)
+    if np.isposinf(full).any():
         raise ModelError("Soft: an infinite penalty is the constraint itself; add it without Soft")
-    if not (array >= 0.0).all():
+    if not (full >= 0.0).all():
         raise ModelError(f"Soft: penalties are numbers >= 0, got {penalty!r}")
     return full

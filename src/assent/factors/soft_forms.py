@@ -101,12 +101,7 @@ class OutputSoft(Soft):
     def kernels(self) -> Kernels:
         from assent.kernels.kinds import soft_output
 
-        return Kernels(
-            soft_output.maximize_output,
-            soft_output.parts_output,
-            soft_output.max_marginals_output,
-            soft_output.marginals_output,
-        )
+        return Kernels.of(soft_output, "output")
 
 
 class AgreeSoft(Soft):
@@ -142,12 +137,7 @@ class AgreeSoft(Soft):
     def kernels(self) -> Kernels:
         from assent.kernels.kinds import soft_agreement
 
-        return Kernels(
-            soft_agreement.maximize_agree,
-            soft_agreement.parts_agree,
-            soft_agreement.max_marginals_agree,
-            soft_agreement.marginals_agree,
-        )
+        return Kernels.of(soft_agreement, "agree")
 
 
 class MatrixSoft(AgreeSoft):
@@ -167,12 +157,7 @@ class MatrixSoft(AgreeSoft):
     def kernels(self) -> Kernels:
         from assent.kernels.kinds import soft_agreement_matrix
 
-        return Kernels(
-            soft_agreement_matrix.maximize_matrix,
-            soft_agreement_matrix.parts_matrix,
-            soft_agreement_matrix.max_marginals_matrix,
-            soft_agreement_matrix.marginals_matrix,
-        )
+        return Kernels.of(soft_agreement_matrix, "matrix")
 
 
 class PaidKnapsack(Knapsack):

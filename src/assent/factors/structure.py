@@ -1,10 +1,11 @@
-"""Structures: factors whose joint states are too many to write out, and are searched instead."""
+"""Structures: factors whose joint states are too many for a table, and are searched instead."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
+from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -33,6 +34,12 @@ class Kernels(NamedTuple):
     marginals: Callable | None = None
     project: Callable | None = None
     blend: Callable | None = None
+
+    @classmethod
+    def of(cls, module: ModuleType, name: str) -> Kernels:
+        """``maximize_<name>``, ``parts_<name>`` and both kinds of marginals of a module."""
+        questions = ("maximize", "parts", "max_marginals", "marginals")
+        return cls(*(getattr(module, f"{question}_{name}") for question in questions))
 
 
 class Structure(Scored):
@@ -96,13 +103,13 @@ class Structure(Scored):
         per slot, and probabilities ``[m, entries]`` of the inner parts.
         """
         kernel = self._ask("marginals")
-        heat = check_temperature(temperature)
+        checked = check_temperature(temperature)
         places = self.place_scores(links)
         value, out = np.empty(len(places)), np.empty(places.shape)
         inner = np.empty((len(places), self.scores.shape[1]))
         for row, own in enumerate(places):
             value[row] = kernel(
-                self.start, self.data, own, self._inner(scores, row), heat, out[row], inner[row]
+                self.start, self.data, own, self._inner(scores, row), checked, out[row], inner[row]
             )
         return value, np.split(out, self.start[1:-1], axis=1), inner
 

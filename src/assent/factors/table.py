@@ -1,4 +1,4 @@
-"""Factors that write out a score for every joint state: what Dense and Potts have in common."""
+"""Factors that tabulate a score for every joint state: what Dense and Potts have in common."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from assent.kernels.problem import Float, Int32, Int64
 
 
 class Table(Scored):
-    """Factors whose joint states are written out; an entry is the score of one (or several)."""
+    """Factors whose joint states are tabulated; an entry is the score of one (or several)."""
 
     @abstractmethod
     def dense(self, scores: Float) -> Float:
-        """Scores ``[m, entries]`` written out per joint state, ``[m, *states]``."""
+        """Scores ``[m, entries]`` tabulated per joint state, ``[m, *states]``."""
 
     @abstractmethod
     def entry_of(self, joint: Int64) -> Int64:
@@ -90,13 +90,13 @@ class Table(Scored):
 
         start, flat, tables = self._kernel_view(links, scores)
         value, out = np.empty(len(flat)), np.empty(flat.shape)
-        heat = check_temperature(temperature)
+        checked = check_temperature(temperature)
         for row in range(len(flat)):
-            value[row] = marginals_dense(start, flat[row], tables[row], 1.0, heat, out[row])
+            value[row] = marginals_dense(start, flat[row], tables[row], 1.0, checked, out[row])
         return value, np.split(out, start[1:-1], axis=1)
 
     def _kernel_view(self, links: Float, scores: Float) -> tuple[Int32, Float, Float]:
-        """Slot offsets, state scores ``[m, all states]`` and written-out tables ``[m, joint]``."""
+        """Slot offsets, state scores ``[m, all states]`` and full tables ``[m, joint]``."""
         start = np.concatenate([[0], np.cumsum(self.states)]).astype(np.int32)
         flat = np.ascontiguousarray(np.concatenate(self.state_scores(links), axis=1))
         return start, flat, np.ascontiguousarray(self.dense(scores).reshape(len(flat), -1))

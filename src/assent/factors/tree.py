@@ -23,8 +23,8 @@ class Tree(Forest):
             several.
         scores: for each node that has a parent, in the order of the nodes, a table
             ``[K of the parent, K of the node]``; as an array where all have the same shape.
-        counts: ``(state, scores)``: what it is worth that 0, 1, 2, … nodes are in this state;
-            more than there are scores for is forbidden.
+        counts: ``(state, scores)``: the score of 0, 1, 2, … nodes being in this state; more than
+            there are scores for is forbidden.
 
     ``-inf`` forbids.
 
@@ -50,8 +50,8 @@ class Tree(Forest):
         counts: tuple[Any, Any] | None = None,
     ) -> None:
         _, _, _, states, _ = all_slots("Tree", variables)
-        state, worth = _clean_counts(counts, len(states))
-        self._plant(variables, clean_parents(parents, len(states)), state, worth)
+        state, count_scores = _clean_counts(counts, len(states))
+        self._plant(variables, clean_parents(parents, len(states)), state, count_scores)
         self.scores = self.fit(scores)
 
     def _tables(self, scores: Any) -> list[Float]:

@@ -28,7 +28,7 @@ def clean_scores(scores: Any, name: Any) -> Float:
         array = np.asarray(0.0 if scores is None else scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{name}: scores must be an array of numbers: {error}") from None
-    if np.vdot(array, array) <= LARGEST_SCORE**2:  # the quickest look at all of them
+    if np.vdot(array, array) <= LARGEST_SCORE**2:  # the quickest test of all of them
         return array
     bad = ~(np.abs(array) <= LARGEST_SCORE) & ~np.isneginf(array)
     if bad.any():
@@ -52,3 +52,12 @@ def fit_scores(array: Float, shape: tuple[int, ...], name: Any) -> Float:
             f"{name}: scores have shape {array.shape}, expected {shape} (or something that "
             "broadcasts to it)"
         ) from None
+
+
+def broadcast_numbers(name: str, value: Any, shape: tuple[int, ...]) -> Float:
+    """``value`` as numbers broadcast to ``shape``; anything else raises, naming ``name``."""
+    try:
+        return np.broadcast_to(np.asarray(value, dtype=np.float64), shape)
+    except (TypeError, ValueError):
+        one = "one number" if shape == () else f"numbers of shape {shape}"
+        raise ModelError(f"{name} must be {one}, got {value!r}") from None

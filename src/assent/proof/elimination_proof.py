@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled
 from assent.factors.base import Factor, Logic
-from assent.factors.knapsack import SLACK
+from assent.factors.knapsack import FEASIBILITY_TOLERANCE
 from assent.factors.normal_form import NormalForm
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
@@ -220,7 +220,9 @@ def row_holds(form: NormalForm, row: int, truth: NDArray[np.bool_]) -> NDArray[n
     """Whether literal truths ``[states, size]`` satisfy factor ``row`` of a batch."""
     if form.form == KNAPSACK:
         assert form.weights is not None and form.capacity is not None
-        return np.asarray((truth @ form.weights[row]) <= form.capacity[row] * (1.0 + SLACK))
+        return np.asarray(
+            (truth @ form.weights[row]) <= form.capacity[row] * (1.0 + FEASIBILITY_TOLERANCE)
+        )
     read = truth ^ form.flip
     count = read.sum(axis=1)
     if form.form == CAP:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores
 from assent.compile.logic_placement import origin
 from assent.factors.base import Logic
-from assent.factors.knapsack import SLACK
+from assent.factors.knapsack import FEASIBILITY_TOLERANCE
 from assent.factors.pair import Pair
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32, Int64
 from assent.proof import certify
@@ -58,7 +58,7 @@ def possible(
     firm = truth & ~loose
     if form == KNAPSACK:
         assert weights is not None
-        return np.asarray(firm @ weights <= capacity * (1.0 + SLACK))
+        return np.asarray(firm @ weights <= capacity * (1.0 + FEASIBILITY_TOLERANCE))
     if form == PARITY:
         return (firm.sum(axis=1) % 2 == 0) | bool(loose.any())
     if form == ANYOF:
