@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.factors.counting import AtMostOne, ExactlyOne
+from assent.factors.at_most_one import AtMostOne
+from assent.factors.exactly_one import ExactlyOne
 from assent.factors.table import Table
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph, Handle

@@ -23,7 +23,7 @@ from assent.compile.pair_placement import PlacedPairs
 from assent.compile.structure_placement import Settled, settled_value
 from assent.compile.table_placement import PlacedTables, Unary
 from assent.errors import ModelError
-from assent.factors.counting import ExactlyOne
+from assent.factors.exactly_one import ExactlyOne
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.factors.structure import Structure

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from assent.factors.agree import Agree
+from assent.factors.all_true import All
 from assent.factors.arborescence import Arborescence
+from assent.factors.at_least import AtLeast
+from assent.factors.at_least_one import AtLeastOne
+from assent.factors.at_most import AtMost
+from assent.factors.at_most_one import AtMostOne
 from assent.factors.base import Factor, Logic
 from assent.factors.cardinality import Cardinality
 from assent.factors.chain import Chain
-from assent.factors.counting import All, AtLeast, AtLeastOne, AtMost, AtMostOne, Exactly, ExactlyOne
 from assent.factors.custom import Custom
 from assent.factors.cut import Cut
 from assent.factors.dense import Dense
+from assent.factors.exactly import Exactly
+from assent.factors.exactly_one import ExactlyOne
 from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import HeadAutomaton
 from assent.factors.implies import Implies

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.factors.counting import AtLeastOne, ExactlyOne
+from assent.factors.at_least_one import AtLeastOne
+from assent.factors.exactly_one import ExactlyOne
 from assent.factors.pair import Pair
 from assent.model.graph import FactorGraph
 from assent.model.variables import Literals

@@ -9,9 +9,13 @@ from operator import and_
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.factors.all_true import All
+from assent.factors.at_least_one import AtLeastOne
+from assent.factors.at_most import AtMost
+from assent.factors.at_most_one import AtMostOne
 from assent.factors.base import Factor
-from assent.factors.counting import All, AtLeastOne, AtMost, AtMostOne, ExactlyOne
 from assent.factors.dense import Dense
+from assent.factors.exactly_one import ExactlyOne
 from assent.factors.implies import Implies
 from assent.factors.knapsack import Knapsack
 from assent.factors.pair import Pair

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.factors.counting import AtMostOne
+from assent.factors.at_most_one import AtMostOne
 from assent.model.variables import Categorical, as_literals
 
 

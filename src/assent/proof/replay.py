@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from assent.compile.closure import Closure
 from assent.compile.compiled import Compiled, GraphScores
-from assent.factors.counting import ExactlyOne
+from assent.factors.exactly_one import ExactlyOne
 from assent.kernels.problem import DualPoint, Float, Int64
 from assent.proof import certify
 from assent.proof.conditioned_bounds import bounds_with_each

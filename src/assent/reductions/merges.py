@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.factors.base import Logic
-from assent.factors.counting import ExactlyOne
+from assent.factors.exactly_one import ExactlyOne
 from assent.kernels.problem import ANYOF, KNAPSACK, Int32
 from assent.reductions.merged_pairs import merge_pairs
 from assent.reductions.merged_tables import merge_tables

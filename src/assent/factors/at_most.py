@@ -1,0 +1,36 @@
+"""AtMost: an upper limit on the number of true literals."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.factors.counting import Counting
+from assent.factors.normal_form import NormalForm
+from assent.kernels.problem import CAP
+
+
+class AtMost(Counting):
+    """At most ``k`` literals are true (the papers' BUDGET).
+
+    Args:
+        k: a whole number from 0 to the number of literals, or one per factor.
+        literals: array of literals, or a list of them.
+        axis: the axis one factor runs over; needed for more than one axis.
+
+    Example:
+        >>> import assent as at
+        >>> g = at.FactorGraph()
+        >>> x = g.binary(3, name="x")
+        >>> at.AtMost(2, x)
+        AtMost(2; x[0], x[1], x[2])
+    """
+
+    paper_name = "BUDGET"
+    formula = "x_1 + … + x_n ≤ k"
+
+    def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return truth.sum(axis=1) <= self.k
+
+    def normal_form(self) -> NormalForm:
+        return NormalForm(CAP, self.k, self.flip())
