@@ -25,7 +25,7 @@ from rich.console import Console
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 import assent as at
-from assent.solvers.programs.linear_program import CompactLP, build_lp
+from assent.solvers.programs.compact_lp import CompactLP, build_lp
 from benchmarks import tables
 from benchmarks.methods import flat
 from benchmarks.small_instances import FAMILIES, changed_scores, small_instances, weighted

@@ -11,7 +11,7 @@ import numpy as np
 import assent as at
 from assent.compile.compiled import graph_scores
 from assent.kernels.problem import Problem, Scores
-from assent.solvers.programs.linear_program import Method
+from assent.solvers.programs.highs import Method
 from assent.trace import Progress, Trace
 from benchmarks import synthetic, tables
 from benchmarks.instances import Reference

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import assent as at
-from assent.solvers.programs.linear_program import build_lp
+from assent.solvers.programs.compact_lp import build_lp
 from benchmarks import (
     auto,
     batch,

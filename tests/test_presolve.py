@@ -13,7 +13,6 @@ import assent as at
 from assent.compile.compiled import graph_scores
 from assent.kernels.problem import ANYOF, CAP, PARITY, SUM, DualPoint, Problem
 from assent.model.variables import Literals
-from assent.presolve import FINDERS, find_persistent, presolve_compiled
 from assent.proof.certify import check_assignment
 from assent.proof.proof_tree import Reduced, Trusted
 from assent.proof.replay import Replay
@@ -24,6 +23,7 @@ from assent.reductions.pairwise_tables import over_two
 from assent.reductions.persistent_values import Persistent
 from assent.reductions.reduction import Reduction
 from assent.solvers.presolve import presolved_search
+from assent.solvers.presolve.presolve_rounds import FINDERS, find_persistent, presolve_compiled
 from benchmarks.constrained import joint_labelling
 from tests.answers import assert_proven
 from tests.oracles.sweep import sweep_seeds, sweep_size
@@ -512,16 +512,19 @@ def test_beside_structures(name):
         assert result.value == pytest.approx(best) and result.certificate.verify()
 
 
+PRESOLVED = presolved_search.Presolving(at.BranchAndCut(), at.BranchAndCut())
+
+
 def test_exact_answers_are_sought_on_what_is_left():
     g = joint_labelling(200, seed=2)
-    result = at.decode(g, presolved_search.Presolving())
+    result = at.decode(g, PRESOLVED)
     assert result.plan.startswith("Presolved: 87 of 125 variables left: 43 values put away by dom")
     assert result.status is at.Status.OPTIMAL and result.certificate.verify()
     assert result.value == pytest.approx(at.decode(g, exact=True).value)
     assert "Presolved" not in at.decode(g).plan  # relaxed answers keep their meaning
-    again = at.decode(g, presolved_search.Presolving(), warm_start=result)
+    again = at.decode(g, PRESOLVED, warm_start=result)
     assert again.value == pytest.approx(result.value) and again.certificate.verify()
-    dense = at.decode(tangle(), presolved_search.Presolving())
+    dense = at.decode(tangle(), PRESOLVED)
     assert dense.status is at.Status.OPTIMAL and "Presolved" not in dense.plan
 
 

@@ -16,7 +16,7 @@ from assent.compile.table_placement import restore_marginals
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.factors.pair import Pair, inner_part
 from assent.factors.scored import Scored
-from assent.factors.soft_forms import SOFT
+from assent.factors.soft import SOFT
 from assent.factors.structure import Structure
 from assent.factors.table import Table
 from assent.kernels.problem import DualPoint, Float

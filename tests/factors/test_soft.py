@@ -8,7 +8,7 @@ import pytest
 import assent as at
 from assent.errors import ModelError
 from assent.factors import KINDS, Logic
-from assent.factors.soft_forms import penalties_of_table, table_of_penalties
+from assent.factors.soft import penalties_of_table, table_of_penalties
 from tests.oracles.sweep import sweep_seeds
 
 # A constraint of every kind over five literals.

@@ -8,7 +8,6 @@ import pytest
 import assent as at
 from assent.compile.compiled import graph_scores
 from assent.kernels.problem import DualPoint, split_links
-from assent.presolve import THOROUGH, presolve_compiled
 from assent.proof.certify import upper_bound
 from assent.proof.proof_tree import Reduced
 from assent.proof.replay import Replay
@@ -17,6 +16,7 @@ from assent.reductions.exclusive_literals import find_choices
 from assent.reductions.joint_dominance import Improving
 from assent.reductions.reduction import Reduction
 from assent.solvers.presolve import joint_dominance_sweeps
+from assent.solvers.presolve.presolve_rounds import presolve_compiled
 from tests.answers import assert_proven
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import enumerate_graph, optimum, pick_literals, random_scores
@@ -266,7 +266,7 @@ def test_most_of_a_weak_grid_goes():
         g.add(at.Potts(a, b, scores=1.2 * rng.uniform(-1, 1, (*a.shape, 1))))
     compiled, scores = g.compile(), graph_scores(g)
     plain = presolve_compiled(compiled, scores)
-    made = presolve_compiled(compiled, scores, last=THOROUGH)
+    made = at.presolve(g, thorough=True)
     assert made.compiled.problem.n < 0.2 * plain.compiled.problem.n
     assert "put away by joint exchange" in made.told()
     result, reference = made.decode(exact=True), at.decode(g, exact=True)

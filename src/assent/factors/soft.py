@@ -1,4 +1,7 @@
-"""Soft: a constraint that may be broken, for a price."""
+"""Soft: a constraint that may be broken, for a price.
+
+Its forms: by count, with an output, of labels, and of a knapsack.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
+from assent.factors.agree import Agree
 from assent.factors.base import Factor, Logic
-from assent.factors.structure import Structure
-from assent.kernels.problem import Float
+from assent.factors.cardinality import count_kernels
+from assent.factors.knapsack import Knapsack
+from assent.factors.scored import Scored, slots_of
+from assent.factors.structure import Kernels, Structure
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float
 from assent.model.scores import broadcast_numbers
+from assent.model.variables import Literals
 
 
 class Soft(Structure):
@@ -49,9 +57,7 @@ class Soft(Structure):
     def __new__(cls, rule: Any = None, *, penalty: Any = None) -> Any:
         if cls is not Soft:
             return super().__new__(cls)
-        from assent.factors import soft_forms
-
-        return soft_forms.choose(rule, penalty)
+        return choose(rule, penalty)
 
     # Python calls this for what __new__ returns, with the arguments of the call.
     def __init__(self, rule: Any, *, penalty: Any) -> None:
@@ -113,8 +119,6 @@ class SoftCount(Soft):
     formula = "−penalty · (distance of the count from what is allowed)"
 
     def __new__(cls, rule: Any = None, *, penalty: Any = None) -> Any:
-        from assent.factors.soft_forms import HingeSoft
-
         return super().__new__(HingeSoft if cls is SoftCount else cls)
 
     @property
@@ -141,3 +145,216 @@ def clean_penalty(penalty: Any, shape: tuple[int, ...]) -> Float:
     if not (full >= 0.0).all():
         raise ModelError(f"Soft: penalties are numbers >= 0, got {penalty!r}")
     return full
+
+
+def choose(rule: Any, penalty: Any) -> Any:
+    """An object of the form that suits a rule; `Soft.__init__` fills it if it is a `Soft`."""
+    check_rule("Soft", rule)
+    if isinstance(rule, Agree):
+        pairs = np.broadcast_shapes(*(side.shape for side in rule.sides))
+        if np.ndim(penalty) == len(pairs) + 2:
+            return object.__new__(MatrixSoft)
+        return object.__new__(AgreeSoft)
+    form = rule.normal_form().form
+    if form == KNAPSACK:
+        return PaidKnapsack(rule, penalty=penalty)
+    return object.__new__(OutputSoft if form == ANYOF else CountedSoft)
+
+
+class CountedSoft(Soft):
+    """A constraint that depends on the number of true literals alone."""
+
+    def _prepare(self) -> None:
+        form = check_rule(self.kind, self.rule).normal_form()
+        if form.form in (ANYOF, KNAPSACK):
+            raise ModelError(f"{self.kind}: {self.rule.kind} does not count literals; use Soft")
+        self.flip = form.flip
+        size = self.rule.size
+        self.states, self.first = (2,) * size, (1,) * size
+        self.data = np.zeros(0, np.int32)
+        number = np.arange(size + 1)
+        if form.form == PARITY:
+            self.excess = np.broadcast_to(number % 2, (len(self.rule), size + 1))
+        else:
+            above = np.maximum(number - form.k[:, None], 0)
+            self.excess = above if form.form == CAP else np.abs(number - form.k[:, None])
+        self._attach(self.rule.graph, form.literals(self.rule.codes), self.rule.shape)
+
+    def _rule_codes(self) -> Any:
+        return self.codes ^ -self.flip.astype(np.int32)
+
+    def _entries(self, penalty: Float) -> Float:
+        return -penalty[:, None] * (self.excess > 0)
+
+    def entry_shape(self) -> tuple[int, ...]:
+        return (self.size + 1,)
+
+    def readable(self, parts: Float) -> Any:
+        """Probability that it is violated, in the shape of the factors."""
+        return (parts * (self.excess > 0)).sum(axis=1).reshape(self.shape)
+
+    def kernels(self) -> Kernels:
+        return count_kernels()
+
+
+class HingeSoft(CountedSoft, SoftCount):
+    """The same, charged by how far the count is off."""
+
+    def _entries(self, penalty: Float) -> Float:
+        return -penalty[:, None] * self.excess
+
+
+class OutputSoft(Soft):
+    """The last literal should say whether any of the others is true."""
+
+    def _prepare(self) -> None:
+        form = check_rule(self.kind, self.rule).normal_form()
+        self.flip = form.flip
+        self.states, self.first = (2,) * self.rule.size, (1,) * self.rule.size
+        self.data = np.zeros(0, np.int32)
+        self._attach(self.rule.graph, form.literals(self.rule.codes), self.rule.shape)
+
+    def _rule_codes(self) -> Any:
+        return self.codes ^ -self.flip.astype(np.int32)
+
+    def _entries(self, penalty: Float) -> Float:
+        return -penalty[:, None]
+
+    def entry_shape(self) -> tuple[int, ...]:
+        return (1,)
+
+    def readable(self, parts: Float) -> Any:
+        """Probability that it is violated, in the shape of the factors."""
+        return parts.reshape(self.shape)
+
+    def kernels(self) -> Kernels:
+        from assent.kernels.kinds import soft_output
+
+        return Kernels.of(soft_output, "output")
+
+
+class AgreeSoft(Soft):
+    """Two variables should take the same state; the first one's says what it costs if not."""
+
+    def _prepare(self) -> None:
+        assert isinstance(self.rule, Agree)
+        graph, codes, shape, self.states, self.first = slots_of("Soft", self.rule.sides)
+        self.data = np.zeros(0, np.int32)
+        self._attach(graph, codes, shape)
+
+    def fit(self, scores: Any) -> Float:
+        labels = self.states[0]
+        by_label = np.ndim(scores) == len(self.shape) + 1
+        shape = (*self.shape, labels) if by_label else self.shape
+        penalty = clean_penalty(scores, shape)
+        full = np.broadcast_to(penalty if by_label else penalty[..., None], (*self.shape, labels))
+        return self._entries(full.reshape(-1, labels))
+
+    def _entries(self, penalty: Float) -> Float:
+        return -penalty
+
+    def entry_shape(self) -> tuple[int, ...]:
+        return (self.states[0],)
+
+    def readable(self, parts: Float) -> Any:
+        """Probability of disagreement by the first one's state."""
+        return parts.reshape(*self.shape, self.states[0])
+
+    def words(self, row: int) -> str:
+        return Scored.words(self, row).replace("Soft(", "Soft(Agree(", 1) + ")"
+
+    def kernels(self) -> Kernels:
+        from assent.kernels.kinds import soft_agreement
+
+        return Kernels.of(soft_agreement, "agree")
+
+
+class MatrixSoft(AgreeSoft):
+    """``penalty[i, j]`` is charged where the first is in state i and the second is not in j."""
+
+    def fit(self, scores: Any) -> Float:
+        penalty = clean_penalty(scores, (*self.shape, *self.states))
+        return self._entries(penalty.reshape(len(self.codes), -1))
+
+    def entry_shape(self) -> tuple[int, ...]:
+        return self.states
+
+    def readable(self, parts: Float) -> Any:
+        """Probability that each entry of the matrix is charged."""
+        return parts.reshape(*self.shape, *self.states)
+
+    def kernels(self) -> Kernels:
+        from assent.kernels.kinds import soft_agreement_matrix
+
+        return Kernels.of(soft_agreement_matrix, "matrix")
+
+
+class PaidKnapsack(Knapsack):
+    """A knapsack that a literal of its own makes large enough for everything, for a price.
+
+    Attributes:
+        paid: the literals, one per knapsack, declared in the rule's graph; their scores are the
+            penalties.
+    """
+
+    kind = Soft.kind
+
+    def __init__(self, rule: Any, *, penalty: Any) -> None:
+        assert isinstance(rule, Knapsack)
+        self.paid = rule.graph.binary(rule.shape, scores=-clean_penalty(penalty, rule.shape))
+        total = rule.weights.sum(axis=1)
+        room = np.maximum(total - rule.capacity, 0.0)
+        weights = np.column_stack([rule.weights, room])
+        codes = np.column_stack([rule.codes, ~self.paid.codes.ravel()])
+        lits = Literals(rule.graph, codes.reshape(*rule.shape, -1))
+        super().__init__(
+            lits,
+            weights=weights.reshape(lits.shape),
+            capacity=np.maximum(total, rule.capacity).reshape(rule.shape),
+            axis=-1,
+        )
+
+    def words(self, row: int) -> str:
+        return f"Soft({super().words(row).replace('Soft(', 'Knapsack(', 1)})"
+
+    def costs(self, truth: NDArray[np.bool_], scores: Float, theta: Float) -> Float:
+        """What each constraint ``[m]`` costs at literal truth values ``[m, links]``."""
+        return np.where(truth[:, -1], 0.0, -theta[self.paid.codes.ravel()])
+
+
+def table_of_penalties(penalty: Any) -> Float:
+    """Scores ``[..., K, L]`` of penalties ``[..., K, L]``: all of a row but the state's own.
+
+    Example:
+        >>> table_of_penalties([[0.0, 2.0], [1.0, 0.5]])
+        array([[-2. ,  0. ],
+               [-0.5, -1. ]])
+    """
+    array = np.asarray(penalty, dtype=np.float64)
+    return array - array.sum(axis=-1, keepdims=True)
+
+
+def penalties_of_table(scores: Any) -> tuple[Float, float]:
+    """Penalties >= 0 and a constant that say the same as scores ``[K, L]`` of joint states.
+
+    ``scores[i, j] = constant - sum of penalties[i, j'] over j' other than j``, which makes a pair
+    of variables a soft constraint; the relaxation of that may be looser than the pair's.
+
+    Example:
+        >>> penalty, constant = penalties_of_table([[1.0, 0.0], [0.0, 1.0]])
+        >>> (table_of_penalties(penalty) + constant).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or not np.isfinite(table).all():
+        raise ModelError("penalties_of_table takes a matrix of finite scores")
+    states = table.shape[1]
+    if states < 2:
+        raise ModelError("a variable of one state has nothing to disagree about")
+    # With scores shifted by -C all penalties grow by C / (k - 1): the least C that does.
+    plain = table - table.sum(axis=1, keepdims=True) / (states - 1)
+    shift = max(0.0, -float(plain.min())) * (states - 1)
+    return plain + shift / (states - 1), shift
+
+
+SOFT = (Soft, PaidKnapsack)  # kinds that charge for violations

@@ -10,7 +10,9 @@ from typing import Any
 from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.learn.examples import Examples
+from assent.learn.model_files import read_predictor, write_predictor
 from assent.learn.trainer import Trainer
+from assent.learn.trainers.frank_wolfe import FrankWolfe
 from assent.learn.training_loop import Training, train
 from assent.models.joint_model import Model
 from assent.models.losses import Loss
@@ -214,8 +216,6 @@ class StructuredPredictor:
 
     def save(self, path: str | Path) -> None:
         """Write model and weights to a file (``.npz``): arrays and JSON, nothing pickled."""
-        from assent.learn.model_files import write_predictor
-
         self._require_fitted()
         write_predictor(path, self)
 
@@ -227,9 +227,10 @@ class StructuredPredictor:
             path: the file.
             model: for models that hold functions (`GraphModel`), the model it was made with.
         """
-        from assent.learn.model_files import read_predictor
-
-        return read_predictor(path, model)
+        own, weights = read_predictor(path, model)
+        predictor = cls(own, FrankWolfe())
+        predictor.model_, predictor.weights_ = own, weights
+        return predictor
 
 
 def accuracy(

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assent import models
 from assent.errors import ModelError
+from assent.kernels.problem import Float
 from assent.models.joint_model import Model
 
 if TYPE_CHECKING:
@@ -54,12 +56,8 @@ def _as_written(value: Any) -> Any:
     return value
 
 
-def read_predictor(path: str | Path, model: Model | None) -> StructuredPredictor:
-    """Read a predictor; ``model`` where the file could not hold its settings."""
-    from assent import models
-    from assent.learn.estimator import StructuredPredictor
-    from assent.learn.trainers.frank_wolfe import FrankWolfe
-
+def read_predictor(path: str | Path, model: Model | None) -> tuple[Model, Float]:
+    """A predictor's model and weights; ``model`` where the file could not hold its settings."""
     with np.load(path, allow_pickle=False) as file:
         about = json.loads(str(file["about"])) if "about" in file else {}
         if about.get("format") != FORMAT:
@@ -78,6 +76,4 @@ def read_predictor(path: str | Path, model: Model | None) -> StructuredPredictor
         model = getattr(models, about["model"])(**_as_written(about["settings"]))
     if model.size != len(weights):
         raise ModelError(f"{path} has {len(weights)} weights, the model {model.size}")
-    predictor = StructuredPredictor(model, FrankWolfe())
-    predictor.model_, predictor.weights_ = model, weights
-    return predictor
+    return model, weights

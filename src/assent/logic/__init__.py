@@ -23,9 +23,9 @@ from __future__ import annotations
 from assent.logic.domains import Domain
 from assent.logic.explanations import Explanation, Finding, Report
 from assent.logic.expressions import Variable, variables
-from assent.logic.formulas import (
-    Definition,
-    Formula,
+from assent.logic.formulas import Definition, Formula
+from assent.logic.predicates import Predicate, Table, predicate, relation, table
+from assent.logic.quantifiers import (
     all_of,
     any_of,
     at_least,
@@ -36,7 +36,6 @@ from assent.logic.formulas import (
     forall,
     one_of,
 )
-from assent.logic.predicates import Predicate, Table, predicate, relation, table
 from assent.logic.rules import Rule, Rules
 
 __all__ = [

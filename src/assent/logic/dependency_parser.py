@@ -20,8 +20,8 @@ from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.logic.domains import Domain
 from assent.logic.expressions import variables
-from assent.logic.formulas import exists, exists_one, one_of
 from assent.logic.predicates import Predicate, predicate, table, tuple_positions
+from assent.logic.quantifiers import exists, exists_one, one_of
 from assent.logic.rules import Rules
 from assent.model.graph import FactorGraph
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 from assent.errors import ModelError
 from assent.logic.domains import Domain
-
-if TYPE_CHECKING:
-    from assent.logic.formulas import Comparison
+from assent.logic.formulas import Comparison
 
 # Values that variables are shown with in place of their names, while a ground rule is written out.
 _shown: ContextVar[Mapping[Variable, Any] | None] = ContextVar("shown", default=None)
@@ -81,8 +79,6 @@ class Expression:
         return self._compare(">=", other)
 
     def _compare(self, op: str, other: Any) -> Comparison:
-        from assent.logic.formulas import Comparison
-
         return Comparison(op, self, expression(other))
 
     def _refuse(self, other: Any) -> NoReturn:

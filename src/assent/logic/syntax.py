@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from assent.errors import ModelError
 from assent.io.text import FormatError, PathLike
 from assent.logic import formulas as f
+from assent.logic import quantifiers as q
 from assent.logic.domains import Domain
 from assent.logic.expressions import Expression, Variable, expression
 from assent.logic.predicates import Predicate, Table
@@ -33,16 +34,16 @@ TOKEN = re.compile(
     re.VERBOSE,
 )
 QUANTIFIERS: dict[str, Callable[..., f.Formula]] = {
-    "forall": f.forall,
-    "exists": f.exists,
-    "exists_one": f.exists_one,
-    "at_most": f.at_most,
-    "at_least": f.at_least,
-    "exactly": f.exactly,
+    "forall": q.forall,
+    "exists": q.exists,
+    "exists_one": q.exists_one,
+    "at_most": q.at_most,
+    "at_least": q.at_least,
+    "exactly": q.exactly,
 }
 COUNTING = ("at_most", "at_least", "exactly")
 LISTS: dict[str, Callable[..., f.Formula]] = {
-    "one_of": f.one_of, "any_of": f.any_of, "all_of": f.all_of,
+    "one_of": q.one_of, "any_of": q.any_of, "all_of": q.all_of,
 }  # fmt: skip
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 MOST_DIGITS = 15  # what a float holds exactly
@@ -183,14 +184,14 @@ class Parser:
         parts = [self.conjunction()]
         while self.accept("|"):
             parts.append(self.conjunction())
-        return parts[0] if len(parts) == 1 else f.any_of(*parts)
+        return parts[0] if len(parts) == 1 else q.any_of(*parts)
 
     def conjunction(self) -> f.Formula:
         """Joined by ``&``."""
         parts = [self.unary()]
         while self.accept("&"):
             parts.append(self.unary())
-        return parts[0] if len(parts) == 1 else f.all_of(*parts)
+        return parts[0] if len(parts) == 1 else q.all_of(*parts)
 
     def unary(self) -> f.Formula:
         """A negation, a quantifier, a list, something in parentheses, an atom, a comparison."""

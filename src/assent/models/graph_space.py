@@ -182,7 +182,7 @@ def rows_over(graph: FactorGraph, codes: Any) -> Rows | None:
     """
     from scipy.sparse import csr_array, vstack
 
-    from assent.solvers.programs.linear_program import build_lp
+    from assent.solvers.programs.compact_lp import build_lp
 
     compiled = graph.compile()
     problem, column = compiled.problem, compiled.column_of()[np.maximum(codes, 0)]

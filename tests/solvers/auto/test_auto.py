@@ -164,7 +164,7 @@ def test_parts_that_the_relaxation_solves_are_one():
     z = alone.binary((10, 25), scores=y.graph.variables[-1].scores.reshape(10, 25))
     alone.add(at.Pair(z[:, :-1], z[:, 1:], scores=g.handles[-1].factor.scores.reshape(10, 24)))
     best += at.decode(alone, at.IntegerProgram()).value
-    result = at.decode(g, ByParts())
+    result = at.decode(g, ByParts(at.Auto(exact=True)))
     assert result.status is at.Status.OPTIMAL and result.value == pytest.approx(best)
     assert [len(part) for part, _ in result.certificate.proof.parts][:1] == [250]
     assert len(result.certificate.proof.parts) == 3 and result.certificate.verify()
@@ -198,7 +198,7 @@ def test_parts_that_cannot_be_are_refuted():
     y = g.binary(24, name="y")
     g.add(at.ExactlyOne(y[[[0, 1], [1, 2], [2, 0]]], axis=1))
     g.add(at.Pair(y[:-1], y[1:], scores=-1.0))
-    result = at.decode(g, ByParts())
+    result = at.decode(g, ByParts(at.Auto(exact=True)))
     assert result.status is at.Status.INFEASIBLE and result.certificate.verify()
 
 
@@ -212,17 +212,21 @@ def test_interrupts_end_all_parts():
             raise KeyboardInterrupt
 
     whole = len(at.decode(g, at.AD3()).trace)
-    result = at.decode(g, ByParts(), callback=interrupt)
+    result = at.decode(g, ByParts(at.Auto(exact=True)), callback=interrupt)
     assert len(seen) == whole + 1
     assert result.status is at.Status.STOPPED and "Interrupted" in result.message
     assert result.feasible and np.isfinite(result.bound) and result.certificate.verify()
     seen.clear()
-    stopped = at.decode(g, ByParts(), callback=lambda step: seen.append(step) or len(seen) > whole)
+    stopped = at.decode(
+        g,
+        ByParts(at.Auto(exact=True)),
+        callback=lambda step: seen.append(step) or len(seen) > whole,
+    )
     assert len(seen) <= whole + 2 and "callback" in stopped.message
 
 
 def test_an_interrupt_while_a_next_step_is_sought_keeps_the_answer(monkeypatch):
-    def steps(compiled, exact, tolerance):
+    def steps(compiled, exact, tolerance, each):
         yield Step(at.AD3(max_iterations=20), "AD3.", is_last=False)
         raise KeyboardInterrupt
 
@@ -288,7 +292,7 @@ def test_a_later_step_keeps_the_better_bound():
 def test_steps_that_end_without_a_proof_say_so(monkeypatch):
     """No limit was given: none is named."""
     lone = Step(at.LinearProgram(), "LinearProgram.")
-    monkeypatch.setattr(auto, "steps_for", lambda compiled, exact, tolerance: iter([lone]))
+    monkeypatch.setattr(auto, "steps_for", lambda *settings: iter([lone]))
     result = at.decode(grid(np.random.default_rng(0), 12, 3.0), exact=True)
     assert result.status is at.Status.STOPPED
     assert result.message.startswith("No step ended with a proof") and result.feasible

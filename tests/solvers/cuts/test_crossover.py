@@ -13,7 +13,7 @@ from assent.solvers.cuts.branch_and_cut import BranchAndCut
 from assent.solvers.cuts.crossover import Mixing
 from assent.solvers.cuts.cutting_plane_program import GrowingProgram
 from assent.solvers.cuts.solution_pool import MOST_KEPT, Answers
-from assent.solvers.programs.linear_program import build_lp
+from assent.solvers.programs.compact_lp import build_lp
 from benchmarks.constrained import budgeted_selection
 from tests.strategies import optimum
 

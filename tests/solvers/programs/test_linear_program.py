@@ -19,7 +19,8 @@ from assent.kernels.problem import (
     make_tables,
 )
 from assent.solvers.programs import linear_program
-from assent.solvers.programs.linear_program import LinearProgram, build_lp, solve_lp
+from assent.solvers.programs.compact_lp import build_lp
+from assent.solvers.programs.linear_program import LinearProgram, solve_lp
 from tests.oracles.enumeration import brute_force_map, lp_bound
 from tests.oracles.hulls import hull_bound, hull_lp
 from tests.oracles.random_problems import random_problem, random_scores

@@ -77,7 +77,7 @@ class Auto:
         done: list[str] = []
         interrupted = False
         with request.display or nullcontext():
-            steps = steps_for(compiled, self.exact, self.gap_tolerance)
+            steps = steps_for(compiled, self.exact, self.gap_tolerance, Auto(exact=True))
             while True:
                 try:
                     step = next(steps, None)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from assent.compile.compiled import Compiled
+from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.problem import Problem
+from assent.result import Result
 from assent.solvers.auto import search_steps, shortcuts
 from assent.solvers.auto.features import entries_of, fits_a_program
 from assent.solvers.auto.step import Step
+from assent.solvers.base.driver import drive
+from assent.solvers.base.protocol import Request, in_time
 
 # A relaxation of so many links and entries is tightened before anything else, where elimination
 # takes more than looking at it.
@@ -20,10 +25,10 @@ SOON_TIGHTENED = 50_000
 LARGEST_PART = 0.8
 
 
-def after_a_look(compiled: Compiled, tolerance: float) -> Iterator[Step]:
+def after_a_look(compiled: Compiled, tolerance: float, each: Any) -> Iterator[Step]:
     """Whatever ends with a proof once a look has left a gap, on a smaller problem if possible.
 
-    The words of the latter come with its result.
+    The words of the latter come with its result.  ``each`` solves parts that share no factor.
     """
     from assent.solvers.direct.variable_elimination import EFFORT, MOST_WORK
     from assent.solvers.presolve.presolved_search import Presolving
@@ -32,10 +37,39 @@ def after_a_look(compiled: Compiled, tolerance: float) -> Iterator[Step]:
     is_small = entries_of(problem) <= SOON_TIGHTENED
     if is_small and shortcuts.eliminated(problem, tolerance, EFFORT, MOST_WORK) is not None:
         yield _tightened(tolerance).first()
-    yield Step(Presolving(tolerance), "")
+    yield Step(Presolving(ToTheEnd(each, wide=False), ToTheEnd(each, wide=True), tolerance), "")
 
 
-def to_the_end(compiled: Compiled, tolerance: float, wide: bool) -> Iterator[Step]:
+@dataclass(frozen=True)
+class ToTheEnd:
+    """Whatever is exact, however long it takes.
+
+    Attributes:
+        each: solves parts that share no factor.
+        wide: whether wide orders of elimination are sought.
+        gap_tolerance: relative gap at which an answer counts as optimal.
+    """
+
+    each: Any
+    wide: bool
+    gap_tolerance: float = 1e-6
+
+    def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
+        """Step after step until one does not give up."""
+        from assent.solvers.search.depth_first import gave_up
+
+        for step in to_the_end(compiled, self.gap_tolerance, self.wide, self.each):
+            solver = in_time(step.solver, request.deadline)
+            found = drive(compiled, graph_scores, solver, request)
+            found = replace(found, plan=step.words)
+            if not gave_up(found):
+                break
+            if found.feasible:
+                request = replace(request, known=found.certificate.assignment)
+        return found
+
+
+def to_the_end(compiled: Compiled, tolerance: float, wide: bool, each: Any) -> Iterator[Step]:
     """What ends with a proof, however long it takes; ``wide`` orders are sought if asked for."""
     problem = compiled.problem
     if not problem.n_links:
@@ -45,7 +79,7 @@ def to_the_end(compiled: Compiled, tolerance: float, wide: bool) -> Iterator[Ste
     if at_last is None:
         if search_steps.may_be_searched(problem):
             yield from search_steps.depth_first(problem, tolerance)
-        at_last = _by_parts(compiled, tolerance) or _search(problem, tolerance)
+        at_last = _by_parts(compiled, tolerance, each) or _search(problem, tolerance)
     yield at_last
 
 
@@ -60,7 +94,7 @@ def _eliminated(problem: Problem, tolerance: float, wide: bool) -> Step | None:
 _parts: WeakKeyDictionary[Problem, int] = WeakKeyDictionary()
 
 
-def _by_parts(compiled: Compiled, tolerance: float) -> Step | None:
+def _by_parts(compiled: Compiled, tolerance: float, each: Any) -> Step | None:
     """Each part by itself, if none is nearly all."""
     from assent.solvers.search.independent_parts import ByParts, parts_of
 
@@ -70,7 +104,7 @@ def _by_parts(compiled: Compiled, tolerance: float) -> Step | None:
         _parts[problem] = len(sizes) if max(sizes) <= LARGEST_PART * problem.n else 1
     count = _parts[problem]
     words = f"Part by part, as {count} parts share no factor: each exactly."
-    return Step(ByParts(gap_tolerance=tolerance), words) if count > 1 else None
+    return Step(ByParts(each, tolerance), words) if count > 1 else None
 
 
 def _tightened(tolerance: float) -> Step:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -29,10 +30,11 @@ FEW_BEFORE_FLOWS, PER_LINK_OF_FEW = 40, 200
 SEARCHED_PER_LINK, SEARCHED_PER_LINK_OF_MORE, SEARCHED_PER_ENTRY = 600, 120, 30
 
 
-def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Step]:
+def steps_for(compiled: Compiled, exact: bool, tolerance: float, each: Any) -> Iterator[Step]:
     """What to try, one after the other, until the answer is there.
 
     What is costly to find out (is there a wide order of elimination?) is left until it matters.
+    ``each`` solves parts that share no factor, exactly.
     """
     problem = compiled.problem
     if not problem.n_links:
@@ -42,9 +44,9 @@ def steps_for(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Ste
     if alone is not None:
         yield alone
     elif shortcuts.takes_flow(problem):
-        yield from _flow_steps(compiled, exact, tolerance)
+        yield from _flow_steps(compiled, exact, tolerance, each)
     elif exact:
-        yield from _steps_to_a_proof(compiled, tolerance)
+        yield from _steps_to_a_proof(compiled, tolerance, each)
     else:
         yield from _plain_steps(problem, tolerance)
 
@@ -73,7 +75,7 @@ def _is_sooner(narrow: Step | None, problem: Problem) -> bool:
     return narrow is not None and shortcuts.is_at_once(problem, per_link)
 
 
-def _steps_to_a_proof(compiled: Compiled, tolerance: float) -> Iterator[Step]:
+def _steps_to_a_proof(compiled: Compiled, tolerance: float, each: Any) -> Iterator[Step]:
     """Elimination where that is quick, or a search; one over tables first if few are undecided."""
     problem = compiled.problem
     is_searched = search_steps.may_be_searched(problem)
@@ -89,10 +91,10 @@ def _steps_to_a_proof(compiled: Compiled, tolerance: float) -> Iterator[Step]:
     yield relaxed_steps.first_look(problem, tolerance)
     if search_steps.may_be_searched_with_an_answer(problem):
         yield from search_steps.depth_first(problem, tolerance)
-    yield from exact_steps.after_a_look(compiled, tolerance)
+    yield from exact_steps.after_a_look(compiled, tolerance, each)
 
 
-def _flow_steps(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[Step]:
+def _flow_steps(compiled: Compiled, exact: bool, tolerance: float, each: Any) -> Iterator[Step]:
     """One flow, unless elimination is quicker, or follows."""
     problem = compiled.problem
     effort = max(FLOW_EFFORT, shortcuts.QUICK_LOOKS // problem.n_links)
@@ -108,7 +110,7 @@ def _flow_steps(compiled: Compiled, exact: bool, tolerance: float) -> Iterator[S
     if narrow is not None:
         yield narrow
     elif exact:
-        yield from exact_steps.after_a_look(compiled, tolerance)
+        yield from exact_steps.after_a_look(compiled, tolerance, each)
 
 
 @remembered

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.factors.soft_forms import AgreeSoft, HingeSoft, MatrixSoft
+from assent.factors.soft import AgreeSoft, HingeSoft, MatrixSoft
 from assent.kernels.core.factor_list import (
     ACROSS,
     ALONG,

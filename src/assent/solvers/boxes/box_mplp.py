@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.factors.soft_forms import HingeSoft
+from assent.factors.soft import HingeSoft
 from assent.kernels.boxes import box_mplp_sweep as kernel
 from assent.kernels.boxes.box_answers import Turns, improve
 from assent.kernels.boxes.box_mplp_sweep import Descent

@@ -18,7 +18,7 @@ from assent.solvers.cuts.crossover import Mixing
 from assent.solvers.cuts.cut_nodes import CutTree, Node
 from assent.solvers.cuts.solution_pool import Answers
 from assent.solvers.cuts.tightened import Tightened, restate
-from assent.solvers.programs.linear_program import why_it_stopped
+from assent.solvers.programs.highs import why_it_stopped
 
 # Seconds of one call: interrupts and reports come in between.
 CALL = 0.2

@@ -16,7 +16,7 @@ import numpy as np
 from assent.kernels.problem import Float
 from assent.solvers.cuts.cutting_plane_program import GrowingProgram
 from assent.solvers.cuts.solution_pool import Answers
-from assent.solvers.programs.linear_program import highs_status, run_highs
+from assent.solvers.programs.highs import highs_status, run_highs
 
 # Mixing may take this share of the processor's time, and begins after so many seconds of cases.
 SHARE, FIRST = 0.2, 0.3

@@ -23,13 +23,8 @@ from assent.solvers.cuts.implied_cuts import Implied
 from assent.solvers.cuts.local_cuts import Joins
 from assent.solvers.cuts.pair_disagreement import differences
 from assent.solvers.cuts.product_cuts import Fans
-from assent.solvers.programs.linear_program import (
-    CompactLP,
-    highs_status,
-    load_highs,
-    row_scores,
-    run_highs,
-)
+from assent.solvers.programs.compact_lp import CompactLP, row_scores
+from assent.solvers.programs.highs import highs_status, load_highs, run_highs
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -62,7 +57,7 @@ class GrowingProgram:
 
     Example:
         >>> from assent.kernels.problem import make_problem
-        >>> from assent.solvers.programs.linear_program import build_lp
+        >>> from assent.solvers.programs.compact_lp import build_lp
         >>> triangle = make_problem(3, np.array([[0, 1], [1, 2], [0, 2]], np.int32), [])
         >>> scores = Scores(np.ones(3), np.full(3, -2.0))
         >>> program = GrowingProgram(triangle, scores, build_lp(triangle, scores))

@@ -38,7 +38,7 @@ class Separator:
     Example:
         >>> from assent.kernels.problem import Scores, make_problem
         >>> from assent.solvers.cuts.pair_disagreement import differences
-        >>> from assent.solvers.programs.linear_program import build_lp
+        >>> from assent.solvers.programs.compact_lp import build_lp
         >>> triangle = make_problem(3, np.array([[0, 1], [1, 2], [0, 2]], np.int32), [])
         >>> lp = build_lp(triangle, Scores(np.ones(3), np.full(3, -2.0)))
         >>> separator = Separator(differences(triangle, lp))

@@ -28,7 +28,7 @@ class Implied:
     Example:
         >>> from assent.kernels.problem import CAP, Scores, make_problem
         >>> from assent.solvers.cuts.pair_disagreement import differences
-        >>> from assent.solvers.programs.linear_program import build_lp
+        >>> from assent.solvers.programs.compact_lp import build_lp
         >>> first = CAP, np.array([[0, ~2]], np.int32), np.array([1], np.int32)
         >>> second = CAP, np.array([[1, 2, 3]], np.int32), np.array([2], np.int32)
         >>> problem = make_problem(4, np.array([[0, 1]], np.int32), [first, second])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import POTTS, Float, Int32, Int64, Problem
 from assent.solvers.cuts.exclusive_pairs import Exclusions, exclusions
-from assent.solvers.programs.linear_program import CompactLP
+from assent.solvers.programs.compact_lp import CompactLP
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -74,7 +74,7 @@ def differences(problem: Problem, lp: CompactLP) -> Differences:
 
     Example:
         >>> from assent.kernels.problem import Scores, make_problem
-        >>> from assent.solvers.programs.linear_program import build_lp
+        >>> from assent.solvers.programs.compact_lp import build_lp
         >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
         >>> lp = build_lp(problem, Scores(np.zeros(2), np.array([-1.0])))
         >>> differences(problem, lp).columns.toarray()

@@ -38,7 +38,7 @@ class Fans:
     Example:
         >>> from assent.kernels.problem import Scores, make_problem
         >>> from assent.solvers.cuts.pair_disagreement import differences
-        >>> from assent.solvers.programs.linear_program import build_lp
+        >>> from assent.solvers.programs.compact_lp import build_lp
         >>> one = (SUM, np.array([[0, 1, 2]], np.int32), np.ones(1, np.int32))
         >>> pairs = np.array([[0, 3], [1, 3], [2, 3]], np.int32)
         >>> problem = make_problem(4, pairs, [one])

@@ -21,7 +21,8 @@ from assent.proof.regions import Regions
 from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.settings import check_settings, check_time_limit
 from assent.solvers.cuts.cutting_plane_program import GrowingProgram, Loans, plain_bound
-from assent.solvers.programs.linear_program import build_lp, find_ray, why_it_stopped
+from assent.solvers.programs.compact_lp import build_lp
+from assent.solvers.programs.highs import find_ray, why_it_stopped
 
 NO_CYCLE = "No more rows are found. decode(graph, exact=True) goes on from there."
 

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from assent.kernels.cut.maxflow import SOURCE, Network, make_arcs, max_flow
 from assent.kernels.direct import roof_network
 from assent.kernels.problem import DualPoint, Float, Int32, Problem, Scores
-from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.one_step import OneStep, OneStepState
+from assent.solvers.base.protocol import Info
 from assent.solvers.base.settings import check_settings
 from assent.solvers.direct.posiform import Repulsions, repulsions
-from assent.solvers.programs.linear_program import SolvedRelaxation
 
 # Capacities below this part of the largest count as none: crumbs of rounding.
 TINY = 1e-13
@@ -44,16 +44,8 @@ class RoofSolution:
     ray: None = None
 
 
-@dataclass
-class Workspace:
-    """The solution over ``n`` coordinates, once there is one."""
-
-    n: int
-    solution: RoofSolution | None = None
-
-
 @dataclass(frozen=True)
-class RoofDuality(SolvedRelaxation):
+class RoofDuality(OneStep):
     """The exact relaxation of binary pairwise graphs in one maximum flow, with persistent labels.
 
     Takes variables of two states, pairs and tables over two of them, and rules over two literals.
@@ -81,26 +73,12 @@ class RoofDuality(SolvedRelaxation):
     def __post_init__(self) -> None:
         check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
 
-    def init(
-        self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> Workspace:
-        """An empty workspace; factors over more than two variables are refused in `advance`."""
-        return Workspace(problem.n)
-
     def advance(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+        self, problem: Problem, scores: Scores, workspace: OneStepState, iterations: int = 1
     ) -> Info:
         """Solve; one iteration is the whole solve."""
         workspace.solution = solve_roof(problem, scores)
         return Info(1, 0.0, 0.0, finished=True, calls=len(workspace.solution.level))
-
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Upper bound from the flow; infinite before the solve."""
-        from assent.solvers.base.dual_bound import bound_at
-
-        if workspace.solution is None:
-            return np.inf
-        return bound_at(problem, scores, workspace.solution.dual)
 
 
 def solve_roof(problem: Problem, scores: Scores) -> RoofSolution:

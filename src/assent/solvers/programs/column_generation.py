@@ -20,8 +20,8 @@ from assent.kernels.core.factor_list import CODE, COUNT, TABLE, flat_of, inner_s
 from assent.kernels.core.oracle import raise_pending
 from assent.kernels.core.questions import make_questions_work, maximize_all
 from assent.kernels.problem import STRUCTURE, DualPoint, Float, Problem, Scores, split_links
-from assent.solvers.programs import linear_program as lp_solver
-from assent.solvers.programs.linear_program import CompactLP, LpSolution, Method
+from assent.solvers.programs.compact_lp import CompactLP, LpSolution, link_scores, row_scores
+from assent.solvers.programs.highs import Method, highs_status, load_highs, read_highs, run_highs
 
 # A vertex is worth a column if it beats the convexity row's multiplier by this, in units of the
 # scaled costs and relative to the value.  HiGHS is asked for multipliers that are more precise;
@@ -58,16 +58,16 @@ class Master:
                 return "time limit"
             if np.isfinite(limit):
                 self.highs.setOptionValue("time_limit", self.highs.getRunTime() + limit)
-            lp_solver.run_highs(self.highs)
+            run_highs(self.highs)
             info = self.highs.getInfo()
             self.iterations += max(0, info.simplex_iteration_count)
-            status = lp_solver.highs_status(self.highs)
+            status = highs_status(self.highs)
             if status != "optimal" or not self._price():
                 return status
 
     def _price(self) -> bool:
         """Add every structure's best vertex that helps; whether there was any."""
-        _, row_dual = lp_solver.read_highs(self.highs, self.lp)
+        _, row_dual = read_highs(self.highs, self.lp)
         flat = flat_of(self.problem, "maximize")
         s = np.zeros(self.problem.n_links)
         own = self.link_rows >= 0
@@ -168,7 +168,7 @@ def make_master(
     )
     solver = "simplex" if method == "choose" else method
     precise = {"dual_feasibility_tolerance": PRECISION}
-    highs = lp_solver.load_highs(whole, {"solver": solver, **precise})
+    highs = load_highs(whole, {"solver": solver, **precise})
     return Master(
         problem, lp, inner_scores(scores), highs, first + np.arange(len(rows)), link_rows,
         convexity, deadline,
@@ -191,7 +191,7 @@ def solve_priced(
         status = master.solve()
     if status == "optimal" and master.missed() > MISSED:
         status = "infeasible"
-    columns, row_dual = lp_solver.read_highs(master.highs, lp)
+    columns, row_dual = read_highs(master.highs, lp)
     x, relaxed_value, value, ray = np.full(problem.n, 0.5), np.nan, np.nan, None
     if columns is not None and status == "optimal":
         x = np.clip(columns[: problem.n], 0.0, 1.0)
@@ -199,7 +199,7 @@ def solve_priced(
         relaxed_value = value
     elif status == "infeasible":
         value, ray = -np.inf, _ray(problem, scores, lp, method, deadline)
-    dual = lp_solver.link_scores(problem, lp.rows, row_dual)
+    dual = link_scores(problem, lp.rows, row_dual)
     seconds = time.perf_counter() - began
     return LpSolution(
         status, value, x, relaxed_value, row_dual, dual, ray, seconds, master.iterations
@@ -216,6 +216,6 @@ def _ray(
     master = make_master(problem, nothing, zeroed, method, 1.0, deadline, everything=True)
     if master.solve() != "optimal" or master.missed() <= MISSED:
         return None
-    _, row_dual = lp_solver.read_highs(master.highs, zeroed)
+    _, row_dual = read_highs(master.highs, zeroed)
     row_dual = np.where(np.isinf(lp.rows.limit), row_dual, 0.0)
-    return split_links(problem, lp_solver.row_scores(problem, lp.rows, row_dual))
+    return split_links(problem, row_scores(problem, lp.rows, row_dual))

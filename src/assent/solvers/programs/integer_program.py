@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,21 +12,19 @@ import numpy as np
 from assent.kernels.problem import Float, Problem, Scores
 from assent.proof.proof_tree import Trusted
 from assent.solvers.base import infeasibility
-from assent.solvers.base.dual_bound import bound_at
+from assent.solvers.base.one_step import OneStep, OneStepState
 from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.settings import check_settings, check_time_limit
-from assent.solvers.programs.linear_program import (
-    CompactLP,
-    LpSolution,
-    SolvedRelaxation,
-    build_lp,
+from assent.solvers.programs.compact_lp import CompactLP, build_lp
+from assent.solvers.programs.highs import (
     highs_status,
     load_highs,
     read_highs,
     run_highs,
-    solve_lp,
     why_it_stopped,
 )
+from assent.solvers.programs.linear_program import solve_lp
+from assent.solvers.programs.program_file import write_program
 
 if TYPE_CHECKING:
     from assent.compile.compiled import Compiled
@@ -34,18 +32,16 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Workspace:
+class IntegerProgramState(OneStepState):
     """The relaxation's solution for the dual point, and what the search found."""
 
-    n: int
-    program: CompactLP
-    solution: LpSolution | None = None  # of the relaxation
+    program: CompactLP = field(kw_only=True)
     x: Float | None = None
     searched: float = np.inf  # the search's own bound
 
 
 @dataclass(frozen=True)
-class IntegerProgram(SolvedRelaxation):
+class IntegerProgram(OneStep):
     """Branch and bound through HiGHS: the true optimum of small problems, where AD3 leaves a gap.
 
     First the relaxation is solved, whose multipliers are the dual point of the certificate; then
@@ -81,18 +77,16 @@ class IntegerProgram(SolvedRelaxation):
 
         The file maximises; constants are included, so that its optimum is the graph's.
         """
-        from assent.solvers.programs.program_file import write_program
-
         write_program(graph, path, integer=True)
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> Workspace:
+    ) -> IntegerProgramState:
         """The program; a structure without rows is refused here."""
-        return Workspace(problem.n, build_lp(problem, scores, integer=True))
+        return IntegerProgramState(problem.n, program=build_lp(problem, scores, integer=True))
 
     def advance(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+        self, problem: Problem, scores: Scores, workspace: IntegerProgramState, iterations: int = 1
     ) -> Info:
         """Solve the relaxation, then search; one iteration is everything."""
         w, began = workspace, time.perf_counter()
@@ -114,7 +108,7 @@ class IntegerProgram(SolvedRelaxation):
         return Info(1, residual, residual, finished=True, reason=why_it_stopped(status))
 
     def _search(
-        self, problem: Problem, scores: Scores, workspace: Workspace, limit: float | None
+        self, problem: Problem, scores: Scores, workspace: IntegerProgramState, limit: float | None
     ) -> str:
         lp = workspace.program
         whole = np.append(np.ones(problem.n, bool), lp.rows.whole)
@@ -134,16 +128,14 @@ class IntegerProgram(SolvedRelaxation):
             workspace.searched = float(lp.offset - lp.scale * bound)
         return status
 
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def bound(self, problem: Problem, scores: Scores, workspace: IntegerProgramState) -> float:
         """The better of the search's bound and the relaxation's."""
-        if workspace.solution is None:
-            return np.inf
-        return min(workspace.searched, bound_at(problem, scores, workspace.solution.dual))
+        return min(workspace.searched, super().bound(problem, scores, workspace))
 
-    def proof(self, compiled: Compiled, workspace: Workspace) -> Trusted | None:
+    def proof(self, compiled: Compiled, workspace: IntegerProgramState) -> Trusted | None:
         """The search's word, where nothing else shows that nothing is possible."""
         return Trusted("HiGHS", -np.inf) if workspace.searched == -np.inf else None
 
-    def marginals(self, workspace: Workspace) -> Float:
+    def marginals(self, workspace: IntegerProgramState) -> Float:
         """The answer found, or the relaxed one."""
         return super().marginals(workspace) if workspace.x is None else workspace.x

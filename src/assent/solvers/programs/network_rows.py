@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.factors.soft_forms import table_of_penalties
+from assent.factors.soft import table_of_penalties
 from assent.kernels.problem import Float, Int64, Model
 from assent.solvers.programs.place_rows import add_edge, add_places, put_known, true_places
-from assent.solvers.programs.relaxation_rows import RowBuilder
+from assent.solvers.programs.row_builder import RowBuilder
 
 
 def add_matching(builder: RowBuilder, model: Model, links: Int64, inner: Float) -> None:

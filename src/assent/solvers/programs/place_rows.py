@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assent.kernels.problem import Float, Int64, Model
-from assent.solvers.programs.relaxation_rows import RowBuilder, State
+from assent.solvers.programs.row_builder import RowBuilder, State
 
 NONE = -1  # column of a place that cannot be
 

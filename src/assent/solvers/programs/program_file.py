@@ -10,7 +10,8 @@ import numpy as np
 from assent.compile.compiled import Compiled, graph_scores
 from assent.errors import ModelError
 from assent.model.graph import FactorGraph
-from assent.solvers.programs.linear_program import build_lp, load_highs
+from assent.solvers.programs.compact_lp import build_lp
+from assent.solvers.programs.highs import load_highs
 
 SUFFIXES = (".lp", ".mps")
 # Names of columns stay readable and within what every reader of the formats takes.

@@ -15,7 +15,7 @@ from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import pair_count, pairs_of
 from assent.kernels.problem import Float, Int64, Model
 from assent.solvers.programs.place_rows import add_places, put_known
-from assent.solvers.programs.relaxation_rows import RowBuilder
+from assent.solvers.programs.row_builder import RowBuilder
 
 
 def add_arborescence(builder: RowBuilder, model: Model, links: Int64, inner: Float) -> None:

@@ -31,7 +31,7 @@ from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import HeadAutomaton
 from assent.factors.matching import Matching
 from assent.factors.projective_tree import ProjectiveTree
-from assent.factors.soft_forms import AgreeSoft, CountedSoft, MatrixSoft, OutputSoft
+from assent.factors.soft import AgreeSoft, CountedSoft, MatrixSoft, OutputSoft
 from assent.factors.structure import Structure
 from assent.kernels.problem import Float, Int64, Model, Problem
 from assent.solvers.programs.network_rows import (
@@ -42,7 +42,7 @@ from assent.solvers.programs.network_rows import (
     add_soft_output,
 )
 from assent.solvers.programs.place_rows import add_edge, add_places, put_known
-from assent.solvers.programs.relaxation_rows import Priced, RowBuilder, State
+from assent.solvers.programs.row_builder import Priced, RowBuilder, State
 from assent.solvers.programs.sentence_rows import add_arborescence, add_automaton, add_projective
 
 Add = Callable[[RowBuilder, Model, Int64, Float], None]

@@ -9,13 +9,8 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.kernels.problem import Problem, Scores
-from assent.solvers.programs.linear_program import (
-    build_lp,
-    highs_status,
-    load_highs,
-    read_highs,
-    run_highs,
-)
+from assent.solvers.programs.compact_lp import build_lp
+from assent.solvers.programs.highs import highs_status, load_highs, read_highs, run_highs
 
 
 class Found(NamedTuple):

@@ -60,9 +60,11 @@ class ByParts:
     """Solve a graph part by part, each exactly, beginning with an answer to the whole.
 
     Attributes:
+        each: solves a part exactly.
         gap_tolerance: relative gap at which an answer counts as optimal.
     """
 
+    each: Any
     gap_tolerance: float = 1e-6
 
     def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
@@ -83,10 +85,8 @@ class ByParts:
     def _apart(
         self, compiled: Compiled, scores: GraphScores, whole: Result, request: Request
     ) -> Result:
-        from assent.solvers.auto.auto import Auto
-
         parts = _together(compiled, whole)
-        each: Any = Auto(exact=True, gap_tolerance=self.gap_tolerance / len(parts))  # gaps add up
+        each = replace(self.each, gap_tolerance=self.gap_tolerance / len(parts))  # gaps add up
         rows, begin = logic_rows(compiled), whole.certificate.assignment
         best, found, bound = begin.copy(), [], whole.value
         reason = TIME_LIMIT

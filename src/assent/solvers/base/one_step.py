@@ -1,0 +1,61 @@
+"""Solvers of one step: what follows once their ``solution`` of the relaxation is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
+from assent.solvers.base.dual_bound import bound_at
+from assent.solvers.base.protocol import WarmStart
+
+
+@dataclass
+class OneStepState:
+    """The solution over ``n`` coordinates, once there is one."""
+
+    n: int
+    solution: Any = None
+
+
+class OneStep:
+    """All of a solver but `advance`, which sets the state's ``solution``.
+
+    That has the relaxed answer ``x[n]``, its ``relaxed_value``, link scores ``dual`` and, if it
+    found the relaxation infeasible, a Farkas ``ray`` of link scores.  There is no solution yet
+    where an interrupt came first.
+    """
+
+    def init(self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None) -> Any:
+        """Nothing yet: one step has no use for an earlier one's end."""
+        return OneStepState(problem.n)
+
+    def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:
+        """Upper bound from the multipliers; infinite before the solve."""
+        if workspace.solution is None:
+            return np.inf
+        return bound_at(problem, scores, workspace.solution.dual)
+
+    def dual_point(
+        self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
+    ) -> DualPoint:
+        """Link scores of the relaxation's multipliers; zero before the solve."""
+        if workspace.solution is None:
+            return split_links(problem, np.zeros(problem.n_links))
+        return workspace.solution.dual
+
+    def ray(self, workspace: Any) -> DualPoint | None:
+        """Link scores that prove infeasibility, if such a proof was found."""
+        return None if workspace.solution is None else workspace.solution.ray
+
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Any) -> float:
+        """Objective of the relaxation at the relaxed answer, if there is one."""
+        return np.nan if workspace.solution is None else workspace.solution.relaxed_value
+
+    def marginals(self, workspace: Any) -> Float:
+        """The relaxed answer; one half everywhere before the solve."""
+        if workspace.solution is None:
+            return np.full(workspace.n, 0.5)
+        return workspace.solution.x

@@ -1,0 +1,214 @@
+"""Presolving a compiled graph: finders take turns until none takes off enough."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled, GraphScores
+from assent.proof import certify
+from assent.proof.proof_tree import Reduced
+from assent.reductions.dominance import find_exchanges
+from assent.reductions.leaves import find_leaves, find_units
+from assent.reductions.merges import find_merges
+from assent.reductions.reduction import Reduction, Step
+from assent.result import Certificate, Result
+
+# Another round is made as long as the last one took off this share of what is left.
+WORTH = 0.01
+
+
+Finder = Callable[[Reduction], tuple[Step, Reduction] | None]
+
+
+def find_persistent(before: Reduction) -> tuple[Step, Reduction] | None:
+    """Persistent values of a binary pairwise graph; the flow is imported when it is needed."""
+    from assent.solvers.presolve import roof_persistency
+
+    return roof_persistency.find_persistent(before)
+
+
+def find_improving(before: Reduction) -> tuple[Step, Reduction] | None:
+    """States to put away by joint exchange; the sweeps are imported when they are needed."""
+    if not len(before.compiled.problem.written.kind):
+        return None
+    from assent.solvers.presolve import joint_dominance_sweeps
+
+    return joint_dominance_sweeps.find_improving(before)
+
+
+# What is tried, in turns, and what once is enough for.
+ONCE: tuple[Finder, ...] = (find_merges, find_persistent)
+
+
+FINDERS: tuple[Finder, ...] = (
+    *ONCE,
+    find_leaves,
+    find_exchanges,
+    partial(find_exchanges, cautious=True),
+)
+
+
+# What takes longer: tried where it is asked for, once all that has come to an end.
+THOROUGH: tuple[Finder, ...] = (find_improving,)
+
+
+@dataclass(frozen=True, eq=False)
+class SmallerProblem:
+    """A graph made smaller step by step, and the way back.
+
+    Attributes:
+        reductions: the graph before every step, and after the last one.
+        steps: what was done, one less.
+    """
+
+    reductions: tuple[Reduction, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def compiled(self) -> Compiled:
+        """The smaller problem."""
+        return self.reductions[-1].compiled
+
+    @property
+    def scores(self) -> GraphScores:
+        """Its scores."""
+        return self.reductions[-1].scores
+
+    @property
+    def refuted(self) -> bool:
+        """Whether nothing is possible."""
+        return self.reductions[-1].refuted
+
+    def follow(self, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+        """The other way: an assignment ``[N]`` of the smaller problem from one as written."""
+        self._check(assignment)
+        for step, before in zip(self.steps, self.reductions, strict=False):
+            assignment = step.follow(before, assignment)
+        return assignment
+
+    def undo(self, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+        """An assignment ``[N]`` of the graph as written, from one of the smaller problem."""
+        self._check(assignment)
+        for step, before in zip(self.steps[::-1], self.reductions[-2::-1], strict=True):
+            assignment = step.undo(before, assignment)
+        return assignment
+
+    def _check(self, assignment: NDArray[np.int8]) -> None:
+        """Both problems have the coordinates of the graph as written."""
+        expected, shape = self.compiled.fixed.shape, np.shape(assignment)
+        if shape != expected:
+            raise ValueError(f"an assignment has shape {expected}, 0 or 1 each, got {shape}")
+
+    def proof(self, proof: Any) -> Any:
+        """A proof about the graph as written, from one about the smaller problem."""
+        return Reduced(self.steps, proof) if self.steps else proof
+
+    def lift(self, result: Result) -> Result:
+        """A result for the graph as written, from one of the smaller problem.
+
+        Its marginals are the answer itself.  Which constraints contradict each other is not told:
+        values that were put away may be among the reasons.
+        """
+        claim, first = result.certificate, self.reductions[0]
+        assignment = self.undo(claim.assignment)
+        check = certify.check_assignment(first.compiled, first.scores, assignment)
+        value = check.value if check.feasible else -np.inf
+        shown = claim.shown_by
+        certificate = Certificate(
+            value=value,
+            bound=max(claim.bound + self.reductions[-1].loss, value),
+            feasible=check.feasible,
+            relaxation=None,
+            conflict=(),
+            compiled=first.compiled,
+            scores=first.scores,
+            assignment=assignment,
+            flat_dual=None,
+            proof=None if shown is None else self.proof(shown),
+        )
+        return replace(
+            result,
+            certificate=certificate,
+            violated=check.violated,
+            consensus=assignment.astype(float) if check.feasible else result.consensus,
+            inner=None,
+            plan=f"{self!r}. Then {result.plan}",
+        )
+
+    def told(self) -> str:
+        """What was done, in words."""
+        if self.refuted:
+            return "nothing is possible"
+        counts: Counter[tuple[str, str]] = Counter()
+        for step in self.steps:
+            counts[step.what] += step.count
+        parts = [f"{n} {noun}{'s' * (n != 1)} {done}" for (noun, done), n in counts.items()]
+        first, last = self.reductions[0].compiled.problem, self.compiled.problem
+        left = f"{find_units(last).count} of {find_units(first).count} variables left"
+        return f"{left}: {', '.join(parts) or 'nothing found'}"
+
+    def __repr__(self) -> str:
+        return f"Presolved: {self.told()}"
+
+
+def presolve_compiled(
+    compiled: Compiled,
+    scores: GraphScores,
+    finders: Sequence[Finder] = FINDERS,
+    deadline: float = np.inf,
+    worth: float = WORTH,
+    last: Sequence[Finder] = (),
+) -> SmallerProblem:
+    """The same for a compiled graph with its scores; no step is begun after the deadline.
+
+    Rounds end with the first one that takes off less than a share ``worth``; then come the
+    ``last`` finders, and more rounds if those find something.
+    """
+    made = _Making(Reduction.of(compiled, scores), deadline)
+    made.rounds(finders, worth)
+    again = [find for find in finders if find not in ONCE]
+    while left := made.left:
+        for find in last:
+            made.take(find)
+        if made.left > (1.0 - worth) * left:
+            break
+        made.rounds(again, worth)
+    return SmallerProblem(tuple(made.reductions), tuple(made.steps))
+
+
+class _Making:
+    """A graph being made smaller until the deadline."""
+
+    def __init__(self, start: Reduction, deadline: float) -> None:
+        self.reductions, self.steps, self.deadline = [start], list[Step](), deadline
+
+    @property
+    def left(self) -> int:
+        """How many coordinates are left to be looked at."""
+        now = self.reductions[-1]
+        is_over = now.refuted or time.perf_counter() >= self.deadline
+        return 0 if is_over else now.compiled.problem.n
+
+    def take(self, find: Finder) -> None:
+        """One more step, if there is something to be found."""
+        found = find(self.reductions[-1]) if self.left else None
+        if found is not None:
+            self.steps.append(found[0])
+            self.reductions.append(found[1])
+
+    def rounds(self, finders: Sequence[Finder], worth: float) -> None:
+        """All finders in turn, as long as that takes off more than a share ``worth``."""
+        size = np.inf
+        while (left := self.left) and left <= (1.0 - worth) * size:
+            for find in finders:
+                if find not in ONCE or size == np.inf:
+                    self.take(find)
+            size = left

@@ -1,0 +1,153 @@
+"""HiGHS: programs are loaded, run so that Ctrl-C stops them, and their answers read."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.interrupts import Uninterrupted
+from assent.kernels.problem import DualPoint, Float, Problem, split_links
+from assent.solvers.base.stop_reasons import TIME_LIMIT
+from assent.solvers.programs.compact_lp import CompactLP, row_scores
+
+Method = Literal["simplex", "ipm", "choose"]
+
+
+# Programs of at most this many entries are solved sooner as they are: presolving and a thread of
+# their own take longer than the simplex method does (twice as long at 5,000, four times at 500).
+SMALL_PROGRAM = 8_000
+
+
+# Seconds between two checks whether somebody pressed Ctrl-C.
+PAUSE = 0.05
+
+
+# What the status says, by the name HiGHS has for it.
+STATUS = {
+    "kObjectiveBound": "low enough",
+    "kOptimal": "optimal",
+    "kModelEmpty": "optimal",
+    "kInfeasible": "infeasible",
+    "kUnboundedOrInfeasible": "infeasible",  # no column is unbounded here
+    "kTimeLimit": "time limit",
+    "kIterationLimit": "iteration limit",
+    "kInterrupt": "interrupted",
+    "kHighsInterrupt": "interrupted",
+}
+
+
+def load_highs(
+    lp: CompactLP, options: dict[str, Any], whole: NDArray[np.bool_] | None = None
+) -> Any:
+    """HiGHS with the model and options set, silent and on one thread.
+
+    ``whole`` says which columns of an integer program take whole values only.
+    """
+    import highspy
+
+    highs = highspy.Highs()
+    highs.silent()
+    options = {"threads": 1, "parallel": "off", **options}
+    for name, value in options.items():
+        if value is not None:
+            highs.setOptionValue(name, value)
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = lp.matrix.shape
+    model.col_cost_, model.row_lower_, model.row_upper_ = lp.cost, lp.row_lower, lp.row_upper
+    model.col_lower_, model.col_upper_ = np.zeros(len(lp.cost)), lp.column_upper
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.start_ = lp.matrix.indptr
+    model.a_matrix_.index_ = lp.matrix.indices
+    model.a_matrix_.value_ = lp.matrix.data
+    if whole is not None:
+        kinds = highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger
+        model.integrality_ = [kinds[int(must)] for must in whole]
+    highs.passModel(model)
+    return highs
+
+
+def time_left(deadline: float) -> float | None:
+    """Seconds until then for HiGHS, which takes none for no limit."""
+    return max(deadline - time.perf_counter(), 1e-3) if np.isfinite(deadline) else None
+
+
+def run_highs(highs: Any) -> None:
+    """Run HiGHS in its own thread, so that Ctrl-C reaches Python and can stop it.
+
+    All programs of a process share the locks of highspy: a Ctrl-C in the middle of its code would
+    keep them for ever, and the next program would never begin.
+    """
+    highs.HandleUserInterrupt = True
+    try:
+        with Uninterrupted() as block:
+            highs.startSolve()
+            while not highs.wait(PAUSE)[0]:
+                if block.waiting:
+                    highs.cancelSolve()
+    except KeyboardInterrupt:
+        if highs_status(highs) != "interrupted":  # it was done before it heard
+            raise
+
+
+def highs_status(highs: Any) -> str:
+    """What HiGHS has to say, in words."""
+    name = highs.getModelStatus().name
+    return STATUS.get(name, f"HiGHS stopped: {name}")
+
+
+def why_it_stopped(status: str) -> str:
+    """What a run says that ended with ``status``; nothing where it is optimal."""
+    if status == "optimal":
+        return ""
+    return TIME_LIMIT if status == "time limit" else f"HiGHS stopped: {status}."
+
+
+def read_highs(highs: Any, lp: CompactLP) -> tuple[Float | None, Float]:
+    """All columns, if there is an answer, and the multipliers in units of the scores."""
+    solution = highs.getSolution()
+    columns = np.array(solution.col_value).reshape(-1) if solution.value_valid else None
+    row_dual = np.zeros(len(lp.row_upper))
+    if solution.dual_valid:
+        row_dual = -lp.scale * np.array(solution.row_dual).reshape(-1)
+    return columns, _non_negative(lp, row_dual)
+
+
+def _non_negative(lp: CompactLP, row_dual: Float) -> Float:
+    """Multipliers of inequalities cut off at zero."""
+    return np.where(np.isneginf(lp.row_lower), np.maximum(row_dual, 0.0), row_dual)
+
+
+def find_ray(problem: Problem, lp: CompactLP, deadline: float = np.inf) -> DualPoint | None:
+    """Link scores that prove infeasibility: a dual ray, which HiGHS gives without presolve.
+
+    Rows of products can always be met by their own columns: they are no part of a ray.
+    """
+    feasibility = replace(lp, cost=np.zeros_like(lp.cost))
+    options = {"solver": "simplex", "presolve": "off", "time_limit": time_left(deadline)}
+    highs = load_highs(feasibility, options)
+    run_highs(highs)
+    _, found, ray = highs.getDualRay()
+    if not found:
+        return None
+    row_dual = np.where(np.isinf(lp.rows.limit), np.array(ray), 0.0)
+    # HiGHS does not promise the ray's sign.
+    candidates = [_non_negative(lp, -row_dual), _non_negative(lp, row_dual)]
+    proofs = [_ray_bound(lp, multipliers) for multipliers in candidates]
+    best = int(np.argmin(proofs))
+    if not proofs[best] < 0.0:
+        return None
+    return split_links(problem, row_scores(problem, lp.rows, candidates[best]))
+
+
+def _ray_bound(lp: CompactLP, multipliers: Float) -> float:
+    """Upper bound on the zero objective that multipliers prove; negative: infeasible.
+
+    Every column of an assignment lies between 0 and 1.
+    """
+    reduced = -(lp.matrix.T @ multipliers)
+    finite = np.where(multipliers == 0.0, 0.0, lp.row_upper)
+    return float(finite @ multipliers + np.maximum(reduced, 0.0).sum())
