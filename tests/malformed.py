@@ -11,7 +11,7 @@ import numpy as np
 
 import assent as at
 from assent.kernels.problem import DualPoint
-from assent.proof.proof_tree import Apart, Given, LinkScores, Refuted, nodes
+from assent.proof.proof_tree import Conditioned, IndependentParts, LinkScores, Refuted, nodes
 from tests.solvers.search.test_branch_and_bound import PLAIN, TIGHTENED, frustrated, tangled
 
 HUGE = 10**6
@@ -26,7 +26,7 @@ def proven(rng) -> Iterator[at.Certificate]:
         yield at.presolve(g, thorough=True).decode(PLAIN).certificate
     claim = at.decode(g, at.AD3()).certificate
     parts = tuple((np.arange(4) + begin, LinkScores(claim.flat_dual)) for begin in (0, 4))
-    yield replace(claim, proof=Apart(claim.assignment, parts))
+    yield replace(claim, proof=IndependentParts(claim.assignment, parts))
     nothing = at.decode(overfull(), at.LinearProgram()).certificate
     yield replace(nothing, proof=nothing.shown_by)
     yield at.decode(thin(rng), at.Elimination()).certificate
@@ -114,7 +114,7 @@ def _changed(rng, value: Any, root: Any, node: Any) -> Any:
     if isinstance(value, (float, np.floating)):
         return (np.nan, np.inf, -np.inf, -value, value - 1.0)[rng.integers(5)]
     given = np.zeros(rng.integers(1, 20), np.int8)
-    return (root, node, Given(given, value), LinkScores(value), value)[rng.integers(5)]
+    return (root, node, Conditioned(given, value), LinkScores(value), value)[rng.integers(5)]
 
 
 def _changed_tuple(rng, value: tuple[Any, ...], root: Any, node: Any) -> Any:

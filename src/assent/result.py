@@ -144,7 +144,7 @@ class Certificate:
             return proofs.Trusted(self.trusted[0], self.bound)
         if self.flat_dual is None:
             return proofs.Refuted()
-        return (proofs.Ray if self.is_ray else proofs.LinkScores)(self.flat_dual)
+        return (proofs.FarkasRay if self.is_ray else proofs.LinkScores)(self.flat_dual)
 
     def verify(self) -> bool:
         """Recompute every claim from the graph, the assignment and the dual point.

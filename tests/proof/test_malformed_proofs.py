@@ -11,8 +11,17 @@ import pytest
 import assent as at
 from assent.compile.compiled import graph_scores
 from assent.kernels.problem import DualPoint
-from assent.proof.elimination_proof import Eliminated
-from assent.proof.proof_tree import Apart, Fixed, Given, LinkScores, Listed, Reduced, Split, Trusted
+from assent.proof.elimination_proof import EliminationOrder
+from assent.proof.proof_tree import (
+    Conditioned,
+    Fixed,
+    IndependentParts,
+    LinkScores,
+    Listed,
+    Reduced,
+    Split,
+    Trusted,
+)
 from assent.proof.regions import Regions
 from assent.proof.replay import Replay
 from assent.reductions.leaves import Leaves
@@ -46,14 +55,14 @@ def claim() -> at.Certificate:
 
 def with_itself() -> Split:
     proof = Split(((0,), (~0,)), ())
-    object.__setattr__(proof, "children", (Given(np.full(3, -1, np.int8), proof), proof))
+    object.__setattr__(proof, "children", (Conditioned(np.full(3, -1, np.int8), proof), proof))
     return proof
 
 
-def nested(depth: int) -> Given:
+def nested(depth: int) -> Conditioned:
     proof = Trusted("a friend", 0.0)
     for _ in range(depth):
-        proof = Given(np.full(3, -1, np.int8), proof)
+        proof = Conditioned(np.full(3, -1, np.int8), proof)
     return proof
 
 
@@ -63,7 +72,7 @@ ANSWER = np.zeros(3, np.int8)
 WHOLE = np.arange(3)
 
 
-def loans(**changes) -> Regions:
+def multipliers(**changes) -> Regions:
     """A region that lends to a coordinate, with some field changed."""
     return replace(Regions(np.array([0, 1]), np.array([0]), np.array([1.0]), ZERO), **changes)
 
@@ -86,31 +95,31 @@ def loans(**changes) -> Regions:
         LinkScores(DualPoint(np.zeros((2, 3)), NONE)),
         Trusted("nobody", "0"),
         Listed(np.array([99]), ANSWER),
-        Apart(ANSWER[:2], ((WHOLE, LEAF),)),
-        Apart(ANSWER + np.int8(7), ((WHOLE, LEAF),)),
-        Apart(ANSWER, ((WHOLE + 1, LEAF),)),
-        Apart(ANSWER, (WHOLE, LEAF)),
-        Eliminated((WHOLE[:1], WHOLE[1:2], np.array([99]))),
-        Eliminated((WHOLE[:1], WHOLE[1:2], np.array([-1.0]))),
+        IndependentParts(ANSWER[:2], ((WHOLE, LEAF),)),
+        IndependentParts(ANSWER + np.int8(7), ((WHOLE, LEAF),)),
+        IndependentParts(ANSWER, ((WHOLE + 1, LEAF),)),
+        IndependentParts(ANSWER, (WHOLE, LEAF)),
+        EliminationOrder((WHOLE[:1], WHOLE[1:2], np.array([99]))),
+        EliminationOrder((WHOLE[:1], WHOLE[1:2], np.array([-1.0]))),
         Reduced((Leaves(np.array([99], np.int32)),), LEAF),
         Reduced((Leaves(np.array([[0]], np.int32)),), LEAF),
         Reduced((LEAF,), LEAF),
-        loans(start=np.array([0, 2])),
-        loans(start=np.array([], np.int64)),
-        loans(start=np.array([0, 2, 1])),
-        loans(place=np.array([-99])),
-        loans(place=np.array([[0]])),
-        loans(amount=np.array([np.nan])),
-        loans(amount=np.array([1.0, 1.0])),
-        loans(rules=np.zeros((1, 2), np.int64)),
-        loans(rules=np.array([[0, 0, 99]])),
-        loans(rules=np.array([0, 0, 0])),
+        multipliers(start=np.array([0, 2])),
+        multipliers(start=np.array([], np.int64)),
+        multipliers(start=np.array([0, 2, 1])),
+        multipliers(place=np.array([-99])),
+        multipliers(place=np.array([[0]])),
+        multipliers(amount=np.array([np.nan])),
+        multipliers(amount=np.array([1.0, 1.0])),
+        multipliers(rules=np.zeros((1, 2), np.int64)),
+        multipliers(rules=np.array([[0, 0, 99]])),
+        multipliers(rules=np.array([0, 0, 0])),
     ],
     ids=lambda proof: type(proof).__name__,
 )
 def test_what_is_no_proof_shows_nothing(claim, proof):
     replay = Replay(claim.compiled, claim.scores)
-    assert replay.bound(loans()) < np.inf
+    assert replay.bound(multipliers()) < np.inf
     assert replay.bound(proof) == np.inf
     if proof is not None:
         assert not replace(claim, proof=proof).verify()
@@ -119,7 +128,7 @@ def test_what_is_no_proof_shows_nothing(claim, proof):
 def test_loans_that_cancel_each_other_take_no_scores_with_them(claim):
     replay = Replay(claim.compiled, claim.scores)
     for size in (1e3, 1e12, 1e16, 1e17, 1e300):
-        proof = loans(start=np.array([0, 2]), place=np.zeros(2, np.int64),
+        proof = multipliers(start=np.array([0, 2]), place=np.zeros(2, np.int64),
                       amount=np.array([size, -size]))  # fmt: skip
         assert replay.bound(proof) >= claim.value
 
@@ -133,7 +142,7 @@ def test_a_rule_that_regions_speak_of_everywhere_is_left_out():
     everywhere = np.stack([np.zeros(40, np.int64), np.zeros(40, np.int64), np.arange(40)], axis=1)
     links = DualPoint(np.zeros((0, 2)), np.zeros(40))
     for rules in (everywhere, everywhere[:5]):
-        proof = loans(dual=links, rules=rules)
+        proof = multipliers(dual=links, rules=rules)
         assert Replay(compiled, graph_scores(g)).bound(proof) == pytest.approx(41.0)
 
 
@@ -144,11 +153,11 @@ def test_an_order_of_elimination_that_takes_too_much_memory_shows_nothing():
     claim = at.decode(g, at.Elimination()).certificate
     replay = Replay(claim.compiled, claim.scores)
     order = [np.array([v]) for v in range(40)]
-    assert replay.bound(Eliminated(tuple(order))) == np.inf
-    assert replay.bound(Eliminated(tuple(order[::-1]))) == pytest.approx(claim.value)
+    assert replay.bound(EliminationOrder(tuple(order))) == np.inf
+    assert replay.bound(EliminationOrder(tuple(order[::-1]))) == pytest.approx(claim.value)
     g.add(at.AtMost(30, x))
     wide = at.decode(g, at.AD3()).certificate
-    assert Replay(wide.compiled, wide.scores).bound(Eliminated(tuple(order[::-1]))) == np.inf
+    assert Replay(wide.compiled, wide.scores).bound(EliminationOrder(tuple(order[::-1]))) == np.inf
 
 
 def halves(coordinate: int, proof):

@@ -10,14 +10,14 @@ import pytest
 import assent as at
 from assent.compile.compiled import graph_scores
 from assent.kernels.problem import DualPoint
-from assent.proof.elimination_proof import Eliminated
+from assent.proof.elimination_proof import EliminationOrder
 from assent.proof.proof_tree import (
-    Apart,
+    Conditioned,
+    FarkasRay,
     Fixed,
-    Given,
+    IndependentParts,
     LinkScores,
     Listed,
-    Ray,
     Refuted,
     Split,
     Trusted,
@@ -68,7 +68,7 @@ def test_what_a_leaf_takes_for_given_must_be_known_there():
     low = Trusted("a friend", best)
     with_first = claim.compiled.fixed.copy()
     with_first[0] = 1
-    given = Given(with_first, low)
+    given = Conditioned(with_first, low)
     assert replace(claim, bound=best, value=best, proof=Split(((0,), (~0,)), (given, low))).verify()
     for proof in (given, Split(((0,), (~0,)), (low, given))):
         assert not replace(claim, bound=best, value=best, proof=proof).verify()
@@ -85,7 +85,7 @@ def test_a_proof_that_shows_less_than_it_claims_fails():
         Split(((0,), (~1,)), (true, true)),  # these do not cover everything
         Split(((0,), (~0,)), (true,)),
         Split(((0,), (~0,)), (true, Refuted())),  # not so
-        Split(((0,), (~0,)), (true, Ray(false.dual))),
+        Split(((0,), (~0,)), (true, FarkasRay(false.dual))),
     ):
         assert not replace(claim, bound=best, value=best, proof=proof).verify()
 
@@ -129,7 +129,7 @@ def test_parts_add_up_unless_something_ties_them():
 
     def bound(assignment, *parts):
         numbers = [(np.array(part), leaf) for part in parts]
-        return replay.bound(Apart(np.array(assignment, np.int8), tuple(numbers)))
+        return replay.bound(IndependentParts(np.array(assignment, np.int8), tuple(numbers)))
 
     best = optimum(g)
     assert bound([0, 0, 0, 0], [0, 1], [2, 3]) == pytest.approx(best)
@@ -146,8 +146,8 @@ def test_an_assignment_that_breaks_a_rule_takes_nothing_apart():
     leaf = LinkScores(claim.flat_dual)
     parts = ((np.array([0, 1]), leaf), (np.array([2, 3]), leaf))
     replay = Replay(claim.compiled, claim.scores)
-    assert replay.bound(Apart(np.array([1, 1, 0, 0], np.int8), parts)) == np.inf
-    assert replay.bound(Apart(np.zeros(4, np.int8), parts)) == pytest.approx(0.0)
+    assert replay.bound(IndependentParts(np.array([1, 1, 0, 0], np.int8), parts)) == np.inf
+    assert replay.bound(IndependentParts(np.zeros(4, np.int8), parts)) == pytest.approx(0.0)
 
 
 def test_infeasible_models_are_refuted_case_by_case():
@@ -176,7 +176,7 @@ def test_a_word_that_is_trusted_is_told():
     assert trusting.trusted == ("HiGHS",)
     assert trusting.verify() and "HiGHS" in repr(trusting)
     assert len(list(nodes(proof))) == 3
-    given = Given(claim.compiled.fixed, Trusted("a friend", 1.0))
+    given = Conditioned(claim.compiled.fixed, Trusted("a friend", 1.0))
     assert replace(claim, proof=given, bound=10.0).trusted == ("a friend",)
     nothing = replace(claim, proof=given, bound=-np.inf, value=-np.inf, feasible=False)
     assert "a friend" in repr(nothing)
@@ -196,7 +196,7 @@ def test_what_is_no_number_shows_nothing():
     g.add(at.AtMostOne(x[:2]))
     g.add(at.Soft(at.AtMostOne(x), penalty=0.1))
     claim = at.decode(g, at.AD3()).certificate
-    order = Eliminated(tuple(np.array([v]) for v in range(3)))
+    order = EliminationOrder(tuple(np.array([v]) for v in range(3)))
     assert Replay(claim.compiled, claim.scores).bound(order) == np.inf
 
 
@@ -212,7 +212,7 @@ def test_no_part_alone_is_an_answer_given_before():
     def other_than(v):
         return np.array([v]), Split(((v,), (~v,)), (Listed(both, first), leaf))
 
-    assert replay.bound(Apart(first, (other_than(0), other_than(1)))) == np.inf
+    assert replay.bound(IndependentParts(first, (other_than(0), other_than(1)))) == np.inf
     nested = Split(((1,), (~1,)), (Listed(both, first), leaf))
     assert replay.bound(Split(((0,), (~0,)), (nested, leaf))) == 2.0
 

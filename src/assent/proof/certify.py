@@ -25,7 +25,7 @@ from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.kernels.problem import CAP, KNAPSACK, Float, Int32
 
-# Factors looked at together.
+# Factors evaluated together: some megabytes.
 SLICE = 1 << 20
 
 # Sums of millions of rounded terms: a proof of infeasibility must be clear of rounding.
@@ -34,7 +34,7 @@ RAY_MARGIN = 1e-9
 
 @dataclass(frozen=True)
 class Check:
-    """What an assignment is worth: its value, and the factors it violates, in words."""
+    """The value of an assignment, and the factors it violates, in words."""
 
     value: float
     violated: tuple[str, ...]
@@ -202,7 +202,7 @@ def _knapsack_bounds(
 ) -> Float:
     """Packed items count in full and take their weight; the rest is filled up.
 
-    Those packed ``at_once`` leave room for the rounding of the whole.
+    Those packed ``at_once`` are granted the tolerance of the full capacity.
     """
     assert form.weights is not None and form.capacity is not None
     packed = pinned & truth

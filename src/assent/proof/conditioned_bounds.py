@@ -15,7 +15,7 @@ from assent.factors.base import Factor
 from assent.kernels.problem import Float, Int64
 from assent.proof import certify
 
-# Links looked at together.
+# Links evaluated together: some megabytes.
 AT_ONCE = 1 << 20
 
 
@@ -28,7 +28,7 @@ def bounds_with_each(
 ) -> Float:
     """Bounds ``[L]`` that link scores ``dual`` prove beside ``known[N]`` with each literal true.
 
-    Nothing is propagated.  What is already known, or named before, is not looked at: ``inf``.
+    Nothing is propagated.  A literal already known, or named before, is left out: ``inf``.
 
     Example:
         >>> import assent as at

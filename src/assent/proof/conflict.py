@@ -1,4 +1,4 @@
-"""Few constraints that cannot hold together, among many."""
+"""Irreducible infeasible subsets: few constraints, of many, that cannot hold together."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from assent.compile.closure import Closure
 from assent.compile.compiled import Compiled, logic_rows
 from assent.compile.logic_placement import Rows
 
-# Cases looked into before constraints count as possible, by propagation alone.
-MOST_CASES = 2000
+# Nodes of a search by propagation alone before constraints count as feasible.
+MOST_NODES = 2000
 # A person reads the first few.
 SHOWN = 12
 # How long to look for few constraints, where nobody says.
@@ -36,7 +36,7 @@ def small_conflict(compiled: Compiled, seconds: float) -> tuple[str, ...]:
     """Constraints and evidence of an infeasible graph that contradict each other, in words.
 
     Leaving out any one of them makes the rest possible, unless the ``seconds`` run out; empty
-    where propagation and cases alone do not find the contradiction.
+    where propagation and branching alone do not find the contradiction.
 
     Example:
         >>> import assent as at
@@ -101,7 +101,7 @@ def _fewer(items: list[Item], contradict: Callable[[Sequence[Item]], bool]) -> l
 def _impossible(
     compiled: Compiled, parts: list[Rows], given: Sequence[int], deadline: float
 ) -> bool:
-    """Whether cases and propagation show that some constraints cannot hold together."""
+    """Whether branching and propagation show that some constraints cannot hold together."""
     closure = Closure(compiled, parts)
     nothing = np.full(len(compiled.fixed), -1, np.int8)
     nothing[compiled.forbids.theta] = 0
@@ -109,7 +109,7 @@ def _impossible(
     for part in parts:
         involved[np.where(part.lits < 0, ~part.lits, part.lits)] = True
     waiting = [closure.extend(nothing, given)]
-    for _ in range(MOST_CASES):
+    for _ in range(MOST_NODES):
         if not waiting:
             return True
         if time.perf_counter() >= deadline:
@@ -125,7 +125,7 @@ def _impossible(
 
 
 def _next(known: NDArray[np.int8], involved: NDArray[np.bool_]) -> int | None:
-    """A coordinate to distinguish cases by."""
+    """A coordinate to branch on."""
     open_ = np.flatnonzero((known == -1) & involved)
     return int(open_[0]) if len(open_) else None
 

@@ -1,8 +1,8 @@
-"""A leaf of a proof: the cases of a depth-first search over tables; imports no solver.
+"""A leaf of a proof: the search tree of a depth-first search over tables; imports no solver.
 
-The search writes down what it used: rows of messages, and events in the order of the search.
-Here they become a tree of the usual nodes, with a dual point for every row, and that tree is
-replayed.  It says nothing that these nodes do not: a wrong row makes a bound larger than claimed.
+The search logs what it used: rows of messages, and events in the order of the search.  Here they
+become a tree of the usual nodes, with a dual point for every row, and that tree is replayed.  It
+proves nothing that these nodes do not: a wrong row makes a bound larger than claimed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Cases:
-    """Events of a search, and the rows of messages they speak of.
+class DepthFirstProof:
+    """Events of a search, and the rows of messages they refer to.
 
     Attributes:
         literals: ``[S]`` of the graph: what is true where a variable has some state.
@@ -53,7 +53,7 @@ class Cases:
         return replay.follow(tree, known)
 
     def _fits(self, problem: Problem, count: int) -> bool:
-        """Whether all arrays are of the right shapes, and speak of what there is."""
+        """Whether all arrays have the shapes and ranges of the problem."""
         links = problem.n_links
         shapes = self.literals.ndim == self.events.ndim == 1 and self.rows.ndim == 2
         if not shapes or self.places.shape != (links, 2) or not are_places(self.blocks, links):

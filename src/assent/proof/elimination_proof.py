@@ -1,8 +1,8 @@
-"""A leaf of a proof: the bound that eliminating all variables gives; imports no solver.
+"""A leaf of a proof: the optimum by variable elimination; imports no solver.
 
-Every factor of the graph is written out as a table over variables, those are joined and maximised
-one after the other.  It is recomputed here from the graph, in plain NumPy; the proof itself is
-nothing but the order.
+Every factor of the graph is tabulated over variables, and these are eliminated one after the
+other.  It is recomputed here from the graph, in plain NumPy; the proof itself is nothing but the
+order.
 """
 
 from __future__ import annotations
@@ -18,45 +18,43 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled
 from assent.factors.base import Factor, Logic
-from assent.factors.knapsack import FEASIBILITY_TOLERANCE
 from assent.factors.normal_form import NormalForm
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.factors.table import Table
-from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int32, Int64
+from assent.kernels.problem import SUM, Float, Int32, Int64
+from assent.proof.bucket_elimination import Piece, eliminate
 from assent.proof.certify import by_block, literal_truth
 from assent.proof.field_checks import are_places
+from assent.proof.projected_constraints import possible
 
 if TYPE_CHECKING:
     from assent.proof.field_checks import Known
     from assent.proof.replay import Replay
 
-# Entries of the largest table that is written down.
+# Entries of the largest table: a gigabyte.
 LARGEST = 2**27
-
-# A table over some variables: their numbers, and an axis for each.
-Joint = tuple[tuple[int, ...], Float]
 
 
 @dataclass(frozen=True, eq=False)
-class Eliminated:
+class EliminationOrder:
     """Variables in the order of their elimination.
 
     ``variables`` are coordinates of the graph: one alone for a binary variable, several for a
-    variable that is in exactly one of so many states, as a factor of the graph says.
+    variable of as many states, of which a factor of the graph makes exactly one true.
     """
 
     variables: tuple[Int64, ...]
 
     @classmethod
-    def of(cls, compiled: Compiled, variables: list[Int64]) -> Eliminated:
+    def of(cls, compiled: Compiled, variables: list[Int64]) -> EliminationOrder:
         """The proof for an order of variables.
 
         One whose single state follows from several factors is taken apart into binary ones.
         """
-        unshown = unshown_choices(compiled, compiled.fixed, variables)
+        unproven = unproven_choices(compiled, compiled.fixed, variables)
         parts = [
-            np.split(states, len(states)) if frozenset(states.tolist()) in unshown else [states]
+            np.split(states, len(states)) if frozenset(states.tolist()) in unproven else [states]
             for states in variables
         ]
         return cls(tuple(part for several in parts for part in several))
@@ -68,23 +66,23 @@ class Eliminated:
         left = [states[known[states] == -1] for states in self.variables]
         variables = [states for states in left if len(states)]
         view = _View(variables, known)
-        if not view.covers(known) or unshown_choices(replay.compiled, known, variables):
+        if not view.covers(known) or unproven_choices(replay.compiled, known, variables):
             return np.inf
         scores = replay.scores
         total = scores.constant + float(scores.theta[known == 1].sum())
-        joints = view.own_scores(scores.theta)
+        pieces = view.own_scores(scores.theta)
         for block, own in zip(
             replay.compiled.blocks, by_block(replay.compiled, scores), strict=True
         ):
-            if not view.writes_out(block.factor):
+            if not view.tabulates(block.factor):
                 return np.inf
             value, tables = view.tables_of(block.factor, own)
             total += value
-            joints += tables
-        return total + eliminate(len(variables), joints)
+            pieces += tables
+        return total + eliminate(len(variables), pieces, LARGEST)
 
 
-def unshown_choices(
+def unproven_choices(
     compiled: Compiled, known: Known, variables: Sequence[Int64]
 ) -> set[frozenset[int]]:
     """Variables of several states of which no factor says that they are in exactly one."""
@@ -131,28 +129,28 @@ class _View:
         count = sum(map(len, self.variables))
         return count == int((known == -1).sum()) == int(((self.var_of >= 0) & (known == -1)).sum())
 
-    def own_scores(self, theta: Float) -> list[Joint]:
+    def own_scores(self, theta: Float) -> list[Piece]:
         """The variables' own scores."""
         return [
-            ((v,), theta[states] if len(states) > 1 else np.array([0.0, theta[states[0]]]))
+            Piece((v,), theta[states] if len(states) > 1 else np.array([0.0, theta[states[0]]]))
             for v, states in enumerate(self.variables)
         ]
 
-    def writes_out(self, factor: Factor) -> bool:
+    def tabulates(self, factor: Factor) -> bool:
         """Whether a factor has tables: a structure has none, unless all of it is known."""
         if not isinstance(factor, Scored) or isinstance(factor, Table):
             return True
         return not (self.known[np.where(factor.codes < 0, ~factor.codes, factor.codes)] == -1).any()
 
-    def tables_of(self, factor: Factor, scores: Float) -> tuple[float, list[Joint]]:
-        """What the factors without free variables are worth, and the tables of all others.
+    def tables_of(self, factor: Factor, scores: Float) -> tuple[float, list[Piece]]:
+        """The value of the factors without free variables, and the tables of all others.
 
         ``inf``, and no tables, where one would be too large.
         """
         codes = factor.codes
         own = np.where(codes < 0, ~codes, codes)
         is_open = (self.known[own] == -1).any(axis=1)
-        value = self._settled(factor, scores, np.flatnonzero(~is_open))
+        value = self._known_value(factor, scores, np.flatnonzero(~is_open))
         form = factor.normal_form() if isinstance(factor, Logic) else None
         rows = np.flatnonzero(is_open).tolist()
         scopes = [self._scope(own[row]) for row in rows]
@@ -161,7 +159,7 @@ class _View:
         tables = map(partial(self._table, factor, form, scores), rows, scopes)
         return value, list(tables)
 
-    def _settled(self, factor: Factor, scores: Float, rows: Int64) -> float:
+    def _known_value(self, factor: Factor, scores: Float, rows: Int64) -> float:
         """Value of factors of which everything is known; ``-inf`` if one is violated."""
         if not len(rows):
             return 0.0
@@ -184,7 +182,7 @@ class _View:
         scores: Float,
         row: int,
         scope: tuple[int, ...],
-    ) -> Joint:
+    ) -> Piece:
         codes = factor.codes[row]
         own = np.where(codes < 0, ~codes, codes)
         shape = tuple(self.card[v] for v in scope)
@@ -197,8 +195,8 @@ class _View:
             )
         else:
             assert form is not None
-            value = np.where(row_holds(form, row, truth), 0.0, -np.inf)
-        return scope, value.reshape(shape)
+            value = np.where(_row_holds(form, row, truth), 0.0, -np.inf)
+        return Piece(scope, value.reshape(shape))
 
     def _truth(
         self, codes: Int32, own: Int64, scope: tuple[int, ...], shape: tuple[int, ...]
@@ -216,58 +214,9 @@ class _View:
         return truth
 
 
-def row_holds(form: NormalForm, row: int, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _row_holds(form: NormalForm, row: int, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether literal truths ``[states, size]`` satisfy factor ``row`` of a batch."""
-    if form.form == KNAPSACK:
-        assert form.weights is not None and form.capacity is not None
-        return np.asarray(
-            (truth @ form.weights[row]) <= form.capacity[row] * (1.0 + FEASIBILITY_TOLERANCE)
-        )
-    read = truth ^ form.flip
-    count = read.sum(axis=1)
-    if form.form == CAP:
-        return np.asarray(count <= form.k[row])
-    if form.form == SUM:
-        return np.asarray(count == form.k[row])
-    if form.form == PARITY:
-        return np.asarray(count % 2 == 0)
-    assert form.form == ANYOF
-    return np.asarray(read[:, :-1].any(axis=1) == read[:, -1])
-
-
-def eliminate(count: int, joints: list[Joint]) -> float:
-    """The best sum of tables over ``count`` variables, eliminated in the order of their numbers.
-
-    ``inf`` where a table would be too large.
-
-    Example:
-        >>> pair = ((0, 1), np.array([[0.0, 1.0], [2.0, 0.0]]))
-        >>> eliminate(2, [pair, ((1,), np.array([0.0, 3.0]))])
-        4.0
-    """
-    waiting: list[list[Joint]] = [[] for _ in range(count)]
-    total = 0.0
-    for scope, table in joints:
-        waiting[min(scope)].append((scope, table))
-    for variable in range(count):
-        mine, waiting[variable] = waiting[variable], []
-        scope = tuple(sorted({v for own, _ in mine for v in own}))
-        sizes = {v: k for own, table in mine for v, k in zip(own, table.shape, strict=True)}
-        if prod(sizes.values()) > LARGEST:
-            return np.inf
-        joined = np.zeros([1] * len(scope))
-        for own, table in mine:
-            joined = joined + _aligned(own, table, scope)
-        message = joined.max(axis=0)
-        if len(scope) > 1:
-            waiting[scope[1]].append((scope[1:], message))
-        else:
-            total += float(message)
-    return total
-
-
-def _aligned(own: tuple[int, ...], table: Float, scope: tuple[int, ...]) -> Float:
-    """A table with an axis for every variable of ``scope``, of length one where it has none."""
-    order = sorted(range(len(own)), key=lambda axis: own[axis])
-    sizes = {own[axis]: table.shape[axis] for axis in order}
-    return table.transpose(order).reshape([sizes.get(v, 1) for v in scope])
+    weights = None if form.weights is None else form.weights[row]
+    capacity = 0.0 if form.capacity is None else float(form.capacity[row])
+    none_free = np.zeros(truth.shape[1], bool)
+    return possible(form.form, int(form.k[row]), truth ^ form.flip, none_free, weights, capacity)

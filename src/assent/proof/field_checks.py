@@ -1,4 +1,4 @@
-"""What the fields of a proof have to be before anybody looks at them.
+"""Checks of the fields of a proof, before anything is computed from them.
 
 A proof may come from anywhere.  One whose fields are not what they are declared to be shows
 nothing.
@@ -41,7 +41,7 @@ def is_declared(node: Any) -> bool:
 
 
 def _is_of(value: Any, hint: Any) -> bool:
-    """Whether a value is of a type; types that no proof is made of are not looked at."""
+    """Whether a value is of a type; types that no proof is made of are not checked."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is np.ndarray:
         wanted = get_args(parts[1])[0]

@@ -1,7 +1,7 @@
-"""Constraints seen through some of their literals: what those can be; imports no solver.
+"""Constraints projected onto some of their literals; imports no solver.
 
-A region of a graph (`assent.proof.regions`) speaks of a few coordinates.  A constraint over these
-and others still tells which of their values are possible: those that some values of the others fit.
+A region of a graph (`assent.proof.regions`) mentions a few coordinates.  A constraint over these
+and others projects onto them: values that some values of the others complete are possible.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32, I
 from assent.proof import certify
 
 
-class Rule(NamedTuple):
-    """A constraint in normal form, with the coordinates of it that a region speaks of.
+class ProjectedConstraint(NamedTuple):
+    """A constraint in normal form, with the coordinates of it that a region mentions.
 
     Attributes:
         form: its form, ``k``: its right-hand side.
         lits: ``[size]`` its literals.
         weights: ``[size]`` and ``capacity``: of a KNAPSACK.
-        spoken: coordinates among its literals.
+        mentioned: coordinates among its literals.
     """
 
     form: int
@@ -36,18 +36,18 @@ class Rule(NamedTuple):
     lits: Int32
     weights: Float | None
     capacity: float
-    spoken: frozenset[int]
+    mentioned: frozenset[int]
 
 
 def possible(
     form: int,
     k: int,
     truth: NDArray[np.bool_],
-    loose: NDArray[np.bool_],
+    free: NDArray[np.bool_],
     weights: Float | None = None,
     capacity: float = 0.0,
 ) -> NDArray[np.bool_]:
-    """Which rows of ``truth[S, size]`` some values of the ``loose[size]`` literals fit.
+    """Which rows of ``truth[S, size]`` some values of the ``free[size]`` literals complete.
 
     Example:
         >>> from assent.kernels.problem import SUM
@@ -55,23 +55,23 @@ def possible(
         >>> possible(SUM, 1, truth, np.array([False, False, True])).tolist()
         [True, False]
     """
-    firm = truth & ~loose
+    fixed = truth & ~free
     if form == KNAPSACK:
         assert weights is not None
-        return np.asarray(firm @ weights <= capacity * (1.0 + FEASIBILITY_TOLERANCE))
+        return np.asarray(fixed @ weights <= capacity * (1.0 + FEASIBILITY_TOLERANCE))
     if form == PARITY:
-        return (firm.sum(axis=1) % 2 == 0) | bool(loose.any())
+        return (fixed.sum(axis=1) % 2 == 0) | bool(free.any())
     if form == ANYOF:
-        certain = firm[:, :-1].any(axis=1)
-        fits = np.where(truth[:, -1], certain | bool(loose[:-1].any()), ~certain)
-        return fits | bool(loose[-1])
-    count = firm.sum(axis=1)
-    return (count <= k) & ((form == CAP) | (count + int(loose.sum()) >= k))
+        certain = fixed[:, :-1].any(axis=1)
+        fits = np.where(truth[:, -1], certain | bool(free[:-1].any()), ~certain)
+        return fits | bool(free[-1])
+    count = fixed.sum(axis=1)
+    return (count <= k) & ((form == CAP) | (count + int(free.sum()) >= k))
 
 
 def region_rules(
     compiled: Compiled, scores: GraphScores, entries: Int64
-) -> dict[int, tuple[Rule, ...]]:
+) -> dict[int, tuple[ProjectedConstraint, ...]]:
     """The rules of every region that has some, from ``entries[Q, 3]``.
 
     An entry is a region, the number of a logic factor of the flat problem and one of its
@@ -79,43 +79,42 @@ def region_rules(
     """
     by_rule: dict[tuple[int, int], list[int]] = {}
     coordinates = compiled.free[entries[:, 2]].tolist()
-    for (region, number), spoken in zip(entries[:, :2].tolist(), coordinates, strict=True):
-        by_rule.setdefault((region, number), []).append(spoken)
-    written: dict[int, Rule | None] = {}
-    found: dict[int, list[Rule]] = {}
+    for (region, number), mentioned in zip(entries[:, :2].tolist(), coordinates, strict=True):
+        by_rule.setdefault((region, number), []).append(mentioned)
+    written: dict[int, ProjectedConstraint | None] = {}
+    found: dict[int, list[ProjectedConstraint]] = {}
     for (region, number), own in by_rule.items():
         if number not in written:
             written[number] = _as_written(compiled, scores, number)
         rule = written[number]
         if rule is not None:
-            found.setdefault(region, []).append(rule._replace(spoken=frozenset(own)))
+            found.setdefault(region, []).append(rule._replace(mentioned=frozenset(own)))
     return {region: tuple(rules) for region, rules in found.items()}
 
 
 def never_all(
-    compiled: Compiled, entries: Int64, is_shown: Callable[[frozenset[int]], bool]
-) -> dict[int, tuple[Rule, ...]]:
+    compiled: Compiled, entries: Int64, is_proven: Callable[[frozenset[int]], bool]
+) -> dict[int, tuple[ProjectedConstraint, ...]]:
     """Rules of regions from ``entries[Q, 4]``: literals that are never all true.
 
     They are those of the flat problem; where that is not shown, there is no rule.
     """
-    free = compiled.free
-    coordinate = free[np.where(entries < 0, ~entries, entries)[:, 1:]]
+    coordinate = compiled.free[np.where(entries < 0, ~entries, entries)[:, 1:]]
     codes = np.where(entries[:, 1:] < 0, ~coordinate, coordinate)
-    found: dict[int, tuple[Rule, ...]] = {}
+    found: dict[int, tuple[ProjectedConstraint, ...]] = {}
     for region, literals in zip(
         entries[:, 0].tolist(), map(frozenset, codes.tolist()), strict=True
     ):
-        if is_shown(literals):
+        if is_proven(literals):
             lits = np.array(sorted(literals), np.int32)
-            spoken = frozenset(max(code, ~code) for code in literals)
-            rule = Rule(CAP, len(lits) - 1, lits, None, 0.0, spoken)
+            mentioned = frozenset(max(code, ~code) for code in literals)
+            rule = ProjectedConstraint(CAP, len(lits) - 1, lits, None, 0.0, mentioned)
             found[region] = (*found.get(region, ()), rule)
     return found
 
 
-def _as_written(compiled: Compiled, scores: GraphScores, number: int) -> Rule | None:
-    """The rule that a flat logic factor came from; a forbidden pair is an at-most-one.
+def _as_written(compiled: Compiled, scores: GraphScores, number: int) -> ProjectedConstraint | None:
+    """The constraint that a flat logic factor came from; a forbidden pair is an at-most-one.
 
     None if there is no such factor, or it forbids nothing.
     """
@@ -125,10 +124,14 @@ def _as_written(compiled: Compiled, scores: GraphScores, number: int) -> Rule | 
     factor = compiled.blocks[block].factor
     if isinstance(factor, Pair):
         never = certify.by_block(compiled, scores)[block][row] == -np.inf
-        return Rule(CAP, 1, factor.codes[row], None, 0.0, frozenset()) if never else None
+        return (
+            ProjectedConstraint(CAP, 1, factor.codes[row], None, 0.0, frozenset())
+            if never
+            else None
+        )
     assert isinstance(factor, Logic)
     form = factor.normal_form()
     weights = None if form.weights is None else form.weights[row]
     capacity = 0.0 if form.capacity is None else float(form.capacity[row])
     lits = form.literals(factor.codes[row])
-    return Rule(form.form, int(form.k[row]), lits, weights, capacity, frozenset())
+    return ProjectedConstraint(form.form, int(form.k[row]), lits, weights, capacity, frozenset())

@@ -1,11 +1,10 @@
-"""Proofs that no assignment is worth more than a bound, for anybody to replay; imports no solver.
+"""Proofs that no assignment scores more than a bound, for anybody to replay; imports no solver.
 
-A proof is a tree.  Its leaves bound the graph under the literals that are known on the way there:
-link scores, link scores that show that nothing is possible, other bounds that can be recomputed
-(any class with a method ``bound(replay, known)``), or somebody's word (`Trusted`).  Inner nodes
-distinguish cases that cover everything (`Split`), put away literals one by one (`Fixed`), or take
-parts apart that have nothing to do with each other (`Apart`).  Between them known literals are
-propagated, and a case that propagation refutes needs no leaf.
+A proof is a branch-and-bound tree.  Its leaves bound the graph under the literals that are known
+on the way there: link scores, a Farkas ray, other bounds that can be recomputed (any class with a
+method ``bound(replay, known)``), or somebody's word (`Trusted`).  Inner nodes branch (`Split`),
+fix literals one by one (`Fixed`), or separate parts that share no factor (`IndependentParts`).
+Between them known literals are propagated; a node that propagation refutes needs no leaf.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Proof(Protocol):
-    """A leaf: no assignment that agrees with ``known[N]`` is worth more than its bound."""
+    """A leaf: no assignment that agrees with ``known[N]`` scores more than its bound."""
 
     def bound(self, replay: Replay, known: Known) -> float:
         """The bound, recomputed; ``inf`` where the proof does not hold."""
@@ -47,8 +46,8 @@ class LinkScores:
 
 
 @dataclass(frozen=True, eq=False)
-class Ray:
-    """A leaf: link scores that bound the all-zero objective below zero; nothing is possible."""
+class FarkasRay:
+    """A leaf: link scores that bound the all-zero objective below zero, so nothing is feasible."""
 
     dual: DualPoint
     known: Known | None = None
@@ -58,7 +57,7 @@ class Ray:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class Conditioned:
     """A leaf: any other proof, about the graph compiled with the values ``known[N]``.
 
     They must be known where the leaf stands as well.
@@ -94,7 +93,7 @@ class Reduced:
             if now.refuted:
                 return -np.inf
         assert now is not None
-        inner = replay.about(now.compiled, now.scores)
+        inner = type(replay)(now.compiled, now.scores)  # no answer of this graph was given before
         return inner.follow(self.proof, now.compiled.fixed) + now.loss
 
 
@@ -136,20 +135,20 @@ class Listed:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Cases that cover everything, each with literals that hold in it and a proof of its own.
+    """Branches that cover all assignments, each with literals that hold in it and a proof.
 
     Either a literal and its negation, or any sets of states that together are all states of one
     categorical variable (or all literals of one ExactlyOne): a state by its literal, or a set of
     states by the negations of all others.
     """
 
-    cases: tuple[tuple[int, ...], ...]
+    branches: tuple[tuple[int, ...], ...]
     children: tuple[Any, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Fixed:
-    """Literals without which nothing is worth more than the bound of ``why``, then the ``rest``.
+    """Literals that hold wherever more than the bound of ``why`` is scored, then the ``rest``.
 
     ``why`` is evaluated once per literal, with the literal false.
     """
@@ -160,11 +159,11 @@ class Fixed:
 
 
 @dataclass(frozen=True, eq=False)
-class Apart:
+class IndependentParts:
     """Parts without a common factor; bounds add up.
 
     ``parts`` are coordinates and the proof of each.  A part is bounded with everything outside
-    known as in the feasible ``assignment[N]``, which says what the outside is worth.
+    known as in the feasible ``assignment[N]``, which gives the value of the outside.
     """
 
     assignment: Known
@@ -179,9 +178,9 @@ def parts_of(node: Any) -> Sequence[Any]:
         return node.children
     if isinstance(node, Fixed):
         return node.why, node.rest
-    if isinstance(node, Apart):
+    if isinstance(node, IndependentParts):
         return [part for _, part in node.parts]
-    return (node.proof,) if isinstance(node, (Given, Reduced)) else ()
+    return (node.proof,) if isinstance(node, (Conditioned, Reduced)) else ()
 
 
 def nodes(proof: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""What regions can be worth after their loans: the maximum of each; imports no solver."""
+"""The maxima of regions less their cut multipliers, by elimination; imports no solver."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from assent.factors.table import Table
 from assent.kernels.problem import CAP, SUM, Float, Int64
 from assent.model.variables import Categorical
 from assent.proof.bucket_elimination import Piece, maximum
-from assent.proof.projected_constraints import Rule, possible
+from assent.proof.projected_constraints import ProjectedConstraint, possible
 
-# Digits to which loans of size one are told apart.
-ALIKE = 13
+# Decimals of multipliers, scaled to at most one, that tell memorised regions from one another.
+MEMORY_DECIMALS = 13
 
-# Joint states that a rule is asked about, times its literals: no search names rules with more.
-MOST_ASKED = 1 << 26
+# Joint states of a constraint's table times its literals: no search names larger ones.
+MOST_TABULATED = 1 << 26
 
 
-class Loans(NamedTuple):
-    """Loans in the terms of the graph, ``T`` of them.
+class CutMultipliers(NamedTuple):
+    """Multipliers in the terms of the graph, ``T`` of them.
 
     Attributes:
-        region: ``[T]`` who lends.
+        region: ``[T]`` whose cut it belongs to.
         block: ``[T]`` the batch of factors, -1 for a coordinate.
         row: ``[T]`` the factor's row in it, or the coordinate.
         joint: ``[T]`` the flat joint state of a table; 0 for pairs and coordinates.
-        amount: ``[T]`` how much.
+        amount: ``[T]`` what it adds to the score.
     """
 
     region: Int64
@@ -44,54 +44,54 @@ class Loans(NamedTuple):
 
 def region_maxima(
     compiled: Compiled,
-    loans: Loans,
+    multipliers: CutMultipliers,
     count: int,
     known: NDArray[np.int8],
     memory: dict[Any, float],
-    rules: Mapping[int, tuple[Rule, ...]] | None = None,
+    rules: Mapping[int, tuple[ProjectedConstraint, ...]] | None = None,
 ) -> list[float]:
-    """The most that every region can be worth after its loans, ``max(-f)``, under its ``rules``.
+    """The maximum ``max(-f)`` of every region under its ``rules``.
 
-    A cycle is lent more in one case and less in another: ``memory``, of one graph, holds the maxima
-    of loans of size one.
+    The nodes of a search scale the multipliers of a cycle: ``memory``, of one graph, holds the
+    maxima for multipliers scaled to a largest one of 1.
     """
     owner, size = _owners(compiled)
-    literals = _literals(compiled, loans)
-    order = np.argsort(loans.region, kind="stable")
-    ends = np.searchsorted(loans.region[order], np.arange(count + 1))
+    literals = _literals(compiled, multipliers)
+    order = np.argsort(multipliers.region, kind="stable")
+    ends = np.searchsorted(multipliers.region[order], np.arange(count + 1))
     maxima = []
     for region, (begin, end) in enumerate(pairwise(ends)):
         own = order[begin:end]
         held = () if rules is None else rules.get(region, ())
-        terms, amounts = tuple(literals[t] for t in own), -loans.amount[own]
+        terms, amounts = tuple(literals[t] for t in own), -multipliers.amount[own]
         largest = float(np.abs(amounts).max(initial=0.0)) or 1.0
-        unit = np.round(amounts / largest, ALIKE)
+        unit = np.round(amounts / largest, MEMORY_DECIMALS)
         named = {max(code, ~code) for term in terms for code in term}
-        names = {int(owner[c]) for c in named.union(*(rule.spoken for rule in held))}
+        names = {int(owner[c]) for c in named.union(*(rule.mentioned for rule in held))}
         values = tuple(known[name : name + size[name]].tobytes() for name in sorted(names))
-        key = (terms, unit.tobytes(), values, _told(held, known))
+        key = (terms, unit.tobytes(), values, _rules_key(held, known))
         if key not in memory:
             memory[key] = _region_maximum(terms, amounts / largest, owner, size, known, held)
         maxima.append(memory[key] * largest)
     return maxima
 
 
-def _told(rules: tuple[Rule, ...], known: NDArray[np.int8]) -> tuple[Any, ...]:
+def _rules_key(rules: tuple[ProjectedConstraint, ...], known: NDArray[np.int8]) -> tuple[Any, ...]:
     """All that a region's maximum depends on through its rules."""
     return tuple(
-        (r.form, r.k, r.lits.tobytes(), r.spoken, _values(r, known).tobytes(),
+        (r.form, r.k, r.lits.tobytes(), r.mentioned, _values(r, known).tobytes(),
          None if r.weights is None else r.weights.tobytes(), r.capacity)
         for r in rules
     )  # fmt: skip
 
 
-def _values(rule: Rule, known: NDArray[np.int8]) -> NDArray[np.int8]:
+def _values(rule: ProjectedConstraint, known: NDArray[np.int8]) -> NDArray[np.int8]:
     """What is known of a rule's coordinates."""
     return known[np.where(rule.lits < 0, ~rule.lits, rule.lits)]
 
 
 def _owners(compiled: Compiled) -> tuple[Int64, Int64]:
-    """The variable of every coordinate, told by its first one, and how many it has."""
+    """The variable of every coordinate, named by its first one, and its number of coordinates."""
     owner = np.arange(len(compiled.fixed))
     size = np.ones(len(compiled.fixed), np.int64)
     for variable in compiled.graph.variables:
@@ -102,18 +102,18 @@ def _owners(compiled: Compiled) -> tuple[Int64, Int64]:
     return owner, size
 
 
-def _literals(compiled: Compiled, loans: Loans) -> list[tuple[int, ...]]:
-    """The literals that are true together where a loan counts."""
-    out: list[tuple[int, ...]] = [()] * len(loans.row)
-    own = np.flatnonzero(loans.block < 0)
-    for t, coordinate in zip(own.tolist(), loans.row[own].tolist(), strict=True):
+def _literals(compiled: Compiled, multipliers: CutMultipliers) -> list[tuple[int, ...]]:
+    """The literals whose conjunction each multiplier scores."""
+    out: list[tuple[int, ...]] = [()] * len(multipliers.row)
+    own = np.flatnonzero(multipliers.block < 0)
+    for t, coordinate in zip(own.tolist(), multipliers.row[own].tolist(), strict=True):
         out[t] = (coordinate,)
-    for number in np.unique(loans.block[loans.block >= 0]).tolist():
+    for number in np.unique(multipliers.block[multipliers.block >= 0]).tolist():
         factor = compiled.blocks[number].factor
-        own = np.flatnonzero(loans.block == number)
-        codes = factor.codes[loans.row[own]]
+        own = np.flatnonzero(multipliers.block == number)
+        codes = factor.codes[multipliers.row[own]]
         if isinstance(factor, Table):
-            codes = _state_codes(factor, codes, loans.joint[own])
+            codes = _state_codes(factor, codes, multipliers.joint[own])
         for t, together in zip(own.tolist(), codes.tolist(), strict=True):
             out[t] = tuple(together)
     return out
@@ -138,22 +138,22 @@ def _region_maximum(
     owner: Int64,
     size: Int64,
     known: NDArray[np.int8],
-    rules: tuple[Rule, ...],
+    rules: tuple[ProjectedConstraint, ...],
 ) -> float:
     """The largest sum of amounts whose literals are all true, by elimination.
 
-    A variable's states are the coordinates that are spoken of, and "none of these" if there are
+    A variable's states are the coordinates that are mentioned, and "none of these" if there are
     more; two states of one variable are never true together.  Nor are literals of which a rule
     allows one: these make a variable too.
     """
     owner = _merged(rules, owner, size)
-    spoken: dict[int, list[int]] = {}
+    mentioned: dict[int, list[int]] = {}
     named = {c if c >= 0 else ~c for term in terms for c in term}
-    for coordinate in sorted(named.union(*(rule.spoken for rule in rules))):
-        spoken.setdefault(int(owner[coordinate]), []).append(coordinate)
-    names = sorted(spoken)
+    for coordinate in sorted(named.union(*(rule.mentioned for rule in rules))):
+        mentioned.setdefault(int(owner[coordinate]), []).append(coordinate)
+    names = sorted(mentioned)
     place = {name: i for i, name in enumerate(names)}
-    masks = [_possible(spoken[name], name, int(size[name]), known) for name in names]
+    masks = [_possible(mentioned[name], name, int(size[name]), known) for name in names]
     pieces: dict[tuple[int, ...], Float] = {
         (i,): np.where(mask, 0.0, -np.inf) for i, mask in enumerate(masks)
     }
@@ -163,24 +163,24 @@ def _region_maximum(
             coordinate = code if code >= 0 else ~code
             i = place[int(owner[coordinate])]
             own = np.zeros(len(masks[i]), bool)
-            own[spoken[names[i]].index(coordinate)] = True
+            own[mentioned[names[i]].index(coordinate)] = True
             truth[i] = truth.get(i, True) & (own if code >= 0 else ~own)
         scope = tuple(sorted(truth))
         table = pieces.setdefault(scope, np.zeros([len(masks[i]) for i in scope]))
         table[np.ix_(*(truth[i] for i in scope))] += amount
-    allowed = [_allowed(rule, spoken, place, owner, known) for rule in rules]
+    allowed = [_allowed(rule, mentioned, place, owner, known) for rule in rules]
     return maximum([*(Piece(scope, table) for scope, table in pieces.items()), *allowed])
 
 
-def _merged(rules: tuple[Rule, ...], owner: Int64, size: Int64) -> Int64:
+def _merged(rules: tuple[ProjectedConstraint, ...], owner: Int64, size: Int64) -> Int64:
     """Owners of coordinates, with binary ones of which a rule allows one as states of a variable.
 
-    Whether none of them can be true, the rule tells by itself.
+    Whether none of them can be true follows from the rule's own table.
     """
     merged: dict[int, int] = {}
     for rule in rules:
         if rule.form in (CAP, SUM) and rule.k == 1:
-            states = [c for c in rule.lits.tolist() if c in rule.spoken and size[c] == 1]
+            states = [c for c in rule.lits.tolist() if c in rule.mentioned and size[c] == 1]
             states = [c for c in states if c not in merged]
             if len(states) > 2:
                 merged.update(dict.fromkeys(states, min(states)))
@@ -192,41 +192,41 @@ def _merged(rules: tuple[Rule, ...], owner: Int64, size: Int64) -> Int64:
 
 
 def _allowed(
-    rule: Rule,
-    spoken: dict[int, list[int]],
+    rule: ProjectedConstraint,
+    mentioned: dict[int, list[int]],
     place: dict[int, int],
     owner: Int64,
     known: NDArray[np.int8],
 ) -> Piece:
-    """Zero where a rule can hold, ``-inf`` elsewhere, over the variables it is spoken of by.
+    """Zero where a rule can hold, ``-inf`` elsewhere, over the variables that it mentions.
 
-    One that is spoken of by too many is left out: a region may be worth more without it.
+    One over too many is left out: the region's maximum can only grow.
     """
-    names = sorted({int(owner[coordinate]) for coordinate in rule.spoken})
-    shape = [len(spoken[name]) + 1 for name in names]
-    if math.prod(shape) * len(rule.lits) > MOST_ASKED:
+    names = sorted({int(owner[coordinate]) for coordinate in rule.mentioned})
+    shape = [len(mentioned[name]) + 1 for name in names]
+    if math.prod(shape) * len(rule.lits) > MOST_TABULATED:
         return Piece((), np.zeros(()))
     states = np.indices(shape).reshape(len(names), -1)
     values = _values(rule, known)
     truth = np.broadcast_to(values == 1, (states.shape[1], len(values))).copy()
-    loose = values == -1
+    free = values == -1
     own = np.where(rule.lits < 0, ~rule.lits, rule.lits)
-    for coordinate in rule.spoken:
+    for coordinate in rule.mentioned:
         name, columns = int(owner[coordinate]), own == coordinate
-        told = states[names.index(name)] == spoken[name].index(coordinate)
-        truth[:, columns] = told[:, None]
-        loose[columns] = False
+        is_true = states[names.index(name)] == mentioned[name].index(coordinate)
+        truth[:, columns] = is_true[:, None]
+        free[columns] = False
     truth ^= rule.lits < 0
-    fits = possible(rule.form, rule.k, truth, loose, rule.weights, rule.capacity)
+    fits = possible(rule.form, rule.k, truth, free, rule.weights, rule.capacity)
     return Piece(tuple(place[name] for name in names), np.where(fits, 0.0, -np.inf).reshape(shape))
 
 
 def _possible(
-    spoken: list[int], first: int, size: int, known: NDArray[np.int8]
+    mentioned: list[int], first: int, size: int, known: NDArray[np.int8]
 ) -> NDArray[np.bool_]:
-    """Which states can be: those spoken of, and last "none of these"."""
-    values = known[spoken]
+    """Which states are possible: those mentioned, and last "none of these"."""
+    values = known[mentioned]
     if (values == 1).any():
         return np.append(values == 1, False)
-    others = set(range(first, first + size)) - set(spoken)
+    others = set(range(first, first + size)) - set(mentioned)
     return np.append(values != 0, size == 1 or any(known[other] != 0 for other in others))

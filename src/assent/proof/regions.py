@@ -1,14 +1,15 @@
-"""Loans: a proof by small regions of the graph that lend scores to it; imports no solver.
+"""A proof by cut multipliers of small regions of the graph; imports no solver.
 
-A region takes scores from itself and gives them to coordinates, pairs and joint states of tables:
-what it lends is a function ``f`` of a few variables, added to the graph.  So for any loans
+The multipliers of a region's cuts reparametrise the graph: they add a function ``f`` of a few
+variables to the scores of coordinates, pairs and joint states of tables, and take it from the
+region.  So for any multipliers
 
-    optimum(graph) <= bound(graph with all loans) + sum over regions of max(-f)
+    optimum(graph) <= bound(reparametrised graph) + sum over regions of max(-f)
 
 where the first bound is that of link scores.  A region is small, or nearly a tree such as a cycle,
 so that its own maximum is found exactly, by eliminating one variable after the other.  It may name
 constraints of the graph: its maximum is then over values that they allow.  Frustrated cycles,
-triplets and joined factors are all regions.
+triplets and local cuts over several factors are all regions.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from assent.kernels.problem import (
 from assent.proof import certify
 from assent.proof.field_checks import are_literals, are_places, fits
 from assent.proof.projected_constraints import never_all, region_rules
-from assent.proof.region_bounds import Loans, region_maxima
+from assent.proof.region_bounds import CutMultipliers, region_maxima
 
 if TYPE_CHECKING:
     from assent.proof.field_checks import Known
@@ -44,18 +45,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """A leaf of a proof: loans of regions, and link scores for the graph with all of them.
+    """A leaf of a proof: cut multipliers of regions, and link scores of the reparametrised graph.
 
     Attributes:
-        start: ``[R + 1]`` the loans of each region begin here.
-        place: ``[T]`` what is lent to: coordinate ``v`` of the flat problem, pair ``n + p``, or
-            joint state ``n + P + j`` of its tables (see `problem.joint_places`).
-        amount: ``[T]`` how much.
+        start: ``[R + 1]`` the multipliers of each region begin here.
+        place: ``[T]`` the score that each adds to: coordinate ``v`` of the flat problem, pair
+            ``n + p``, or joint state ``n + P + j`` of its tables (see `problem.joint_places`).
+        amount: ``[T]`` what is added.
         dual: link scores of the flat problem.
-        is_ray: the loans and link scores belong to the all-zero objective, which they bound below
-            zero: nothing is possible.
+        is_ray: multipliers and link scores are a Farkas ray: they bound the all-zero objective
+            below zero, so nothing is feasible.
         rules: ``[Q, 3]`` constraints that hold in regions: the region, the logic factor's number
-            in the flat problem, and one of its coordinates there that the region speaks of.
+            in the flat problem, and one of its coordinates there that the region mentions.
         never: ``[Q, 4]`` a region, and three literals of the flat problem (or two, one of them
             twice) that are never all true, as propagation shows.
 
@@ -81,11 +82,11 @@ class Regions:
     rules: Int64 = field(default_factory=lambda: np.zeros((0, 3), np.int64))
     never: Int64 = field(default_factory=lambda: np.zeros((0, 4), np.int64))
 
-    def lent(self, problem: Problem, scores: Scores) -> tuple[Problem, Scores, DualPoint]:
-        """The flat problem with all loans, and its link scores.
+    def reparametrised(self, problem: Problem, scores: Scores) -> tuple[Problem, Scores, DualPoint]:
+        """The reparametrised flat problem, and its link scores.
 
-        The coordinates are the same; tables of common states that were lent to at others are
-        written out.
+        The coordinates are the same; Potts tables whose unequal states were added to are
+        tabulated.
         """
         first = problem.n + problem.n_pairs
         plain = write_out(problem, scores, np.zeros(int(problem.tables.factor[-1]), bool))
@@ -110,17 +111,17 @@ class Regions:
         return outer.problem, changed, split_links(outer.problem, links)
 
     def bound(self, replay: Replay, known: Known) -> float:
-        """The bound, from the graph as written; ``inf`` for loans to what there is not."""
+        """The bound, from the graph as written; ``inf`` for multipliers of scores it lacks."""
         if not self._fits(replay.compiled.problem):
             return np.inf
         size = float(np.abs(self.dual.joined()).sum() + np.abs(self.amount).sum())
-        if not self.is_ray:  # loans that cancel each other must not take scores with them
+        if not self.is_ray:  # multipliers that cancel each other must not absorb scores
             return self._bound(replay, replay.scores, known) + float(np.finfo(float).eps) * size
         shown = self._bound(replay, replay.scores.zeroed(), known)
         return -np.inf if shown < -certify.RAY_MARGIN * size else np.inf
 
     def _fits(self, problem: Problem) -> bool:
-        """Whether there are such links, loans of numbers, and rules of coordinates."""
+        """Whether all arrays have the shapes and ranges of the problem."""
         count = len(self.place)
         return (
             fits(self.dual, problem)
@@ -138,24 +139,23 @@ class Regions:
 
     def _bound(self, replay: Replay, scores: GraphScores, known: Known) -> float:
         compiled = replay.compiled
-        loans = restate(compiled, self)
-        lent = lend(compiled, scores, loans)
-        dual = compiled.graph_dual(self.dual, lent)
-        total = certify.upper_bound(compiled, lent, dual, known)
-        total += _table_changes(compiled, lent, dual, loans, known)
+        multipliers = graph_multipliers(compiled, self)
+        changed = _reparametrise(compiled, scores, multipliers)
+        dual = compiled.graph_dual(self.dual, changed)
+        total = certify.upper_bound(compiled, changed, dual, known)
+        total += _table_changes(compiled, changed, dual, multipliers, known)
         rules = region_rules(compiled, scores, self.rules)
         for region, more in never_all(compiled, self.never, replay.are_never_all).items():
             rules[region] = (*rules.get(region, ()), *more)
         count = len(self.start) - 1
-        maxima = region_maxima(compiled, loans, count, known, replay.memory, rules)
-        return total + sum(maxima)
+        return total + sum(region_maxima(compiled, multipliers, count, known, replay.memory, rules))
 
 
 # ---------------------------------------------------------------- from the flat problem
 
 
-def restate(compiled: Compiled, regions: Regions) -> Loans:
-    """Loans to the flat problem as loans to the graph; they differ by constants at most."""
+def graph_multipliers(compiled: Compiled, regions: Regions) -> CutMultipliers:
+    """Multipliers for the flat problem as ones for the graph; equal up to constants."""
     problem = compiled.problem
     region = np.repeat(np.arange(len(regions.start) - 1), np.diff(regions.start))
     first_entry = problem.n + problem.n_pairs
@@ -163,14 +163,18 @@ def restate(compiled: Compiled, regions: Regions) -> Loans:
     own = np.flatnonzero(place < problem.n)
     none = np.full(len(own), -1)
     parts = [
-        Loans(region[own], none, compiled.free[place[own]], np.zeros_like(own), amount[own]),
+        CutMultipliers(
+            region[own], none, compiled.free[place[own]], np.zeros_like(own), amount[own]
+        ),
         *_to_pairs(compiled, region, place - problem.n, amount),
         *_to_tables(compiled, region, place - first_entry, amount),
     ]
-    return Loans(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    return CutMultipliers(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _to_pairs(compiled: Compiled, region: Int64, pair: Int64, amount: Float) -> list[Loans]:
+def _to_pairs(
+    compiled: Compiled, region: Int64, pair: Int64, amount: Float
+) -> list[CutMultipliers]:
     """A pair with negated literals: ``x y = y - (1 - x) y``, and so on."""
     parts = []
     for placed in compiled.placed_pairs:
@@ -180,22 +184,24 @@ def _to_pairs(compiled: Compiled, region: Int64, pair: Int64, amount: Float) -> 
         codes = compiled.blocks[placed.block].factor.codes[row]
         negated = codes < 0
         flip = negated[:, 0] ^ negated[:, 1]
-        given, lender, zero = amount[chosen], region[chosen], np.zeros_like(row)
+        given, owner, zero = amount[chosen], region[chosen], np.zeros_like(row)
         signed = np.where(flip, -given, given)
-        parts.append(Loans(lender, np.full_like(row, placed.block), row, zero, signed))
+        parts.append(CutMultipliers(owner, np.full_like(row, placed.block), row, zero, signed))
         for side in (0, 1):
             left = np.flatnonzero(negated[:, 1 - side])
             code = codes[left, side].astype(np.int64)
             coordinate = np.where(code < 0, ~code, code)
-            # signed * literal * (1 - y) was added above: signed * literal is too much.
-            too_much = np.where(code < 0, -signed[left], signed[left])
+            # signed * literal * (1 - y) was added above: signed * literal is the excess.
+            excess = np.where(code < 0, -signed[left], signed[left])
             parts.append(
-                Loans(lender[left], np.full_like(left, -1), coordinate, zero[left], -too_much)
+                CutMultipliers(owner[left], np.full_like(left, -1), coordinate, zero[left], -excess)
             )
     return parts
 
 
-def _to_tables(compiled: Compiled, region: Int64, number: Int64, amount: Float) -> list[Loans]:
+def _to_tables(
+    compiled: Compiled, region: Int64, number: Int64, amount: Float
+) -> list[CutMultipliers]:
     """A joint state that evidence left over is one of the written table."""
     places = joint_places(compiled.problem.tables)
     parts = []
@@ -210,23 +216,25 @@ def _to_tables(compiled: Compiled, region: Int64, number: Int64, amount: Float) 
         joint = joint_states(placed, factor, compiled.fixed)[row, left]
         row = row if placed.rows is None else placed.rows[row]
         block = np.full_like(row, placed.block)
-        parts.append(Loans(region[chosen], block, row, joint, amount[chosen]))
+        parts.append(CutMultipliers(region[chosen], block, row, joint, amount[chosen]))
     return parts
 
 
-# ---------------------------------------------------------------- the graph with all loans
+# ---------------------------------------------------------------- the reparametrised graph
 
 
-def lend(compiled: Compiled, scores: GraphScores, loans: Loans) -> GraphScores:
-    """The graph's scores with loans to coordinates and pairs; those to tables come apart."""
+def _reparametrise(
+    compiled: Compiled, scores: GraphScores, multipliers: CutMultipliers
+) -> GraphScores:
+    """The graph's reparametrised scores, but for those of tables (see `_table_changes`)."""
     theta = scores.theta.copy()
-    own = loans.block < 0
-    np.add.at(theta, loans.row[own], loans.amount[own])
+    own = multipliers.block < 0
+    np.add.at(theta, multipliers.row[own], multipliers.amount[own])
     pairs = []
     for placed, values in zip(compiled.placed_pairs, scores.pairs, strict=True):
-        own = loans.block == placed.block
-        lent = np.bincount(loans.row[own], loans.amount[own], minlength=len(values))
-        pairs.append(values + lent)
+        own = multipliers.block == placed.block
+        added = np.bincount(multipliers.row[own], multipliers.amount[own], minlength=len(values))
+        pairs.append(values + added)
     return replace(scores, theta=theta, pairs=tuple(pairs))
 
 
@@ -234,22 +242,22 @@ def _table_changes(
     compiled: Compiled,
     scores: GraphScores,
     dual: tuple[Float, ...],
-    loans: Loans,
+    multipliers: CutMultipliers,
     known: NDArray[np.int8],
 ) -> float:
-    """By how much loans to joint states change the best values of tables."""
+    """By how much multipliers of joint states change the best values of tables."""
     total = 0.0
     own_scores = certify.by_block(compiled, scores)
-    for number in np.unique(loans.block[loans.block >= 0]).tolist():
+    for number in np.unique(multipliers.block[multipliers.block >= 0]).tolist():
         factor = compiled.blocks[number].factor
         if not isinstance(factor, Table):
             continue
-        own = loans.block == number
-        rows, place = np.unique(loans.row[own], return_inverse=True)
-        lent = np.zeros((len(rows), int(np.prod(factor.states, dtype=np.int64))))
-        np.add.at(lent, (place, loans.joint[own]), loans.amount[own])
+        own = multipliers.block == number
+        rows, place = np.unique(multipliers.row[own], return_inverse=True)
+        added = np.zeros((len(rows), int(np.prod(factor.states, dtype=np.int64))))
+        np.add.at(added, (place, multipliers.joint[own]), multipliers.amount[own])
         allowed = [part[rows] for part in factor.allowed(known)]
         values = factor.joint_values(dual[number][rows], own_scores[number][rows], allowed)
         before = values.reshape(len(rows), -1)
-        total += float(((before + lent).max(axis=1) - before.max(axis=1)).sum())
+        total += float(((before + added).max(axis=1) - before.max(axis=1)).sum())
     return total

@@ -16,12 +16,12 @@ from assent.kernels.problem import DualPoint, Float, Int64
 from assent.proof import certify
 from assent.proof.conditioned_bounds import bounds_with_each
 from assent.proof.field_checks import Known, are_known, are_literals, are_places, fits, is_declared
-from assent.proof.proof_tree import Apart, Fixed, LinkScores, Listed, Split
+from assent.proof.proof_tree import Fixed, IndependentParts, LinkScores, Listed, Split
 from assent.proof.replayable import ends
 
 
 class _Each(NamedTuple):
-    """What is left of a `Fixed`: cases in each of which a literal is false."""
+    """What is left of a `Fixed`: nodes in each of which a literal is false."""
 
     why: Any
     literals: tuple[int, ...]
@@ -62,10 +62,10 @@ class Replay:
         # Often asked again at once.
         self._never: dict[frozenset[int], bool] = {}
         self._latest: tuple[DualPoint, tuple[Float, ...] | None] | None = None
-        self._case: tuple[Known, Replay] | None = None
+        self._conditioned: tuple[Known, Replay] | None = None
 
     def is_listed(self, leaf: Listed) -> bool:
-        """Whether a leaf speaks of an answer that was given before, in the terms it was."""
+        """Whether a leaf excludes an answer given before, by the same coordinates."""
         if self.listed is None or not np.array_equal(leaf.coordinates, self.listed.coordinates):
             return False
         own = leaf.assignment[leaf.coordinates]
@@ -101,9 +101,9 @@ class Replay:
             if not is_declared(node):
                 return np.inf
             if isinstance(node, Split):
-                if not self._covers(node.cases) or len(node.children) != len(node.cases):
+                if not self._covers(node.branches) or len(node.children) != len(node.branches):
                     return np.inf
-                for literals, child in zip(node.cases, node.children, strict=True):
+                for literals, child in zip(node.branches, node.children, strict=True):
                     self._visit(waiting, child, known, literals)
             elif isinstance(node, Fixed):
                 if not are_literals(node.literals, len(known)):
@@ -111,12 +111,12 @@ class Replay:
                 waiting.append((_Each(node.why, node.literals), known))
                 self._visit(waiting, node.rest, known, node.literals)
             elif isinstance(node, _Each):  # once the rest is done, which tells what is worst
-                for literal in self._open_cases(node, known, worst):
+                for literal in self._open_literals(node, known, worst):
                     self._visit(waiting, node.why, known, (~literal,))
-            elif isinstance(node, Apart):
-                worst = max(worst, _honest(self._bound_apart(node, known)))
+            elif isinstance(node, IndependentParts):
+                worst = max(worst, _number(self._bound_parts(node, known)))
             elif hasattr(node, "bound"):
-                worst = max(worst, _honest(node.bound(self, known)))
+                worst = max(worst, _number(node.bound(self, known)))
             else:
                 return np.inf
         return float(worst)
@@ -128,7 +128,7 @@ class Replay:
         known: Known,
         literals: tuple[int, ...],
     ) -> None:
-        """Put a case on the list, unless its literals cannot be."""
+        """Put a node on the stack, unless propagation refutes its literals."""
         values = self.closure.extend(known, literals)
         if values is not None:
             waiting.append((proof, values))
@@ -154,7 +154,7 @@ class Replay:
         return self._latest[1]
 
     def bound_of_ray(self, dual: DualPoint, given: Known | None, known: Known) -> float:
-        """``-inf`` if link scores show that nothing is possible, else ``inf``."""
+        """``-inf`` if link scores are a Farkas ray, else ``inf``."""
         if not are_known(given, known):
             return np.inf
         graph_dual = self._graph_dual(dual, given, self.scores.zeroed())
@@ -165,27 +165,23 @@ class Replay:
 
     def under(self, known: Known) -> Replay:
         """The same for the graph compiled with more values known."""
-        if self._case is None or self._case[0] is not known:
-            case = Replay(self.closure.compile(known), self.scores, self.listed)
-            case.memory = self.memory  # of the same graph
-            self._case = known, case
-        return self._case[1]
-
-    def about(self, compiled: Compiled, scores: GraphScores) -> Replay:
-        """The same for another graph, of which no answer was given before."""
-        return Replay(compiled, scores)
+        if self._conditioned is None or self._conditioned[0] is not known:
+            conditioned = Replay(self.closure.compile(known), self.scores, self.listed)
+            conditioned.memory = self.memory  # of the same graph
+            self._conditioned = known, conditioned
+        return self._conditioned[1]
 
     def _graph_dual(
         self, dual: DualPoint, given: Known | None, scores: GraphScores
     ) -> tuple[Float, ...] | None:
         """Link scores of the graph as written; None if there are too few or too many."""
-        case = self.compiled if given is None else self.closure.compile(given)
-        return case.graph_dual(dual, scores) if fits(dual, case.problem) else None
+        own = self.compiled if given is None else self.closure.compile(given)
+        return own.graph_dual(dual, scores) if fits(dual, own.problem) else None
 
-    # ------------------------------------------------------------ cases
+    # ------------------------------------------------------------ branches
 
-    def _open_cases(self, node: _Each, known: Known, worst: float) -> Sequence[int]:
-        """The literals whose cases have to be looked at one by one.
+    def _open_literals(self, node: _Each, known: Known, worst: float) -> Sequence[int]:
+        """The literals whose negations have to be bounded one by one.
 
         Link scores alone, without propagation, show that most of the others are not the worst.
         """
@@ -200,20 +196,20 @@ class Replay:
         left = np.flatnonzero(~(bounds <= worst)).tolist()
         return [node.literals[place] for place in left]
 
-    def _covers(self, cases: tuple[tuple[int, ...], ...]) -> bool:
-        """Whether every assignment falls into some case."""
-        if not all(are_literals(case, len(self.compiled.fixed)) for case in cases):
+    def _covers(self, branches: tuple[tuple[int, ...], ...]) -> bool:
+        """Whether every assignment falls into some branch."""
+        if not all(are_literals(branch, len(self.compiled.fixed)) for branch in branches):
             return False
-        if [len(case) for case in cases] == [1, 1] and cases[0][0] == ~cases[1][0]:
+        if [len(branch) for branch in branches] == [1, 1] and branches[0][0] == ~branches[1][0]:
             return True
-        named = {literal for case in cases for literal in case}
+        named = {literal for branch in branches for literal in branch}
         one_of = self._one_of(named)
         if one_of is None:
             return False
         left = set(one_of)
-        for case in cases:
-            states = set(one_of) - {~literal for literal in case}
-            for literal in case:
+        for branch in branches:
+            states = set(one_of) - {~literal for literal in branch}
+            for literal in branch:
                 if literal in one_of:
                     states &= {literal}
             left -= states
@@ -237,15 +233,15 @@ class Replay:
 
     # ------------------------------------------------------------ parts
 
-    def _bound_apart(self, node: Apart, known: Known) -> float:
+    def _bound_parts(self, node: IndependentParts, known: Known) -> float:
         if node.assignment.shape != known.shape or not np.isin(node.assignment, (0, 1)).all():
             return np.inf
         check = certify.check_assignment(self.compiled, self.scores, node.assignment)
         agrees = ((known == -1) | (known == node.assignment)).all()
         if not check.feasible or not agrees or not self._are_apart(node.parts, known):
             return np.inf
-        # An answer given before is one of the whole: no part alone is.
-        alone = self if self.listed is None else self.about(self.compiled, self.scores)
+        # An answer given before is one of the full graph: no part alone is.
+        alone = self if self.listed is None else Replay(self.compiled, self.scores)
         total = check.value
         for coordinates, proof in node.parts:
             outside = node.assignment.copy()
@@ -277,6 +273,6 @@ def _rounding(dual: DualPoint) -> float:
     return float(np.finfo(float).eps * np.abs(dual.joined()).sum())
 
 
-def _honest(bound: float) -> float:
-    """A bound that is a number; what is none shows nothing."""
+def _number(bound: float) -> float:
+    """A bound that is a number; NaN proves nothing."""
     return np.inf if np.isnan(bound) else bound

@@ -1,15 +1,15 @@
 """Whether a proof can be replayed to its end; imports no solver.
 
-Nodes of a proof may be shared: a bound of many cases is kept once.  They must not lead back to
-themselves, nor be shared by what is shared, and so on: a few dozen nodes would then be more cases
-than anybody can look at.
+Subproofs may be shared: a bound that closes many nodes is kept once.  They must not lead back to
+themselves, nor be shared by what is shared, and so on: a few dozen objects would then unfold to a
+tree too large to replay.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from assent.proof.proof_tree import Apart, Fixed, Given, Reduced, parts_of
+from assent.proof.proof_tree import Conditioned, Fixed, IndependentParts, Reduced, parts_of
 
 # Proofs inside proofs: no search makes more than a handful, and each is a call inside a call.
 DEEPEST = 50
@@ -42,7 +42,7 @@ def ends(proof: Any) -> bool:
         below = parts_of(node)
         if is_done:
             inner = max((depth[id(part)] for part in below), default=0)
-            depth[id(node)] = inner + isinstance(node, (Apart, Given, Reduced))
+            depth[id(node)] = inner + isinstance(node, (IndependentParts, Conditioned, Reduced))
             if depth[id(node)] > DEEPEST:
                 return False
             times = [1.0] * len(below)

@@ -12,7 +12,7 @@ import pytest
 
 import assent as at
 from assent.compile.components import components
-from assent.proof.proof_tree import Given, Trusted
+from assent.proof.proof_tree import Conditioned, Trusted
 from assent.solvers.auto import auto, search_steps
 from assent.solvers.auto.cutoff import Patience
 from assent.solvers.auto.features import is_program_quick
@@ -148,7 +148,7 @@ def test_parts_are_solved_apart():
     assert claim.verify()
     low = replace(claim, bound=claim.bound - 0.1, value=claim.value - 0.1)
     assert not low.verify()
-    word = Given(claim.proof.parts[0][1].known, Trusted("somebody", claim.bound))
+    word = Conditioned(claim.proof.parts[0][1].known, Trusted("somebody", claim.bound))
     told = replace(claim.proof, parts=((claim.proof.parts[0][0], word), *claim.proof.parts[1:]))
     assert replace(claim, proof=told).trusted == ("somebody",)
     fewer = replace(claim.proof, parts=claim.proof.parts[1:])

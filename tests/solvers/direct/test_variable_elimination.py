@@ -10,7 +10,7 @@ import pytest
 
 import assent as at
 from assent.errors import ModelError
-from assent.proof.elimination_proof import Eliminated
+from assent.proof.elimination_proof import EliminationOrder
 from assent.solvers.direct.variable_elimination import find_way
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
@@ -83,14 +83,14 @@ def test_a_wrong_claim_is_noticed():
     g, _ = labels(np.random.default_rng(2))
     claim = at.decode(g, at.Elimination()).certificate
     assert not replace(claim, bound=claim.bound - 0.1, value=claim.value - 0.1).verify()
-    some = Eliminated(claim.proof.variables[:-1])
+    some = EliminationOrder(claim.proof.variables[:-1])
     assert not replace(claim, proof=some).verify()
     apart = [np.array([v]) for states in claim.proof.variables for v in states]
     assert replace(
-        claim, proof=Eliminated(tuple(apart))
+        claim, proof=EliminationOrder(tuple(apart))
     ).verify()  # binary variables, tied by rules
     first, *rest = claim.proof.variables
-    torn = Eliminated((first[:2], first[2:], *rest))
+    torn = EliminationOrder((first[:2], first[2:], *rest))
     assert not replace(claim, proof=torn).verify()
 
 

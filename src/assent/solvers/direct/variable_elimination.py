@@ -14,7 +14,7 @@ from assent.compile.compiled import Compiled
 from assent.errors import ModelError
 from assent.kernels.direct import eliminate as kernel
 from assent.kernels.problem import DualPoint, Float, Int32, Problem, Scores, split_links
-from assent.proof.elimination_proof import Eliminated
+from assent.proof.elimination_proof import EliminationOrder
 from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.settings import check_settings, check_time_limit
 from assent.solvers.base.stop_reasons import TIME_LIMIT
@@ -201,13 +201,13 @@ class Elimination:
         """Zero: elimination proves its bound without link scores."""
         return split_links(problem, np.zeros(problem.n_links))
 
-    def proof(self, compiled: Compiled, workspace: Workspace) -> Eliminated | None:
+    def proof(self, compiled: Compiled, workspace: Workspace) -> EliminationOrder | None:
         """The order: eliminating again, from the graph as written, gives the bound again."""
         if workspace.bound == np.inf:
             return None
         members = workspace.way.tabulation.variables.members()
         free = compiled.free
-        return Eliminated.of(compiled, [free[members[v]] for v in workspace.way.plan.order])
+        return EliminationOrder.of(compiled, [free[members[v]] for v in workspace.way.plan.order])
 
     def marginals(self, workspace: Workspace) -> Float:
         """The answer."""

@@ -14,7 +14,7 @@ from assent.kernels.problem import DualPoint, Float, Scores
 from assent.kernels.search import depth_first_search as kernel
 from assent.kernels.search.table_sweeps import Domains, Work
 from assent.proof import certify
-from assent.proof.depth_first_proof import CLOSED, Cases, link_scores
+from assent.proof.depth_first_proof import CLOSED, DepthFirstProof, link_scores
 from assent.result import Certificate, Result, Status
 from assent.solvers.auto.search_cutoff import SearchPatience
 from assent.solvers.base.protocol import Request
@@ -287,7 +287,7 @@ class TableSearch:
             problem, self.scores.theta, layout.places, layout.blocks, self._root_messages
         )
 
-    def _proof(self) -> Cases:
+    def _proof(self) -> DepthFirstProof:
         """All cases; before the end those above the highest node with something open."""
         state, log, layout = self.state, self.log, self.layout
         events = log.events[: state.counts[kernel.EVENTS]]
@@ -300,7 +300,9 @@ class TableSearch:
                 rows = rows[: before[kernel.ROWS_BEFORE]]
             events = np.append(events, [CLOSED, len(rows)])
             rows = np.concatenate([rows, point[None, : layout.messages]])
-        return Cases(self._literals(), layout.places, layout.blocks, events.copy(), rows.copy())
+        return DepthFirstProof(
+            self._literals(), layout.places, layout.blocks, events.copy(), rows.copy()
+        )
 
     def _literals(self) -> NDArray[np.int64]:
         """What is true where a variable has some state, ``[S]``."""

@@ -14,7 +14,7 @@ from assent.compile.compiled import Compiled, GraphScores, compile_case, logic_r
 from assent.compile.components import components
 from assent.kernels.problem import Int64
 from assent.proof import certify
-from assent.proof.proof_tree import Apart, Given
+from assent.proof.proof_tree import Conditioned, IndependentParts
 from assent.result import Result, Status
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.base.driver import drive
@@ -104,10 +104,10 @@ class ByParts:
                 if result.message in ENDED:
                     reason = result.message
                     break
-                found.append((part, Given(given, claim.shown_by)))
+                found.append((part, Conditioned(given, claim.shown_by)))
         except KeyboardInterrupt:
             reason = INTERRUPTED
-        proof = Apart(begin, tuple(found)) if len(found) == len(parts) else None
+        proof = IndependentParts(begin, tuple(found)) if len(found) == len(parts) else None
         return self._joined(whole, best, bound, proof, request.started, reason)
 
     def _joined(
@@ -115,7 +115,7 @@ class ByParts:
         whole: Result,
         best: NDArray[np.int8],
         bound: float,
-        proof: Apart | None,
+        proof: IndependentParts | None,
         started: float,
         reason: str,
     ) -> Result:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.problem import SUM, DualPoint, Float, Problem, Scores
 from assent.proof.field_checks import Known
-from assent.proof.proof_tree import Given, LinkScores, Ray
+from assent.proof.proof_tree import Conditioned, FarkasRay, LinkScores
 from assent.proof.regions import Regions
 from assent.solvers.base import infeasibility
 from assent.solvers.base.protocol import Solver, WarmStart, in_time
@@ -73,12 +73,12 @@ class Case:
         self.dual = DualPoint(np.zeros((0, 2)), np.zeros(0))
         self.marginals = (theta > 0.0).astype(np.float64)
 
-    def leaf(self) -> LinkScores | Ray | Given:
+    def leaf(self) -> LinkScores | FarkasRay | Conditioned:
         """The proof of the bound."""
         assert self.dual is not None
         if self.proof is not None:
-            return Given(self.known, self.proof)
-        return (Ray if self.impossible else LinkScores)(self.dual, self.known)
+            return Conditioned(self.known, self.proof)
+        return (FarkasRay if self.impossible else LinkScores)(self.dual, self.known)
 
     def start(self) -> Start:
         """What cases below this one start from."""
@@ -102,8 +102,8 @@ class Case:
         assert self.dual is not None
         if self.proof is None:
             return losses_of(self.problem, self.scores, self.dual)
-        if isinstance(self.proof, Regions):  # link scores belong to the problem with loans
-            return losses_of(*self.proof.lent(self.problem, self.scores))
+        if isinstance(self.proof, Regions):  # link scores of the reparametrised problem
+            return losses_of(*self.proof.reparametrised(self.problem, self.scores))
         return None
 
     def read(self, solver: Any, workspace: Any, bound: float) -> None:
