@@ -1,4 +1,4 @@
-"""Nearest points with equations: against consensus, and against a quadratic program."""
+"""Projections with equations: against AD3, and against a quadratic program."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tests.oracles.sweep import sweep_seeds
 
 
 def random_space(rng: np.random.Generator) -> GraphSpace:
-    """A ring of tables over labels, one of which a literal looks at."""
+    """A ring of tables over labels, one of which shares a table with a literal."""
     n, k = int(rng.integers(3, 6)), int(rng.integers(2, 4))
     g = at.FactorGraph()
     label = g.categorical(n, states=k, name="label")
     on = g.binary(2, name="on")
     j = np.arange(n)
     ring = g.add(at.Dense(label[j], label[(j + 1) % n], scores=np.zeros((k, k))))
-    look = g.add(at.Dense(label[0], on[0], scores=np.zeros((k, 2))))
+    linked = g.add(at.Dense(label[0], on[0], scores=np.zeros((k, 2))))
     if rng.random() < 0.3:
         g.fix(on[1], 1)
-    return GraphSpace(g, [label, ring, on, look], None)
+    return GraphSpace(g, [label, ring, on, linked], None)
 
 
 @sweep_seeds(0.5)
@@ -43,15 +43,13 @@ def test_graphs_of_tables_are_projected_exactly(seeds):
         assert np.abs(mine - theirs).max() < 1e-8 or is_nearest(mine, theirs, point), seed
 
 
-def test_consensus_finds_the_same_point():
+def test_ad3_finds_the_same_point():
     rng = np.random.default_rng(0)
     for _ in range(3):
         space = random_space(rng)
         point = rng.normal(size=space.size)
-        np.testing.assert_allclose(
-            space._project_by_consensus(point), space.project(point), atol=1e-6
-        )
+        np.testing.assert_allclose(space._project_by_ad3(point), space.project(point), atol=1e-6)
 
 
-def test_what_nothing_satisfies_is_told():
+def test_infeasible_equations_are_reported():
     assert nearest_with_equalities(np.ones((1, 2)), np.array([3.0]), np.zeros(2)) is None

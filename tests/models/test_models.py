@@ -158,7 +158,7 @@ def test_other_errors_are_clear():
         LabelCosts([[1.0, 2.0], [0.0, 0.0]])
     with pytest.raises(ModelError, match="LabelCosts has 2 states, the variables have 3"):
         LabelCosts(np.zeros((2, 2))).states([0], 3)
-    with pytest.raises(ValueError, match="false_negative is a price"):
+    with pytest.raises(ValueError, match="false_negative is a cost"):
         WeightedHamming(1.0, -1.0)
 
 

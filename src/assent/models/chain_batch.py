@@ -1,4 +1,4 @@
-"""All chains of a training set at once: one matrix product, one compiled loop."""
+"""All chains of a training set together: one matrix product, one compiled loop."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ import numpy as np
 from assent.kernels.problem import Float, Int32
 from assent.models.losses import one_hot
 from assent.models.tree_space import chain_space
+from assent.models.weight_layout import WeightLayout
 
 
 class ChainBatch:
     """Sums over all chains that share a table of transitions.
 
     Args:
-        nodes: ``[positions, D]`` features of all chains, one below the other, dense or sparse.
+        layout: the blocks of weights.
+        nodes: ``[positions, D]`` features of all chains, concatenated, dense or sparse.
         lengths: of each chain.
-        states: the number of labels.
     """
 
-    def __init__(self, nodes: Any, lengths: Sequence[int], states: int) -> None:
-        self.nodes, self.states = nodes, states
+    def __init__(self, layout: WeightLayout, nodes: Any, lengths: Sequence[int]) -> None:
+        self.layout, self.nodes, self.states = layout, nodes, layout.states
         self.ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         kinds, self._kind = np.unique(np.asarray(lengths), return_inverse=True)
-        spaces = [chain_space(int(length), states) for length in kinds]
+        spaces = [chain_space(int(length), layout.states) for length in kinds]
         self._data: Int32 = np.concatenate([space.data for space in spaces])
         self._data_start = np.concatenate([[0], np.cumsum([len(s.data) for s in spaces])])
         self._start = spaces[-1].start
         self._data.flags.writeable = False
-        # Pairs of neighbours: all positions but the last of each chain.
+        # Where transitions begin: all positions but the last of each chain.
         self._from = np.setdiff1d(np.arange(self.ends[-1]), self.ends[1:] - 1)
 
     def scores(self, weights: Float) -> tuple[Float, Float]:
         """Scores of all states ``[positions, K]``, and transitions ``[K * K]``."""
-        k = self.states
-        table, start, stop = np.split(weights[-(k * k + 2 * k) :], [k * k, k * k + k])
-        nodes = np.asarray(self.nodes @ weights[: -(k * k + 2 * k)].reshape(-1, k))
+        by_feature, (table,), (start, stop) = self.layout.split(weights)
+        nodes = np.asarray(self.nodes @ by_feature)
         nodes[self.ends[:-1]] += start
         nodes[self.ends[1:] - 1] += stop
         return nodes, table
 
     def features(self, nodes: Float, table: Float) -> Float:
-        """The weights' gradient from that of scores; linear."""
+        """The gradient in the weights from the gradient in the scores; linear."""
         first, last = nodes[self.ends[:-1]].sum(axis=0), nodes[self.ends[1:] - 1].sum(axis=0)
         return np.concatenate([np.asarray(self.nodes.T @ nodes).ravel(), table, first, last])
 
@@ -73,7 +73,7 @@ class ChainBatch:
         return self._data, self._data_start, self._kind, self._start, self.ends
 
     def _inner(self, table: Float) -> Float:
-        """Tables of the longest chain as the kernel has them: a root's own and a count follow."""
+        """The tables of the longest chain for the kernel, then the root's table and one score."""
         longest = len(self._start) - 1
         inner = np.concatenate([np.tile(table, longest - 1), np.zeros(self.states + 1)])
         inner.flags.writeable = False
@@ -81,36 +81,43 @@ class ChainBatch:
 
 
 class ChainSums:
-    """The sums over examples that trainers ask for, of chains with gold states and costs."""
+    """Losses and gradients summed over chains.
 
-    def __init__(
-        self, nodes: Any, gold: Sequence[Int32], states: int, costs: Float, constant: float
-    ) -> None:
-        self.batch = ChainBatch(nodes, [len(own) for own in gold], states)
-        self._gold = self.batch.indicators(np.concatenate(gold))
-        self._costs, self._constant = costs.reshape(-1, states), constant
+    Args:
+        batch: the chains.
+        gold: the gold states ``[positions]``.
+        costs: ``[positions, K]`` of states.
+        constant: the part of the loss that is the same for all outputs.
+    """
+
+    def __init__(self, batch: ChainBatch, gold: Int32, costs: Float, constant: float) -> None:
+        self.batch, self._gold = batch, batch.indicators(gold)
+        self._costs, self._constant = costs, constant
 
     def violators(self, weights: Float) -> tuple[float, Float]:
         """The hinge loss and a subgradient."""
         nodes, table = self.batch.scores(weights)
         z = self.batch.indicators(self.batch.maximize(nodes + self._costs, table))
-        value, gradient = self._against(nodes, table, z)
+        value, gradient = self._minus_gold(nodes, table, z)
         return value + float((self._costs * z[0]).sum()) + self._constant, gradient
 
     def best(self, weights: Float) -> tuple[float, Float]:
         """The perceptron's loss and a subgradient."""
         nodes, table = self.batch.scores(weights)
-        return self._against(nodes, table, self.batch.indicators(self.batch.maximize(nodes, table)))
+        z = self.batch.indicators(self.batch.maximize(nodes, table))
+        return self._minus_gold(nodes, table, z)
 
     def log_loss(self, weights: Float) -> tuple[float, Float]:
         """Minus the log-likelihood and its gradient."""
         nodes, table = self.batch.scores(weights)
         total, *z = self.batch.marginals(nodes, table)
         gold = float((nodes * self._gold[0]).sum() + table @ self._gold[1])
-        return total - gold, self._against(nodes, table, (z[0], z[1]))[1]
+        return total - gold, self._minus_gold(nodes, table, (z[0], z[1]))[1]
 
-    def _against(self, nodes: Float, table: Float, z: tuple[Float, Float]) -> tuple[float, Float]:
-        """What an output scores over the gold one, and its features less the gold ones."""
-        more, pairs = z[0] - self._gold[0], z[1] - self._gold[1]
-        value = float((nodes * more).sum() + table @ pairs)
-        return value, self.batch.features(more, pairs)
+    def _minus_gold(
+        self, nodes: Float, table: Float, z: tuple[Float, Float]
+    ) -> tuple[float, Float]:
+        """Score and features of an output minus those of the gold one."""
+        change, transitions = z[0] - self._gold[0], z[1] - self._gold[1]
+        value = float((nodes * change).sum() + table @ transitions)
+        return value, self.batch.features(change, transitions)

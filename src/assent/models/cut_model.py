@@ -1,4 +1,4 @@
-"""CutModel: binary labels of a network's nodes, whose neighbours attract each other."""
+"""CutModel: binary labels of a graph's nodes, neighbours preferring equal labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from assent.models.tree_model import clean_features
 
 
 class CutInput(NamedTuple):
-    """An input of `CutModel`: a network with features on its nodes and perhaps its edges.
+    """An input of `CutModel`: a graph with features of its nodes and, optionally, its edges.
 
     Attributes:
         nodes: ``[n, D]`` features of the nodes.
@@ -37,8 +37,8 @@ class CutInput(NamedTuple):
 class CutSpace(StructureSpace):
     """Labels of nodes, and which edges are cut: |z_j - z_k| <= z_jk <= 1 (Taskar et al., (5)).
 
-    Coordinates: the nodes, then the edges.  It is the linear relaxation: an edge may be called
-    cut where its ends are equal, which never pays while being cut has a price.
+    Coordinates: the nodes, then the edges.  It is the linear relaxation: an edge may count as cut
+    where its ends are equal, which is never optimal while cut edges have a price.
 
     Example:
         >>> import numpy as np
@@ -59,29 +59,26 @@ class CutSpace(StructureSpace):
         return np.concatenate([labels, labels[j] != labels[k]])
 
     def rows(self) -> Rows:
-        """Both inequalities of every edge, and nothing above one."""
-        from scipy.sparse import coo_array, csr_array, hstack, identity, vstack
+        """Both inequalities of every edge, and z <= 1."""
+        from scipy.sparse import csr_array, hstack, identity, vstack
 
-        count, at = len(self.ends), np.arange(len(self.ends))
+        count, unit = len(self.ends), identity(self.nodes, format="csr")
         j, k = self.ends.T
-        values = np.concatenate([np.ones(count), -np.ones(count)])
-        differ = coo_array(
-            (values, (np.concatenate([at, at]), np.concatenate([j, k]))), shape=(count, self.nodes)
-        )
-        own = identity(count)
-        below = vstack([hstack([differ, -own]), hstack([-differ, -own]), identity(self.size)])
+        difference, cut = unit[j] - unit[k], identity(count)
+        below = vstack([
+            hstack([difference, -cut]), hstack([-difference, -cut]), identity(self.size)
+        ])  # fmt: skip
         limit = np.concatenate([np.zeros(2 * count), np.ones(self.size)])
         return Rows(csr_array((0, self.size)), np.zeros(0), csr_array(below), limit)
 
 
 @dataclass(frozen=True)
 class CutModel(Model):
-    """Two labels for the nodes of any graph, decoded exactly: an associative network.
+    """Two labels for the nodes of any graph, decoded exactly: an associative Markov network.
 
-    An input is a `CutInput`, an output ``n`` zeros and ones.  Weights: ``nodes[D]``, what the
-    features say for a one, and ``edges[F]``, the price of neighbours that differ.  Prices should
-    not be negative: train with ``L2Ball(nonnegative=model.prices)``.  A negative price counts as
-    none.
+    An input is a `CutInput`, an output ``n`` zeros and ones.  Weights: ``nodes[D]``, the score of
+    label 1 per feature, and ``edges[F]``, the price of neighbours that differ.  Prices should not
+    be negative: train with ``L2Ball(nonnegative=model.prices)``.  A negative price counts as 0.
 
     Args:
         features: ``D``; left out, as in the data.
@@ -102,18 +99,13 @@ class CutModel(Model):
 
     @property
     def size(self) -> int:
-        if self.features is None:
-            raise ModelError(
-                "CutModel has no shape yet: give features=, or let shaped(inputs, outputs) find "
-                "them in the data"
-            )
-        return self.features + (self.edge_features or 1)
+        self.require_shape("features")
+        return (self.features or 0) + (self.edge_features or 1)
 
     @property
     def prices(self) -> list[int]:
         """The weights that are prices of edges."""
-        assert self.size and self.features is not None
-        return list(range(self.features, self.size))
+        return list(range(self.size)[self.features :])
 
     def shaped(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> CutModel:
         first = CutInput(*inputs[0])
@@ -141,10 +133,6 @@ class CutModel(Model):
         best = space.maximize(_matrix(nodes, edges) @ weights)
         return best[: space.nodes].astype(np.int8)
 
-    def agreement(self, y: Any, predicted: Any) -> tuple[int, int]:
-        same = np.ravel(y) == np.ravel(predicted)
-        return int(same.sum()), same.size
-
     def named(self, weights: Float) -> dict[str, Float]:
         return {"nodes": weights[: self.features], "edges": weights[self.features :]}
 
@@ -167,7 +155,7 @@ class CutModel(Model):
 
 
 def _matrix(nodes: Any, edges: Float) -> Any:
-    """Features of a node speak for it, those of an edge against its being cut."""
+    """The feature matrix: an edge's features count against its being cut."""
     from scipy.sparse import block_diag, csr_array
 
     return csr_array(block_diag([csr_array(nodes), csr_array(-edges)]))

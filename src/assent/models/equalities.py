@@ -1,14 +1,13 @@
-"""The nearest point of a polytope ``{0 <= z <= 1 : equal z = right}``, by its dual.
+"""Projection onto a polytope ``{0 <= z <= 1 : equal z = right}``, by its dual.
 
-For prices ``v`` of the equations the nearest point is ``z(v) = clip(point + equal' v, 0, 1)``, and
-the best prices are where it satisfies them.  That is a system of piecewise linear equations, the
-gradient of a convex function: Newton's method with a little damping and a line search solves it in
-a dozen steps, exactly once the pieces are found.  Matrices are dense: for small polytopes.
+For multipliers ``v`` of the equations the minimiser of the Lagrangian is ``z(v) = clip(point +
+equal' v, 0, 1)``, and ``v`` is optimal where ``z(v)`` satisfies them: a system of piecewise linear
+equations, the gradient of a convex function.  A damped (semismooth) Newton method with a line
+search solves it in about twelve steps, exactly once the active bounds are found.  Matrices are
+dense: for small polytopes.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -16,53 +15,51 @@ from assent.kernels.problem import Float
 
 MOST_STEPS = 200
 MOST_HALVINGS = 40
-# Equations hold up to this, relative to the largest number around.
+# Residual of the equations, relative to the largest coordinate of the point.
 TOLERANCE = 1e-11
-# Damping, relative to the violation left, so that it vanishes with it.
+# Damping, relative to the residual, so that it vanishes with it.
 DAMPING = 1e-2
-# A step must gain this part of what the slope promises.
-SUFFICIENT = 1e-4
+# Armijo's constant: the part of the linear decrease that a step must reach.
+ARMIJO = 1e-4
 
 
 def nearest_with_equalities(equal: Float, right: Float, point: Float) -> Float | None:
     """The point nearest to ``point[n]`` with ``equal[m, n] @ z = right[m]`` and all in [0, 1].
 
-    None where the equations are not met after many steps: nothing may satisfy them.
+    None where the equations are not met after ``MOST_STEPS`` steps: they may be infeasible.
 
     Example:
         >>> nearest_with_equalities(np.ones((1, 3)), np.ones(1), np.array([1.0, 0.5, -2.0]))
         array([0.75, 0.25, 0.  ])
     """
     limit = TOLERANCE * (1.0 + float(np.abs(point).max(initial=0.0)))
-    prices = np.zeros(len(right))
-    value, y, z = _dual(equal, right, point, prices)
+    multipliers = np.zeros(len(right))
+    value, y, z = _dual(equal, right, point, multipliers)
     for _ in range(MOST_STEPS):
-        slope = equal @ z - right
-        missing = float(np.abs(slope).max(initial=0.0))
-        if missing <= limit:
+        gradient = equal @ z - right
+        residual = float(np.abs(gradient).max(initial=0.0))
+        if residual <= limit:
             return z
-        step = _solve(equal, (y > 0.0) & (y < 1.0), DAMPING * min(1.0, missing), -slope)
-        promise = float(slope @ step)
-        share = 1.0
+        # The Hessian: coordinates strictly inside their bounds move with the multipliers.
+        part = equal[:, (y > 0.0) & (y < 1.0)]
+        hessian = part @ part.T + DAMPING * min(1.0, residual) * np.eye(len(right))
+        direction = np.linalg.solve(hessian, -gradient)
+        slope = float(gradient @ direction)
+        step = 1.0
         for _ in range(MOST_HALVINGS):
-            trial = prices + share * step
+            trial = multipliers + step * direction
             found, y, z = _dual(equal, right, point, trial)
-            if found <= value + SUFFICIENT * share * promise + 1e-15 * abs(value):
+            if found <= value + ARMIJO * step * slope + 1e-15 * abs(value):
                 break
-            share *= 0.5
-        prices, value = trial, found
+            step *= 0.5
+        multipliers, value = trial, found
     return None
 
 
-def _dual(equal: Float, right: Float, point: Float, prices: Float) -> tuple[float, Float, Float]:
-    """The dual function, ``point + equal' prices``, and the point that it is clipped to."""
-    y = point + equal.T @ prices
+def _dual(
+    equal: Float, right: Float, point: Float, multipliers: Float
+) -> tuple[float, Float, Float]:
+    """The negated dual function, ``y = point + equal' multipliers``, and y clipped to [0, 1]."""
+    y = point + equal.T @ multipliers
     z = y.clip(0.0, 1.0)
-    return float(z @ (y - 0.5 * z) - right @ prices), y, z
-
-
-def _solve(equal: Float, free: Any, damping: float, right: Float) -> Float:
-    """A damped Newton step: the coordinates that are ``free[n]`` follow the prices."""
-    part = equal[:, free]
-    matrix = part @ part.T + damping * np.eye(len(right))
-    return np.asarray(np.linalg.solve(matrix, right), np.float64)
+    return float(z @ (y - 0.5 * z) - right @ multipliers), y, z

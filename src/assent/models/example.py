@@ -21,8 +21,8 @@ class Example(ABC):
 
     Attributes:
         space: where outputs lie.
-        constant: the part of the loss that no output changes.
-        columns: the weights this example touches; ``features`` speaks of these only.
+        constant: the part of the loss that is the same for all outputs.
+        columns: the weights that this example's scores depend on; ``features`` is over these.
         inside: whether the gold output lies in the space.
     """
 
@@ -31,15 +31,18 @@ class Example(ABC):
     columns: Any = slice(None)
     inside: bool = True
 
-    @property
-    @abstractmethod
-    def gold(self) -> Float:
-        """Indicators ``[size]`` of the gold output."""
+    _gold: Float
+    _costs: Float
 
     @property
-    @abstractmethod
+    def gold(self) -> Float:
+        """Indicators ``[size]`` of the gold output."""
+        return self._gold
+
+    @property
     def costs(self) -> Float:
         """What each coordinate adds to the loss, ``[size]``."""
+        return self._costs
 
     @abstractmethod
     def scores(self, weights: Float) -> Float:
@@ -56,7 +59,7 @@ class Example(ABC):
 
     def squared(self, features: Float) -> float:
         """The squared length of what ``features`` returns."""
-        # Not `features @ features`: for long vectors that wakes a second thread, at a loss.
+        # Not `features @ features`: for long vectors that starts a second thread, at a loss.
         return float(np.einsum("i,i", features, features))
 
     def row_lengths(self) -> Float:
@@ -64,25 +67,29 @@ class Example(ABC):
         return np.sqrt(np.asarray(self.matrix.power(2).sum(axis=1)).ravel())
 
     def violator(self, weights: Float) -> tuple[Float, float]:
-        """The output that is best once its loss is added (9), and the hinge loss (20)."""
+        """The output of largest loss-augmented score (9), and the hinge loss (20)."""
         scores = self.scores(weights)
         z = self.space.maximize(scores + self.costs)
         return z, self.hinge(scores, z)
 
+    def loss(self, z: Float) -> float:
+        """The loss of output ``z[size]``."""
+        return float(self.costs @ z) + self.constant
+
     def hinge(self, scores: Float, z: Float) -> float:
-        """What output ``z`` has over the gold one, its loss included."""
-        return float(scores @ (z - self.gold) + self.costs @ z) + self.constant
+        """The loss-augmented score of output ``z`` minus the score of the gold one."""
+        return float(scores @ (z - self.gold)) + self.loss(z)
 
 
 class LinearExample(Example):
-    """An example given by its matrix: the base for models of your own.
+    """An example given by its feature matrix: the base for models of your own.
 
     Args:
         matrix: sparse or dense ``[size, weights]``: the features of each coordinate.
         space: where outputs lie; over ``size`` coordinates.
         gold: indicators ``[size]`` of the gold output.
         costs: ``[size]`` what each coordinate adds to the loss.
-        constant: what the loss is without any of them.
+        constant: added to every output's loss.
         outside: allow a gold output that is not in the space.
 
     Example:
@@ -114,14 +121,6 @@ class LinearExample(Example):
         require_inside(self.inside, outside)
 
     @property
-    def gold(self) -> Float:
-        return self._gold
-
-    @property
-    def costs(self) -> Float:
-        return self._costs
-
-    @property
     def matrix(self) -> Any:
         return self._matrix
 
@@ -130,14 +129,15 @@ class LinearExample(Example):
         return np.unique(self._matrix.indices)
 
     @cached_property
-    def _narrow(self) -> Any:
+    def _transposed(self) -> Any:
+        """Features ``[columns, size]``: only the weights in use."""
         return self._matrix[:, self.columns].T.tocsr()
 
     def scores(self, weights: Float) -> Float:
         return self._matrix @ weights
 
     def features(self, z: Float) -> Float:
-        return self._narrow @ z
+        return self._transposed @ z
 
 
 def vector(values: Any, size: int, name: str) -> Float:
@@ -156,9 +156,9 @@ def contains(space: Space, point: Float) -> bool:
 
 
 def require_inside(inside: bool, outside: bool) -> None:
-    """Raise where a gold output is not in the space and nobody said that this may be."""
+    """Raise where a gold output is not in the space, unless ``outside`` allows it."""
     if not inside and not outside:
         raise ModelError(
             "the gold output is not among the outputs of the model, so no weights can reach it; "
-            "mend the data, or say outside=True to train towards it nevertheless"
+            "correct the data, or pass outside=True to train towards it nevertheless"
         )

@@ -1,4 +1,4 @@
-"""GraphModel: any factor graph with features on its variables and factors."""
+"""GraphModel: any factor graph with features of its variables and factors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Part(NamedTuple):
 
 
 class GraphInput(NamedTuple):
-    """What a `GraphModel` makes of an input: a graph and the parts that features score."""
+    """A graph and the parts of it whose scores are linear in features."""
 
     graph: FactorGraph
     parts: Sequence[Part]
@@ -58,43 +58,31 @@ class GraphExample(Example):
         self._blocks = [model.where(p.name) for p in made.parts]
         self._gold = self.space.indicators(assignment)
         self._costs, self.constant = _costs(self.space, self._gold, loss)
-        own = graph_scores(made.graph)
-        self.inside = certify.check_assignment(made.graph.compile(), own, assignment).feasible
+        check = certify.check_assignment(made.graph.compile(), graph_scores(made.graph), assignment)
+        self.inside = check.feasible
         require_inside(self.inside, outside)
 
-    @property
-    def gold(self) -> Float:
-        return self._gold
-
-    @property
-    def costs(self) -> Float:
-        return self._costs
-
     def scores(self, weights: Float) -> Float:
-        parts = []
-        for features, place in zip(self._features, self._blocks, strict=True):
-            block = weights[place].reshape(features.shape[1], -1)
-            parts.append((features @ block).ravel())
-        return np.concatenate(parts)
+        return _scores(self._features, self._blocks, weights)
 
     def features(self, z: Float) -> Float:
         out = np.zeros(self._model.size)
-        for features, place, part in zip(
-            self._features, self._blocks, self.space.split(z), strict=True
-        ):
-            out[place] += (features.T @ part.reshape(len(features), -1)).ravel()
+        parts = self.space.split(z)
+        for features, block, part in zip(self._features, self._blocks, parts, strict=True):
+            out[block] += (features.T @ part.reshape(len(features), -1)).ravel()
         return out
 
     @cached_property
     def matrix(self) -> Any:
-        from scipy.sparse import csr_array, identity, kron, lil_array, vstack
+        from scipy.sparse import csr_array, hstack, identity, kron, vstack
 
         rows = []
-        for features, place in zip(self._features, self._blocks, strict=True):
-            entries = (place.stop - place.start) // features.shape[1]
-            own = lil_array((len(features) * entries, self._model.size))
-            own[:, place] = kron(csr_array(features), identity(entries)).tolil()
-            rows.append(own)
+        for features, block in zip(self._features, self._blocks, strict=True):
+            entries = (block.stop - block.start) // features.shape[1]
+            part = kron(csr_array(features), identity(entries))
+            before, behind = block.start, self._model.size - block.stop
+            n = part.shape[0]
+            rows.append(hstack([csr_array((n, before)), part, csr_array((n, behind))]))
         return csr_array(vstack(rows))
 
 
@@ -104,12 +92,12 @@ class GraphModel(Model):
 
     Args:
         build: makes a `GraphInput` of an input: a graph (its variables, factors and
-            constraints; scores are left at zero) and the parts that features score.
+            constraints; scores are left at zero) and its parts with features.
         solver: how to decode; AD3 if left out.
         blocks: names and shapes of the blocks of weights; left out, as in the data.
 
-    An output is a dict from the names of variables to their values, or the values alone where
-    features score just one array of variables; labels for categorical ones, 0/1 for others.
+    An output is a dict from the names of variables to their values, or just the values where the
+    graph has one array of variables; labels for categorical ones, 0/1 for others.
 
     Example:
         >>> import numpy as np
@@ -138,11 +126,11 @@ class GraphModel(Model):
     def where(self, name: str) -> slice:
         """The weights of a block."""
         begin = 0
-        for own, shape in self._blocks():
-            count = int(np.prod(shape))
-            if own == name:
-                return slice(begin, begin + count)
-            begin += count
+        for block, shape in self._blocks():
+            end = begin + int(np.prod(shape))
+            if block == name:
+                return slice(begin, end)
+            begin = end
         raise ModelError(f"no block of weights is called {name!r}")
 
     def shaped(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> GraphModel:
@@ -163,18 +151,12 @@ class GraphModel(Model):
 
     def predict(self, x: Any, weights: Float) -> Any:
         made = self._make(x)
-        variables = _variables(made)
-        targets = [p.target for p in made.parts]
-        space = GraphSpace(made.graph, targets, self.solver)
-        scores = [
-            (_part_features(p) @ weights[self.where(p.name)].reshape(
-                _part_features(p).shape[1], -1)).ravel()
-            for p in made.parts
-        ]  # fmt: skip
-        result = space.decode(np.concatenate(scores))
+        space = GraphSpace(made.graph, [p.target for p in made.parts], self.solver)
+        features = [_part_features(p) for p in made.parts]
+        result = space.decode(_scores(features, [self.where(p.name) for p in made.parts], weights))
         values = {
             name: label_array(v.states)[result[v]] if isinstance(v, Categorical) else result[v]
-            for name, v in variables.items()
+            for name, v in _variables(made).items()
         }
         return values if len(values) > 1 else next(iter(values.values()))
 
@@ -188,11 +170,8 @@ class GraphModel(Model):
         return {name: weights[self.where(name)].reshape(shape) for name, shape in self._blocks()}
 
     def _blocks(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        if self.blocks is None:
-            raise ModelError(
-                "GraphModel has no shape yet: let shaped(inputs, outputs) find it in the data"
-            )
-        return self.blocks
+        self.require_shape("blocks")
+        return self.blocks or ()
 
     def _make(self, x: Any) -> GraphInput:
         made = GraphInput(*self.build(x))
@@ -203,6 +182,14 @@ class GraphModel(Model):
             if owner.graph is not made.graph:
                 raise ModelError(f"part {part.name!r} belongs to another graph")
         return made
+
+
+def _scores(features: Sequence[Float], blocks: Sequence[slice], weights: Float) -> Float:
+    """Scores ``[size]`` of all entries, from the features and the block of weights of each part."""
+    return np.concatenate([
+        (own @ weights[block].reshape(own.shape[1], -1)).ravel()
+        for own, block in zip(features, blocks, strict=True)
+    ])  # fmt: skip
 
 
 def _part_features(part: Part) -> Float:

@@ -23,17 +23,17 @@ from assent.proof import certify
 from assent.result import Result, Status
 from assent.solvers.ad3.ad3 import AD3
 
-# Coordinates up to which equations are written as dense arrays: Newton's method then takes a
-# fraction of a millisecond, where consensus takes hundreds of iterations.
-SMALL = 400
+# Coordinates up to which projections use dense equations: Newton's method then takes a fraction
+# of a millisecond, AD3 hundreds of iterations.
+DENSE_LIMIT = 400
 
 
 class GraphSpace(Space):
     """A graph as a space over the entries of some variables and factors.
 
-    ``maximize`` decodes.  Where the answer is not proven optimal the relaxed one is returned,
-    which has at least its score: a fractional output, as training on a relaxation wants it
-    (Taskar et al. 2006, section 3).  ``project`` goes onto the local polytope.
+    ``maximize`` decodes.  Where no integral answer is proven optimal it returns the solution of
+    the relaxation, possibly fractional, which scores at least as high: training on a relaxation
+    needs that one (Taskar et al. 2006, section 3).  ``project`` is onto the local polytope.
     """
 
     def __init__(self, graph: FactorGraph, targets: Sequence[Any], solver: Any) -> None:
@@ -42,7 +42,7 @@ class GraphSpace(Space):
         sizes = [int(np.prod(shape, dtype=np.int64)) for shape in self.shapes]
         self.ends = np.cumsum(sizes)
         self.size = int(self.ends[-1]) if sizes else 0
-        # What is forbidden where the graph was written stays so.
+        # Entries that the graph forbids (-inf) stay forbidden under any scores.
         self._forbidden = np.concatenate([_own_scores(t).ravel() for t in self.targets])
         self._forbidden = np.where(np.isneginf(self._forbidden), -np.inf, 0.0)
 
@@ -54,7 +54,7 @@ class GraphSpace(Space):
     def decode(self, scores: Float) -> Result:
         """The result of decoding with these scores."""
         parts = self.split(scores + self._forbidden)
-        solver = self.solver or AD3()  # learning wants the relaxed answer
+        solver = self.solver or AD3()  # learning needs the solution of the relaxation
         return decode(self.graph, solver, scores=dict(zip(self.targets, parts, strict=True)))
 
     def maximize(self, scores: Float) -> Float:
@@ -68,10 +68,10 @@ class GraphSpace(Space):
     def project(self, point: Float) -> Float:
         rows = self._small_equalities
         near = None if rows is None else nearest_with_equalities(*rows, point)
-        return self._project_by_consensus(point) if near is None else near
+        return self._project_by_ad3(point) if near is None else near
 
-    def _project_by_consensus(self, point: Float) -> Float:
-        """The nearest point by AD3's quadratic form: for any factors, and any size."""
+    def _project_by_ad3(self, point: Float) -> Float:
+        """The nearest point by AD3 with a quadratic objective: for any factors and any size."""
         keys = [self._shared(t) for t in self.targets]
         near = project(self._binarized.graph, {
             key: part.reshape(key.shape)
@@ -80,14 +80,14 @@ class GraphSpace(Space):
         return np.concatenate([near[key].ravel() for key in keys])
 
     def rows(self) -> Rows:
-        """The local polytope: rows of the binarized graph, whose literals the coordinates are."""
+        """The local polytope: rows of the binarized graph, whose literals are the coordinates."""
         if self._rows is None:
             raise self.missing("rows")
         return self._rows
 
     @cached_property
     def abilities(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Rows as well, where features score all variables and tables there are."""
+        """``rows`` too, where the coordinates are all variables and tables of the graph."""
         return ("maximize", "project") if self._rows is None else ("maximize", "project", "rows")
 
     @cached_property
@@ -99,15 +99,15 @@ class GraphSpace(Space):
 
     @cached_property
     def _small_equalities(self) -> tuple[Float, Float] | None:
-        """Equations as dense arrays, where there is nothing else and few of them."""
-        if self.size > SMALL or self._rows is None:
+        """The equations as dense arrays; None where there are inequalities or it is too large."""
+        if self.size > DENSE_LIMIT or self._rows is None:
             return None
         equal, right, below, limit = self._rows
-        only_ones = (np.diff(below.indptr) == 1).all() and (below.data == 1.0).all()
-        return (equal.toarray(), right) if only_ones and (limit == 1.0).all() else None
+        only_bounds = (np.diff(below.indptr) == 1).all() and (below.data == 1.0).all()
+        return (equal.toarray(), right) if only_bounds and (limit == 1.0).all() else None
 
     def indicators(self, assignment: Any) -> Float:
-        """The entries of all targets that an assignment ``[N]`` of the graph uses."""
+        """Indicators ``[size]`` of the entries that an assignment ``[N]`` of the graph selects."""
         return np.concatenate([_entries(t, assignment).ravel() for t in self.targets])
 
     def _shared(self, target: Any) -> Literals:
@@ -131,24 +131,24 @@ def _is_shared(target: Any) -> bool:
 
 
 def entry_shape(target: Any) -> tuple[int, ...]:
-    """The shape of what one element of a target takes in weights per feature."""
+    """The shape of the weights per feature of one element of a target."""
     if isinstance(target, Handle):
         if isinstance(target.factor, Table):
             return target.factor.entry_shape()
         if isinstance(target.factor, Pair):
             return ()
         raise TypeError(
-            f"{target!r}: features score variables, tables and pairs; write other structures "
-            "with variables and tables, or as a model of their own"
+            f"{target!r}: features score variables, tables and pairs; express other structures "
+            "by variables and tables, or write a Model of your own"
         )
     return (len(target.states),) if isinstance(target, Categorical) else ()
 
 
 def _own_scores(target: Any) -> Float:
+    """The scores that the graph itself gives to a target's entries."""
     if isinstance(target, Handle):
         return target.factor.scores  # type: ignore[attr-defined]
-    owner = target.graph
-    theta = np.concatenate([v.scores for v in owner.variables])
+    theta = np.concatenate([v.scores for v in target.graph.variables])
     return theta[np.where(target.codes < 0, ~target.codes, target.codes)]
 
 
@@ -161,7 +161,7 @@ def _entries(target: Any, assignment: Any) -> Float:
     factor = target.factor
     if not isinstance(factor, Table):
         return np.asarray(truth.all(axis=1), np.float64)
-    # One entry is scored 1 at a time: what the joint state is then worth says whether it is in use.
+    # Each entry in turn scores 1, all others 0: the factor's value is then the entry's indicator.
     count = int(np.prod(factor.entry_shape()))
     out = np.zeros((len(truth), count))
     for entry, scores in enumerate(np.eye(count)):
@@ -170,7 +170,7 @@ def _entries(target: Any, assignment: Any) -> Float:
 
 
 def rows_over(graph: FactorGraph, codes: Any) -> Rows | None:
-    """The relaxation of a graph in the literals ``codes[size]``; None where it has further columns.
+    """The LP relaxation over the literals ``codes[size]``; None where it has other columns too.
 
     Example:
         >>> import assent as at
@@ -186,11 +186,11 @@ def rows_over(graph: FactorGraph, codes: Any) -> Rows | None:
 
     compiled = graph.compile()
     problem, column = compiled.problem, compiled.column_of()[np.maximum(codes, 0)]
-    nothing = Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0,
-                     np.zeros(int(problem.tables.entry[-1])))  # fmt: skip
-    lp = build_lp(problem, nothing)
-    alone = np.array_equal(np.sort(column[column >= 0]), np.arange(problem.n))
-    if compiled.conflict is not None or lp.matrix.shape[1] != problem.n or not alone:
+    zero = Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0,
+                  np.zeros(int(problem.tables.entry[-1])))  # fmt: skip
+    lp = build_lp(problem, zero)
+    complete = np.array_equal(np.sort(column[column >= 0]), np.arange(problem.n))
+    if compiled.conflict is not None or lp.matrix.shape[1] != problem.n or not complete:
         return None
     if (codes < 0).any():
         return None
@@ -198,11 +198,11 @@ def rows_over(graph: FactorGraph, codes: Any) -> Rows | None:
     matrix = csr_array(lp.matrix @ _unit(free, len(codes))[np.argsort(column[free])].tocsc())
     same = lp.row_lower == lp.row_upper
     above, below = np.isfinite(lp.row_lower) & ~same, np.isfinite(lp.row_upper) & ~same
-    everywhere = _unit(np.arange(len(codes)), len(codes))
+    bounds = _unit(np.arange(len(codes)), len(codes))
     return Rows(
         csr_array(vstack([matrix[same], _unit(known, len(codes))])),
         np.concatenate([lp.row_upper[same], compiled.fixed[codes[known]]]),
-        csr_array(vstack([matrix[below], -matrix[above], everywhere])),
+        csr_array(vstack([matrix[below], -matrix[above], bounds])),
         np.concatenate([lp.row_upper[below], -lp.row_lower[above], np.ones(len(codes))]),
     )
 

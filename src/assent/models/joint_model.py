@@ -1,21 +1,24 @@
-"""What a model is: a joint feature map from inputs and outputs to the weights' space."""
+"""The interface of models: joint feature maps of inputs and outputs."""
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
+from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.models.example import Example
 from assent.models.losses import Loss
 
 
 def count_threads(n_jobs: int) -> int:
-    """How many threads ``n_jobs`` stands for: itself, or with -1 one per processor.
+    """The number of threads that ``n_jobs`` asks for: itself, or with -1 one per processor.
 
     Example:
         >>> count_threads(2)
@@ -26,31 +29,31 @@ def count_threads(n_jobs: int) -> int:
     return (os.cpu_count() or 1) if n_jobs == -1 else int(n_jobs)
 
 
-def in_order(ask: Callable[[Any], Any], items: Sequence[Any], n_jobs: int) -> list[Any]:
-    """``[ask(item) for item in items]``, in ``n_jobs`` threads: kernels run side by side.
+def parallel_map(function: Callable[[Any], Any], items: Sequence[Any], n_jobs: int) -> list[Any]:
+    """``[function(item) for item in items]`` in ``n_jobs`` threads; kernels release the GIL.
 
     Example:
-        >>> in_order(abs, [-1, 2, -3], n_jobs=2)
+        >>> parallel_map(abs, [-1, 2, -3], n_jobs=2)
         [1, 2, 3]
     """
     threads = min(count_threads(n_jobs), len(items))
     if threads <= 1:
-        return [ask(item) for item in items]
+        return [function(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor
 
-    # A stretch for each: a task per item would cost more than many an answer.
+    # One chunk per thread: scheduling every item would cost more than computing most of them.
     ends = [len(items) * i // threads for i in range(threads + 1)]
-    stretches = [items[begin:end] for begin, end in pairwise(ends)]
+    chunks = [items[begin:end] for begin, end in pairwise(ends)]
     with ThreadPoolExecutor(threads) as pool:
-        answers = pool.map(lambda own: [ask(item) for item in own], stretches)
-        return [answer for own in answers for answer in own]
+        results = pool.map(lambda chunk: [function(item) for item in chunk], chunks)
+        return list(chain.from_iterable(results))
 
 
 class Model(ABC):
     """A joint feature map: makes examples of inputs and outputs, and outputs of weights.
 
-    A model is a frozen settings object.  What it must learn from the data before any weights
-    (numbers of features, labels) it learns in `shaped`, which returns a new model.
+    A model is a frozen settings object.  Settings left out that depend on the data (numbers of
+    features, labels) are filled in by `shaped`, which returns a new model.
     """
 
     @property
@@ -70,23 +73,33 @@ class Model(ABC):
     def predict(self, x: Any, weights: Float) -> Any:
         """The best output for an input."""
 
-    @abstractmethod
     def agreement(self, y: Any, predicted: Any) -> tuple[int, int]:
-        """How many variables two outputs agree in, and of how many."""
+        """The number of variables with the same value in two outputs, and of all variables."""
+        same = np.ravel(y) == np.ravel(predicted)
+        return int(same.sum()), same.size
 
     @abstractmethod
     def named(self, weights: Float) -> dict[str, Float]:
-        """The weights as arrays by name, to be read by people."""
+        """The weights as arrays by name."""
 
     def squared(self, weights: Float) -> float:
-        """The squared length of weights."""
+        """The squared norm of weights."""
         return float(weights @ weights)
 
     @property
     def is_kernel(self) -> bool:
-        """Whether lengths of weights are not those of their coordinates."""
+        """Whether weights are coefficients whose norm a kernel defines."""
         return type(self).squared is not Model.squared
 
     def predict_many(self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1) -> list[Any]:
         """The best output for each input, ``n_jobs`` of them at a time."""
-        return in_order(lambda x: self.predict(x, weights), inputs, n_jobs)
+        return parallel_map(lambda x: self.predict(x, weights), inputs, n_jobs)
+
+    def require_shape(self, *names: str) -> None:
+        """Raise where a setting that `shaped` finds in the data is still None."""
+        if any(getattr(self, name) is None for name in names):
+            raise ModelError(
+                f"{type(self).__name__} has no shape yet: give "
+                f"{' and '.join(f'{name}=' for name in names)}, or let shaped(inputs, outputs) "
+                "find them in the data"
+            )

@@ -1,4 +1,4 @@
-"""KernelChainModel: sequences of labels with features that are known by their products only."""
+"""KernelChainModel: sequences of labels, with a kernel in place of features."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.kernels.problem import Float, Int64
-from assent.models.example import Example
 from assent.models.joint_model import Model
 from assent.models.losses import Loss
 from assent.models.tree_model import (
+    TreeLabelsExample,
     all_labels,
+    best_labels,
     clean_features,
-    count_equal,
     label_numbers,
-    label_values,
 )
-from assent.models.tree_space import TreeSpace, chain_space
+from assent.models.tree_space import chain_space
+from assent.models.weight_layout import WeightLayout
 
 
 class Kernel(Protocol):
-    """Products of feature vectors: ``kernel(a[n, D], b[m, D])`` is ``[n, m]``."""
+    """Inner products of feature vectors: ``kernel(a[n, D], b[m, D])`` is ``[n, m]``."""
 
     def __call__(self, a: Float, b: Float) -> Float: ...
 
@@ -75,73 +75,59 @@ class Gaussian:
         return np.exp(-np.maximum(squares, 0.0) / (2.0 * self.width**2))
 
 
-class KernelChainExample(Example):
+class KernelChainExample(TreeLabelsExample):
     """A chain whose weights are coefficients of the training data's feature vectors.
 
-    ``features`` of an output are then its own indicators, each at the row of its position, and
-    lengths are measured by the kernel: what a trainer does with them is what it would do with the
+    ``features`` of an output are its own indicators, each at the row of its position, and norms
+    are those of the kernel: updates of a trainer are then the updates it would make with the
     feature vectors themselves (Taskar et al. 2006, end of section 5).
     """
 
     def __init__(self, model: KernelChainModel, rows: Int64, gold: Any, loss: Loss) -> None:
-        k = model.states
-        self.model, self.states = model, gold
-        self.space: TreeSpace = chain_space(len(rows), k)
-        # A letter that occurs twice in a word has one coefficient.
-        self._rows, self._place = np.unique(rows, return_inverse=True)
-        edges = np.arange(model.edge, model.size)
-        self.columns = np.concatenate([
-            (self._rows[:, None] * k + np.arange(k)).ravel(), edges
-        ])  # fmt: skip
-        costs, self.constant = loss.states(gold, k)
-        self._node_costs = costs.ravel()
-
-    @property
-    def gold(self) -> Float:
-        return self.space.indicators(self.states)
-
-    @property
-    def costs(self) -> Float:
-        out = np.zeros(self.space.size)
-        out[: len(self._node_costs)] = self._node_costs
-        return out
+        self.model = model
+        super().__init__(model.layout, chain_space(len(rows), model.layout.states), gold, loss)
+        # Positions with equal feature vectors share one coefficient.
+        self._rows, self._row_of = np.unique(rows, return_inverse=True)
+        self.columns = self.layout.columns(self._rows)
 
     def scores(self, weights: Float) -> Float:
-        products = self.model.gram[self._rows][self._place]
-        return self.model.chain_scores(products, weights, self.space)
+        products = self.model.gram[self._rows][self._row_of]
+        return self.layout.scores(weights, self.space.size, products)
 
     def features(self, z: Float) -> Float:
-        k, n = self.model.states, len(self.states)
-        nodes, edges = z[: n * k].reshape(n, k), z[n * k :].reshape(-1, k * k)
-        own = np.zeros((len(self._rows), k))
-        np.add.at(own, self._place, nodes)
-        return np.concatenate([own.ravel(), edges.sum(axis=0), nodes[0], nodes[-1]])
+        nodes, edges = self.split(z)
+        by_row = np.zeros((len(self._rows), self.layout.states))
+        np.add.at(by_row, self._row_of, nodes)
+        return np.concatenate([by_row.ravel(), edges.sum(axis=0), nodes[0], nodes[-1]])
 
     def squared(self, features: Float) -> float:
-        k = self.model.states
-        own = features[: len(self._rows) * k].reshape(-1, k)
-        rest = features[own.size :]
         gram = self.model.gram[np.ix_(self._rows, self._rows)]
-        return float((own * (gram @ own)).sum() + rest @ rest)
+        return _kernel_square(gram, features, self.layout.states)
 
     def row_lengths(self) -> Float:
-        k, n = self.model.states, len(self.states)
-        lengths = np.ones(self.space.size)
-        own = self.model.gram[self._rows, self._rows][self._place]
-        lengths[: n * k] = np.sqrt(np.repeat(own, k))
-        # The first and last positions have a feature of their end beside.
-        lengths[:k] = np.sqrt(lengths[:k] ** 2 + 1.0)
-        lengths[(n - 1) * k : n * k] = np.sqrt(lengths[(n - 1) * k : n * k] ** 2 + 1.0)
-        return lengths
+        squares = np.ones(self.space.size)
+        nodes = self.split(squares)[0]
+        nodes[:] = self.model.gram[self._rows, self._rows][self._row_of, None]
+        # The first and the last position have one more feature, of the chain's ends.
+        nodes[0] += 1.0
+        nodes[-1] += 1.0
+        return np.sqrt(squares)
 
     @property
     def matrix(self) -> Any:
         raise TypeError("in kernel form there is no matrix of features; use another trainer")
 
 
+def _kernel_square(gram: Float, coefficients: Float, states: int) -> float:
+    """The squared norm of coefficients: of rows ``[N, K]`` by ``gram[N, N]``, of others plainly."""
+    rows, rest = np.split(coefficients, [len(gram) * states])
+    rows = rows.reshape(-1, states)
+    return float((rows * (gram @ rows)).sum() + rest @ rest)
+
+
 @dataclass(frozen=True, eq=False)
 class KernelChainModel(Model):
-    """`ChainModel` with a kernel: features of positions in many dimensions, or infinitely many.
+    """`ChainModel` with a kernel: feature spaces of high or infinite dimension.
 
     Weights are ``nodes[N, K]``, coefficients of the N different positions of the training data,
     then ``edges[K, K]``, ``start[K]`` and ``stop[K]`` as in `ChainModel`.  For trainers that move
@@ -149,7 +135,7 @@ class KernelChainModel(Model):
     `DualExtragradient` and its kin in an ``L2Ball``).  Needs N² numbers.
 
     Args:
-        kernel: products of feature vectors, such as ``Polynomial(2)`` or ``Gaussian(3.0)``.
+        kernel: inner products of feature vectors, such as ``Polynomial(2)`` or ``Gaussian(3.0)``.
         labels: all labels; left out, those found in the data, sorted.
         landmarks: ``[N, D]`` the positions; left out, those of the data.
 
@@ -168,20 +154,14 @@ class KernelChainModel(Model):
     landmarks: Any = None
 
     @property
-    def states(self) -> int:
-        """The number of labels."""
-        self._require_shape()
-        assert self.labels is not None
-        return len(self.labels)
-
-    @property
-    def edge(self) -> int:
-        """Where the weights of edges begin."""
-        return len(self.landmarks) * self.states
+    def layout(self) -> WeightLayout:
+        """The blocks of weights; features of a position are its products with the landmarks."""
+        self.require_shape("labels", "landmarks")
+        return WeightLayout(len(self.landmarks), len(self.labels or ()))
 
     @property
     def size(self) -> int:
-        return self.edge + self.states**2 + 2 * self.states
+        return self.layout.size
 
     def shaped(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> KernelChainModel:
         landmarks = self.landmarks
@@ -192,7 +172,7 @@ class KernelChainModel(Model):
 
     @cached_property
     def gram(self) -> Float:
-        """``[N, N]`` products of all landmarks."""
+        """The Gram matrix ``[N, N]`` of the landmarks."""
         return self.kernel(self.landmarks, self.landmarks)
 
     @cached_property
@@ -200,7 +180,7 @@ class KernelChainModel(Model):
         return {row.tobytes(): i for i, row in enumerate(self.landmarks)}
 
     def example(self, x: Any, y: Any, loss: Loss, *, outside: bool = False) -> KernelChainExample:
-        self._require_shape()
+        self.require_shape("labels", "landmarks")
         nodes = clean_features(x, "an input")
         try:
             rows = np.array([self._number[row.tobytes()] for row in nodes])
@@ -212,44 +192,13 @@ class KernelChainModel(Model):
         return KernelChainExample(self, rows, label_numbers(self.labels, y, len(nodes)), loss)
 
     def predict(self, x: Any, weights: Float) -> Any:
-        self._require_shape()
+        self.require_shape("labels", "landmarks")
         nodes = clean_features(x, "an input")
-        space = chain_space(len(nodes), self.states)
-        scores = self.chain_scores(self.kernel(nodes, self.landmarks), weights, space)
-        assert self.labels is not None
-        return label_values(self.labels)[space.best_states(scores)]
-
-    def chain_scores(self, products: Float, weights: Float, space: TreeSpace) -> Float:
-        """Scores of a chain from its products ``[T, N]`` with the landmarks."""
-        k, n = self.states, len(products)
-        out = np.empty(space.size)
-        nodes = out[: n * k].reshape(n, k)
-        nodes[:] = products @ weights[: self.edge].reshape(-1, k)
-        out[n * k :].reshape(-1, k * k)[:] = weights[self.edge : self.edge + k * k]
-        nodes[0] += weights[self.edge + k * k : -k]
-        nodes[-1] += weights[-k:]
-        return out
-
-    def agreement(self, y: Any, predicted: Any) -> tuple[int, int]:
-        return count_equal(y, predicted)
+        space = chain_space(len(nodes), self.layout.states)
+        return best_labels(self, space, weights, self.kernel(nodes, self.landmarks))
 
     def named(self, weights: Float) -> dict[str, Float]:
-        k = self.states
-        return {
-            "nodes": weights[: self.edge].reshape(-1, k),
-            "edges": weights[self.edge : self.edge + k * k].reshape(k, k),
-            "start": weights[self.edge + k * k : -k],
-            "stop": weights[-k:],
-        }
+        return self.layout.named(weights)
 
     def squared(self, weights: Float) -> float:
-        own = weights[: self.edge].reshape(-1, self.states)
-        rest = weights[self.edge :]
-        return float((own * (self.gram @ own)).sum() + rest @ rest)
-
-    def _require_shape(self) -> None:
-        if self.labels is None or self.landmarks is None:
-            raise ModelError(
-                "KernelChainModel has no shape yet: let shaped(inputs, outputs) find labels and "
-                "landmarks in the data"
-            )
+        return _kernel_square(self.gram, weights, self.layout.states)

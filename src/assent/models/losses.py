@@ -12,7 +12,7 @@ from assent.kernels.problem import Float
 
 
 class Loss(Protocol):
-    """What a wrong output costs, as costs of coordinates and a constant (d_i in Taskar et al.)."""
+    """The loss of an output: costs of coordinates and a constant (c_i, d_i in Taskar et al.)."""
 
     def states(self, gold: Any, count: int) -> tuple[Float, float]:
         """Costs ``[n, count]`` of the states of variables whose gold states are ``gold[n]``."""
@@ -41,7 +41,7 @@ class Hamming:
 
 @dataclass(frozen=True)
 class WeightedHamming:
-    """Wrong coordinates, with a price each for false positives and false negatives.
+    """Wrong coordinates, with one cost for false positives and one for false negatives.
 
     Equation (10) of Taskar et al. 2006, over the states of categorical variables as well.
 
@@ -56,7 +56,7 @@ class WeightedHamming:
     def __post_init__(self) -> None:
         for name in ("false_positive", "false_negative"):
             if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} is a price >= 0, got {getattr(self, name)}")
+                raise ValueError(f"{name} is a cost >= 0, got {getattr(self, name)}")
 
     def states(self, gold: Any, count: int) -> tuple[Float, float]:
         """Costs of each state as of a literal."""
@@ -70,7 +70,7 @@ class WeightedHamming:
 
 @dataclass(frozen=True, eq=False)
 class LabelCosts:
-    """A price for each pair of gold and predicted state.
+    """A cost for each pair of gold and predicted state.
 
     Args:
         costs: ``[K, K]`` (gold, predicted), zero where both are the same.
@@ -90,7 +90,7 @@ class LabelCosts:
                 f"LabelCosts takes a table [gold, predicted] of numbers, got shape {table.shape}"
             )
         if table.diagonal().any() or (table < 0.0).any():
-            raise ModelError("LabelCosts: prices are >= 0, and zero on the diagonal (right)")
+            raise ModelError("LabelCosts: costs are >= 0, and zero on the diagonal (correct)")
         object.__setattr__(self, "costs", table)
 
     def states(self, gold: Any, count: int) -> tuple[Float, float]:

@@ -1,4 +1,4 @@
-"""MatchingModel: which of two lists' members belong together, from features of pairs."""
+"""MatchingModel: bipartite matchings, from features of pairs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from assent.models.structure_space import StructureSpace
 
 
 class MatchingSpace(StructureSpace):
-    """All matchings of ``n`` rows and ``m`` columns, each at most so many times.
+    """All matchings of ``n`` rows with ``m`` columns.
+
+    A row is in at most ``rows`` pairs, a column in at most ``columns``.
 
     Example:
         >>> MatchingSpace(2, 3).size
@@ -34,21 +36,20 @@ class MatchingSpace(StructureSpace):
         self.abilities = (*self.abilities, "rows")  # type: ignore[misc]
 
     def rows(self) -> Rows:
-        """At most so many in every row and column, and no pair more than once (6)."""
+        """The limit of every row and column, and z <= 1 (6)."""
         from scipy.sparse import csr_array, identity, kron, vstack
 
         n, m = self.shape
         by_row = kron(identity(n), np.ones((1, m)))
         by_column = kron(np.ones((1, n)), identity(m))
         below = vstack([by_row, by_column, identity(n * m)])
-        own, other = self.limits
-        limit = np.concatenate([np.full(n, own), np.full(m, other), np.ones(n * m)])
+        limit = np.repeat([*self.limits, 1], [n, m, n * m])
         return Rows(csr_array((0, n * m)), np.zeros(0), csr_array(below), limit.astype(float))
 
 
 @lru_cache(maxsize=1024)
 def matching_space(n: int, m: int, rows: int, columns: int) -> MatchingSpace:
-    """The space of matchings of a size: made once."""
+    """`MatchingSpace`, cached."""
     return MatchingSpace(n, m, rows, columns)
 
 
@@ -78,12 +79,8 @@ class MatchingModel(Model):
 
     @property
     def size(self) -> int:
-        if self.features is None:
-            raise ModelError(
-                "MatchingModel has no shape yet: give features=, or let shaped(inputs, outputs) "
-                "find them in the data"
-            )
-        return self.features
+        self.require_shape("features")
+        return self.features or 0
 
     def shaped(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> MatchingModel:
         return replace(self, features=self.features or np.shape(inputs[0])[-1])
@@ -106,10 +103,6 @@ class MatchingModel(Model):
         features = self._read(x)
         z = self._space(features).maximize((features @ weights).ravel())
         return z.reshape(features.shape[:2]).astype(np.int8)
-
-    def agreement(self, y: Any, predicted: Any) -> tuple[int, int]:
-        same = np.asarray(y) == np.asarray(predicted)
-        return int(same.sum()), same.size
 
     def named(self, weights: Float) -> dict[str, Float]:
         return {"pairs": weights}

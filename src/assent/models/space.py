@@ -1,8 +1,7 @@
-"""A space: the polytope of one example's outputs, over every coordinate that carries a score.
+"""A space: the polytope of one example's outputs, over every coordinate that has a score.
 
-Where a factor's ``project`` is quadratic in its shared coordinates only, a space has no inner
-parts: nodes and edges alike are coordinates, as learning needs it (a feature on edges is a
-coordinate of the saddle-point problem).
+A factor's ``project`` is quadratic in its shared coordinates only; a space's is quadratic in all,
+edges included, because the saddle-point problem of learning is over all of them.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ class Rows(NamedTuple):
 class Space(ABC):
     """The outputs of one example as a polytope over ``size`` coordinates in [0, 1].
 
-    A subclass answers ``maximize``; ``project`` then comes from the active set method.  It lists
-    in ``abilities`` what else it answers: ``marginals`` and ``rows`` are optional.  A space whose
-    projections gain from earlier ones says how many numbers they leave for the next, ``memory``,
-    and has `project_again`.
+    A subclass implements ``maximize``; ``project`` then uses the active set method.  It lists in
+    ``abilities`` which of the optional ``marginals`` and ``rows`` it has as well.  A space whose
+    projections can be warm started sets ``memory``, the number of values kept from one to the
+    next, and implements `project_again`.
     """
 
     abilities: ClassVar[tuple[str, ...]] = ("maximize", "project")
@@ -47,7 +46,7 @@ class Space(ABC):
         return nearest_in_hull(self.maximize, np.asarray(point, np.float64))
 
     def project_again(self, point: Float, memory: Float) -> Float:
-        """As `project`; begins from ``memory[self.memory]``, zeros at first, and changes it."""
+        """As `project`, warm started from ``memory[self.memory]`` (zeros at first), updated."""
         return self.project(point)
 
     def marginals(self, scores: Float) -> tuple[float, Float]:
@@ -59,6 +58,6 @@ class Space(ABC):
         raise self.missing("rows")
 
     def missing(self, question: str) -> TypeError:
-        """What to raise where a question cannot be answered."""
+        """The error to raise for a method that this space lacks."""
         able = ", ".join(self.abilities)
         return TypeError(f"{type(self).__name__} cannot answer {question}; it answers {able}")

@@ -1,4 +1,4 @@
-"""The space of any structured factor: its literals, and its inner parts where they are listed."""
+"""The space of any structured factor: its literals and, optionally, its inner parts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class StructureSpace(Space):
     Coordinates: the factor's literals in their order; then, with ``parts``, its inner parts.
 
     Args:
-        structure: a batch of one structure; its own scores are not looked at, but parts with a
-            score of ``-inf`` are not used.
+        structure: a batch of one structure; its scores are ignored, except that parts with a
+            score of ``-inf`` stay forbidden.
         parts: make the inner parts coordinates as well.
 
     Example:

@@ -17,10 +17,11 @@ from assent.models.example import Example
 from assent.models.joint_model import Model
 from assent.models.losses import Loss
 from assent.models.tree_space import TreeSpace, chain_space
+from assent.models.weight_layout import WeightLayout
 
 
 class TreeInput(NamedTuple):
-    """An input of `TreeModel`: a tree with features on its nodes and perhaps its edges.
+    """An input of `TreeModel`: a tree with features of its nodes and, optionally, its edges.
 
     Attributes:
         nodes: ``[n, D]`` features of the nodes, dense or sparse.
@@ -34,39 +35,14 @@ class TreeInput(NamedTuple):
     edges: Any = None
 
 
-class Layout(NamedTuple):
-    """Where each block of weights begins: nodes ``[D, K]``, edges ``[E, K, K]``, start, stop."""
+class TreeLabelsExample(Example):
+    """Gold labels ``states[n]`` of a tree's nodes.
 
-    features: int
-    states: int
-    edge_features: int
-    ends: bool
+    Gold indicators and costs are computed when asked for: kept, they would fill the memory.
+    """
 
-    @property
-    def edge(self) -> int:
-        return self.features * self.states
-
-    @property
-    def start(self) -> int:
-        return self.edge + self.edge_features * self.states**2
-
-    @property
-    def size(self) -> int:
-        return self.start + 2 * self.states * self.ends
-
-
-class TreeExample(Example):
-    """An example over the marginal polytope of a tree, its matrix written as products."""
-
-    def __init__(
-        self, layout: Layout, space: TreeSpace, nodes: Any, edges: Any, gold: Int32, loss: Loss
-    ) -> None:
+    def __init__(self, layout: WeightLayout, space: TreeSpace, gold: Int32, loss: Loss) -> None:
         self.layout, self.space, self.states = layout, space, gold
-        self.given = nodes
-        self._nodes, self._edges = nodes, edges
-        self.columns, self._used = _touched(layout, nodes)
-        if self._used is not None:
-            self._nodes = nodes[:, self._used]
         costs, self.constant = loss.states(gold, layout.states)
         self._node_costs = costs.ravel()
 
@@ -77,71 +53,60 @@ class TreeExample(Example):
 
     @property
     def costs(self) -> Float:
-        out = np.zeros(self.space.size)
-        out[: len(self._node_costs)] = self._node_costs
-        return out
+        return np.pad(self._node_costs, (0, self.space.size - len(self._node_costs)))
+
+    def split(self, z: Float) -> tuple[Float, Float]:
+        """Coordinates ``[size]`` of nodes ``[n, K]`` and of edges ``[edges, K * K]``."""
+        k, n = self.layout.states, len(self.states)
+        return z[: n * k].reshape(n, k), z[n * k :].reshape(-1, k * k)
+
+
+class TreeExample(TreeLabelsExample):
+    """An example with features of nodes and edges; its matrix is formed only on request."""
+
+    def __init__(
+        self, layout: WeightLayout, space: TreeSpace, nodes: Any, edges: Any, gold: Int32,
+        loss: Loss,
+    ) -> None:  # fmt: skip
+        super().__init__(layout, space, gold, loss)
+        self.given, self._nodes, self._edges = nodes, nodes, edges
+        self._used = None
+        if not isinstance(nodes, np.ndarray):
+            self._used = np.unique(nodes.indices)
+            self._nodes = nodes[:, self._used]
+            self.columns = layout.columns(self._used)
 
     def scores(self, weights: Float) -> Float:
-        k, n = self.layout.states, len(self.states)
-        blocks = weights[: self.layout.edge].reshape(-1, k)
-        out = np.empty(self.space.size)
-        nodes = out[: n * k].reshape(n, k)
-        nodes[:] = self._nodes @ (blocks if self._used is None else blocks[self._used])
-        tables = weights[self.layout.edge : self.layout.start].reshape(-1, k * k)
-        edges = out[n * k :].reshape(-1, k * k)
-        edges[:] = tables if self._edges is None else self._edges @ tables
-        if self.layout.ends:
-            start = self.layout.start
-            nodes[0] += weights[start : start + k]
-            nodes[-1] += weights[start + k :]
-        return out
+        return self.layout.scores(weights, self.space.size, self._nodes, self._edges, self._used)
 
     def features(self, z: Float) -> Float:
-        k, n = self.layout.states, len(self.states)
-        nodes, edges = z[: n * k].reshape(n, k), z[n * k :].reshape(-1, k * k)
+        nodes, edges = self.split(z)
         tables = edges.sum(axis=0) if self._edges is None else self._edges.T @ edges
-        parts = [(self._nodes.T @ nodes).ravel(), tables.ravel()]
-        if self.layout.ends:
-            parts += [nodes[0], nodes[-1]]
-        return np.concatenate(parts)
+        ends = [nodes[0], nodes[-1]] if self.layout.ends else []
+        return np.concatenate([(self._nodes.T @ nodes).ravel(), tables.ravel(), *ends])
 
     @cached_property
     def matrix(self) -> Any:
-        from scipy.sparse import block_diag, coo_array, csr_array, hstack, identity, kron, vstack
+        from scipy.sparse import block_diag, coo_array, csr_array, hstack, identity, kron
 
         k, n = self.layout.states, len(self.states)
-        joint = self.space.size - n * k
-        edges = np.ones((joint // k**2, 1)) if self._edges is None else self._edges
-        nodes = csr_array(self._nodes)
-        if self._used is not None:
-            rows, cols = nodes.nonzero()
-            shape = (n, self.layout.features)
-            nodes = csr_array((nodes.data, (rows, self._used[cols])), shape=shape)
-        blocks = block_diag([kron(nodes, identity(k)), kron(csr_array(edges), identity(k * k))])
+        count = (self.space.size - n * k) // k**2
+        edges = np.ones((count, 1)) if self._edges is None else self._edges
+        blocks = block_diag([
+            kron(csr_array(self.given), identity(k)), kron(csr_array(edges), identity(k * k))
+        ])  # fmt: skip
         if not self.layout.ends:
             return csr_array(blocks)
-        ends = coo_array(
-            (np.ones(2 * k), ([*range(k), *range((n - 1) * k, n * k)], range(2 * k))),
-            shape=(n * k, 2 * k),
-        )
-        return csr_array(hstack([blocks, vstack([ends, coo_array((joint, 2 * k))])]))
-
-
-def _touched(layout: Layout, nodes: Any) -> tuple[Any, Any]:
-    """The weights an example can touch, and the node features it uses; all, where it is dense."""
-    if isinstance(nodes, np.ndarray):
-        return slice(None), None
-    used = np.unique(nodes.indices)
-    k = layout.states
-    first = (used[:, None].astype(np.int64) * k + np.arange(k)).ravel()
-    return np.concatenate([first, np.arange(layout.edge, layout.size)]), used
+        at = ([*range(k), *range((n - 1) * k, n * k)], range(2 * k))
+        ends = coo_array((np.ones(2 * k), at), shape=(self.space.size, 2 * k))
+        return csr_array(hstack([blocks, ends]))
 
 
 @dataclass(frozen=True)
 class ChainModel(Model):
-    """Sequences of labels: features of each position, and what follows what.
+    """Sequences of labels: features of each position, and transitions between labels.
 
-    An input is an array ``[T, D]`` of features (dense, or sparse as scipy has it), an output a
+    An input is an array ``[T, D]`` of features (dense, or SciPy sparse), an output a
     sequence of ``T`` labels.  Weights: ``nodes[D, K]``, ``edges[K, K]`` (from, to), ``start[K]``
     and ``stop[K]``.
 
@@ -164,10 +129,10 @@ class ChainModel(Model):
     features: int | None = None
 
     @property
-    def layout(self) -> Layout:
-        """Where each block of weights begins."""
-        labels, features = _shape_of(self)
-        return Layout(features, len(labels), 1, True)
+    def layout(self) -> WeightLayout:
+        """The blocks of weights."""
+        self.require_shape("labels", "features")
+        return WeightLayout(self.features or 0, len(self.labels or ()))
 
     @property
     def size(self) -> int:
@@ -182,49 +147,36 @@ class ChainModel(Model):
         )
 
     def example(self, x: Any, y: Any, loss: Loss, *, outside: bool = False) -> TreeExample:
-        layout = self.layout
-        nodes = _nodes(layout, x)
+        nodes = _nodes(self.layout, x)
         gold = label_numbers(self.labels, y, nodes.shape[0])
-        return TreeExample(
-            layout, chain_space(nodes.shape[0], layout.states), nodes, None, gold, loss
-        )
+        space = chain_space(nodes.shape[0], self.layout.states)
+        return TreeExample(self.layout, space, nodes, None, gold, loss)
 
     def predict(self, x: Any, weights: Float) -> Any:
         nodes = _nodes(self.layout, x)
-        space = chain_space(nodes.shape[0], self.layout.states)
-        return _predict(self, space, nodes, None, weights)
+        return best_labels(self, chain_space(nodes.shape[0], self.layout.states), weights, nodes)
 
     def predict_many(self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1) -> list[Any]:
         """All in one compiled loop, whatever ``n_jobs`` is."""
         if not len(inputs):
             return []
         nodes = [_nodes(self.layout, x, f"input {i}") for i, x in enumerate(inputs)]
-        batch = ChainBatch(stack(nodes), [x.shape[0] for x in nodes], self.layout.states)
+        batch = ChainBatch(self.layout, stack(nodes), [x.shape[0] for x in nodes])
         labels = label_values(self.labels or ())[batch.maximize(*batch.scores(weights))]
         return np.split(labels, batch.ends[1:-1])
 
     def sums(self, examples: Sequence[Any]) -> ChainSums:
         """The sums over examples of this model, all at once."""
+        lengths = [len(example.states) for example in examples]
         return ChainSums(
-            stack([example.given for example in examples]),
-            [example.states for example in examples],
-            self.layout.states,
-            np.concatenate([example.costs[: len(example.states) * self.layout.states]
-                            for example in examples]),
+            ChainBatch(self.layout, stack([example.given for example in examples]), lengths),
+            np.concatenate([example.states for example in examples]),
+            np.concatenate([example.split(example.costs)[0] for example in examples]),
             sum(example.constant for example in examples),
-        )  # fmt: skip
-
-    def agreement(self, y: Any, predicted: Any) -> tuple[int, int]:
-        return count_equal(y, predicted)
+        )
 
     def named(self, weights: Float) -> dict[str, Float]:
-        at, k = self.layout, self.layout.states
-        return {
-            "nodes": weights[: at.edge].reshape(at.features, k),
-            "edges": weights[at.edge : at.start].reshape(k, k),
-            "start": weights[at.start : at.start + k],
-            "stop": weights[at.start + k :],
-        }
+        return self.layout.named(weights)
 
 
 @dataclass(frozen=True)
@@ -253,10 +205,11 @@ class TreeModel(Model):
     edge_features: int | None = None
 
     @property
-    def layout(self) -> Layout:
-        """Where each block of weights begins."""
-        labels, features = _shape_of(self)
-        return Layout(features, len(labels), self.edge_features or 1, False)
+    def layout(self) -> WeightLayout:
+        """The blocks of weights."""
+        self.require_shape("labels", "features")
+        labels, edge_features = len(self.labels or ()), self.edge_features or 1
+        return WeightLayout(self.features or 0, labels, edge_features, ends=False)
 
     @property
     def size(self) -> int:
@@ -279,18 +232,10 @@ class TreeModel(Model):
 
     def predict(self, x: Any, weights: Float) -> Any:
         space, nodes, edges = self._read(x)
-        return _predict(self, space, nodes, edges, weights)
-
-    def agreement(self, y: Any, predicted: Any) -> tuple[int, int]:
-        return count_equal(y, predicted)
+        return best_labels(self, space, weights, nodes, edges)
 
     def named(self, weights: Float) -> dict[str, Float]:
-        at, k = self.layout, self.layout.states
-        tables = weights[at.edge : at.start].reshape(-1, k, k)
-        return {
-            "nodes": weights[: at.edge].reshape(at.features, k),
-            "edges": tables.swapaxes(1, 2),
-        }
+        return self.layout.named(weights)
 
     def _read(self, x: Any) -> tuple[TreeSpace, Any, Any]:
         """Space, node features and edge features of an input."""
@@ -312,39 +257,17 @@ class TreeModel(Model):
 
 @lru_cache(maxsize=1024)
 def tree_space(parents: tuple[int, ...], states: int) -> TreeSpace:
-    """The space of a tree whose nodes all have as many states: made once for each tree."""
+    """The space of a tree whose nodes all have ``states`` states, cached."""
     return TreeSpace((states,) * len(parents), parents)
 
 
-def _predict(model: Any, space: TreeSpace, nodes: Any, edges: Any, weights: Float) -> Any:
-    unknown = np.zeros(nodes.shape[0], np.int32)
-    example = TreeExample(model.layout, space, nodes, edges, unknown, _NO_LOSS)
-    return label_values(model.labels)[space.best_states(example.scores(weights))]
+def best_labels(model: Any, space: TreeSpace, weights: Float, nodes: Any, edges: Any = None) -> Any:
+    """The best labels ``[n]`` of a tree with features ``nodes[n, D]`` and ``edges[edges, E]``."""
+    scores = model.layout.scores(weights, space.size, nodes, edges)
+    return label_values(model.labels)[space.best_states(scores)]
 
 
-class _NoLoss:
-    """For inputs without a gold output."""
-
-    def states(self, gold: Any, count: int) -> tuple[Float, float]:
-        return np.zeros((len(gold), count)), 0.0
-
-    def literals(self, gold: Float) -> tuple[Float, float]:
-        return np.zeros(len(gold)), 0.0
-
-
-_NO_LOSS = _NoLoss()
-
-
-def _shape_of(model: Any) -> tuple[tuple[Any, ...], int]:
-    if model.labels is None or model.features is None:
-        raise ModelError(
-            f"{type(model).__name__} has no shape yet: give labels= and features=, or let "
-            "shaped(inputs, outputs) find them in the data"
-        )
-    return model.labels, model.features
-
-
-def _nodes(layout: Layout, x: Any, name: str = "an input") -> Any:
+def _nodes(layout: WeightLayout, x: Any, name: str = "an input") -> Any:
     """Node features, checked against the layout."""
     nodes = clean_features(x, name)
     if nodes.shape[1] != layout.features or not nodes.shape[0]:
@@ -356,7 +279,7 @@ def _nodes(layout: Layout, x: Any, name: str = "an input") -> Any:
 
 
 def stack(nodes: Sequence[Any]) -> Any:
-    """Features of several inputs, one below the other."""
+    """Features of several inputs, stacked along the first axis."""
     if all(isinstance(x, np.ndarray) for x in nodes):
         return np.concatenate(nodes)
     from scipy.sparse import csr_array, vstack
@@ -365,7 +288,7 @@ def stack(nodes: Sequence[Any]) -> Any:
 
 
 def clean_features(x: Any, name: str) -> Any:
-    """Features as a finite array of two dimensions, sparse ones in rows."""
+    """Features as a finite array of two dimensions, sparse ones as CSR."""
     if hasattr(x, "tocsr"):
         array = x.tocsr().astype(np.float64)
         values = array.data
@@ -383,7 +306,7 @@ def clean_features(x: Any, name: str) -> Any:
 
 
 def all_labels(given: tuple[Any, ...] | None, outputs: Sequence[Any]) -> tuple[Any, ...]:
-    """The labels given, or those of the data in order.
+    """The labels given, or those of the data, sorted.
 
     Example:
         >>> all_labels(None, [["V", "N"], ["N"]])
@@ -401,11 +324,11 @@ def all_labels(given: tuple[Any, ...] | None, outputs: Sequence[Any]) -> tuple[A
 
 
 def label_numbers(labels: tuple[Any, ...] | None, y: Any, n: int) -> Int32:
-    """The number of each label of an output."""
+    """The index in ``labels`` of each of the ``n`` labels of an output."""
     values = np.asarray(y).ravel().tolist()
     if len(values) != n:
         raise ModelError(f"an output has {len(values)} labels for {n} variables")
-    number = label_index(labels or ())
+    number = _label_index(labels or ())
     try:
         return np.array([number[label] for label in values], np.int32)
     except KeyError as error:
@@ -413,8 +336,8 @@ def label_numbers(labels: tuple[Any, ...] | None, y: Any, n: int) -> Int32:
 
 
 @lru_cache(maxsize=64)
-def label_index(labels: tuple[Any, ...]) -> dict[Any, int]:
-    """The number of each label."""
+def _label_index(labels: tuple[Any, ...]) -> dict[Any, int]:
+    """The index of each label."""
     return {label: i for i, label in enumerate(labels)}
 
 
@@ -424,14 +347,3 @@ def label_values(labels: tuple[Any, ...]) -> np.ndarray:
     from assent.result import label_array
 
     return label_array(labels)
-
-
-def count_equal(y: Any, predicted: Any) -> tuple[int, int]:
-    """Equal labels, and all of them.
-
-    Example:
-        >>> count_equal(["N", "V"], ["N", "N"])
-        (1, 2)
-    """
-    y, predicted = np.asarray(y).ravel(), np.asarray(predicted).ravel()
-    return int((y == predicted).sum()), len(y)

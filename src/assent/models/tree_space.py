@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,11 @@ from assent.models.space import Rows, Space
 
 
 class TreeSpace(Space):
-    """All assignments of states to the nodes of a tree (or forest), nodes and edges counted.
+    """All assignments of states to the nodes of a tree (or forest), over nodes and edges.
 
     Coordinates: the states of node 0, of node 1, …; then for every node with a parent, in order,
-    a table ``[states, parent's states]``, flat.  Its linear rows are exact: (2) and (3) of Taskar
-    et al. 2006.
+    a table ``[states, parent's states]``, flat.  The local polytope, (2) and (3) of Taskar et al.
+    2006, is integral.
 
     Args:
         states: number of states of each node.
@@ -41,21 +42,17 @@ class TreeSpace(Space):
         for array in (self.start, self.data):
             array.flags.writeable = False
         self.nodes = int(self.start[-1])
-        shapes = self.table_shapes()
-        # The kernel's tables include a root's own, which is not ours, and one score per count.
-        self._is_edge = np.concatenate(
-            [np.full(k * top, parent >= 0)
-             for (k, top), parent in zip(shapes, self.parents, strict=True)] + [np.zeros(1, bool)]
-        )  # fmt: skip
-        self.size = self.nodes + int(self._is_edge.sum())
-        self._kernels = tree_recursion
-
-    def table_shapes(self) -> list[tuple[int, int]]:
-        """Shapes of the nodes' tables, ``(states, parent's states)``; a root's has one column."""
-        return [
-            (k, 1 if parent < 0 else self.states[parent])
+        # Entries of the nodes' tables, ``states * parent's states``; a root's has one column.
+        areas = [
+            k * (1 if parent < 0 else self.states[parent])
             for k, parent in zip(self.states, self.parents, strict=True)
         ]
+        is_edge = np.asarray(self.parents) >= 0
+        self._edge_areas = np.asarray(areas)[is_edge]
+        # The kernel's tables include the roots', which are no coordinates here, and one score more.
+        self._is_edge = np.append(np.repeat(is_edge, areas), False)
+        self.size = self.nodes + int(self._is_edge.sum())
+        self._kernels = tree_recursion
 
     def maximize(self, scores: Float) -> Float:
         return self.indicators(self.best_states(scores))
@@ -78,9 +75,8 @@ class TreeSpace(Space):
         from assent.kernels.core.structure_questions import make_slots
         from assent.kernels.kinds.edge_marked_tree import maximize_marked_tree
 
-        areas = [k * top for (k, top), parent in
-                 zip(self.table_shapes(), self.parents, strict=True) if parent >= 0]  # fmt: skip
-        start = np.concatenate([[0], np.cumsum([*self.states, *areas])]).astype(np.int32)
+        sizes = [0, *self.states, *self._edge_areas]
+        start = np.cumsum(sizes).astype(np.int32)
         start.flags.writeable = False
         return make_slots(start, self.data, maximize_marked_tree)
 
@@ -100,33 +96,26 @@ class TreeSpace(Space):
         return z
 
     def rows(self) -> Rows:
-        """One state per node; an edge's table sums up to the states of both of its ends."""
-        from scipy.sparse import coo_array
+        """Normalisation of each node; both marginals of an edge's table are its ends' states."""
+        from scipy.sparse import csr_array, identity, kron, vstack
 
-        entries: list[tuple[int, int, float]] = []
-        right: list[float] = []
-        for v, k in enumerate(self.states):
-            entries += [(v, self.start[v] + s, 1.0) for s in range(k)]
-            right.append(1.0)
-        place, row = self.nodes, len(right)
-        for v, parent in enumerate(self.parents):
-            if parent < 0:
-                continue
+        unit = identity(self.size, format="csr")
+        nodes = [unit[begin:end] for begin, end in pairwise(self.start)]
+        blocks = [csr_array(np.ones((1, node.shape[0]))) @ node for node in nodes]
+        tables = np.split(np.arange(self.nodes, self.size), np.cumsum(self._edge_areas)[:-1])
+        edges = [(v, parent) for v, parent in enumerate(self.parents) if parent >= 0]
+        for (v, parent), table in zip(edges, tables if edges else [], strict=True):
             k, top = self.states[v], self.states[parent]
-            table = place + np.arange(k * top).reshape(k, top)
-            for own, lines in ((v, table), (parent, table.T)):
-                for s, line in enumerate(lines):
-                    entries += [(row, c, 1.0) for c in line] + [(row, self.start[own] + s, -1.0)]
-                    right.append(0.0)
-                    row += 1
-            place += k * top
-        i, j, value = zip(*entries, strict=True)
-        equal = coo_array((value, (i, j)), shape=(row, self.size)).tocsr()
-        nothing = coo_array((0, self.size)).tocsr()
-        return Rows(equal, np.array(right), nothing, np.zeros(0))
+            blocks += [
+                kron(identity(k), np.ones((1, top))) @ unit[table] - nodes[v],
+                kron(np.ones((1, k)), identity(top)) @ unit[table] - nodes[parent],
+            ]
+        equal = csr_array(vstack(blocks))
+        right = (np.arange(equal.shape[0]) < len(nodes)).astype(np.float64)
+        return Rows(equal, right, csr_array((0, self.size)), np.zeros(0))
 
     def _split(self, scores: Float) -> tuple[Float, Float]:
-        """Scores of places and of the kernel's tables."""
+        """Scores of nodes and of the kernel's tables."""
         inner = np.zeros(len(self._is_edge))
         inner[self._is_edge] = scores[self.nodes :]
         inner.flags.writeable = False
@@ -135,7 +124,7 @@ class TreeSpace(Space):
 
 @lru_cache(maxsize=1024)
 def chain_space(length: int, states: int) -> TreeSpace:
-    """The space of a chain: made once for each length.
+    """The space of a chain, cached.
 
     Example:
         >>> chain_space(3, 2).size
