@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import nullcontext
 from dataclasses import fields
 
 import numpy as np
@@ -111,9 +112,9 @@ def test_an_interrupt_ends_after_the_pass_and_can_be_resumed():
     whole = train(data(), trainer)
 
     class Pressed(AveragedPerceptron):
-        def _visit(self, examples, state, i):
-            super()._visit(examples, state, i)
-            if state.steps == 6:
+        def visit(self, example, state, n):
+            super().visit(example, state, n)
+            if state.steps == 5:
                 os.kill(os.getpid(), signal.SIGINT)
 
     before = signal.getsignal(signal.SIGINT)
@@ -171,7 +172,7 @@ def test_examples_need_not_be_kept():
     lazy = Examples(model, inputs, outputs, keep=False)
     np.testing.assert_array_equal(train(lazy, MIRA(max_iterations=3)).weights, kept.weights)
     assert len(lazy[1:3]) == 2
-    with pytest.raises(IndexError, match="there are 5 examples, none is number 5"):
+    with pytest.raises(IndexError, match="there are 5 examples, none has index 5"):
         lazy[5]
 
 
@@ -243,7 +244,7 @@ def test_a_live_line_on_a_terminal(monkeypatch):
 
     shown = []
 
-    class Line(training_loop._Silent):
+    class Line(nullcontext):
         def show(self, step):
             shown.append(training_loop.learning_line(step))
 

@@ -99,7 +99,7 @@ def test_validation_and_test_scores(tmp_path):
     figure = plot_path(predictor, tmp_path / "path.png")
     assert (tmp_path / "path.png").stat().st_size > 0
     assert [axes.get_title() for axes in figure.axes] == [
-        "Hinge loss", "Length of the weights", "Validation error", "Test error",
+        "Hinge loss", "Norm of the weights", "Validation error", "Test error",
     ]  # fmt: skip
     assert all(len(axes.lines) == 1 for axes in figure.axes)
     np.testing.assert_allclose(figure.axes[3].lines[0].get_ydata(), 1.0 - trace.test)

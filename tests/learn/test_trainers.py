@@ -155,7 +155,7 @@ def test_spread_is_the_largest_divergence(outputs):
 
 
 @pytest.mark.parametrize("trainer", [DualExtragradient, Extragradient, ProjectedGradient])
-def test_a_step_search_pays(trainer):
+def test_a_step_search_converges_faster(trainer):
     examples = FAMILIES["chain"](np.random.default_rng(6), 4)
     gaps = {}
     for step in (None, StepSearch(passes=4, factor=2.0)):
@@ -216,7 +216,7 @@ def test_memory_efficient_form_is_the_plain_one(family, weights_in, outputs, see
         trainer.advance(examples, state)
         np.testing.assert_allclose(trainer.weights(state), expected, atol=1e-9)
     kept = [v for v in vars(state).values() if isinstance(v, np.ndarray)]
-    assert [v.size for v in kept] == [examples.size] * 2
+    assert sum(v.size for v in kept) == 2 * examples.size
 
 
 @pytest.mark.parametrize("outputs", GEOMETRIES, ids=["euclidean", "entropic"])
@@ -274,8 +274,8 @@ def test_frank_wolfe_average_counts_later_weights_more():
     seen = []
     original = FrankWolfe._move
 
-    def watched(self, example, worth, state, i, target):
-        original(self, example, worth, state, i, target)
+    def watched(self, example, gradient, state, i, target):
+        original(self, example, gradient, state, i, target)
         seen.append(state.w.copy())
 
     FrankWolfe._move = watched
@@ -316,7 +316,7 @@ def test_mira_takes_the_smallest_step_that_suffices():
     assert example.hinge(scores, z) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_planes_and_sampling_save_questions():
+def test_cached_planes_save_oracle_calls():
     rng = np.random.default_rng(7)
     examples = FAMILIES["chain"](rng, 12)
     calls = {}
@@ -453,7 +453,7 @@ def test_questions_that_are_missing_are_named():
 def test_threads_change_no_bit(trainer, monkeypatch):
     from assent.learn import Examples, examples
 
-    monkeypatch.setattr(examples, "PER_THREAD", 2)  # several stretches for each thread
+    monkeypatch.setattr(examples, "PER_THREAD", 2)  # several chunks for each thread
     data = FAMILIES["tree"](np.random.default_rng(9), 13)
     found = []
     for n_jobs, keep in ((1, True), (3, True), (2, False)):

@@ -22,16 +22,16 @@ def positive(settings: Any, *names: str) -> None:
 
 
 def require_coordinates(examples: Examples, who: str) -> None:
-    """Raise where weights are coefficients of a kernel, whose coordinates mean nothing alone."""
+    """Raise where weights are coefficients of a kernel, whose coordinates have no meaning."""
     if getattr(examples.model, "is_kernel", False):
         raise ModelError(
-            f"{who} looks at weights one by one, which in kernel form are only coefficients; use "
-            "FrankWolfe, or DualExtragradient in a plain L2Ball"
+            f"{who} needs the weights' coordinates, which in kernel form are only coefficients; "
+            "use FrankWolfe, or DualExtragradient in a plain L2Ball"
         )
 
 
 def require(examples: Examples, question: str, who: str) -> None:
-    """Raise where a space does not answer ``question``; ``who`` asks it, and the way out."""
+    """Raise where a space lacks the method ``question``; ``who`` needs it, with the remedy."""
     for i, example in enumerate(examples):
         space = example.space
         if question not in space.abilities:

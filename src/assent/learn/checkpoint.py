@@ -1,4 +1,4 @@
-"""Checkpoints: a trainer's state, and what was measured, as arrays and JSON in one file.
+"""Checkpoints: a trainer's state and its record, as arrays and JSON in one file.
 
 Nothing is pickled.
 """
@@ -17,7 +17,7 @@ from assent.kernels.problem import Float
 from assent.learn.training_trace import LearningTrace, Record, Step
 
 VERSION = 2
-# Names of what belongs to the record; no state has fields that begin so.
+# The record's arrays; no state has fields of these names.
 TRACE, BEST = "record_trace", "record_best"
 
 
@@ -48,9 +48,8 @@ def _put(name: str, value: Any, arrays: dict[str, Any], plain: dict[str, Any]) -
     elif isinstance(value, np.random.Generator):
         plain[name] = value.bit_generator.state
     elif isinstance(value, list):
-        # Arrays of any shapes behind one another: one entry of the file, however many they are.
-        shapes = [np.shape(item) for item in value]
-        plain[name] = shapes
+        # Arrays of any shapes, concatenated: one entry of the file for the whole list.
+        plain[name] = [np.shape(item) for item in value]
         arrays[name] = np.concatenate([np.ravel(item) for item in value] or [np.zeros(0)])
     else:
         plain[name] = value

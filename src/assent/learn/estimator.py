@@ -1,11 +1,11 @@
-"""StructuredPredictor: a model and a trainer with scikit-learn's manners."""
+"""StructuredPredictor: a model and a trainer with scikit-learn's interface."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from assent.errors import ModelError
 from assent.kernels.problem import Float
@@ -13,7 +13,7 @@ from assent.learn.examples import Examples
 from assent.learn.model_files import read_predictor, write_predictor
 from assent.learn.trainer import Trainer
 from assent.learn.trainers.frank_wolfe import FrankWolfe
-from assent.learn.training_loop import Training, train
+from assent.learn.training_loop import RunOptions, train
 from assent.models.joint_model import Model
 from assent.models.losses import Loss
 
@@ -36,9 +36,9 @@ class StructuredPredictor:
         keep: hold all examples in memory (see `Examples`).
         measure_every: passes between measurements.
         patience: measurements without a better validation score after which to end.
-        n_jobs: threads over examples, -1 for one per processor: for passes that treat all alike
-            (saddle methods, likelihood, batches), for measuring and predicting.  Trainers that
-            go one example at a time cannot use more than one.
+        n_jobs: threads over examples, -1 for one per processor: for passes over independent
+            examples (saddle methods, likelihood, batches), for measuring and predicting.  Trainers
+            that visit one example at a time use one thread.
 
     After ``fit``: ``model_`` (with its shape), ``weights_``, ``training_`` (trace, reason).
 
@@ -85,11 +85,7 @@ class StructuredPredictor:
         *,
         validation: tuple[Sequence[Any], Sequence[Any]] | None = None,
         test: tuple[Sequence[Any], Sequence[Any]] | None = None,
-        progress: bool = False,
-        callback: Callable[..., Any] | None = None,
-        checkpoint: str | Path | None = None,
-        resume: str | Path | Training | None = None,
-        time_limit: float | None = None,
+        **options: Unpack[RunOptions],
     ) -> StructuredPredictor:
         """Learn from inputs and outputs.
 
@@ -98,7 +94,7 @@ class StructuredPredictor:
             y: gold outputs.
             validation: inputs and outputs to choose the best weights by.
             test: inputs and outputs whose score is only reported, for `plot_path`.
-            progress, callback, checkpoint, resume, time_limit: see `train`.
+            options: time_limit, progress, callback, checkpoint, resume: see `RunOptions`.
         """
         self._check(X, y)
         model = self.model.shaped(X, y)
@@ -110,20 +106,16 @@ class StructuredPredictor:
             test=_scorer(model, test, self.n_jobs),
             patience=self.patience,
             measure_every=self.measure_every,
-            progress=progress,
-            callback=callback,
-            checkpoint=checkpoint,
-            resume=resume,
-            time_limit=time_limit,
+            **options,
         )
         self.model_, self.weights_ = model, self.training_.weights
         return self
 
     def partial_fit(self, X: Sequence[Any], y: Sequence[Any]) -> StructuredPredictor:
-        """One more pass, over these examples; for trainers that go one example at a time.
+        """One more pass, over these examples; for trainers that visit one example at a time.
 
-        The first call settles labels and numbers of features: give them to the model if the
-        first examples do not have all.
+        The first call fixes labels and numbers of features: give them to the model if the first
+        examples do not have all.
         """
         if not getattr(self.trainer, "online", False):
             raise TypeError(
@@ -146,7 +138,7 @@ class StructuredPredictor:
         return self.model_.predict_many(X, self.weights_, self.n_jobs)
 
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
-        """The part of all variables that are predicted correctly."""
+        """The proportion of variables that are predicted correctly."""
         self._require_fitted()
         return accuracy(self.model_, self.weights_, X, y, self.n_jobs)
 
@@ -156,7 +148,7 @@ class StructuredPredictor:
         )
 
     def _check(self, X: Any, y: Any) -> None:
-        """Raise where there is nothing to learn with or from."""
+        """Raise where model, trainer or data are unusable."""
         for name, value, wanted in (
             ("model", self.model, "shaped"), ("trainer", self.trainer, "advance")
         ):  # fmt: skip
@@ -175,7 +167,7 @@ class StructuredPredictor:
         if not hasattr(self, "weights_"):
             raise ModelError("this predictor has not learnt anything yet: call fit first")
 
-    # ------------------------------------------------------------ manners
+    # ------------------------------------------------------------ scikit-learn's interface
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """All settings by name; ``deep`` adds those of model, trainer and loss."""
@@ -236,13 +228,13 @@ class StructuredPredictor:
 def accuracy(
     model: Model, weights: Float, X: Sequence[Any], y: Sequence[Any], n_jobs: int = 1
 ) -> float:
-    """The part of all variables that weights predict correctly."""
+    """The proportion of variables that weights predict correctly."""
     if not len(X) or len(X) != len(y):
         raise ModelError(f"a score needs examples: {len(X)} inputs and {len(y)} outputs")
     right = count = 0
     for gold, predicted in zip(y, model.predict_many(X, weights, n_jobs), strict=True):
-        equal, all_of_them = model.agreement(gold, predicted)
-        right, count = right + equal, count + all_of_them
+        equal, size = model.agreement(gold, predicted)
+        right, count = right + equal, count + size
     return right / count
 
 

@@ -1,4 +1,4 @@
-"""The training set, as trainers see it: examples by number, and sums over all of them."""
+"""The training set, as trainers see it: examples by index, and sums over all of them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import numpy as np
 from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.models.example import Example
-from assent.models.joint_model import Model, count_threads, in_order
+from assent.models.joint_model import Model, count_threads, parallel_map
 from assent.models.losses import Hamming, Loss
 
-# The power iteration stops when the norm of F moves by less, relatively.
+# The power iteration stops when the norm of F changes by less, relatively.
 NORM_TOLERANCE = 1e-9
 NORM_STEPS = 10_000
-# Examples that each thread is given at a time: enough to be worth a thread, and no more than that
-# many answers are held in memory.
+# Examples per thread and chunk: enough to outweigh starting it; bounds the results in memory.
 PER_THREAD = 32
 
 
@@ -40,8 +39,8 @@ class Examples(Sequence[Example]):
         outside: allow gold outputs that the model cannot produce; `outside` counts them.
         keep: hold the examples in memory.  If not, each is made when it is asked for, and
             ``inputs`` and ``outputs`` may be sequences that read from files.
-        n_jobs: threads for passes that treat all examples alike, -1 for one per processor; results
-            do not depend on it, not in the last bit.
+        n_jobs: threads for passes over independent examples, -1 for one per processor; results
+            are the same, bit for bit.
 
     Example:
         >>> import numpy as np
@@ -92,7 +91,7 @@ class Examples(Sequence[Example]):
             return [self[j] for j in range(*i.indices(len(self)))]
         i = int(i)
         if not -len(self) <= i < len(self):
-            raise IndexError(f"there are {len(self)} examples, none is number {i}")
+            raise IndexError(f"there are {len(self)} examples, none has index {i}")
         return self._make(i % len(self)) if self._kept is None else self._kept[i]
 
     def __iter__(self) -> Iterator[Example]:
@@ -100,64 +99,62 @@ class Examples(Sequence[Example]):
 
     @property
     def outside(self) -> int:
-        """How many gold outputs the model cannot produce."""
+        """The number of gold outputs that the model cannot produce."""
         return sum(not example.inside for example in self)
 
     # ------------------------------------------------------------ sums over all examples
 
     def violators(self, weights: Float) -> Total:
         """The hinge loss (20) and a subgradient: one loss-augmented decoding per example."""
-        if self._sums is not None:
-            return Total(*self._sums.violators(weights))
-        return self._sum(lambda e: e.violator(weights))
+        return self._sum("violators", weights, lambda e, _: e.violator(weights))
 
     def best(self, weights: Float) -> Total:
         """The perceptron's loss: decoding without costs."""
-        if self._sums is not None:
-            return Total(*self._sums.best(weights))
 
-        def ask(example: Example) -> tuple[Float, float]:
+        def best(example: Example, gold: Float) -> tuple[Float, float]:
             scores = example.scores(weights)
             z = example.space.maximize(scores)
-            return z, float(scores @ (z - example.gold))
+            return z, float(scores @ (z - gold))
 
-        return self._sum(ask)
+        return self._sum("best", weights, best)
 
     def log_loss(self, weights: Float) -> Total:
         """Minus the log-likelihood of the gold outputs, through ``marginals``."""
-        if self._sums is not None:
-            return Total(*self._sums.log_loss(weights))
 
-        def ask(example: Example) -> tuple[Float, float]:
+        def marginals(example: Example, gold: Float) -> tuple[Float, float]:
             scores = example.scores(weights)
             value, z = example.space.marginals(scores)
-            return z, value - float(scores @ example.gold)
+            return z, value - float(scores @ gold)
 
-        return self._sum(ask)
+        return self._sum("log_loss", weights, marginals)
 
     @cached_property
     def _sums(self) -> Any:
-        """Where a model can answer for all examples in memory together, what does so."""
-        together = getattr(self.model, "sums", None)
-        return None if together is None or self._kept is None else together(self._kept)
+        """The model's compiled sums over all examples, where it has them and all are kept."""
+        compiled = getattr(self.model, "sums", None)
+        return None if compiled is None or self._kept is None else compiled(self._kept)
 
-    def _sum(self, ask: Any) -> Total:
+    def _sum(self, name: str, weights: Float, loss: Callable[[Example, Float], Any]) -> Total:
+        """Sum ``loss(example, gold)``, an output and its loss, or use the model's sums."""
+        if self._sums is not None:
+            return Total(*getattr(self._sums, name)(weights))
         value, gradient = 0.0, np.zeros(self.size)
 
-        def answer(example: Example) -> tuple[Any, float, Float]:
-            z, own = ask(example)
-            return example.columns, own, example.features(z - example.gold)
+        def term(example: Example) -> tuple[Any, float, Float]:
+            gold = example.gold
+            z, own = loss(example, gold)
+            return example.columns, own, example.features(z - gold)
 
-        for columns, own, features in self.each(answer):
+        for columns, own, features in self.each(term):
             value += own
             gradient[columns] += features
         return Total(value, gradient)
 
-    def each(self, ask: Callable[..., Any], *beside: Sequence[Any]) -> Iterator[Any]:
-        """The answers ``ask(example)`` in order, ``n_jobs`` at a time, few of them in memory.
+    def each(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> Iterator[Any]:
+        """``function(example)`` for all in order, ``n_jobs`` at a time, few results in memory.
 
-        ``beside`` are sequences as long as this one, whose items ``ask`` gets as well.  What a
-        pass adds up it should add up here, in order, so that threads change no bit of it.
+        ``arguments`` are sequences as long as this one, whose items ``function`` takes as well.
+        Sums over the results do not depend on ``n_jobs``, as they come in order.
 
         Example:
             >>> import numpy as np
@@ -168,24 +165,24 @@ class Examples(Sequence[Example]):
             [12, 23]
         """
 
-        def answer(i: int) -> Any:
-            return ask(self[i], *(items[i] for items in beside))
+        def call(i: int) -> Any:
+            return function(self[i], *(items[i] for items in arguments))
 
         if self.n_jobs == 1:
-            yield from map(answer, range(len(self)))
+            yield from map(call, range(len(self)))
             return
         length = PER_THREAD * self.n_jobs
         for begin in range(0, len(self), length):
-            yield from in_order(answer, range(begin, min(begin + length, len(self))), self.n_jobs)
+            yield from parallel_map(call, range(len(self))[begin : begin + length], self.n_jobs)
 
     def squared(self, weights: Float) -> float:
-        """The squared length of weights, in the geometry of the model."""
-        # Models of one's own need not say: lengths are those of coordinates.
-        ask = getattr(self.model, "squared", None)
-        return float(weights @ weights) if ask is None else ask(weights)
+        """The squared norm of weights, Euclidean or by the model's kernel."""
+        # A user's model need not define it.
+        squared = getattr(self.model, "squared", None)
+        return float(weights @ weights) if squared is None else squared(weights)
 
     def norm(self) -> float:
-        """The largest singular value of all matrices F side by side, by power iteration."""
+        """The largest singular value of the matrices F_i, concatenated, by power iteration."""
         rng = np.random.default_rng(0)
         w = rng.standard_normal(self.size)
         value = 0.0

@@ -1,4 +1,4 @@
-"""What the driver asks of every trainer: settings that make, advance and read a state."""
+"""The trainer protocol: settings that make, advance and read a state."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Measure(NamedTuple):
 
 
 class Trainer(Protocol):
-    """A frozen settings object; all that changes lives in the state it makes.
+    """A frozen settings object; all that changes is in the state it makes.
 
     A state is a dataclass of arrays, numbers, lists of arrays and random generators, so that
     checkpoints can be written without pickling.  It has ``iteration`` and ``calls``: passes
-    done, and questions asked of spaces on the way.
+    done, and oracle calls (maximisations, projections, marginals) made for them.
     """
 
     @property
@@ -40,13 +40,13 @@ class Trainer(Protocol):
         """One more pass over the examples."""
 
     def weights(self, state: Any) -> Float:
-        """The weights to use, as learnt so far."""
+        """The weights learnt so far."""
 
     def measure(self, examples: Examples, state: Any) -> Measure:
         """How good these weights are."""
 
     def stop(self, measure: Measure) -> str | None:
-        """Why there is nothing left to do, or None."""
+        """Why training is finished, or None."""
 
 
 def closed(measure: Measure, tolerance: float, what: str) -> str | None:

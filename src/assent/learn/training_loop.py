@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from assent.interrupts import Finishing
 from assent.kernels.problem import Float
 from assent.learn.checkpoint import read_checkpoint, write_checkpoint
 from assent.learn.examples import Examples
@@ -23,13 +22,13 @@ from assent.learn.training_trace import LearningTrace, Record, Step
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What came of a training.
+    """The result of a training.
 
     Attributes:
         weights: the weights learnt; with validation data, the best on these.
         reason: why it ended, a sentence.
-        record: what was measured on the way; `trace` is its table, one row per measurement.
-        state: where the trainer stands, to go on from (``train(..., resume=training)``).
+        record: all measurements; `trace` is their table, one row each.
+        state: the trainer's state, to resume from (``train(..., resume=training)``).
         outside: gold outputs that the model cannot produce.
     """
 
@@ -41,7 +40,7 @@ class Training:
 
     @property
     def trace(self) -> LearningTrace:
-        """One row per measurement, those before a break included."""
+        """One row per measurement, those before a resumption included."""
         return self.record.trace
 
     def __repr__(self) -> str:
@@ -52,6 +51,26 @@ class Training:
         return f"Training: {passes}{what}{missed}; {self.reason}"
 
 
+class RunOptions(TypedDict, total=False):
+    """Options of `train` and of ``StructuredPredictor.fit``.
+
+    Attributes:
+        time_limit: seconds after which the weights so far are returned.
+        progress: show a live line (only on a terminal).
+        callback: called with every `Step`; returning ``True`` ends the training.
+        checkpoint: a file (``.npz``) written at every measurement.
+        resume: a checkpoint or an earlier training to resume; the same trainer and data then
+            give the same weights, bit for bit, as without the interruption.  The trace, the best
+            weights on validation data and the count for ``patience`` are resumed as well.
+    """
+
+    time_limit: float | None
+    progress: bool
+    callback: Callable[[Step], Any] | None
+    checkpoint: str | Path | None
+    resume: str | Path | Training | None
+
+
 def train(
     examples: Examples,
     trainer: Trainer,
@@ -60,28 +79,18 @@ def train(
     test: Callable[[Float], float] | None = None,
     patience: int | None = None,
     measure_every: int = 1,
-    time_limit: float | None = None,
-    progress: bool = False,
-    callback: Callable[[Step], Any] | None = None,
-    checkpoint: str | Path | None = None,
-    resume: str | Path | Training | None = None,
+    **options: Unpack[RunOptions],
 ) -> Training:
     """Learn weights.
 
     Args:
-        examples: what to learn from.
+        examples: the training set.
         trainer: settings such as ``FrankWolfe(C=0.1)``.
         validation: a score of weights, larger is better; the best weights are kept.
         test: a score that is only reported, for `plot_path`.
         patience: measurements without a better validation score after which to end.
         measure_every: passes between measurements, each of which decodes all examples once.
-        time_limit: seconds after which the weights so far are returned.
-        progress: show a live line (only on a terminal).
-        callback: called with every `Step`; returning ``True`` ends the training.
-        checkpoint: a file (``.npz``) written at every measurement.
-        resume: a checkpoint or an earlier training to go on from; the same trainer and data
-            then give the same weights, bit for bit, as without the break.  The trace, the best
-            weights on validation data and the patience go on as well.
+        options: time_limit, progress, callback, checkpoint, resume: see `RunOptions`.
 
     Example:
         >>> import numpy as np
@@ -91,125 +100,89 @@ def train(
         >>> train(data, FrankWolfe(C=1.0), measure_every=2).trace.iteration[0]
         np.int64(2)
     """
-    state, record = _start(examples, trainer, resume)
-    run = _Run(examples, trainer, validation, test, patience, record)
-    started, before = time.perf_counter(), record.seconds
-    reason = ""
-    with _display(progress) as display, _patient_interrupts() as asked:
-        while not reason:
-            if state.iteration >= trainer.max_iterations:
-                reason = f"all {trainer.max_iterations} passes are done"
-                break
-            trainer.advance(examples, state)
-            seconds = time.perf_counter() - started
-            late = time_limit is not None and seconds >= time_limit
-            last = state.iteration >= trainer.max_iterations
-            if state.iteration % measure_every and not (late or last or asked):
-                continue
-            step, reason = run.measure(state, before + seconds)
-            display.show(step)
-            if checkpoint is not None:
-                write_checkpoint(checkpoint, trainer, state, record)
-            if callback is not None and callback(step) is True:
-                reason = reason or "the callback ended it"
-            if not reason and (asked or late):
-                reason = f"{'an interrupt' if asked else 'the time limit'} ended it"
+    run = _TrainingRun(examples, trainer, validation, test, patience, measure_every, **options)
+    state, record = run.start()
+    reason = run.loop(state, record)
     weights = trainer.weights(state) if record.best is None else record.best
     return Training(weights.copy(), reason, record, state, examples.outside)
 
 
-@contextmanager
-def _patient_interrupts() -> Iterator[list[int]]:
-    """Let Ctrl-C end the training after the pass it falls into; a second one ends it at once.
+@dataclass(frozen=True)
+class _TrainingRun:
+    """The arguments of `train`, and its loop."""
 
-    Yields a list that fills up when it happens.  A pass cut in half could not be resumed.
-    """
-    asked: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-    before = signal.getsignal(signal.SIGINT)
+    examples: Examples
+    trainer: Trainer
+    validation: Callable[[Float], float] | None
+    test: Callable[[Float], float] | None
+    patience: int | None
+    measure_every: int
+    time_limit: float | None = None
+    progress: bool = False
+    callback: Callable[[Step], Any] | None = None
+    checkpoint: str | Path | None = None
+    resume: str | Path | Training | None = None
 
-    def note(number: int, frame: Any) -> None:
-        asked.append(number)
-        signal.signal(signal.SIGINT, before)
+    def start(self) -> tuple[Any, Record]:
+        """The first state and record; those of an earlier training are copied."""
+        if isinstance(self.resume, Training):
+            return deepcopy(self.resume.state), deepcopy(self.resume.record)
+        state = self.trainer.init(self.examples)
+        if self.resume is None:
+            return state, Record()
+        return read_checkpoint(self.resume, self.trainer, state)
 
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGINT, before)
+    def loop(self, state: Any, record: Record) -> str:
+        """Passes over the examples until there is a reason to end, which is returned."""
+        from assent.progress import live_display
 
+        display = live_display(learning_line) if self.progress else None
+        most, before = self.trainer.max_iterations, record.seconds
+        started = time.perf_counter()
+        # A Ctrl-C ends the training after the current pass, a second one at once: a pass cut in
+        # half could not be resumed.
+        with display or nullcontext(), Finishing() as ending:
+            while state.iteration < most:
+                self.trainer.advance(self.examples, state)
+                seconds = time.perf_counter() - started
+                late = self.time_limit is not None and seconds >= self.time_limit
+                due = state.iteration % self.measure_every == 0 or state.iteration >= most
+                if not (due or late or ending.interrupted):
+                    continue
+                step, reason = self.measure(state, record, before + seconds)
+                if display is not None:
+                    display.show(step)
+                if self.checkpoint is not None:
+                    write_checkpoint(self.checkpoint, self.trainer, state, record)
+                if self.callback is not None and self.callback(step) is True:
+                    reason = reason or "the callback ended it"
+                if ending.interrupted or late:
+                    reason = reason or (
+                        f"{'an interrupt' if ending.interrupted else 'the time limit'} ended it"
+                    )
+                if reason:
+                    return reason
+        return f"all {most} passes are done"
 
-class _Run:
-    """Measurements of one training and what they say."""
-
-    def __init__(
-        self,
-        examples: Examples,
-        trainer: Trainer,
-        validation: Callable[[Float], float] | None,
-        test: Callable[[Float], float] | None,
-        patience: int | None,
-        record: Record,
-    ) -> None:
-        self.examples, self.trainer = examples, trainer
-        self.validation, self.test, self.patience = validation, test, patience
-        self.record = record
-
-    def measure(self, state: Any, seconds: float) -> tuple[Step, str]:
-        """The latest report, and why to end, if so."""
+    def measure(self, state: Any, record: Record, seconds: float) -> tuple[Step, str]:
+        """A new row of the trace, and the reason to end, if any."""
         weights = self.trainer.weights(state)
         measured = self.trainer.measure(self.examples, state)
-        score, seen = (
-            float("nan") if ask is None else float(ask(weights))
-            for ask in (self.validation, self.test)
+        validation, test = (
+            float("nan") if score is None else float(score(weights))
+            for score in (self.validation, self.test)
         )
         step = Step(
             state.iteration, seconds, measured.hinge, measured.objective, measured.gap,
-            self.examples.squared(weights) ** 0.5, state.calls, score, seen,
+            self.examples.squared(weights) ** 0.5, state.calls, validation, test,
         )  # fmt: skip
-        self.record.trace.steps.append(step)
+        record.trace.steps.append(step)
         reason = self.trainer.stop(measured) or ""
         if self.validation is not None:
-            reason = reason or self._judge(weights, score)
+            record.judge(weights, validation)
+            if self.patience is not None and record.waited >= self.patience:
+                reason = reason or f"no better validation score for {self.patience} measurements"
         return step, reason
-
-    def _judge(self, weights: Float, score: float) -> str:
-        self.record.judge(weights, score)
-        if self.patience is not None and self.record.waited >= self.patience:
-            return f"no better validation score for {self.patience} measurements"
-        return ""
-
-
-def _start(examples: Examples, trainer: Trainer, resume: Any) -> tuple[Any, Record]:
-    """Where to begin; an earlier training is left as it is."""
-    if resume is None:
-        return trainer.init(examples), Record()
-    if isinstance(resume, Training):
-        return deepcopy(resume.state), deepcopy(resume.record)
-    return read_checkpoint(resume, trainer, trainer.init(examples))
-
-
-class _Silent:
-    """Stands in for the live line where there is none."""
-
-    def __enter__(self) -> _Silent:
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        pass
-
-    def show(self, step: Step) -> None:
-        pass
-
-
-def _display(progress: bool) -> Any:
-    if not progress:
-        return _Silent()
-    from assent.progress import live_display
-
-    return live_display(learning_line) or _Silent()
 
 
 def learning_line(step: Step) -> str:

@@ -1,4 +1,4 @@
-"""`plot_path`: how a training went, in the four panels of Taskar et al. 2006, Figure 7."""
+"""`plot_path`: the course of a training, in the four panels of Taskar et al. 2006, Figure 7."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def plot_path(fitted: Any, path: Any = None) -> Any:
     several = fitted if isinstance(fitted, dict) else {"": fitted}
     figure = Figure(figsize=(10, 7), layout="constrained")
     panels = figure.subplots(2, 2).ravel()
-    titles = ("Hinge loss", "Length of the weights", "Validation error", "Test error")
+    titles = ("Hinge loss", "Norm of the weights", "Validation error", "Test error")
     for axes, title in zip(panels, titles, strict=True):
-        axes.set(title=title, xlabel="length of the weights")
+        axes.set(title=title, xlabel="norm of the weights")
     panels[1].set(xlabel="pass")
     for name, one in several.items():
         trace = getattr(one, "training_", one).trace

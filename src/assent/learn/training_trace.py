@@ -1,4 +1,4 @@
-"""What happened while training: one row per measurement."""
+"""The course of a training: one row per measurement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assent.kernels.problem import Float
 
 @dataclass(frozen=True)
 class Step:
-    """A report of the driver.
+    """One measurement of a training.
 
     Attributes:
         iteration: passes done.
@@ -19,8 +19,8 @@ class Step:
         hinge: the hinge loss over all examples.
         objective: what the trainer minimises.
         gap: the objective is at most this far from the optimum; NaN where nothing is known.
-        norm: the length of the weights.
-        calls: questions asked of spaces while training (not while measuring).
+        norm: of the weights.
+        calls: oracle calls of the training (not of measurements).
         validation: score of the weights on the validation data, NaN without any.
         test: score of the weights on the test data, NaN without any.
     """
@@ -38,7 +38,7 @@ class Step:
 
 @dataclass
 class LearningTrace:
-    """All reports of a training; every field of a `Step` is a column: ``trace.hinge``."""
+    """All measurements of a training; every field of a `Step` is a column: ``trace.hinge``."""
 
     steps: list[Step] = field(default_factory=list)
 
@@ -58,10 +58,10 @@ class LearningTrace:
 
 @dataclass
 class Record:
-    """What the measurements of a training have said so far; checkpoints keep it with the state.
+    """The measurements of a training and its best weights; part of checkpoints.
 
     Attributes:
-        trace: all reports.
+        trace: all measurements.
         best: the weights with the best validation score, None without validation.
         score: that score.
         waited: measurements since then.
@@ -73,14 +73,14 @@ class Record:
     waited: int = 0
 
     def judge(self, weights: Float, score: float) -> None:
-        """Take note of a validation score."""
+        """Update the best weights by a validation score."""
         self.waited += 1
         if score > self.score:
             self.score, self.waited, self.best = score, 0, weights.copy()
 
     @property
     def seconds(self) -> float:
-        """How long the training had taken at the last report."""
+        """The time of the last measurement."""
         return self.trace.steps[-1].seconds if len(self.trace) else 0.0
 
 

@@ -1,4 +1,4 @@
-"""One trainer per file, and the geometry they share: sets of weights, step sizes, averages.
+"""One trainer per file, and what they share: sets of weights, geometries, step sizes, averages.
 
 Imports `models` and `solvers`; imported by `learn`.
 """

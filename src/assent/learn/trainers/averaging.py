@@ -1,4 +1,4 @@
-"""Trainers that go one example at a time: their order, and the running average of weights.
+"""Trainers that visit one example at a time, and the running average of their weights.
 
 The average is kept without touching all weights in every step.
 """
@@ -13,62 +13,76 @@ import numpy as np
 from assent.kernels.problem import Float
 from assent.learn.examples import Examples
 from assent.learn.trainer import Measure
+from assent.models.example import Example
 
 
 @dataclass
 class AveragedState:
-    """Weights, and what their average needs."""
+    """Weights, and what their average needs.
+
+    Attributes:
+        w: the weights (for `Subgradient` the sum of all subgradients).
+        late: the sum of all changes, each times the number of the step that made it.
+        rng: the order of examples.
+        losses: the sum of the violators' losses.
+    """
 
     w: Float
     late: Float
     rng: np.random.Generator
+    losses: float = 0.0
     steps: int = 0
     iteration: int = 0
     calls: int = 0
 
-    @classmethod
-    def start(cls, examples: Examples, seed: int | None) -> AveragedState:
-        """No weights."""
-        zero = np.zeros(examples.size)
-        return cls(zero, zero.copy(), np.random.default_rng(seed))
+    def add(self, columns: Any, change: Float) -> None:
+        """Add ``change`` to ``w[columns]`` in the current step."""
+        self.w[columns] += change
+        self.late[columns] += self.steps * change
 
     @property
     def average(self) -> Float:
-        """The mean of the weights after each step."""
-        return average(self.w, self.late, self.steps)
+        """The mean of the weights after each step.
+
+        Example:
+            >>> state = AveragedState(np.zeros(1), np.zeros(1), np.random.default_rng())
+            >>> for change in [1.0, 1.0, 4.0]:
+            ...     state.add(slice(None), np.array([change]))
+            ...     state.steps += 1
+            >>> state.average
+            array([3.])
+        """
+        return self.w - self.late / self.steps if self.steps else self.w.copy()
 
 
-def order_of_pass(seed: int | None, rng: np.random.Generator, n: int) -> list[int]:
-    """The examples in a new order, or, without a seed, as they stand.
+class AveragedTrainer:
+    """Passes of single-example steps; a subclass has the settings and `visit`."""
 
-    Example:
-        >>> order_of_pass(None, np.random.default_rng(), 3)
-        [0, 1, 2]
-    """
-    return list(range(n)) if seed is None else rng.permutation(n).tolist()
+    seed: int | None
 
+    def init(self, examples: Examples) -> AveragedState:
+        """Zero weights."""
+        zero = np.zeros(examples.size)
+        return AveragedState(zero, zero.copy(), np.random.default_rng(self.seed))
 
-def measure_hinge(examples: Examples, weights: Float) -> Measure:
-    """The hinge loss, where a trainer knows nothing else of its weights."""
-    hinge = examples.violators(weights).value
-    return Measure(hinge, hinge)
+    def advance(self, examples: Examples, state: AveragedState) -> None:
+        """One pass, in a random order or, without a seed, in the given one."""
+        n = len(examples)
+        for i in range(n) if self.seed is None else state.rng.permutation(n).tolist():
+            self.visit(examples[i], state, n)
+            state.steps += 1
+        state.calls += n
+        state.iteration += 1
 
+    def visit(self, example: Example, state: AveragedState, n: int) -> None:
+        """Update the weights by one of ``n`` examples."""
+        raise NotImplementedError
 
-def add_averaged(w: Float, late: Float, step: int, columns: Any, change: Float) -> None:
-    """Add ``change`` to ``w[columns]`` at time ``step``, and note how late it came."""
-    w[columns] += change
-    late[columns] += step * change
+    def weights(self, state: AveragedState) -> Float:
+        """The average of the weights."""
+        return state.average
 
-
-def average(w: Float, late: Float, steps: int) -> Float:
-    """The mean of the weights after each of ``steps`` steps, numbered from 0.
-
-    Example:
-        >>> import numpy as np
-        >>> w, late = np.zeros(1), np.zeros(1)
-        >>> for step, change in enumerate([1.0, 1.0, 4.0]):
-        ...     add_averaged(w, late, step, slice(None), np.array([change]))
-        >>> average(w, late, 3)
-        array([3.])
-    """
-    return w - late / steps if steps else w.copy()
+    def measure(self, examples: Examples, state: AveragedState) -> Measure:
+        """The hinge loss of the average."""
+        hinge = examples.violators(self.weights(state)).value
+        return Measure(hinge, hinge)

@@ -1,9 +1,4 @@
-"""DualExtragradient: Nesterov (2003), for structured prediction by Taskar et al. (2006).
-
-The saddle function is ``L(w, z) = Σ_i w'F_i z_i + c_i'z_i + d_i - w'f_i(y_i)``, minimised by
-weights w and maximised by outputs z.  A step T takes a place and a direction, in the geometry of
-the set of weights or of the space of an output.
-"""
+"""DualExtragradient: Nesterov (2003), for structured prediction by Taskar et al. (2006)."""
 
 from __future__ import annotations
 
@@ -13,33 +8,17 @@ from typing import Any
 import numpy as np
 
 from assent.kernels.problem import Float
-from assent.learn.argument_checks import require
 from assent.learn.examples import Examples
-from assent.learn.trainer import Measure
-from assent.learn.trainers.saddle import SaddleSettings
-from assent.learn.trainers.step_sizes import check_set, find_balance, find_step
+from assent.learn.trainers.saddle import SaddleSettings, SaddleState
 from assent.models.example import Example
-
-
-@dataclass
-class DualExtragradientState:
-    """Four vectors as long as the weights (two while a pass runs), and numbers."""
-
-    mean: Float  # ū_w
-    slope: Float  # s_w
-    step: float  # η
-    balance: float
-    loss: float = 0.0  # Σ_t Σ_i c_i'u_i + d_i
-    iteration: int = 0  # t
-    calls: int = 0
 
 
 @dataclass(frozen=True)
 class DualExtragradient(SaddleSettings):
     """Max-margin learning as a saddle-point problem, in memory of the size of the weights.
 
-    The memory-efficient form (Figure 6): of the outputs' side nothing is kept between passes,
-    because its sum of gradients is ``(t + 1)(F_i'ū_w + c_i)``.  After t passes the gap is at most
+    The memory-efficient form (Figure 6): no outputs are kept between passes, because their sum of
+    gradients is ``(t + 1)(F_i'ū_w + c_i)``.  After t passes the gap is at most
     ``(D_w / balance + balance · D_z) / (step (t + 1))`` (19), D being the largest divergences from
     the centre.
 
@@ -55,52 +34,30 @@ class DualExtragradient(SaddleSettings):
         'the saddle gap is within tolerance'
     """
 
-    def init(self, examples: Examples) -> DualExtragradientState:
-        """The centre: no weights, outputs at their start."""
-        require(examples, self.outputs.needs, self.outputs.way_out)
-        check_set(examples, self.weights_in)
-        self.weights_in.start(examples.size)  # checks that constraints fit
-        balance = find_balance(examples, self)
-        step, calls = find_step(examples, self)
-        zero = np.zeros(examples.size)
-        return DualExtragradientState(zero, zero.copy(), step, balance, calls=calls)
+    keeps_iterate = False
 
-    def advance(self, examples: Examples, state: DualExtragradientState) -> None:
+    def advance(self, examples: Examples, state: SaddleState) -> None:
         """One pass of Figure 6."""
-        sets, z, t = self.weights_in, self.outputs, state.iteration
+        sets, outputs, t = self.weights_in, self.outputs, state.iteration
         eta_w, eta = state.step * state.balance, state.step / state.balance
-        v_place = sets.move(sets.start(examples.size), eta_w * state.slope, examples.squared)
-        v_w = sets.point(v_place)
+        mean = self.weights(state)
+        mirror_v = sets.move(sets.start(examples.size), eta_w * state.slope, examples.squared)
+        v_w = sets.point(mirror_v)
         r_w = np.zeros(examples.size)
 
-        def ask(example: Example) -> tuple[Any, Float, Float, float]:
+        def step(example: Example) -> tuple[Any, Float, Float, float]:
             gold, costs = example.gold, example.costs
-            direction = eta * t * (example.scores(state.mean) + costs)
-            place = z.move(example, z.start(example), direction)
-            here = example.features(gold - z.point(example, place))
-            place = z.move(example, place, eta * (example.scores(v_w) + costs))
-            u = z.point(example, place)
-            loss = float(costs @ u) + example.constant
-            return example.columns, here, example.features(gold - u), loss
+            direction = eta * t * (example.scores(mean) + costs)
+            mirror = outputs.move(example, outputs.start(example), direction)
+            at_v = example.features(gold - outputs.point(example, mirror))
+            mirror = outputs.move(example, mirror, eta * (example.scores(v_w) + costs))
+            u = outputs.point(example, mirror)
+            return example.columns, at_v, example.features(gold - u), example.loss(u)
 
-        for own, here, there, loss in examples.each(ask):
-            r_w[own] += here
-            state.slope[own] += there
+        for columns, at_v, at_u, loss in examples.each(step):
+            r_w[columns] += at_v
+            state.slope[columns] += at_u
             state.loss += loss
-        u_w = sets.point(sets.move(v_place, eta_w * r_w, examples.squared))
-        state.mean = (t * state.mean + u_w) / (t + 1)
+        state.total += sets.point(sets.move(mirror_v, eta_w * r_w, examples.squared))
         state.calls += 2 * len(examples)
         state.iteration += 1
-
-    def weights(self, state: DualExtragradientState) -> Float:
-        """The mean of the weights."""
-        return state.mean
-
-    def measure(self, examples: Examples, state: DualExtragradientState) -> Measure:
-        """The hinge loss at the mean weights, less the least of any weights at mean outputs."""
-        hinge = examples.violators(state.mean).value
-        if not state.iteration:
-            return Measure(hinge, hinge)
-        # s_w is minus the sum of the gradients in w.
-        lowest = self.weights_in.lowest(-state.slope / state.iteration, examples.squared)
-        return Measure(hinge, hinge, hinge - (state.loss / state.iteration + lowest))

@@ -9,40 +9,23 @@ from typing import Any
 import numpy as np
 
 from assent.kernels.problem import Float
-from assent.learn.argument_checks import require
 from assent.learn.examples import Examples
 from assent.learn.trainer import Measure
-from assent.learn.trainers.saddle import SaddleSettings
-from assent.learn.trainers.step_sizes import check_set, find_balance, find_step
+from assent.learn.trainers.saddle import SaddleSettings, SaddleState
 from assent.models.example import Example
-
-
-@dataclass
-class ExtragradientState:
-    """Places of weights and of all outputs, and sums over the passes."""
-
-    place: Float  # of the weights
-    places: list[Float]  # of the outputs
-    total: Float  # Σ_t of the weights
-    slope: Float  # minus Σ_t of the gradients in w
-    step: float
-    balance: float
-    loss: float = 0.0  # Σ_t of the outputs' losses
-    iteration: int = 0
-    calls: int = 0
 
 
 @dataclass(frozen=True)
 class Extragradient(SaddleSettings):
-    """Korpelevich's method: look ahead, then step from where you stood with what you saw.
+    """Korpelevich's method: extrapolate, then step with the gradient at the extrapolated point.
 
-    Keeps an output per example.  The mean of the points looked ahead to has a gap that falls as
-    1/t; the last point converges as well, often sooner.
+    Keeps an output per example.  The average of the extrapolated points has a gap that falls as
+    1/t; the last iterate converges as well, often sooner.
 
     Settings are those of `SaddleSettings`, and
 
     Args:
-        averaged: return the mean, whose gap is known, or the last weights.
+        averaged: return the average of the weights; otherwise the last ones.
 
     Example:
         >>> import numpy as np
@@ -55,92 +38,68 @@ class Extragradient(SaddleSettings):
 
     averaged: bool = True
 
-    def init(self, examples: Examples) -> ExtragradientState:
-        """No weights, outputs at their start."""
-        return start_both(self, examples)
-
-    def advance(self, examples: Examples, state: ExtragradientState) -> None:
-        """Look ahead with the gradient here, step with the gradient there."""
-        sets, z = self.weights_in, self.outputs
+    def advance(self, examples: Examples, state: SaddleState) -> None:
+        """Extrapolate with the gradient at the iterate, step with that at the extrapolation."""
+        sets, outputs = self.weights_in, self.outputs
         eta_w, eta = state.step * state.balance, state.step / state.balance
-        w = sets.point(state.place)
-        here = np.zeros(examples.size)
-        # The weights ahead need all outputs here; the outputs ahead need the weights here only.
-        for own, features in examples.each(self._here, state.places):
-            here[own] += features
-        ahead = sets.point(sets.move(state.place, eta_w * here, examples.squared))
+        w = sets.point(state.w)
+        # Extrapolated weights need all outputs; extrapolated outputs only the weights.
+        gradient, _ = self._gradient(examples, state)
+        ahead = sets.point(sets.move(state.w, -eta_w * gradient, examples.squared))
 
-        def ask(example: Example, place: Float) -> tuple[Any, Float, Float, float]:
-            looked = z.move(example, place, eta * (example.scores(w) + example.costs))
-            u = z.point(example, looked)
-            moved = z.move(example, place, eta * (example.scores(ahead) + example.costs))
-            loss = float(example.costs @ u) + example.constant
-            return example.columns, example.features(example.gold - u), moved, loss
+        def step(example: Example, z: Float) -> tuple[Any, Float, Float, float]:
+            u = outputs.move(example, z, eta * (example.scores(w) + example.costs))
+            u = outputs.point(example, u)
+            moved = outputs.move(example, z, eta * (example.scores(ahead) + example.costs))
+            return example.columns, example.features(example.gold - u), moved, example.loss(u)
 
-        there = move_outputs(examples, state, ask)
-        state.place = sets.move(state.place, eta_w * there, examples.squared)
+        slope = move_outputs(examples, state, step)
+        state.w = sets.move(state.w, eta_w * slope, examples.squared)
         state.total += ahead
-        state.slope += there
+        state.slope += slope
         state.calls += 2 * len(examples)
         state.iteration += 1
 
-    def _here(self, example: Example, place: Float) -> tuple[Any, Float]:
-        """Features of the gold output less those of a place."""
-        return example.columns, example.features(example.gold - self.outputs.point(example, place))
+    def _gradient(self, examples: Examples, state: SaddleState) -> tuple[Float, float]:
+        """The gradient in w at the current outputs, and their loss."""
+        gradient, total = np.zeros(examples.size), 0.0
 
-    def weights(self, state: ExtragradientState) -> Float:
-        """The mean of the weights, or the last."""
-        if not self.averaged or not state.iteration:
-            return self.weights_in.point(state.place)
-        return state.total / state.iteration
+        def at(example: Example, z: Float) -> tuple[Any, Float, float]:
+            u = self.outputs.point(example, z)
+            return example.columns, example.features(u - example.gold), example.loss(u)
 
-    def measure(self, examples: Examples, state: ExtragradientState) -> Measure:
-        """The hinge loss, less the best that any weights get at the same outputs."""
-        return measure_mean(self, examples, state) if self.averaged else self._last(examples, state)
+        for columns, features, loss in examples.each(at, state.z):
+            gradient[columns] += features
+            total += loss
+        return gradient, total
 
-    def _last(self, examples: Examples, state: ExtragradientState) -> Measure:
-        """The saddle gap at the last weights and outputs."""
-        hinge, loss = examples.violators(self.weights(state)).value, 0.0
-        gradient = np.zeros(examples.size)
-        for example, place in zip(examples, state.places, strict=True):
-            z = self.outputs.point(example, place)
-            gradient[example.columns] += example.features(z - example.gold)
-            loss += float(example.costs @ z) + example.constant
+    def weights(self, state: SaddleState) -> Float:
+        """The average of the weights, or the last."""
+        if self.averaged and state.iteration:
+            return super().weights(state)
+        return self.weights_in.point(state.w)
+
+    def measure(self, examples: Examples, state: SaddleState) -> Measure:
+        """The hinge loss, and the saddle gap at the same weights and outputs."""
+        if self.averaged:
+            return super().measure(examples, state)
+        hinge = examples.violators(self.weights(state)).value
+        gradient, loss = self._gradient(examples, state)
         lowest = self.weights_in.lowest(gradient, examples.squared)
         return Measure(hinge, hinge, hinge - (loss + lowest))
 
 
-def start_both(trainer: Any, examples: Examples) -> ExtragradientState:
-    """No weights, outputs at their start."""
-    require(examples, trainer.outputs.needs, trainer.outputs.way_out)
-    check_set(examples, trainer.weights_in)
-    start = trainer.weights_in.start(examples.size)
-    balance = find_balance(examples, trainer)
-    step, calls = find_step(examples, trainer)
-    zero = np.zeros(examples.size)
-    places = [trainer.outputs.start(example) for example in examples]
-    return ExtragradientState(start, places, zero, zero.copy(), step, balance, calls=calls)
-
-
 def move_outputs(
-    examples: Examples, state: ExtragradientState, ask: Callable[[Example, Float], Any]
+    examples: Examples, state: SaddleState, step: Callable[[Example, Float], Any]
 ) -> Float:
-    """Let ``ask(example, place)`` move all outputs; returns the features of gold less theirs.
+    """Move all outputs by ``step(example, z)``; returns the features of gold less theirs.
 
-    It answers with the weights it touches, these features, the new place, and the output's loss.
+    A step returns the weights it concerns, these features, the new output in mirror coordinates,
+    and the output's loss.
     """
     total = np.zeros(examples.size)
-    for i, (own, features, moved, loss) in enumerate(examples.each(ask, state.places)):
-        total[own] += features
-        state.places[i] = moved
+    for i, (columns, features, moved, loss) in enumerate(examples.each(step, state.z)):
+        total[columns] += features
+        state.z[i] = moved
         state.loss += loss
     return total
-
-
-def measure_mean(trainer: Any, examples: Examples, state: ExtragradientState) -> Measure:
-    """The saddle gap at a trainer's weights and the mean of its outputs."""
-    hinge = examples.violators(trainer.weights(state)).value
-    if not state.iteration:
-        return Measure(hinge, hinge)
-    lowest = trainer.weights_in.lowest(-state.slope / state.iteration, examples.squared)
-    return Measure(hinge, hinge, hinge - (state.loss / state.iteration + lowest))

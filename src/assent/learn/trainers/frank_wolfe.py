@@ -3,7 +3,7 @@
 Lacoste-Julien et al. (ICML 2013) with line search; cached planes and gap sampling as in Osokin
 et al. (ICML 2016).  The dual of ``|w|²/2 + C Σ hinge`` has one point z_i per example, from its
 space: ``w = C Σ (f_i(y_i) - F_i z_i)``, and its value is ``C Σ (c_i z_i + d_i) - |w|²/2``.  A
-step asks for the violator of one example and moves z_i towards it as far as is best.
+step finds the violator of one example and moves z_i towards it, with exact line search.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from assent.learn.examples import Examples
 from assent.learn.trainer import Measure, closed
 from assent.models.example import Example
 
-# A cached output is used in place of a new one if it promises this part of the last gap seen
-# (Osokin et al. ask for as much).
-WORTHWHILE = 0.25
-# With gap sampling, every so many passes visit all: gaps last seen to be zero may have grown.
+# A cached output replaces a call of the oracle if its gap is at least this part of the example's
+# last duality gap (as in Osokin et al.).
+CACHE_FACTOR = 0.25
+# With gap sampling, every tenth pass visits all examples: gaps that were zero may have grown.
 REFRESH = 10
 
 
 @dataclass
 class FrankWolfeState:
-    """Weights, the dual point of every example, and what was seen of each."""
+    """Weights, and the dual point of every example."""
 
     w: Float
-    late: Float  # what the average needs
+    late: Float  # for the average: Σ of changes, each times its step's s(s + 1)/2
     z: list[Float]
     planes: list[Float]  # [kept, size] outputs of each example, the latest first
     loss: Float  # [n] the loss of each z
-    gap: Float  # [n] the last gap seen of each block; inf: not visited
+    gap: Float  # [n] the last known gap of each block; inf: not visited
     rng: np.random.Generator
     steps: int = 0
     iteration: int = 0
@@ -46,11 +46,11 @@ class FrankWolfe:
     """Minimise ``|w|²/2 + C · hinge loss``, one example at a time, with a duality gap.
 
     Args:
-        C: the price of the hinge loss.
+        C: the weight of the hinge loss.
         max_iterations: passes over the examples.
         gap_tolerance: of the duality gap, relative to 1 + |objective|.
-        planes: outputs kept per example, tried before a new one is sought.
-        gap_sampling: visit examples in proportion to the gap last seen of them, not in turn.
+        planes: outputs cached per example, tried before the oracle is called.
+        gap_sampling: sample examples in proportion to their last known gaps, not uniformly.
         averaged: return the average of the weights over time, later ones counting more.
         seed: of the order of examples.
 
@@ -78,63 +78,60 @@ class FrankWolfe:
             raise ValueError(f"FrankWolfe: planes is a number >= 0, got {self.planes}")
 
     def init(self, examples: Examples) -> FrankWolfeState:
-        """Every dual point at the gold output, so no weights."""
+        """Every dual point at the gold output, so zero weights."""
         zero = np.zeros(examples.size)
-        z, planes, loss = [], [], []
-        for example in examples:
-            z.append(example.gold)
-            planes.append(np.zeros((0, example.space.size)))
-            loss.append(float(example.costs @ z[-1]) + example.constant)
-        gap = np.full(len(z), np.inf)
+        z = [example.gold for example in examples]
+        planes = [np.zeros((0, len(own))) for own in z]
+        loss = np.array([example.loss(own) for example, own in zip(examples, z, strict=True)])
         rng = np.random.default_rng(self.seed)
-        return FrankWolfeState(zero, zero.copy(), z, planes, np.array(loss), gap, rng)
+        return FrankWolfeState(zero, zero.copy(), z, planes, loss, np.full(len(z), np.inf), rng)
 
     def advance(self, examples: Examples, state: FrankWolfeState) -> None:
         """As many steps as there are examples."""
         for i in self._order(state):
             example = examples[i]
-            worth = self.C * (example.scores(state.w) + example.costs)
-            target = self._cached(worth, state, i)
+            gradient = self.C * (example.scores(state.w) + example.costs)
+            target = self._cached(gradient, state, i)
             if target is None:
-                target = example.space.maximize(worth)
+                target = example.space.maximize(gradient)
                 state.calls += 1
-                state.gap[i] = max(0.0, float(worth @ (target - state.z[i])))
+                state.gap[i] = max(0.0, float(gradient @ (target - state.z[i])))
                 if self.planes:
                     kept = state.planes[i][: self.planes - 1]
                     state.planes[i] = np.concatenate([target[None], kept])
-            self._move(example, worth, state, i, target)
+            self._move(example, gradient, state, i, target)
             state.steps += 1
         state.iteration += 1
 
     def _order(self, state: FrankWolfeState) -> list[int]:
         n, total = len(state.gap), state.gap.sum()
-        in_turn = state.iteration % REFRESH == 0
-        if in_turn or not (self.gap_sampling and 0.0 < total < np.inf):
+        visit_all = state.iteration % REFRESH == 0
+        if visit_all or not (self.gap_sampling and 0.0 < total < np.inf):
             return state.rng.permutation(n).tolist()
         return state.rng.choice(n, n, p=state.gap / total).tolist()
 
-    def _cached(self, worth: Float, state: FrankWolfeState, i: int) -> Float | None:
-        """A cached output that is worth a step, or None."""
+    def _cached(self, gradient: Float, state: FrankWolfeState, i: int) -> Float | None:
+        """A cached output whose gap suffices, or None."""
         if not len(state.planes[i]):
             return None
-        promise = state.planes[i] @ worth - worth @ state.z[i]
-        best = int(promise.argmax())
-        enough = promise[best] > 0.0 and promise[best] >= WORTHWHILE * state.gap[i]
+        gaps = state.planes[i] @ gradient - gradient @ state.z[i]
+        best = int(gaps.argmax())
+        enough = gaps[best] > 0.0 and gaps[best] >= CACHE_FACTOR * state.gap[i]
         return state.planes[i][best] if enough else None
 
     def _move(
-        self, example: Example, worth: Float, state: FrankWolfeState, i: int, target: Float
+        self, example: Example, gradient: Float, state: FrankWolfeState, i: int, target: Float
     ) -> None:
-        """Move z_i towards a target as far as the dual improves."""
-        way = target - state.z[i]
-        change = -self.C * example.features(way)
-        promise, length = float(worth @ way), example.squared(change)
-        if promise <= 0.0:
+        """Move z_i towards a target, with exact line search of the dual."""
+        direction = target - state.z[i]
+        change = -self.C * example.features(direction)
+        gap, length = float(gradient @ direction), example.squared(change)
+        if gap <= 0.0:
             return
-        reach = min(1.0, promise / length) if length > 0.0 else 1.0
-        state.z[i] = state.z[i] + reach * way
-        state.loss[i] += reach * float(example.costs @ way)
-        change *= reach
+        step = min(1.0, gap / length) if length > 0.0 else 1.0
+        state.z[i] = state.z[i] + step * direction
+        state.loss[i] += step * float(example.costs @ direction)
+        change *= step
         state.w[example.columns] += change
         # The average counts w_s for s: a change at step s misses the s(s - 1)/2 before.
         state.late[example.columns] += 0.5 * state.steps * (state.steps + 1) * change

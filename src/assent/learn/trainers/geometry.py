@@ -1,6 +1,6 @@
-"""How dual extragradient steps inside the outputs' spaces: Euclidean or entropic.
+"""Steps of saddle-point methods inside the outputs' spaces: Euclidean or entropic.
 
-As for sets of weights, a *place* is what a step starts from: the output itself, or natural
+As for sets of weights, steps are taken in mirror coordinates: the output itself, or natural
 parameters (scores) whose marginals it is.  Logarithms of outputs are never taken.
 """
 
@@ -20,30 +20,30 @@ WeightSet = L2Ball | L1Ball | EntropicL1Ball
 
 @dataclass(frozen=True)
 class Euclidean:
-    """Steps followed by a projection; asks spaces for ``project``.  Starts at the gold output.
+    """Steps followed by a projection; needs ``project`` of spaces.  Starts at the gold output.
 
-    A place is the output, and behind it what the projection left for the next one from there.
+    Mirror coordinates are the output, followed by the warm start of the next projection.
     """
 
     needs = "project"
-    way_out = "Euclidean steps need; try Entropic(), or FrankWolfe, which needs maximize alone"
+    way_out = "Euclidean steps need; try Entropic(), or FrankWolfe, which only needs maximize"
 
     def start(self, example: Example) -> Float:
         """The gold output."""
         return example.gold
 
-    def move(self, example: Example, place: Float, direction: Float) -> Float:
-        """The point nearest to where the step leads."""
+    def move(self, example: Example, mirror: Float, direction: Float) -> Float:
+        """A step, then a projection."""
         space = example.space
-        target, left = place[: space.size] + direction, place[space.size :]
+        target, warm = mirror[: space.size] + direction, mirror[space.size :]
         if not space.memory:
             return space.project(target)
-        memory = left.copy() if len(left) else np.zeros(space.memory)
+        memory = warm.copy() if len(warm) else np.zeros(space.memory)
         return np.concatenate([space.project_again(target, memory), memory])
 
-    def point(self, example: Example, place: Float) -> Float:
-        """The output of a place."""
-        return place[: example.space.size]
+    def point(self, example: Example, mirror: Float) -> Float:
+        """The output."""
+        return mirror[: example.space.size]
 
     def spread(self, example: Example) -> float:
         """The largest divergence from the start: half a squared distance."""
@@ -57,30 +57,30 @@ EUCLIDEAN = Euclidean()
 
 @dataclass(frozen=True)
 class Entropic:
-    """Multiplicative steps; asks spaces for ``marginals``.
+    """Multiplicative steps; needs ``marginals`` of spaces.
 
     Example 2 of Taskar et al. 2006, for every structure that has marginals: a step adds to the
     scores of a distribution over outputs.
 
     Args:
-        pull: score of each gold coordinate at the start; 0 starts at the uniform distribution.
+        pull: score of gold coordinates at the start; 0 starts at the uniform distribution.
     """
 
     pull: float = 0.0
     needs = "marginals"
-    way_out = "Entropic steps need; try Euclidean(), or FrankWolfe, which needs maximize alone"
+    way_out = "Entropic steps need; try Euclidean(), or FrankWolfe, which only needs maximize"
 
     def start(self, example: Example) -> Float:
-        """Scores that draw to the gold output."""
+        """Scores in favour of the gold output."""
         return self.pull * example.gold
 
-    def move(self, example: Example, place: Float, direction: Float) -> Float:
+    def move(self, example: Example, mirror: Float, direction: Float) -> Float:
         """Add to the scores."""
-        return place + direction
+        return mirror + direction
 
-    def point(self, example: Example, place: Float) -> Float:
+    def point(self, example: Example, mirror: Float) -> Float:
         """The marginals of scores."""
-        return example.space.marginals(place)[1]
+        return example.space.marginals(mirror)[1]
 
     def spread(self, example: Example) -> float:
         """The largest divergence from the start, reached where its probability is least."""
@@ -90,11 +90,11 @@ class Entropic:
 
 
 def lipschitz(examples: Examples, weights: WeightSet, outputs: Euclidean | Entropic) -> float:
-    """How fast the saddle function's gradient changes, in the norms of both geometries.
+    """The Lipschitz constant of the saddle function's gradient, in the norms of both geometries.
 
-    Between Euclidean geometries it is the spectral norm of F.  In an entropic one lengths are
-    sums of sizes, and the norm of F_i is the longest feature vector of any output, of which
-    ``maximize`` gives a bound.
+    Between Euclidean geometries it is the spectral norm of F.  An entropic geometry has the L1
+    norm, and the norm of F_i is the longest feature vector of any output, which ``maximize``
+    bounds.
     """
     entropic = isinstance(weights, EntropicL1Ball)
     if isinstance(outputs, Euclidean):

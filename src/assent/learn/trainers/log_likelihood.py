@@ -1,4 +1,4 @@
-"""LogLikelihood: conditional random fields, through the question ``marginals``."""
+"""LogLikelihood and AdaGradLikelihood: conditional random fields, for spaces with marginals."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from assent.learn.argument_checks import positive, require, require_coordinates
 from assent.learn.examples import Examples
 from assent.learn.trainer import Measure
 
-# Steps and changes of gradients that L-BFGS remembers.
+# Pairs of steps and gradient changes that L-BFGS keeps.
 MEMORY = 10
-# A step must gain this part of what the slope promises (Armijo), and is halved until it does.
-SUFFICIENT = 1e-4
-HALVINGS = 40
-# The slope at its end must have fallen by this part (the weak Wolfe condition).
-FLATTER = 0.9
+# The weak Wolfe conditions: sufficient decrease (Armijo) and curvature, with the usual constants.
+ARMIJO = 1e-4
+CURVATURE = 0.9
+LINE_SEARCH_STEPS = 40
 
 
 @dataclass
 class LikelihoodState:
-    """Weights and gradient, and the last steps with what they changed in it."""
+    """Weights, objective and gradient, and L-BFGS's pairs of steps and gradient changes."""
 
     w: Float
     value: float
     gradient: Float
     loss: float
-    moved: Float  # [memory, weights], latest last
-    turned: Float  # [memory, weights]
+    s: Float  # steps [memory, weights], latest last
+    y: Float  # changes of the gradient [memory, weights]
     known: int = 0  # rows in use
     iteration: int = 0
     calls: int = 0
@@ -41,9 +40,9 @@ class LogLikelihood:
     """Minimise ``|w|²/2 - C · log-likelihood`` by L-BFGS; for spaces with ``marginals``.
 
     Args:
-        C: the price of the loss.
-        max_iterations: steps, of one pass over the examples or a few.
-        tolerance: of the gradient's length, relative to 1 + |objective|.
+        C: the weight of the loss.
+        max_iterations: steps; each takes at least one pass over the examples.
+        tolerance: of the gradient's norm, relative to 1 + |objective|.
 
     Example:
         >>> import numpy as np
@@ -62,34 +61,27 @@ class LogLikelihood:
         positive(self, "C", "max_iterations", "tolerance")
 
     def init(self, examples: Examples) -> LikelihoodState:
-        """No weights."""
-        require_coordinates(examples, type(self).__name__)
-        require(examples, "marginals", "LogLikelihood needs; FrankWolfe needs maximize alone")
+        """Zero weights."""
+        _check(examples, self)
         w = np.zeros(examples.size)
-        value, gradient, loss = self._at(examples, w)
+        value, gradient, loss = _objective(examples, self.C, w)
         memory = np.zeros((MEMORY, examples.size))
         return LikelihoodState(w, value, gradient, loss, memory, memory.copy(),
                                calls=len(examples))  # fmt: skip
 
-    def _at(self, examples: Examples, w: Float) -> tuple[float, Float, float]:
-        """Objective, gradient, and loss."""
-        total = examples.log_loss(w)
-        objective = 0.5 * float(w @ w) + self.C * total.value
-        return objective, w + self.C * total.gradient, total.value
-
     def advance(self, examples: Examples, state: LikelihoodState) -> None:
-        """One step."""
+        """One step: a bisection line search until the weak Wolfe conditions hold."""
         direction = -self._inverse_hessian(state)
         slope = float(direction @ state.gradient)
         length = 1.0 if state.known else 1.0 / max(1.0, float(np.linalg.norm(state.gradient)))
         shortest, longest = 0.0, np.inf
-        for _ in range(HALVINGS):
+        for _ in range(LINE_SEARCH_STEPS):
             w = state.w + length * direction
-            value, gradient, loss = self._at(examples, w)
+            value, gradient, loss = _objective(examples, self.C, w)
             state.calls += len(examples)
-            if value > state.value + SUFFICIENT * length * slope:
+            if value > state.value + ARMIJO * length * slope:
                 longest = length
-            elif float(gradient @ direction) < FLATTER * slope:
+            elif float(gradient @ direction) < CURVATURE * slope:
                 shortest = length
             else:
                 break
@@ -103,24 +95,24 @@ class LogLikelihood:
     def _inverse_hessian(state: LikelihoodState) -> Float:
         """The inverse Hessian times the gradient, by the two-loop recursion."""
         out = state.gradient.copy()
-        moved, turned = state.moved[-state.known :], state.turned[-state.known :]
+        s, y = state.s[-state.known :], state.y[-state.known :]
         if not state.known:
             return out
-        share = np.empty(state.known)
+        alpha = np.empty(state.known)
         for i in range(state.known - 1, -1, -1):
-            share[i] = moved[i] @ out / (moved[i] @ turned[i])
-            out -= share[i] * turned[i]
-        out *= moved[-1] @ turned[-1] / (turned[-1] @ turned[-1])
+            alpha[i] = s[i] @ out / (s[i] @ y[i])
+            out -= alpha[i] * y[i]
+        out *= s[-1] @ y[-1] / (y[-1] @ y[-1])
         for i in range(state.known):
-            out += (share[i] - turned[i] @ out / (moved[i] @ turned[i])) * moved[i]
+            out += (alpha[i] - y[i] @ out / (s[i] @ y[i])) * s[i]
         return out
 
     @staticmethod
-    def _remember(state: LikelihoodState, moved: Float, turned: Float) -> None:
-        if moved @ turned <= 0.0:
+    def _remember(state: LikelihoodState, s: Float, y: Float) -> None:
+        if s @ y <= 0.0:
             return  # rounding, on a convex function
-        state.moved = np.concatenate([state.moved[1:], moved[None]])
-        state.turned = np.concatenate([state.turned[1:], turned[None]])
+        state.s = np.concatenate([state.s[1:], s[None]])
+        state.y = np.concatenate([state.y[1:], y[None]])
         state.known = min(MEMORY, state.known + 1)
 
     def weights(self, state: LikelihoodState) -> Float:
@@ -128,14 +120,13 @@ class LogLikelihood:
         return state.w
 
     def measure(self, examples: Examples, state: LikelihoodState) -> Measure:
-        """The objective is as convex as |w|²/2, so the gradient bounds its distance."""
-        gap = 0.5 * float(state.gradient @ state.gradient)
-        return Measure(state.loss, state.value, gap)
+        """The objective is 1-strongly convex, so half the gradient's square bounds the gap."""
+        return Measure(state.loss, state.value, 0.5 * float(state.gradient @ state.gradient))
 
     def stop(self, measure: Measure) -> str | None:
         """When the gradient vanishes."""
-        length = np.sqrt(2.0 * measure.gap)
-        near = length <= self.tolerance * (1.0 + abs(measure.objective))
+        norm = np.sqrt(2.0 * measure.gap)
+        near = norm <= self.tolerance * (1.0 + abs(measure.objective))
         return "the gradient is within tolerance" if near else None
 
 
@@ -155,12 +146,12 @@ class AdaGradState:
 class AdaGradLikelihood:
     """Minimise ``|w|²/2 - C · log-likelihood`` one example at a time, by AdaGrad.
 
-    The dual averaging form of Duchi et al. (2011): weights are a formula of the sums of
-    gradients and of their squares, so that a step touches only what the example does.
+    The dual averaging form of Duchi et al. (2011): weights are a function of the sums of gradients
+    and of their squares, so that a step changes only the coordinates of its example's features.
 
     Args:
-        C: the price of the loss.
-        rate: the length of steps.
+        C: the weight of the loss.
+        rate: the step length.
         max_iterations: passes over the examples.
         seed: of the order of examples, new in every pass.
 
@@ -183,9 +174,8 @@ class AdaGradLikelihood:
         positive(self, "C", "rate", "max_iterations")
 
     def init(self, examples: Examples) -> AdaGradState:
-        """No weights."""
-        require_coordinates(examples, type(self).__name__)
-        require(examples, "marginals", "LogLikelihood needs; FrankWolfe needs maximize alone")
+        """Zero weights."""
+        _check(examples, self)
         zero = np.zeros(examples.size)
         return AdaGradState(zero, zero.copy(), np.random.default_rng(self.seed))
 
@@ -196,7 +186,7 @@ class AdaGradLikelihood:
         for i in state.rng.permutation(n):
             example = examples[int(i)]
             own = example.columns
-            w[own] = self._formula(state, own, n)
+            w[own] = self._dual_average(state, own, n)
             _, z = example.space.marginals(example.scores(w))
             gradient = self.C * example.features(z - example.gold)
             state.total[own] += gradient
@@ -205,24 +195,34 @@ class AdaGradLikelihood:
         state.calls += n
         state.iteration += 1
 
-    def _formula(self, state: AdaGradState, own: Any, n: int) -> Float:
-        """The weights that minimise all gradients, t/n times |w|²/2 and AdaGrad's distance."""
+    def _dual_average(self, state: AdaGradState, own: Any, n: int) -> Float:
+        """The minimiser of all linearised losses, t/n times |w|²/2 and AdaGrad's proximal term."""
         curvature = state.steps / n + np.sqrt(state.squares[own]) / self.rate
         return -state.total[own] / np.maximum(curvature, 1e-300)
 
     def weights(self, state: AdaGradState) -> Float:
         """The weights."""
         n = state.steps // max(1, state.iteration)
-        return self._formula(state, slice(None), max(1, n))
+        return self._dual_average(state, slice(None), max(1, n))
 
     def measure(self, examples: Examples, state: AdaGradState) -> Measure:
-        """The objective is as convex as |w|²/2, so the gradient bounds its distance."""
-        w = self.weights(state)
-        total = examples.log_loss(w)
-        gradient = w + self.C * total.gradient
-        objective = 0.5 * float(w @ w) + self.C * total.value
-        return Measure(total.value, objective, 0.5 * float(gradient @ gradient))
+        """The objective is 1-strongly convex, so half the gradient's square bounds the gap."""
+        objective, gradient, loss = _objective(examples, self.C, self.weights(state))
+        return Measure(loss, objective, 0.5 * float(gradient @ gradient))
 
     def stop(self, measure: Measure) -> str | None:
         """Never before the passes are done."""
         return None
+
+
+def _check(examples: Examples, trainer: Any) -> None:
+    """Raise where examples have no marginals or only coefficients of a kernel."""
+    require_coordinates(examples, type(trainer).__name__)
+    require(examples, "marginals", "LogLikelihood needs; FrankWolfe only needs maximize")
+
+
+def _objective(examples: Examples, C: float, w: Float) -> tuple[float, Float, float]:
+    """Objective, gradient, and loss."""
+    total = examples.log_loss(w)
+    objective = 0.5 * float(w @ w) + C * total.value
+    return objective, w + C * total.gradient, total.value

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assent.kernels.problem import Float
 from assent.learn.argument_checks import positive
 from assent.learn.examples import Examples
 from assent.learn.trainer import Measure
-from assent.learn.trainers.averaging import (
-    AveragedState,
-    add_averaged,
-    measure_hinge,
-    order_of_pass,
-)
+from assent.learn.trainers.averaging import AveragedState, AveragedTrainer
+from assent.models.example import Example
 
 
 @dataclass(frozen=True)
-class AveragedPerceptron:
-    """Add the features of the gold output, take off those of the best one; average over time.
+class AveragedPerceptron(AveragedTrainer):
+    """Add the features of the gold output, subtract those of the best one; average over time.
+
+    Measured by the hinge loss, to compare with other trainers; its updates use no costs.
 
     Args:
         max_iterations: passes over the examples.
         batch: one step per pass, with the features of all examples at once.
-        rate: the length of a step.  The online form's answer does not depend on it.
+        rate: the step length.  The predictions of the online form do not depend on it.
         seed: of the order of examples, new in every pass; None keeps the order.
 
     Example:
@@ -46,39 +43,21 @@ class AveragedPerceptron:
     def __post_init__(self) -> None:
         positive(self, "max_iterations", "rate")
 
-    def init(self, examples: Examples) -> AveragedState:
-        """No weights."""
-        return AveragedState.start(examples, self.seed)
-
     def advance(self, examples: Examples, state: AveragedState) -> None:
-        """One pass."""
-        n = len(examples)
-        if self.batch:
-            gradient = examples.best(state.w).gradient
-            add_averaged(state.w, state.late, state.steps, slice(None), -self.rate * gradient)
-            state.steps += 1
-        else:
-            for i in order_of_pass(self.seed, state.rng, n):
-                self._visit(examples, state, i)
-        state.calls += n
+        """One pass: a step per example, or one of all together."""
+        if not self.batch:
+            super().advance(examples, state)
+            return
+        state.add(slice(None), -self.rate * examples.best(state.w).gradient)
+        state.steps += 1
+        state.calls += len(examples)
         state.iteration += 1
 
-    def _visit(self, examples: Examples, state: AveragedState, i: int) -> None:
-        example = examples[i]
-        wrong = example.gold - example.space.maximize(example.scores(state.w))
-        if wrong.any():
-            change = self.rate * example.features(wrong)
-            add_averaged(state.w, state.late, state.steps, example.columns, change)
-        state.steps += 1
-
-    def weights(self, state: AveragedState) -> Float:
-        """The average."""
-        return state.average
-
-    def measure(self, examples: Examples, state: AveragedState) -> Measure:
-        """The hinge loss, to compare with others; the perceptron itself knows no costs."""
-        return measure_hinge(examples, state.average)
+    def visit(self, example: Example, state: AveragedState, n: int) -> None:
+        error = example.gold - example.space.maximize(example.scores(state.w))
+        if error.any():
+            state.add(example.columns, self.rate * example.features(error))
 
     def stop(self, measure: Measure) -> str | None:
-        """Never: the average still moves when no mistake is made any more."""
+        """Never: the average still changes when no mistake is made any more."""
         return None

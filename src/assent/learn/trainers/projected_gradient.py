@@ -1,4 +1,4 @@
-"""ProjectedGradient: both players follow their gradients, (16) of Taskar et al. 2006."""
+"""ProjectedGradient: simultaneous gradient steps, (16) of Taskar et al. 2006."""
 
 from __future__ import annotations
 
@@ -7,22 +7,16 @@ from typing import Any
 
 from assent.kernels.problem import Float
 from assent.learn.examples import Examples
-from assent.learn.trainer import Measure
-from assent.learn.trainers.extragradient import (
-    ExtragradientState,
-    measure_mean,
-    move_outputs,
-    start_both,
-)
-from assent.learn.trainers.saddle import SaddleSettings
+from assent.learn.trainers.extragradient import move_outputs
+from assent.learn.trainers.saddle import SaddleSettings, SaddleState
 from assent.models.example import Example
 
 
 @dataclass(frozen=True)
 class ProjectedGradient(SaddleSettings):
-    """Weights and outputs each follow their gradient (16); the mean over time is returned.
+    """Gradient descent of the weights, ascent of the outputs (16); returns average weights.
 
-    Without looking ahead the points themselves may circle for ever.
+    The iterates themselves may cycle, which `Extragradient` avoids.
 
     Settings are those of `SaddleSettings`.
 
@@ -36,33 +30,20 @@ class ProjectedGradient(SaddleSettings):
         True
     """
 
-    def init(self, examples: Examples) -> ExtragradientState:
-        """No weights, outputs at their start."""
-        return start_both(self, examples)
-
-    def advance(self, examples: Examples, state: ExtragradientState) -> None:
-        """Both players move at once."""
-        sets, z = self.weights_in, self.outputs
+    def advance(self, examples: Examples, state: SaddleState) -> None:
+        """A simultaneous gradient step of weights and outputs."""
+        sets, outputs = self.weights_in, self.outputs
         eta_w, eta = state.step * state.balance, state.step / state.balance
-        w = sets.point(state.place)
+        w = sets.point(state.w)
 
-        def ask(example: Example, place: Float) -> tuple[Any, Float, Float, float]:
-            u = z.point(example, place)
-            moved = z.move(example, place, eta * (example.scores(w) + example.costs))
-            loss = float(example.costs @ u) + example.constant
-            return example.columns, example.features(example.gold - u), moved, loss
+        def step(example: Example, z: Float) -> tuple[Any, Float, Float, float]:
+            u = outputs.point(example, z)
+            moved = outputs.move(example, z, eta * (example.scores(w) + example.costs))
+            return example.columns, example.features(example.gold - u), moved, example.loss(u)
 
-        here = move_outputs(examples, state, ask)
-        state.place = sets.move(state.place, eta_w * here, examples.squared)
+        slope = move_outputs(examples, state, step)
+        state.w = sets.move(state.w, eta_w * slope, examples.squared)
         state.total += w
-        state.slope += here
+        state.slope += slope
         state.calls += len(examples)
         state.iteration += 1
-
-    def weights(self, state: ExtragradientState) -> Float:
-        """The mean of the weights."""
-        return state.total / max(1, state.iteration)
-
-    def measure(self, examples: Examples, state: ExtragradientState) -> Measure:
-        """The hinge loss, less the best that any weights get at the mean outputs."""
-        return measure_mean(self, examples, state)

@@ -1,10 +1,10 @@
-"""QuadraticProgram: the whole learning problem at once, by a conic solver."""
+"""QuadraticProgram: the learning problem as one convex program, by a conic solver."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,9 @@ class QuadraticState:
 class QuadraticProgram:
     """Problem (15) of Taskar et al. 2006, for an interior point solver (Clarabel).
 
-    Every loss-augmented decoding is replaced by the dual of its linear program, so that all
-    become one program: linear in a ball (second-order cone), or with ``|w|²/2``.  It needs spaces
-    with ``rows``, and memory for all of them: what others are compared with.
+    Every loss-augmented decoding is replaced by the dual of its linear program, which gives one
+    program: linear in a ball (second-order cone), or with ``|w|²/2``.  It needs spaces with
+    ``rows``, and memory for all of them: an exact reference for other trainers.
 
     Args:
         C: minimise ``|w|²/2 + C · hinge loss``; or
@@ -61,7 +61,7 @@ class QuadraticProgram:
         """Nothing is known."""
         _clarabel()
         require_coordinates(examples, type(self).__name__)
-        require(examples, "rows", "QuadraticProgram needs; FrankWolfe needs maximize alone")
+        require(examples, "rows", "QuadraticProgram needs; FrankWolfe only needs maximize")
         return QuadraticState(np.zeros(examples.size))
 
     def advance(self, examples: Examples, state: QuadraticState) -> None:
@@ -113,83 +113,85 @@ def _clarabel() -> Any:
     return clarabel
 
 
+class _SetRows(NamedTuple):
+    """A set of weights: ``on_w @ w + on_extra @ t <= right``, and a norm cone ``[1 + d, d]``."""
+
+    on_w: Any
+    on_extra: Any  # of auxiliary variables t
+    right: Float
+    cone: Any
+    cone_right: Float
+
+
+def _set_rows(weights_in: L2Ball | L1Ball | None, d: int) -> _SetRows:
+    """A set of weights as rows; None is the whole space."""
+    from scipy import sparse
+
+    unit, no_cone = sparse.eye_array(d, format="csr"), (sparse.csr_array((0, d)), np.zeros(0))
+    if isinstance(weights_in, L1Ball):
+        # |w| <= t in every coordinate, and t sums to at most the radius.
+        on_w = sparse.vstack([unit, -unit, sparse.csr_array((1, d))])
+        on_extra = sparse.vstack([-unit, -unit, np.ones((1, d))])
+        return _SetRows(on_w, on_extra, np.append(np.zeros(2 * d), weights_in.radius), *no_cone)
+    rows = [sparse.csr_array((0, d))]
+    cone = no_cone
+    if weights_in is not None:
+        weights_in.check(d)
+        if weights_in.nonnegative is not None:
+            rows.append(-unit if weights_in.nonnegative is True else -unit[weights_in.nonnegative])
+        if weights_in.above is not None:
+            rows.append(-sparse.csr_array(weights_in.above))
+        if np.isfinite(weights_in.radius):
+            norm = sparse.vstack([sparse.csr_array((1, d)), -unit])
+            cone = norm, np.append(weights_in.radius, np.zeros(d))
+    on_w = sparse.vstack(rows)
+    return _SetRows(on_w, sparse.csr_array((on_w.shape[0], 0)), np.zeros(on_w.shape[0]), *cone)
+
+
 def _solve(examples: Examples, settings: QuadraticProgram) -> tuple[Float, float]:
     """Weights, and a lower bound on the objective.
 
-    Variables: weights, and per example prices of its equations (free) and inequalities (>= 0).
+    Variables: weights, per example multipliers of its equations (free) and inequalities (>= 0),
+    auxiliary variables of the set of weights.
     """
     from scipy import sparse
 
     clarabel = _clarabel()
-    d = examples.size
-    price = 1.0 if settings.C is None else settings.C
-    linear, constant = [np.zeros(d)], 0.0
-    cover, costs, signs, place = [], [], [], d
-    for example in examples:
-        rows = example.space.rows()
-        prices = sparse.vstack([rows.equal, rows.below]).T  # [coordinates, prices]
-        cover.append((example.matrix, prices, place))
-        costs.append(-example.costs)
-        linear[0] -= price * (example.matrix.T @ example.gold)
-        linear.append(price * np.concatenate([rows.right, rows.limit]))
-        constant += price * example.constant
-        signs.append(place + len(rows.right) + np.arange(len(rows.limit)))
-        place += prices.shape[1]
-    blocks = [
-        sparse.hstack([matrix, sparse.csr_array((matrix.shape[0], begin - d)), -prices,
-                       sparse.csr_array((matrix.shape[0], place - begin - prices.shape[1]))])
-        for matrix, prices, begin in cover
-    ]  # fmt: skip
-    positive_prices = sparse.csr_array(-sparse.eye_array(place).tocsr()[np.concatenate(signs)])
-    parts = [*blocks, positive_prices]
-    right = [*costs, np.zeros(positive_prices.shape[0])]
-    extra, cones = 0, list[Any]()
-    if settings.weights_in is not None:
-        parts, right, cones, extra = _constrain(settings.weights_in, d, place, parts, right)
-    count = sum(len(r) for r in right)
-    matrix = sparse.vstack([*parts, *(c[0] for c in cones)]).tocsc()
-    quadratic = np.zeros(place + extra)
+    d, C = examples.size, 1.0 if settings.C is None else settings.C
+    kept = list(examples)
+    rows = [example.space.rows() for example in kept]
+    limits = _set_rows(settings.weights_in, d)
+    # Dual feasibility of every loss-augmented decoding: F_i w + c_i <= (its rows)' multipliers.
+    duals = sparse.block_diag([sparse.vstack([r.equal, r.below]).T for r in rows])
+    of_inequalities = np.concatenate(
+        [np.repeat([False, True], [len(r.right), len(r.limit)]) for r in rows]
+    )
+    signs = -sparse.eye_array(duals.shape[1], format="csr")[of_inequalities]
+    matrix = sparse.block_array([
+        [sparse.vstack([example.matrix for example in kept]), -duals, None],
+        [None, signs, None],
+        [limits.on_w, None, limits.on_extra],
+        [limits.cone, None, None],
+    ]).tocsc()  # fmt: skip
+    right = [*(-example.costs for example in kept), np.zeros(signs.shape[0]), limits.right]
+    linear = [sum(-C * (example.matrix.T @ example.gold) for example in kept)]
+    linear += [C * np.concatenate([r.right, r.limit]) for r in rows]
+    quadratic = np.zeros(matrix.shape[1])
     quadratic[:d] = settings.C is not None
+    cones = [clarabel.NonnegativeConeT(sum(map(len, right)))]
+    if len(limits.cone_right):
+        cones.append(clarabel.SecondOrderConeT(len(limits.cone_right)))
     options = clarabel.DefaultSettings()
     options.verbose = False
     solution = clarabel.DefaultSolver(
         sparse.diags_array(quadratic).tocsc(),
-        np.concatenate([*linear, np.zeros(extra)]),
+        np.concatenate([*linear, np.zeros(limits.on_extra.shape[1])]),
         matrix,
-        np.concatenate([*right, *(c[1] for c in cones)]),
-        [clarabel.NonnegativeConeT(count), *(clarabel.SecondOrderConeT(len(c[1])) for c in cones)],
+        np.concatenate([*right, limits.cone_right]),
+        cones,
         options,
     ).solve()
     if "Solved" not in str(solution.status):
         raise ArithmeticError(f"the conic solver ended with {solution.status}")
+    constant = C * sum(example.constant for example in kept)
     return np.array(solution.x[:d]), float(solution.obj_val_dual) + constant
-
-
-def _constrain(
-    weights_in: L2Ball | L1Ball, d: int, place: int, parts: list[Any], right: list[Float]
-) -> tuple[list[Any], list[Float], list[Any], int]:
-    """Add a set of weights: linear rows, cones, and how many variables more they need."""
-    from scipy import sparse
-
-    unit = sparse.eye_array(d).tocsr()
-    if isinstance(weights_in, L1Ball):
-        wide = [sparse.hstack([p, sparse.csr_array((p.shape[0], d))]) for p in parts]
-        empty = sparse.csr_array((d, place - d))
-        wide += [sparse.hstack([unit, empty, -unit]), sparse.hstack([-unit, empty, -unit]),
-                 sparse.hstack([sparse.csr_array((1, place)), np.ones((1, d))])]  # fmt: skip
-        sizes = [np.zeros(d), np.zeros(d), np.array([weights_in.radius])]
-        return wide, [*right, *sizes], [], d
-    weights_in.check(d)
-    rows = []
-    if weights_in.nonnegative is not None:
-        rows.append(-unit if weights_in.nonnegative is True else -unit[weights_in.nonnegative])
-    if weights_in.above is not None:
-        rows.append(-sparse.csr_array(weights_in.above))
-    for row in rows:
-        parts = [*parts, sparse.hstack([row, sparse.csr_array((row.shape[0], place - d))])]
-        right = [*right, np.zeros(row.shape[0])]
-    if not np.isfinite(weights_in.radius):
-        return parts, right, [], 0
-    ball = sparse.vstack([sparse.csr_array((1, place)),
-                          sparse.hstack([-unit, sparse.csr_array((d, place - d))])])  # fmt: skip
-    return parts, right, [(ball, np.concatenate([[weights_in.radius], np.zeros(d)]))], 0

@@ -1,14 +1,43 @@
-"""What all saddle-point methods have in common: their settings, and when to stop."""
+"""The common part of saddle-point methods: settings, state, saddle gap.
+
+The saddle function is ``L(w, z) = Σ_i w'F_i z_i + c_i'z_i + d_i - w'f_i(y_i)``, minimised by the
+weights w and maximised by the outputs z.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assent.learn.argument_checks import positive
+import numpy as np
+
+from assent.kernels.problem import Float
+from assent.learn.argument_checks import positive, require
+from assent.learn.examples import Examples
 from assent.learn.trainer import Measure, closed
 from assent.learn.trainers.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
-from assent.learn.trainers.step_sizes import StepSearch, check_steps
+from assent.learn.trainers.step_sizes import (
+    StepSearch,
+    check_set,
+    check_steps,
+    find_balance,
+    find_step,
+)
 from assent.learn.trainers.weight_sets import FREE
+
+
+@dataclass
+class SaddleState:
+    """The iterate in mirror coordinates (see `weight_sets`), and sums over the passes."""
+
+    w: Float  # the weights, empty where the trainer does not keep the iterate
+    z: list[Float]  # the outputs, likewise
+    total: Float  # Σ_t of the weights
+    slope: Float  # s_w: minus Σ_t of the gradients in w
+    step: float  # η
+    balance: float
+    loss: float = 0.0  # Σ_t Σ_i c_i'z_i + d_i
+    iteration: int = 0  # t
+    calls: int = 0
 
 
 @dataclass(frozen=True)
@@ -21,11 +50,11 @@ class SaddleSettings:
         outputs: the geometry of outputs: ``Euclidean()`` or ``Entropic()``.
         step: η; left out, 0.95 over the Lipschitz constant, which takes a few passes to find; or
             a `StepSearch`.
-        balance: steps of weights are that much longer, those of outputs that much shorter.  Left
-            out, what makes the bound smallest where the set of weights is bounded, else 1, which
-            is the paper's: with many examples the outputs have the longer way, and with 1 the gap
-            takes several times as many passes.
-        max_iterations: passes over the examples, with one or two questions each.
+        balance: factor by which steps of weights are longer and those of outputs shorter.  Left
+            out, the one that minimises the bound where the set of weights is bounded, else the
+            paper's 1: with many examples the outputs are farther from the solution, and with 1
+            the gap takes several times as many passes.
+        max_iterations: passes over the examples, with one or two oracle calls each.
         gap_tolerance: of the saddle gap, relative to 1 + |objective|.
 
     Example:
@@ -41,9 +70,35 @@ class SaddleSettings:
     max_iterations: int = 200
     gap_tolerance: float = 1e-3
 
+    keeps_iterate = True  # whether a pass begins at the weights and outputs of the one before
+
     def __post_init__(self) -> None:
         positive(self, "max_iterations", "gap_tolerance")
         check_steps(self)
+
+    def init(self, examples: Examples) -> SaddleState:
+        """Zero weights, outputs at their start."""
+        require(examples, self.outputs.needs, self.outputs.way_out)
+        check_set(examples, self.weights_in)
+        start = self.weights_in.start(examples.size)
+        balance = find_balance(examples, self)
+        step, calls = find_step(examples, self)
+        state = SaddleState(np.zeros(0), [], 0.0 * start, 0.0 * start, step, balance, calls=calls)
+        if self.keeps_iterate:
+            state.w, state.z = start, [self.outputs.start(example) for example in examples]
+        return state
+
+    def weights(self, state: SaddleState) -> Float:
+        """The average of the weights."""
+        return state.total / max(1, state.iteration)
+
+    def measure(self, examples: Examples, state: SaddleState) -> Measure:
+        """The hinge loss, and the saddle gap at these weights and the average outputs."""
+        hinge = examples.violators(self.weights(state)).value
+        if not state.iteration:
+            return Measure(hinge, hinge)
+        lowest = self.weights_in.lowest(-state.slope / state.iteration, examples.squared)
+        return Measure(hinge, hinge, hinge - (state.loss / state.iteration + lowest))
 
     def stop(self, measure: Measure) -> str | None:
         """When the saddle gap is closed."""

@@ -1,4 +1,4 @@
-"""Steps of saddle-point methods: how long, and how weights' and outputs' compare."""
+"""Step sizes of saddle-point methods, and their balance between weights and outputs."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from assent.learn.examples import Examples
 from assent.learn.trainers.geometry import lipschitz
 from assent.learn.trainers.weight_sets import L2Ball
 
-# Below one over the Lipschitz constant, to be clear of rounding in it.
+# Below one over the Lipschitz constant, as that is computed up to rounding.
 SAFE_STEP = 0.95
 
 
 @dataclass(frozen=True)
 class StepSearch:
-    """Try steps of several lengths for a few passes each and keep the one with the least gap.
+    """Try step sizes for a few passes each and keep the one with the smallest gap.
 
-    A step that is safe for all data is often far too short for yours.  Begins with the safe one
-    and takes longer ones while they do better; where the set of weights is unbounded, by the
-    hinge loss instead of the gap (He and Liao, 2002, search on this merit function too).
-    What is quickest at first may stall later, as nothing is proven for such steps: on some small
-    random problems the gap stays open.  Watch it, or leave the step to the data.
+    The step that is proven to converge is often far too short.  Begins with it and increases it
+    while the gap improves; where the set of weights is unbounded, the hinge loss (He and Liao,
+    2002, search on this merit function too).  Larger steps have no proof: the fastest at first may
+    stall later, and on some small random problems the gap stays open.
 
     Args:
-        passes: for each length.
-        factor: from one length to the next.
+        passes: for each step size.
+        factor: from one step size to the next.
     """
 
     passes: int = 5
@@ -50,7 +49,7 @@ def check_steps(trainer: Any) -> None:
 
 
 def check_set(examples: Examples, weights_in: Any) -> None:
-    """Raise where a set of weights needs coordinates and there are none."""
+    """Raise where a set of weights needs coordinates and the model is in kernel form."""
     plain = isinstance(weights_in, L2Ball) and weights_in.nonnegative is weights_in.above is None
     if not plain:
         require_coordinates(examples, type(weights_in).__name__)
@@ -60,13 +59,13 @@ def find_balance(examples: Examples, trainer: Any) -> float:
     """The balance of a trainer's settings, or the one that makes the bound (19) smallest."""
     if trainer.balance is not None:
         return float(trainer.balance)
-    own = trainer.weights_in.spread(examples.size)
-    others = sum(trainer.outputs.spread(example) for example in examples)
-    return float(np.sqrt(own / others)) if np.isfinite(own) and others > 0.0 else 1.0
+    d_w = trainer.weights_in.spread(examples.size)
+    d_z = sum(trainer.outputs.spread(example) for example in examples)
+    return float(np.sqrt(d_w / d_z)) if np.isfinite(d_w) and d_z > 0.0 else 1.0
 
 
 def find_step(examples: Examples, trainer: Any) -> tuple[float, int]:
-    """The step of a trainer's settings, or one fit for the data; and questions asked for it."""
+    """The step of a trainer's settings, or one fit for the data; and oracle calls for it."""
     if trainer.step is not None and not isinstance(trainer.step, StepSearch):
         return float(trainer.step), 0
     constant = lipschitz(examples, trainer.weights_in, trainer.outputs)

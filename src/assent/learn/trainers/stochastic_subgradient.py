@@ -1,42 +1,28 @@
-"""Subgradient: the structured support vector machine by averaged stochastic steps."""
+"""Subgradient: the structured support vector machine by averaged stochastic subgradients."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from assent.kernels.problem import Float
 from assent.learn.argument_checks import positive
 from assent.learn.examples import Examples
 from assent.learn.trainer import Measure, closed
-from assent.learn.trainers.averaging import add_averaged, average, order_of_pass
-
-
-@dataclass
-class SubgradientState:
-    """The sum of all subgradients so far, and what its average needs."""
-
-    total: Float  # G_t = sum of f(gold) - f(violator)
-    late: Float
-    rng: np.random.Generator
-    losses: float = 0.0  # sum of the violators' losses
-    steps: int = 0
-    iteration: int = 0
-    calls: int = 0
+from assent.learn.trainers.averaging import AveragedState, AveragedTrainer
+from assent.models.example import Example
 
 
 @dataclass(frozen=True)
-class Subgradient:
+class Subgradient(AveragedTrainer):
     """Minimise ``|w|²/2 + C · hinge loss`` by stochastic subgradient steps of length 1/t.
 
-    With steps of that length the weights after t steps are just ``C n / t`` times the sum G_t of
+    With steps of that length the weights after t steps are ``C n / t`` times the sum G_t of
     all subgradients (Shalev-Shwartz et al. 2007), and the average of the weights with weights t,
     which converges at the rate 1/t (Lacoste-Julien et al. 2012), is a multiple of the average of
-    these sums.  So a step touches only what the example does.
+    these sums.  So a step changes only the coordinates of its example's features.
 
     Args:
-        C: the price of the hinge loss.
+        C: the weight of the hinge loss.
         max_iterations: passes over the examples.
         gap_tolerance: of the duality gap, relative to 1 + |objective|.
         seed: of the order of examples, new in every pass.
@@ -59,41 +45,27 @@ class Subgradient:
     def __post_init__(self) -> None:
         positive(self, "C", "max_iterations", "gap_tolerance")
 
-    def init(self, examples: Examples) -> SubgradientState:
-        """No weights."""
-        zero = np.zeros(examples.size)
-        return SubgradientState(zero, zero.copy(), np.random.default_rng(self.seed))
+    def visit(self, example: Example, state: AveragedState, n: int) -> None:
+        scale = self.C * n / max(1, state.steps)
+        z = example.space.maximize(scale * example.scores(state.w) + example.costs)
+        state.losses += example.loss(z)
+        state.add(example.columns, example.features(example.gold - z))
 
-    def advance(self, examples: Examples, state: SubgradientState) -> None:
-        """One pass."""
-        n = len(examples)
-        for i in order_of_pass(self.seed, state.rng, n):
-            example = examples[i]
-            scale = self.C * n / max(1, state.steps)
-            scores = scale * example.scores(state.total)
-            z = example.space.maximize(scores + example.costs)
-            state.losses += float(example.costs @ z) + example.constant
-            change = example.features(example.gold - z)
-            add_averaged(state.total, state.late, state.steps, example.columns, change)
-            state.steps += 1
-        state.calls += n
-        state.iteration += 1
-
-    def weights(self, state: SubgradientState) -> Float:
+    def weights(self, state: AveragedState) -> Float:
         """The average of the weights, later ones counting more."""
         t = state.steps
         n = t // max(1, state.iteration)
         # 2/(t(t+1)) Σ s w_s with s w_s = C n G_s, and Σ G_s = t · (mean of the sums).
-        return 2.0 * self.C * n / (t + 1) * average(state.total, state.late, t)
+        return 2.0 * self.C * n / (t + 1) * state.average
 
-    def measure(self, examples: Examples, state: SubgradientState) -> Measure:
+    def measure(self, examples: Examples, state: AveragedState) -> Measure:
         """Primal objective at the average; the violators so far, averaged, are a dual point."""
         weights = self.weights(state)
         hinge = examples.violators(weights).value
         objective = 0.5 * examples.squared(weights) + self.C * hinge
         if not state.iteration:
             return Measure(hinge, objective)
-        last = self.C / state.iteration * state.total
+        last = self.C / state.iteration * state.w
         dual = self.C * state.losses / state.iteration - 0.5 * examples.squared(last)
         return Measure(hinge, objective, objective - dual)
 

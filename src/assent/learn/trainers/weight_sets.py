@@ -1,8 +1,8 @@
-"""Sets of allowed weights, and steps inside them.
+"""Sets of feasible weights, and mirror-descent steps inside them.
 
-Each set answers three questions: where to start, where a step in a direction leads, and how small
-a linear function can get.  A *place* is what a step starts from: the weights themselves, or,
-where steps are entropic, natural parameters.
+Each set gives a start, a step in a direction, and the minimum of a linear function.  Steps are
+taken in *mirror coordinates*: the weights themselves for Euclidean steps, natural parameters for
+entropic ones; ``point`` maps them to weights.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.learn.argument_checks import positive
 
-# The squared length of weights: that of their coordinates, but in kernel form.
+# The squared norm of weights: Euclidean, or that of a kernel.
 Squared = Callable[[Float], float]
 
 
 def euclidean(w: Float) -> float:
-    """The squared length of a vector."""
+    """The squared norm of a vector."""
     return float(w @ w)
 
 
 @dataclass(frozen=True, eq=False)
 class L2Ball:
-    """Weights of length at most ``radius``, with Euclidean steps.
+    """Weights of norm at most ``radius``, with Euclidean steps.
 
     Args:
         radius: γ; infinite for no limit.
-        nonnegative: weights that may not be negative: True for all, or their numbers.
-        above: rows ``[r, weights]`` with ``above @ w >= 0``: submodularity, say.
+        nonnegative: weights that may not be negative: True for all, or their indices.
+        above: rows ``[r, weights]`` with ``above @ w >= 0``, such as submodularity.
 
     Projecting onto a cone and then scaling into the ball is the projection onto both.
 
@@ -55,26 +55,26 @@ class L2Ball:
             object.__setattr__(self, "above", rows)
 
     def check(self, size: int) -> None:
-        """Raise where the constraints speak of other weights."""
+        """Raise where the constraints are over another number of weights."""
         if self.above is not None and self.above.shape[1] != size:
             raise ModelError(f"L2Ball: rows of `above` have {self.above.shape[1]} entries, "
                              f"there are {size} weights")  # fmt: skip
 
     def start(self, size: int) -> Float:
-        """No weights."""
+        """Zero weights."""
         self.check(size)
         return np.zeros(size)
 
-    def move(self, place: Float, direction: Float, squared: Squared = euclidean) -> Float:
-        """Take the step, and go to the nearest point allowed."""
-        return self.project(place + direction, squared)
+    def move(self, mirror: Float, direction: Float, squared: Squared = euclidean) -> Float:
+        """A step, then a projection."""
+        return self.project(mirror + direction, squared)
 
-    def point(self, place: Float) -> Float:
-        """The weights of a place: the same."""
-        return place
+    def point(self, mirror: Float) -> Float:
+        """The weights: the mirror coordinates themselves."""
+        return mirror
 
     def project(self, w: Float, squared: Squared = euclidean) -> Float:
-        """The nearest weights allowed, where ``squared`` are squares of lengths."""
+        """The nearest feasible weights; ``squared`` gives squared norms."""
         w = self._cone(w)
         length = squared(w) ** 0.5 if np.isfinite(self.radius) else 0.0
         return w * (self.radius / length) if length > self.radius else w
@@ -90,6 +90,7 @@ class L2Ball:
         return 0.5 * self.radius**2
 
     def _cone(self, w: Float) -> Float:
+        """The projection onto the cone of `nonnegative` and `above`."""
         if self.above is None:
             if self.nonnegative is None:
                 return w
@@ -103,8 +104,8 @@ class L2Ball:
         if self.nonnegative is not None:
             unit = np.eye(len(w))
             rows = np.vstack([rows, unit if self.nonnegative is True else unit[self.nonnegative]])
-        price, _ = nnls(rows.T, -w)
-        return w + rows.T @ price
+        multipliers, _ = nnls(rows.T, -w)
+        return w + rows.T @ multipliers
 
 
 FREE = L2Ball()
@@ -112,7 +113,7 @@ FREE = L2Ball()
 
 @dataclass(frozen=True)
 class L1Ball:
-    """Weights whose sizes sum to at most ``radius``, with Euclidean steps.
+    """Weights of L1 norm at most ``radius``, with Euclidean steps.
 
     Example:
         >>> L1Ball(1.0).project(np.array([2.0, 0.5, -1.5])).tolist()
@@ -125,19 +126,19 @@ class L1Ball:
         positive(self, "radius")
 
     def start(self, size: int) -> Float:
-        """No weights."""
+        """Zero weights (for entropic steps, the uniform distribution)."""
         return np.zeros(size)
 
-    def move(self, place: Float, direction: Float, squared: Squared = euclidean) -> Float:
-        """Take the step, and go to the nearest point allowed."""
-        return self.project(place + direction)
+    def move(self, mirror: Float, direction: Float, squared: Squared = euclidean) -> Float:
+        """A step, then a projection."""
+        return self.project(mirror + direction)
 
-    def point(self, place: Float) -> Float:
-        """The weights of a place: the same."""
-        return place
+    def point(self, mirror: Float) -> Float:
+        """The weights: the mirror coordinates themselves."""
+        return mirror
 
     def project(self, w: Float) -> Float:
-        """The nearest weights allowed: sizes are lowered by one threshold."""
+        """The nearest feasible weights, by soft thresholding."""
         sizes = np.abs(w)
         if sizes.sum() <= self.radius:
             return w
@@ -156,12 +157,12 @@ class L1Ball:
 
 
 @dataclass(frozen=True)
-class EntropicL1Ball:
-    """Weights whose sizes sum to at most ``radius``, with multiplicative steps.
+class EntropicL1Ball(L1Ball):
+    """Weights of L1 norm at most ``radius``, with entropic (multiplicative) steps.
 
     Example 1 of Taskar et al. 2006: ``(1 - |w|/γ, w⁺/γ, w⁻/γ)`` is a distribution, and a step
     multiplies it.  From the uniform start the parameters of w⁺ and w⁻ stay opposite to each
-    other and that of the rest stays 0: one natural parameter per weight says all.
+    other and that of the rest stays 0: one natural parameter per weight is enough.
 
     Example:
         >>> ball = EntropicL1Ball(2.0)
@@ -169,28 +170,15 @@ class EntropicL1Ball:
         [2.0, 0.0]
     """
 
-    radius: float
-
-    def __post_init__(self) -> None:
-        positive(self, "radius")
-
-    def start(self, size: int) -> Float:
-        """The uniform distribution, so no weights."""
-        return np.zeros(size)
-
-    def move(self, place: Float, direction: Float, squared: Squared = euclidean) -> Float:
+    def move(self, mirror: Float, direction: Float, squared: Squared = euclidean) -> Float:
         """Add to the natural parameters."""
-        return place + self.radius * direction
+        return mirror + self.radius * direction
 
-    def point(self, place: Float) -> Float:
+    def point(self, mirror: Float) -> Float:
         """The weights of natural parameters."""
-        top = float(np.abs(place).max(initial=0.0))
-        up, down = np.exp(place - top), np.exp(-place - top)
+        top = float(np.abs(mirror).max(initial=0.0))
+        up, down = np.exp(mirror - top), np.exp(-mirror - top)
         return self.radius * (up - down) / (np.exp(-top) + up.sum() + down.sum())
-
-    def lowest(self, gradient: Float, squared: Squared = euclidean) -> float:
-        """The smallest value of ``gradient . w``."""
-        return L1Ball(self.radius).lowest(gradient)
 
     def spread(self, size: int) -> float:
         """The largest divergence from the start."""
