@@ -23,7 +23,7 @@ from assent.factors.table import Table
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph, Handle
 from assent.model.variables import Categorical, Literals
-from assent.result import Lookup, Result, label_array
+from assent.result import AnswerLookup, Result, label_array
 
 
 def binarize(graph: FactorGraph) -> Binarized:
@@ -122,14 +122,14 @@ class Restored:
         return truth.argmax(axis=-1) if isinstance(key, Categorical) else truth
 
     @property
-    def labels(self) -> Lookup:
+    def labels(self) -> AnswerLookup:
         """Labels of categorical variables."""
-        return Lookup(self._labels, "labels")
+        return AnswerLookup(self._labels, "labels")
 
     @property
-    def marginals(self) -> Lookup:
+    def marginals(self) -> AnswerLookup:
         """The relaxed answer: a number in [0, 1] per literal, state or table entry."""
-        return Lookup(self._marginals, "marginals")
+        return AnswerLookup(self._marginals, "marginals")
 
     def _labels(self, key: Any) -> np.ndarray:
         if not isinstance(key, Categorical):

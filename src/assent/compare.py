@@ -13,11 +13,12 @@ from assent.errors import ModelError
 from assent.model.graph import FactorGraph
 from assent.result import Result
 from assent.text_table import format_table
+from assent.trace import new_figure
 
 if TYPE_CHECKING:
     from assent.solvers.base.protocol import Solver
 
-# Compared if nobody says which.
+# Compared by default: one solver of each family.
 USUAL = ("AD3", "Subgradient", "MPLP", "StarDiffusion", "TRWS", "Accelerated", "LinearProgram")
 COLUMNS = ("solver", "status", "value", "bound", "gap", "iterations", "calls", "seconds")
 
@@ -71,11 +72,7 @@ class Comparison:
 
         Needs matplotlib (``pip install "assent[plot]"``).
         """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise ImportError('plotting needs matplotlib: pip install "assent[plot]"') from error
-        figure = Figure(figsize=(11, 4.5), layout="constrained")
+        figure = new_figure(11, 4.5)
         panels = figure.subplots(1, 2, sharey=True)
         for axes, column in zip(panels, ("seconds", "calls"), strict=True):
             self._draw(axes, column)

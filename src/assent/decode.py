@@ -43,7 +43,7 @@ def decode(
     Args:
         graph: what to decode; compiled once, however often it is decoded.
         solver: settings such as ``AD3(gap_tolerance=1e-4)`` or ``LinearProgram()``; by default
-            `Auto`, which looks at the graph and chooses (``result.plan`` says what).
+            `Auto`, which chooses by features of the graph (``result.plan`` says what).
         exact: go on until the answer is proven optimal, around the solver if one is given.
         scores: new scores for variables or handles of pairs and tables, in place of those written.
         warm_start: an earlier result on the same graph to start from.
@@ -153,7 +153,7 @@ def compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
 
 
 def _forbids_as_written(compiled: Compiled, scores: GraphScores) -> bool:
-    """A quick look: all is scored as written, or only variables are not and forbid nothing."""
+    """A quick test: all is scored as written, or only variables are not and forbid nothing."""
     written = written_scores(compiled.graph)
     if scores.pairs is not written.pairs or scores.tables is not written.tables:
         return False

@@ -14,7 +14,7 @@ from assent.decode import check_settings, compiled_for
 from assent.errors import ModelError
 from assent.kernels.problem import Int64
 from assent.model.graph import FactorGraph
-from assent.model.variables import Categorical, Literals
+from assent.model.variables import Categorical, Literals, coordinates_of
 from assent.proof.replay import Others
 from assent.result import Result, Status
 from assent.trace import Progress
@@ -37,7 +37,7 @@ def k_best(
 ) -> list[Result]:
     """The ``k`` best assignments of a graph that differ from each other, best first.
 
-    Each comes with a certificate: no assignment that differs from all before it is worth more than
+    Each comes with a certificate: no assignment that differs from all before it scores more than
     its bound.  Fewer come back where there are no more, or where a limit or an interrupt ends the
     run: the last result is then STOPPED.
 
@@ -92,7 +92,7 @@ def _coordinates(graph: FactorGraph, over: Any) -> Int64:
     codes = np.concatenate([np.zeros(0, np.int64), *(part.codes.ravel() for part in parts)])
     if not len(codes):
         raise ModelError("over is empty: answers need something to differ in")
-    return np.unique(np.where(codes < 0, ~codes, codes)).astype(np.int64)
+    return np.unique(coordinates_of(codes)).astype(np.int64)
 
 
 def _list(
@@ -124,23 +124,25 @@ def _list(
     try:
         while (cell := partition.best()) is not None:
             assert cell.search is not None
-            results.append(_told(results, partition, cell.search, None))
+            results.append(_next_result(results, partition, cell.search, None))
             if len(results) == k:
                 return results
             if not cell.search.finished():
-                return _ended(results, partition, why_it_stopped(cell.search))
+                return _stopped(results, partition, why_it_stopped(cell.search))
             if time.perf_counter() >= deadline:
-                return _ended(results, partition, TIME_LIMIT)
+                return _stopped(results, partition, TIME_LIMIT)
             partition.give(cell)
     except (KeyboardInterrupt, MemoryError) as error:
         if partition.latest is None:
             raise
         was_asked = isinstance(error, KeyboardInterrupt)
-        return _ended(results, partition, INTERRUPTED if was_asked else OUT_OF_MEMORY)
+        return _stopped(results, partition, INTERRUPTED if was_asked else OUT_OF_MEMORY)
     return results
 
 
-def _told(before: list[Result], partition: Partition, search: Search, reason: str | None) -> Result:
+def _next_result(
+    before: list[Result], partition: Partition, search: Search, reason: str | None
+) -> Result:
     """The answer of a search as the next one of a list."""
     from assent.solvers.search.branch_and_bound import conclude
 
@@ -150,12 +152,12 @@ def _told(before: list[Result], partition: Partition, search: Search, reason: st
     return conclude(search, reason, partition, others)
 
 
-def _ended(results: list[Result], partition: Partition, reason: str) -> list[Result]:
-    """A list that something ended, with what the last search found; its last is STOPPED."""
+def _stopped(results: list[Result], partition: Partition, reason: str) -> list[Result]:
+    """A list that a limit ended, with what the last search found; its last is STOPPED."""
     assert partition.latest is not None and partition.latest.search is not None
     search, coordinates = partition.latest.search, partition.coordinates
     found = search.incumbent.assignment
-    told = [r.certificate.assignment[coordinates] for r in results]
-    if not told or (found is not None and not any((found[coordinates] == x).all() for x in told)):
-        results = [*results, _told(results, partition, search, reason)]
+    given = [r.certificate.assignment[coordinates] for r in results]
+    if not given or (found is not None and not any((found[coordinates] == x).all() for x in given)):
+        results = [*results, _next_result(results, partition, search, reason)]
     return [*results[:-1], replace(results[-1], status=Status.STOPPED, message=reason)]

@@ -13,7 +13,7 @@ from assent.errors import ModelError, NoFeasibleAssignment
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph
 from assent.model.scores import clean_scores, fit_scores
-from assent.model.variables import Categorical, Literals
+from assent.model.variables import Categorical, Literals, coordinates_of
 from assent.proof import certify
 
 
@@ -94,25 +94,16 @@ def project(
     inner = replace(written, theta=np.where(np.isneginf(written.theta), -np.inf, 0.0))
     free = compiled.free
     nearest = find_nearest(
-        compiled.problem,
-        compiled.flat_scores(inner),
-        target[free],
-        curvature[free],
-        tolerance=tolerance,
-        max_iterations=max_iterations,
-    )
+        compiled.problem, compiled.flat_scores(inner), target[free], curvature[free],
+        tolerance=tolerance, max_iterations=max_iterations,
+    )  # fmt: skip
     x = compiled.full(nearest.p)
     squares = curvature * (x - target) ** 2
     fixed = 0.5 * float(squares.sum() - squares[free].sum())
     return Projected(
-        compiled,
-        x,
-        float(np.sqrt(squares.sum())),
-        nearest.value - fixed,
-        nearest.bound - fixed,
-        nearest.iterations,
-        nearest.converged,
-    )
+        compiled, x, float(np.sqrt(squares.sum())), nearest.value - fixed, nearest.bound - fixed,
+        nearest.iterations, nearest.converged,
+    )  # fmt: skip
 
 
 def _target(graph: FactorGraph, point: Mapping[Any, Any]) -> tuple[Float, Float]:
@@ -130,7 +121,7 @@ def _target(graph: FactorGraph, point: Mapping[Any, Any]) -> tuple[Float, Float]
         if not np.isfinite(numbers).all():
             raise ModelError(f"{name} must be finite")
         codes = key.codes.ravel()
-        own = np.where(codes < 0, ~codes, codes)
+        own = coordinates_of(codes)
         target[own] = np.where(codes < 0, 1.0 - numbers, numbers)
         curvature[own] = 1.0
     return target, curvature

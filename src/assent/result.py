@@ -86,7 +86,7 @@ class Certificate:
         conflict: for INFEASIBLE, the constraints involved, in words; where propagation of
             evidence shows it, step by step: "evidence x[0]=1", "AtMostOne(x[0], x[1]) → x[1]=0",
             …, "AtLeastOne(x[1]) cannot hold".
-        proof: a tree of cases that shows the bound where no single dual point does.
+        proof: a branch-and-bound tree that proves the bound where no single dual point does.
         others: answers given before this one (`k_best`): the bound is for all that differ.
     """
 
@@ -130,9 +130,7 @@ class Certificate:
         """
         if self.flat_dual is None:
             raise ModelError("propagation alone proved this: there is no dual point")
-        scores = self.scores
-        if self.is_ray:
-            scores = scores.zeroed()
+        scores = self.scores.zeroed() if self.is_ray else self.scores
         return self.compiled.graph_dual(self.flat_dual, scores)
 
     @property
@@ -210,7 +208,7 @@ class Paid(NamedTuple):
     cost: float
 
 
-class Lookup:
+class AnswerLookup:
     """Reads one kind of answer by variable: ``lookup[variable]``."""
 
     def __init__(self, read: Callable[[Any], Any], what: str) -> None:
@@ -291,19 +289,19 @@ class Result:
         return self._values(key)
 
     @property
-    def least_violating(self) -> Lookup:
+    def least_violating(self) -> AnswerLookup:
         """The assignment that breaks the fewest constraints found, feasible or not."""
-        return Lookup(self._values, "least violating assignment")
+        return AnswerLookup(self._values, "least violating assignment")
 
     @property
-    def labels(self) -> Lookup:
+    def labels(self) -> AnswerLookup:
         """Labels of categorical variables."""
-        return Lookup(self._labels, "labels")
+        return AnswerLookup(self._labels, "labels")
 
     @property
-    def marginals(self) -> Lookup:
+    def marginals(self) -> AnswerLookup:
         """The relaxed answer: a number in [0, 1] per literal, state, pair or table entry."""
-        return Lookup(self._marginals, "marginals")
+        return AnswerLookup(self._marginals, "marginals")
 
     def _values(self, key: Any) -> NDArray[Any]:
         x = self.certificate.assignment
@@ -338,7 +336,7 @@ class Result:
         if key not in compiled.blocks:
             raise ModelError(f"{key!r} belongs to another graph than this result")
         assert isinstance(key.factor, Scored)
-        out = self._whole_parts(key.factor) if self.inner is None else self._kept_parts(key)
+        out = self._integral_parts(key.factor) if self.inner is None else self._kept_parts(key)
         if np.isnan(out).any():
             raise TypeError(f"{key!r} cannot list its inner parts; give it parts=")
         return out
@@ -362,10 +360,10 @@ class Result:
                 out[done.rows] = key.factor.parts_at(done.truth)[0]
         return out
 
-    def _whole_parts(self, factor: Scored) -> Float:
-        """Inner parts ``[m, entries]`` of an answer that is whole: each is used or not."""
-        whole = (self.consensus == self.certificate.assignment).all()
-        if not whole or not isinstance(factor, (Table, Structure)):
+    def _integral_parts(self, factor: Scored) -> Float:
+        """Inner parts ``[m, entries]`` of an integral answer: each is used or not."""
+        integral = (self.consensus == self.certificate.assignment).all()
+        if not integral or not isinstance(factor, (Table, Structure)):
             raise TypeError("this solver keeps no inner parts of tables; decode with AD3")
         truth = certify.literal_truth(factor.codes, self.certificate.assignment)
         if isinstance(factor, Structure):

@@ -13,7 +13,7 @@ from assent.compile.compiled import Compiled
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph
-from assent.result import Beginning, Lookup, Result, Status
+from assent.result import AnswerLookup, Beginning, Result, Status
 
 SHOWN_MISSING = 5  # numbers of problems named in a message
 
@@ -123,26 +123,26 @@ class Results(Sequence[Result]):
         return self._made[number]
 
     @property
-    def least_violating(self) -> Lookup:
+    def least_violating(self) -> AnswerLookup:
         """The assignments that break the fewest constraints found, feasible or not."""
         return self._lookup("least_violating", "least violating assignments")
 
     @property
-    def labels(self) -> Lookup:
+    def labels(self) -> AnswerLookup:
         """Labels of categorical variables."""
         return self._lookup("labels", "labels")
 
     @property
-    def marginals(self) -> Lookup:
+    def marginals(self) -> AnswerLookup:
         """The relaxed answers."""
         return self._lookup("marginals", "marginals")
 
-    def _lookup(self, name: str, words: str) -> Lookup:
+    def _lookup(self, name: str, words: str) -> AnswerLookup:
         def read(key: Any) -> NDArray[Any]:
             self._check_readable(key)
             return self._stack(lambda result: getattr(result, name)[key])
 
-        return Lookup(read, f"{words} of {len(self)} problems")
+        return AnswerLookup(read, f"{words} of {len(self)} problems")
 
     def _stack(self, read: Callable[[Result], NDArray[Any]]) -> NDArray[Any]:
         return np.stack([read(result) for result in self])

@@ -1,7 +1,7 @@
 """Check a structure against enumeration: ours, and yours.
 
 `check_structure` lists every joint state of a small structure, asks the structure itself which of
-them are vertices and what they are worth, and compares every question it answers with the list.
+them are vertices and what they score, and compares every question it answers with the list.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def check_structure(structure: Structure, *, trials: int = 20, seed: int = 0) ->
             if "max_marginals" in structure.abilities:
                 _check_max_marginals(structure, row, vertices, scores, where)
             if "marginals" in structure.abilities:
-                heat = float(10.0 ** rng.uniform(-2, 1)) * size
-                _check_marginals(structure, row, vertices, scores, heat, where)
+                temperature = float(10.0 ** rng.uniform(-2, 1)) * size
+                _check_marginals(structure, row, vertices, scores, temperature, where)
 
 
 @dataclass(frozen=True)
@@ -156,16 +156,21 @@ def _check_max_marginals(
 
 
 def _check_marginals(
-    structure: Structure, row: int, vertices: Vertices, scores: Float, heat: float, where: str
+    structure: Structure,
+    row: int,
+    vertices: Vertices,
+    scores: Float,
+    temperature: float,
+    where: str,
 ) -> None:
     values = vertices.values(scores)
     best = values.max(initial=-np.inf)
-    value, places, parts = structure.ask_marginals(scores, row, heat)
+    value, places, parts = structure.ask_marginals(scores, row, temperature)
     if best == -np.inf:
         assert value == -np.inf, f"marginals of {where}: nothing is possible, but got {value}"
         return
-    weight = np.exp((values - best) / heat)
-    total = best + heat * np.log(weight.sum())
+    weight = np.exp((values - best) / temperature)
+    total = best + temperature * np.log(weight.sum())
     _close(value, total, 1e-8 * (1.0 + abs(total)), f"log-partition of {where}")
     for name, mine, theirs in (
         ("places", places, weight @ vertices.places / weight.sum()),

@@ -76,11 +76,7 @@ class Trace:
 
         Needs matplotlib (``pip install "assent[plot]"``).
         """
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise ImportError('plotting needs matplotlib: pip install "assent[plot]"') from error
-        figure = Figure(figsize=(9, 4), layout="constrained")
+        figure = new_figure(9, 4)
         scores, residuals = figure.subplots(1, 2)
         self._plot_scores(scores, title or "Bound and answer")
         self._plot_residuals(residuals)
@@ -112,6 +108,15 @@ class Trace:
                 )
         if axes.lines:
             axes.legend(fontsize="small")
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty matplotlib figure of a size in inches."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('plotting needs matplotlib: pip install "assent[plot]"') from error
+    return Figure(figsize=(width, height), layout="constrained")
 
 
 def _line(r: Progress) -> str:

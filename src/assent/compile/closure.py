@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile import logic_placement, table_placement
-from assent.compile.compiled import Compiled, compile_case, logic_rows, strict_tables
-from assent.kernels.problem import make_problem
+from assent.compile.compiled import Compiled, compile_conditioned, logic_rows, strict_tables
+from assent.model.variables import coordinates_of
 
 
 class Closure:
     """Unit propagation over a graph as written, ready to be repeated.
 
-    ``rows`` are the constraints to look at, by default all of them.
+    ``rows`` are the constraints to propagate, by default all of them.
 
     Example:
         >>> import assent as at
@@ -28,18 +28,14 @@ class Closure:
         True
     """
 
-    def __init__(self, compiled: Compiled, rows: list[logic_placement.Rows] | None = None) -> None:
+    def __init__(
+        self, compiled: Compiled, rows: list[logic_placement.LogicRows] | None = None
+    ) -> None:
         self._compiled = compiled
         self.start = compiled.fixed  # [N] what the graph itself fixes, -1 for free
         self.rows = logic_rows(compiled) if rows is None else rows
         _, groups = logic_placement.arrange(self.rows)
-        self._problem = make_problem(
-            len(compiled.fixed),
-            np.zeros((0, 2), np.int32),
-            groups.logic,
-            weights=groups.weights,
-            capacity=groups.capacity,
-        )
+        self._problem = groups.alone(len(compiled.fixed))
         self._strict = strict_tables(compiled.blocks, compiled.forbids, True)
 
     def extend(self, known: NDArray[np.int8], literals: Sequence[int]) -> NDArray[np.int8] | None:
@@ -66,8 +62,8 @@ class Closure:
                 return None
             if not len(unsupported):
                 return values
-            values[np.where(unsupported < 0, ~unsupported, unsupported)] = unsupported < 0
+            values[coordinates_of(unsupported)] = unsupported < 0
 
     def compile(self, known: NDArray[np.int8]) -> Compiled:
         """The graph compiled anew with the values ``known[N]``, from :meth:`extend`."""
-        return compile_case(self._compiled, known, self.rows)
+        return compile_conditioned(self._compiled, known, self.rows)

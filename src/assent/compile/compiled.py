@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile import logic_placement, pair_placement, table_placement
-from assent.compile.explain import Explainer, Step
-from assent.compile.logic_placement import FREE, Placed, Rows
+from assent.compile.explain import Explainer, PropagationStep
+from assent.compile.logic_placement import FREE, LogicRows, Placed
 from assent.compile.pair_placement import PlacedPairs
 from assent.compile.structure_placement import Settled, settled_value
 from assent.compile.table_placement import PlacedTables, Unary
@@ -28,9 +28,9 @@ from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.factors.structure import Structure
 from assent.kernels.problem import DualPoint, Float, Int32, Int64, Problem, Scores, make_problem
-from assent.model.graph import FactorGraph, Handle, Variable
+from assent.model.graph import FactorGraph, Handle
 from assent.model.scores import clean_scores, fit_scores
-from assent.model.variables import Categorical, Literals
+from assent.model.variables import Categorical, Literals, coordinates_of
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Conflict:
     """Why no assignment exists: the steps from evidence to a factor that cannot hold, in words."""
 
     reasons: tuple[str, ...]
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PropagationStep, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -269,11 +269,19 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
         if isinstance(key, (Literals, Categorical)):
             span = written.spans.get(id(key))
             if span is None:
-                _change_unary(graph, theta, key, value)
+                check_unary_key(graph, key)
+                theta[key.codes.ravel()] = fit_scores(
+                    clean_scores(value, key), key.codes.shape, key
+                )
             else:
                 theta[span[0]] = fit_scores(clean_scores(value, key), span[1], key)
         elif isinstance(key, Handle):
-            scored = scored or _written_by_handle(graph)
+            if not scored:
+                scored = {
+                    h: h.factor.scores
+                    for h in graph.handles
+                    if isinstance(h.factor, (Pair, Scored))
+                }
             if key not in scored:
                 raise ModelError(f"{key!r} has no scores in this graph to change")
             assert isinstance(key.factor, (Pair, Scored))
@@ -286,21 +294,12 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
     return GraphScores(theta, pairs, tables, graph.constant)
 
 
-def _written_by_handle(graph: FactorGraph) -> dict[Handle, Float]:
-    return {h: h.factor.scores for h in graph.handles if isinstance(h.factor, (Pair, Scored))}
-
-
 def check_unary_key(graph: FactorGraph, key: Any) -> None:
     """Raise unless ``key`` are variables of the graph."""
     if key.graph is not graph:
         raise ModelError(f"scores for {key!r}: these variables belong to another graph")
     if (key.codes < 0).any():
         raise ModelError("scores are given for variables, not for negated literals")
-
-
-def _change_unary(graph: FactorGraph, theta: Float, key: Any, value: Any) -> None:
-    check_unary_key(graph, key)
-    theta[key.codes.ravel()] = fit_scores(clean_scores(value, key), key.codes.shape, key)
 
 
 # ---------------------------------------------------------------- compilation
@@ -315,7 +314,9 @@ def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Comp
     return _place(graph, blocks, raw, fixed, forbids, conflict)
 
 
-def compile_case(compiled: Compiled, known: NDArray[np.int8], raw: list[Rows]) -> Compiled:
+def compile_conditioned(
+    compiled: Compiled, known: NDArray[np.int8], raw: list[LogicRows]
+) -> Compiled:
     """The same graph with more values known, ``[N]``, all that they imply among them.
 
     ``raw`` are the graph's logic rows (:func:`logic_rows`).
@@ -323,7 +324,7 @@ def compile_case(compiled: Compiled, known: NDArray[np.int8], raw: list[Rows]) -
     return _place(compiled.graph, compiled.blocks, raw, known, compiled.forbids, None)
 
 
-def logic_rows(compiled: Compiled) -> list[Rows]:
+def logic_rows(compiled: Compiled) -> list[LogicRows]:
     """All logic factors of a graph in normal form."""
     return logic_placement.split_repeats(
         logic_placement.raw_rows(compiled.blocks, compiled.forbids.pairs)
@@ -333,7 +334,7 @@ def logic_rows(compiled: Compiled) -> list[Rows]:
 def _place(
     graph: FactorGraph,
     blocks: tuple[Handle, ...],
-    raw: list[Rows],
+    raw: list[LogicRows],
     fixed: NDArray[np.int8],
     forbids: Forbids,
     conflict: Conflict | None,
@@ -366,20 +367,9 @@ def _place(
     if shared is not None:
         graph._written = None  # what it remembers is shared no more
     return Compiled(
-        graph,
-        problem,
-        blocks,
-        fixed,
-        graph.evidence(),
-        forbids,
-        placed,
-        placed_pairs,
-        scored.placed,
-        scored.unary,
-        scored.settled,
-        conflict,
-        shared,
-    )
+        graph, problem, blocks, fixed, graph.evidence(), forbids, placed, placed_pairs,
+        scored.placed, scored.unary, scored.settled, conflict, shared,
+    )  # fmt: skip
 
 
 def refutes(compiled: Compiled, scores: GraphScores) -> bool:
@@ -402,7 +392,7 @@ def explainer(compiled: Compiled) -> Explainer:
 
 def _propagate(
     graph: FactorGraph, size: int, blocks: tuple[Handle, ...], evidence: Int32, forbids: Forbids
-) -> tuple[list[Rows], NDArray[np.int8], Int64, Conflict | None]:
+) -> tuple[list[LogicRows], NDArray[np.int8], Int64, Conflict | None]:
     """All logic rows, the values implied ``[size]``, when each came, and the conflict, if any."""
     raw, never = logic_placement.split_repeats(logic_placement.raw_rows(blocks, forbids.pairs))
     never = np.concatenate([forbids.theta.astype(np.int32), never])
@@ -415,19 +405,15 @@ def _implied(graph: FactorGraph) -> list[Handle]:
     return [
         Handle(ExactlyOne(v.symbol.indicators, axis=-1), f"one state of {v.name}")
         for v in graph.variables
-        if isinstance(v.symbol, Categorical) and _has_variables(v)
+        if isinstance(v.symbol, Categorical) and v.scores.size
     ]
-
-
-def _has_variables(variable: Variable) -> bool:
-    return variable.scores.size > 0
 
 
 def _close(
     graph: FactorGraph,
     size: int,
     blocks: tuple[Handle, ...],
-    raw: list[Rows],
+    raw: list[LogicRows],
     true: Int32,
     forbids: Forbids,
     evidence: Int32,
@@ -438,8 +424,8 @@ def _close(
     """
     values = np.full(size, FREE, np.int8)
     rank = np.zeros(0, np.int64)  # of no use where nothing is implied
-    values[np.where(true < 0, ~true, true)] = true >= 0
-    clash = np.flatnonzero(values[np.where(true < 0, ~true, true)] != (true >= 0))
+    values[coordinates_of(true)] = true >= 0
+    clash = np.flatnonzero(values[coordinates_of(true)] != (true >= 0))
     if len(clash):
         code = int(true[clash[0]])
         name = graph.describe_value(code)
@@ -454,13 +440,7 @@ def _close(
     from assent.kernels.core import propagate
 
     placed, groups = logic_placement.arrange(raw)
-    problem = make_problem(
-        size,
-        np.zeros((0, 2), np.int32),
-        groups.logic,
-        weights=groups.weights,
-        capacity=groups.capacity,
-    )
+    problem = groups.alone(size)
     next_rank = 1
     while True:
         before = values
@@ -473,12 +453,12 @@ def _close(
         if broken is None:
             unsupported, broken = table_placement.unsupported_literals(strict, values)
         if broken is not None:
-            teller = Explainer(graph, blocks, forbids, evidence, values, rank)
-            steps = teller.conflict(*broken)
-            return np.maximum(values, 0), rank, Conflict(teller.words(steps), tuple(steps))
+            explain = Explainer(graph, blocks, forbids, evidence, values, rank)
+            steps = explain.conflict(*broken)
+            return np.maximum(values, 0), rank, Conflict(explain.words(steps), tuple(steps))
         if not len(unsupported):
             return values, rank, None
-        coordinates = np.where(unsupported < 0, ~unsupported, unsupported)
+        coordinates = coordinates_of(unsupported)
         values[coordinates] = unsupported < 0
         rank[coordinates] = next_rank
         next_rank += 1

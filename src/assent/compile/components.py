@@ -6,6 +6,7 @@ import numpy as np
 
 from assent.compile.compiled import FREE, Compiled
 from assent.kernels.problem import Int32
+from assent.model.variables import coordinates_of
 
 
 def components(compiled: Compiled) -> Int32:
@@ -29,7 +30,7 @@ def components(compiled: Compiled) -> Int32:
     ends, count = [np.zeros((2, 0), np.int64)], size
     for block in compiled.blocks:
         codes = block.factor.codes
-        own = np.where(codes < 0, ~codes, codes)
+        own = coordinates_of(codes)
         factor = np.broadcast_to(count + np.arange(len(own))[:, None], own.shape)
         is_free = compiled.fixed[own] == FREE
         ends.append(np.stack([own[is_free], factor[is_free]]))

@@ -23,6 +23,7 @@ from assent.factors.knapsack import FEASIBILITY_TOLERANCE
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Int32, Int64
+from assent.model.variables import coordinates_of
 
 if TYPE_CHECKING:
     from assent.compile.compiled import Forbids
@@ -33,7 +34,7 @@ SHOWN_STEPS = 16
 
 
 @dataclass(frozen=True)
-class Step:
+class PropagationStep:
     """One conclusion: literal ``code`` is true because factor ``row`` of ``block`` says so.
 
     ``because`` are literals known before, the fewest that force it.  A step without a block is
@@ -77,15 +78,15 @@ class Explainer:
 
     # ------------------------------------------------------------ steps
 
-    def conflict(self, block: int, row: int) -> list[Step]:
+    def conflict(self, block: int, row: int) -> list[PropagationStep]:
         """All steps to the factor that cannot hold, in the order they are taken."""
         known = self._known_literals(block, row, np.iinfo(np.int64).max)
-        end = Step(None, block, row, self._fewest(block, row, known, None))
+        end = PropagationStep(None, block, row, self._fewest(block, row, known, None))
         return [*self.steps_to(end.because), end]
 
-    def steps_to(self, codes: Sequence[int]) -> list[Step]:
+    def steps_to(self, codes: Sequence[int]) -> list[PropagationStep]:
         """The steps by which literals became true, in the order they were taken."""
-        steps: dict[int, Step] = {}
+        steps: dict[int, PropagationStep] = {}
         waiting = list(codes)
         while waiting:
             code = waiting.pop()
@@ -94,16 +95,16 @@ class Explainer:
                 waiting += steps[code].because
         return sorted(steps.values(), key=lambda s: (self._rank_of(s.code), abs(s.code or 0)))
 
-    def words(self, steps: Sequence[Step]) -> tuple[str, ...]:
+    def words(self, steps: Sequence[PropagationStep]) -> tuple[str, ...]:
         """Steps as a person reads them."""
-        told = [self._tell(step) for step in steps]
-        if len(told) > SHOWN_STEPS:
+        shown = [self._describe(step) for step in steps]
+        if len(shown) > SHOWN_STEPS:
             half = SHOWN_STEPS // 2
-            left_out = f"… {len(told) - 2 * half} more steps …"
-            told = [*told[:half], left_out, *told[-half:]]
-        return tuple(told)
+            left_out = f"… {len(shown) - 2 * half} more steps …"
+            shown = [*shown[:half], left_out, *shown[-half:]]
+        return tuple(shown)
 
-    def _tell(self, step: Step) -> str:
+    def _describe(self, step: PropagationStep) -> str:
         if step.block is None or step.row is None:
             assert step.code is not None
             known = self.graph.describe_value(step.code)
@@ -116,16 +117,16 @@ class Explainer:
             return f"{words} cannot hold"
         return f"{words} → {self.graph.describe_value(step.code)}"
 
-    def _reason(self, code: int) -> Step:
+    def _reason(self, code: int) -> PropagationStep:
         """The evidence, score or factor that makes a literal true."""
         if code in self.given or (code < 0 and ~code in self.forbids.theta):
-            return Step(code, None, None)
+            return PropagationStep(code, None, None)
         before = self._rank_of(code)
         for block, row in self._factors_of(~code if code < 0 else code):
             known = self._known_literals(block, row, before)
             if self._breaks(block, row, [*known, ~code]):
-                return Step(code, block, row, self._fewest(block, row, known, ~code))
-        return Step(code, None, None)  # sums of weights at the brim, rounded differently
+                return PropagationStep(code, block, row, self._fewest(block, row, known, ~code))
+        return PropagationStep(code, None, None)  # weights at the capacity, rounded differently
 
     def _rank_of(self, code: int | None) -> int:
         assert code is not None
@@ -134,7 +135,7 @@ class Explainer:
     def _known_literals(self, block: int, row: int, before: int) -> list[int]:
         """True literals among a factor's coordinates that were known ``before``, earliest first."""
         codes = self.blocks[block].factor.codes[row]
-        coordinates = np.unique(np.where(codes < 0, ~codes, codes))
+        coordinates = np.unique(coordinates_of(codes))
         known = coordinates[(self.values[coordinates] != FREE) & (self.rank[coordinates] < before)]
         known = known[np.argsort(self.rank[known], kind="stable")]
         return np.where(self.values[known] == 1, known, ~known).tolist()
@@ -152,7 +153,7 @@ class Explainer:
         coordinate, block, row = [], [], []
         for number, handle in enumerate(self.blocks):
             codes = handle.factor.codes
-            coordinate.append(np.where(codes < 0, ~codes, codes).ravel())
+            coordinate.append(coordinates_of(codes).ravel())
             block.append(np.full(codes.size, number))
             row.append(np.repeat(np.arange(len(codes)), codes.shape[1]))
         everywhere = np.concatenate([np.zeros(0, np.int64), *coordinate]).astype(np.int64)
@@ -170,7 +171,7 @@ class Explainer:
     def _breaks(self, block: int, row: int, codes: Sequence[int]) -> bool:
         """Whether a factor cannot hold once the literals ``codes`` are true."""
         true = np.array(codes, np.int64)
-        coordinates = np.where(true < 0, ~true, true)
+        coordinates = coordinates_of(true)
         self._state[coordinates] = true >= 0
         try:
             factor = self.blocks[block].factor
@@ -178,7 +179,7 @@ class Explainer:
                 return self._logic_breaks(block, row)
             if isinstance(factor, Pair):
                 own = factor.codes[row]
-                state = self._state[np.where(own < 0, ~own, own)]
+                state = self._state[coordinates_of(own)]
                 both = bool((state == (own >= 0)).all())
                 return both and row in self._never[block]
             return self._scored_breaks(block, row)
@@ -186,19 +187,19 @@ class Explainer:
             self._state[coordinates] = FREE
 
     def _scored_breaks(self, block: int, row: int) -> bool:
-        whole = self.blocks[block].factor
-        assert isinstance(whole, Scored)
-        factor = copy.copy(whole)  # the same with one row only
-        factor.codes, factor.scores = whole.codes[row : row + 1], whole.scores[row : row + 1]
+        batch = self.blocks[block].factor
+        assert isinstance(batch, Scored)
+        factor = copy.copy(batch)  # the same with one row only
+        factor.codes, factor.scores = batch.codes[row : row + 1], batch.scores[row : row + 1]
         factor.shape = ()
-        width = whole.scores.shape[1]
+        width = batch.scores.shape[1]
         never = self._never[block]
         forbidden = np.zeros((1, width), bool)
         forbidden[0, never[never // max(width, 1) == row] % max(width, 1)] = True
         parts = factor.supported(forbidden, self._state)
         return not all(part.any() for part in parts)
 
-    @lru_cache(maxsize=64)  # noqa: B019 - lives as long as one conflict is told
+    @lru_cache(maxsize=64)  # noqa: B019 - lives as long as one conflict is explained
     def _form(self, block: int) -> tuple:
         factor = self.blocks[block].factor
         assert isinstance(factor, Logic)
@@ -212,7 +213,7 @@ class Explainer:
             return self._anyof_breaks(lits)
         # What each coordinate adds to the sum if true and if false: it may occur twice.
         load = np.ones(len(lits)) if form.weights is None else form.weights[row]
-        own, where = np.unique(np.where(lits < 0, ~lits, lits), return_inverse=True)
+        own, where = np.unique(coordinates_of(lits), return_inverse=True)
         if_true = np.bincount(where.ravel(), np.where(lits < 0, 0.0, load))
         if_false = np.bincount(where.ravel(), np.where(lits < 0, load, 0.0))
         state = self._state[own]
@@ -242,7 +243,7 @@ class Explainer:
 
     def _inputs_allow(self, inputs: Int32, place: int, output: int, value: int) -> bool:
         self._state[place] = value
-        own = np.where(inputs < 0, ~inputs, inputs)
+        own = coordinates_of(inputs)
         state = self._state[own]
         true = (state != FREE) & (state == (inputs >= 0))
         free = inputs[state == FREE]

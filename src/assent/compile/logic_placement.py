@@ -13,7 +13,19 @@ from assent.factors.base import Logic
 from assent.factors.knapsack import capacity_left
 from assent.factors.normal_form import repeated_last
 from assent.factors.pair import Pair
-from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int32, Int64, Problem
+from assent.kernels.problem import (
+    ANYOF,
+    CAP,
+    KNAPSACK,
+    PARITY,
+    SUM,
+    Float,
+    Int32,
+    Int64,
+    Problem,
+    make_problem,
+)
+from assent.model.variables import coordinates_of
 
 if TYPE_CHECKING:
     from assent.model.graph import Handle
@@ -37,7 +49,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Rows:
+class LogicRows:
     """Logic factors of one form and size on their way into a group.
 
     ``weights[m, size]`` and ``capacity[m]`` belong to KNAPSACKs.
@@ -52,10 +64,10 @@ class Rows:
     weights: Float | None = None
     capacity: Float | None = None
 
-    def take(self, chosen: Any) -> Rows:
+    def take(self, chosen: Any) -> LogicRows:
         """The chosen factors only."""
         rows = np.arange(len(self.k)) if self.rows is None else self.rows
-        return Rows(
+        return LogicRows(
             self.block,
             rows[chosen],
             None if self.columns is None else self.columns[chosen],
@@ -67,7 +79,7 @@ class Rows:
         )
 
 
-def raw_rows(blocks: tuple[Handle, ...], forbidden_pairs: tuple[Int64, ...]) -> list[Rows]:
+def raw_rows(blocks: tuple[Handle, ...], forbidden_pairs: tuple[Int64, ...]) -> list[LogicRows]:
     """All logic factors in normal form; a forbidden pair is an at-most-one."""
     raw = []
     forbidden = iter(forbidden_pairs)
@@ -77,15 +89,17 @@ def raw_rows(blocks: tuple[Handle, ...], forbidden_pairs: tuple[Int64, ...]) -> 
             never = next(forbidden)
             if len(never):
                 k = np.ones(len(never), np.int32)
-                raw.append(Rows(i, never, None, CAP, factor.codes[never], k))
+                raw.append(LogicRows(i, never, None, CAP, factor.codes[never], k))
         elif isinstance(factor, Logic) and len(factor):
             form = factor.normal_form()
             lits = form.literals(factor.codes)
-            raw.append(Rows(i, None, None, form.form, lits, form.k, form.weights, form.capacity))
+            raw.append(
+                LogicRows(i, None, None, form.form, lits, form.k, form.weights, form.capacity)
+            )
     return raw
 
 
-def split_repeats(raw: list[Rows]) -> tuple[list[Rows], Int32]:
+def split_repeats(raw: list[LogicRows]) -> tuple[list[LogicRows], Int32]:
     """Make the literals of every factor differ; also returns literals that can never hold.
 
     Writing ``x`` with ``~x`` puts a literal twice into a form that negates only the last column:
@@ -104,7 +118,7 @@ def split_repeats(raw: list[Rows]) -> tuple[list[Rows], Int32]:
         columns = np.broadcast_to(np.arange(lits.shape[1]), lits.shape)
         k = again.k - np.int32(rows.form == CAP)
         parts += [rows.take(np.flatnonzero(~repeats)),
-                  Rows(rows.block, again.rows, columns, rows.form, lits, k)]  # fmt: skip
+                  LogicRows(rows.block, again.rows, columns, rows.form, lits, k)]  # fmt: skip
         if rows.form == SUM:
             never.append(again.lits[:, -1])
     return parts, np.concatenate(never)
@@ -121,7 +135,7 @@ def origin(problem: Problem, placed: tuple[Placed, ...], factor: int) -> tuple[i
     raise LookupError(f"logic factor {factor} was placed nowhere")
 
 
-def forces(rows: Rows) -> bool:
+def forces(rows: LogicRows) -> bool:
     """Whether a factor of the batch fixes literals by itself."""
     size = rows.lits.shape[1]
     if rows.form == SUM:
@@ -132,9 +146,9 @@ def forces(rows: Rows) -> bool:
     return (rows.form == CAP and bool((rows.k == 0).any())) or (rows.form == PARITY and size == 1)
 
 
-def reduce_rows(raw: Rows, fixed: NDArray[np.int8]) -> list[Rows]:
+def reduce_rows(raw: LogicRows, fixed: NDArray[np.int8]) -> list[LogicRows]:
     """Take fixed literals out; drop what is satisfied; one batch per remaining size."""
-    values = fixed[np.where(raw.lits < 0, ~raw.lits, raw.lits)]
+    values = fixed[coordinates_of(raw.lits)]
     free = values == FREE
     true = (values ^ (raw.lits < 0)) * ~free
     untouched = free.all(axis=1)
@@ -163,8 +177,8 @@ def reduce_rows(raw: Rows, fixed: NDArray[np.int8]) -> list[Rows]:
 
 
 def _reduce_knapsack(
-    sub: Rows, lits: Int32, true: NDArray[np.int8], free: NDArray[np.bool_]
-) -> Rows:
+    sub: LogicRows, lits: Int32, true: NDArray[np.int8], free: NDArray[np.bool_]
+) -> LogicRows:
     """What is packed already takes its weight off the capacity."""
     assert sub.weights is not None and sub.capacity is not None
     packed = np.where(true == 1, sub.weights, 0.0).sum(axis=1)
@@ -172,7 +186,7 @@ def _reduce_knapsack(
     return replace(sub, lits=lits, weights=left, capacity=capacity_left(sub.capacity, packed))
 
 
-def active(rows: Rows) -> Rows:
+def active(rows: LogicRows) -> LogicRows:
     """Factors that still constrain something: a CAP of all its literals does not."""
     if rows.form == CAP:
         slack = rows.k >= rows.lits.shape[1]
@@ -185,8 +199,8 @@ def active(rows: Rows) -> Rows:
 
 
 def _reduce_anyof(
-    sub: Rows, lits: Int32, true: NDArray[np.int8], free: NDArray[np.bool_]
-) -> list[Rows]:
+    sub: LogicRows, lits: Int32, true: NDArray[np.int8], free: NDArray[np.bool_]
+) -> list[LogicRows]:
     """A true output asks for at least one input; a free output stays an output."""
     output_free = free[:, -1]
     asks = ~output_free & (true[:, -1] == 1) & (true[:, :-1].sum(axis=1) == 0)
@@ -209,10 +223,17 @@ class Groups:
         logic = [(form, renumber(lits, column), k) for form, lits, k in self.logic]
         return Groups(logic, self.weights, self.capacity)
 
+    def alone(self, size: int) -> Problem:
+        """The flat problem of these factors alone, over ``size`` coordinates."""
+        no_pairs = np.zeros((0, 2), np.int32)
+        return make_problem(
+            size, no_pairs, self.logic, weights=self.weights, capacity=self.capacity
+        )
 
-def arrange(parts: list[Rows]) -> tuple[tuple[Placed, ...], Groups]:
+
+def arrange(parts: list[LogicRows]) -> tuple[tuple[Placed, ...], Groups]:
     """Merge batches of equal form and size into groups, in the order of the flat problem."""
-    by_key: dict[tuple[int, int], list[Rows]] = {}
+    by_key: dict[tuple[int, int], list[LogicRows]] = {}
     for part in parts:
         by_key.setdefault((part.form, part.lits.shape[1]), []).append(part)
     placed: list[Placed] = []

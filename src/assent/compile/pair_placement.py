@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from assent.compile.logic_placement import FREE
 from assent.factors.pair import Pair
 from assent.kernels.problem import Float, Int32, Int64, Problem
+from assent.model.variables import coordinates_of
 
 if TYPE_CHECKING:
     from assent.model.graph import Handle
@@ -95,7 +96,7 @@ def _sort_pairs(
     fixed: NDArray[np.int8],
     never: Int64,
 ) -> PlacedPairs:
-    values = fixed[np.where(codes < 0, ~codes, codes)]
+    values = fixed[coordinates_of(codes)]
     free = values == FREE
     true = ((values ^ (codes < 0)) == 1) & ~free
     (free_a, free_b), (true_a, true_b) = free.T, true.T  # quicker than row by row
@@ -109,11 +110,11 @@ def _sort_pairs(
 
 
 def coordinates(pair_codes: list[Int32]) -> Int32:
-    """The coordinates ``[P, 2]`` that pairs speak about."""
+    """The coordinates ``[P, 2]`` of pairs."""
     if len(pair_codes) == 1 and not (pair_codes[0] < 0).any():
         return pair_codes[0]
     codes = np.concatenate([np.zeros((0, 2), np.int32), *pair_codes])
-    return np.where(codes < 0, ~codes, codes)
+    return coordinates_of(codes)
 
 
 def fold_negations(codes: Int32, values: Float, column: Int64, theta: Float) -> tuple[Float, float]:
@@ -130,14 +131,14 @@ def fold_negations(codes: Int32, values: Float, column: Int64, theta: Float) -> 
         rows = np.flatnonzero(negated[:, 1 - side])
         code = codes[rows, side]
         share = np.where(code < 0, -values[rows], values[rows])
-        np.add.at(theta, column[np.where(code < 0, ~code, code)], share)
+        np.add.at(theta, column[coordinates_of(code)], share)
     return np.where(flips, -values, values), float(values[negated.all(axis=1)].sum())
 
 
 def score_singles(placed: PlacedPairs, values: Float, column: Int64, theta: Float) -> float:
     """Pairs with one literal true: the other literal earns the score alone."""
     code, score = placed.single_code, values[placed.single]
-    np.add.at(theta, column[np.where(code < 0, ~code, code)], np.where(code < 0, -score, score))
+    np.add.at(theta, column[coordinates_of(code)], np.where(code < 0, -score, score))
     return float(score[code < 0].sum())
 
 
@@ -160,5 +161,5 @@ def gather_pairs(
     """The other way: from ``own[m, 2]`` of a batch to the flat link scores ``links[P, 2]``."""
     rows = slice(None) if placed.kept is None else placed.kept
     negated = codes[rows] < 0
-    whole = own[rows] + np.where(negated[:, ::-1], values[rows][:, None], 0.0)
-    links[placed.first : placed.first + placed.count] = np.where(negated, -whole, whole)
+    moved = own[rows] + np.where(negated[:, ::-1], values[rows][:, None], 0.0)
+    links[placed.first : placed.first + placed.count] = np.where(negated, -moved, moved)

@@ -1,7 +1,7 @@
-"""Tables that score common states, written out as tables of all joint states where asked for.
+"""POTTS tables, which score common states, as DENSE tables of all joint states where asked for.
 
-What a linear program knows of two labels that merely score their common states are those states.
-Contradictions between other states come to light once all joint states have columns.
+A linear program has columns for the common states of a POTTS table alone.  Cuts on other states
+can be separated once all joint states have columns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from assent.kernels.problem import (
 
 
 @dataclass(frozen=True)
-class WrittenOut:
+class TabulatedPotts:
     """A problem some of whose POTTS tables are DENSE, and the way back.
 
     Attributes:
@@ -32,7 +32,7 @@ class WrittenOut:
         link: ``[links]`` the original link of each.
         place: ``[places]`` the original place of scores (see `problem.joint_places`): coordinate
             ``v``, pair ``n + p``, or joint state ``n + P + j``.
-        chosen: which of the original tables are written out, by their numbers.
+        chosen: which of the original tables are tabulated, by their numbers.
     """
 
     problem: Problem
@@ -42,8 +42,8 @@ class WrittenOut:
     chosen: NDArray[np.bool_]
 
 
-def write_out(problem: Problem, scores: Scores, chosen: NDArray[np.bool_]) -> WrittenOut:
-    """The problem with the ``chosen[tables]`` POTTS factors written out.
+def tabulate_potts(problem: Problem, scores: Scores, chosen: NDArray[np.bool_]) -> TabulatedPotts:
+    """The problem with the ``chosen[tables]`` POTTS factors as DENSE ones.
 
     Example:
         >>> from assent.kernels.problem import make_problem
@@ -51,7 +51,7 @@ def write_out(problem: Problem, scores: Scores, chosen: NDArray[np.bool_]) -> Wr
         >>> tables = make_tables([(POTTS, (2, 2), (0, 0), lits)])
         >>> problem = make_problem(4, np.zeros((0, 2), np.int32), [], tables)
         >>> scores = Scores(np.zeros(4), np.zeros(0), 0.0, np.array([1.0, 2.0]))
-        >>> write_out(problem, scores, np.array([True])).scores.table
+        >>> tabulate_potts(problem, scores, np.array([True])).scores.table
         array([1., 0., 0., 2.])
     """
     tables, groups, link, entry, values = problem.tables, [], [], [], []
@@ -63,12 +63,11 @@ def write_out(problem: Problem, scores: Scores, chosen: NDArray[np.bool_]) -> Wr
         m = int(tables.factor[t + 1] - tables.factor[t])
         links = np.arange(tables.link[t], tables.link[t + 1]).reshape(m, -1)
         own = scores.table[tables.entry[t] : tables.entry[t + 1]].reshape(m, -1)
-        told = joint[t]
         out = chosen[tables.factor[t] : tables.factor[t + 1]] & (kind == POTTS)
         for rows, dense in ((np.flatnonzero(~out), False), (np.flatnonzero(out), True)):
             if not len(rows):
                 continue
-            table, places = own[rows], told[rows]
+            table, places = own[rows], joint[t][rows]
             if dense:
                 table = np.zeros((len(rows), states[0], states[0]))
                 both = np.arange(states[0])
@@ -83,7 +82,7 @@ def write_out(problem: Problem, scores: Scores, chosen: NDArray[np.bool_]) -> Wr
                 parts.append(own.shape[1])
     first_link = 2 * problem.n_pairs + len(problem.lits)
     first_entry = problem.n + problem.n_pairs
-    return WrittenOut(
+    return TabulatedPotts(
         replace(problem, tables=make_tables(groups, parts)),
         replace(scores, table=np.concatenate([np.zeros(0), *values])),
         np.concatenate([np.arange(first_link), *(first_link + part for part in link)]),
@@ -92,14 +91,14 @@ def write_out(problem: Problem, scores: Scores, chosen: NDArray[np.bool_]) -> Wr
     )
 
 
-def worth_writing_out(problem: Problem, marginals: Float, whole: float) -> NDArray[np.bool_]:
-    """Which POTTS tables have two variables that are undecided at ``marginals[n]``."""
+def fractional_potts(problem: Problem, marginals: Float, tolerance: float) -> NDArray[np.bool_]:
+    """Which POTTS tables have two variables that are fractional at ``marginals[n]``."""
     tables = problem.tables
     out = np.zeros(int(tables.factor[-1]), bool)
-    undecided = (marginals > whole) & (marginals < 1.0 - whole)
+    fractional = (marginals > tolerance) & (marginals < 1.0 - tolerance)
     for t in np.flatnonzero(tables.kind == POTTS):
         m = int(tables.factor[t + 1] - tables.factor[t])
         lits = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(m, 2, -1)
-        one, other = (undecided[lits[:, side]].any(axis=1) for side in (0, 1))
+        one, other = (fractional[lits[:, side]].any(axis=1) for side in (0, 1))
         out[tables.factor[t] : tables.factor[t + 1]] = one & other
     return out

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from assent.compile.logic_placement import FREE
 from assent.factors.structure import Structure
 from assent.kernels.problem import Float, Int32, Int64, Model
+from assent.model.variables import coordinates_of
 
 
 class PlacedStructures(NamedTuple):
@@ -41,7 +42,7 @@ def place_structures(
 ) -> tuple[list[PlacedStructures], list[Settled]]:
     """One group per pattern of fixed coordinates and forbidden places."""
     allowed = factor.allowed_places(fixed)
-    coordinate = np.where(factor.codes < 0, ~factor.codes, factor.codes)
+    coordinate = coordinates_of(factor.codes)
     free = fixed[coordinate] == FREE
     place_of_link = np.flatnonzero(factor.linked).astype(np.int32)
     if free.all() and allowed.all():

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.compile.logic_placement import FREE
+from assent.compile.logic_placement import FREE, renumber
 from assent.compile.structure_placement import PlacedStructures, Settled, place_structures
 from assent.factors.scored import Scored
 from assent.factors.structure import Structure
 from assent.factors.table import Table
 from assent.kernels.problem import DENSE, Float, Int32, Int64, Model, Tables, make_tables
+from assent.model.variables import coordinates_of
 
 if TYPE_CHECKING:
     from assent.model.graph import Handle
@@ -100,7 +101,7 @@ def place_tables(blocks: tuple[Handle, ...], fixed: NDArray[np.int8], column: In
     for shape, part, codes in parts:
         group = order[shape]
         first = sum(len(lits) for lits in members[group])
-        members[group].append(_columns(codes, column))
+        members[group].append(renumber(codes, column))
         placed.append(
             PlacedTables(part.block, part.rows, part.links, part.entries, group, first, len(codes))
         )
@@ -111,17 +112,12 @@ def place_tables(blocks: tuple[Handle, ...], fixed: NDArray[np.int8], column: In
     for rows, links, first_of, model, codes, number in structures:
         factor = model.structure
         placed.append(PlacedTables(number, rows, links, None, len(groups), 0, len(codes)))
-        groups.append((factor.kind_code, factor.states, first_of, _columns(codes, column)))
+        groups.append((factor.kind_code, factor.states, first_of, renumber(codes, column)))
     sizes = [part.model.structure.scores.shape[1] for part in structures]
     models = tuple(part.model for part in structures)
     return Placement(
         tuple(placed), tuple(unary), tuple(settled), make_tables(groups, sizes), models
     )
-
-
-def _columns(codes: Int32, column: Int32) -> Int32:
-    """Codes of literals over the columns of the flat problem."""
-    return np.where(codes < 0, ~column[~codes], column[codes]).astype(np.int32)
 
 
 def _split(
@@ -132,7 +128,7 @@ def _split(
     unary: list[Unary],
 ) -> None:
     """One part per pattern of how many states remain in each slot."""
-    coordinates = np.where(factor.codes < 0, ~factor.codes, factor.codes)
+    coordinates = coordinates_of(factor.codes)
     open_to_start = min(factor.states) > 1  # the only state of a variable is no coordinate
     if open_to_start and len(factor.states) > 1 and (fixed[coordinates] == FREE).all():
         shape = Shape(factor.kind_code, factor.states, factor.first)
@@ -164,7 +160,7 @@ def _split(
 
 
 def _by_pattern(states: tuple[int, ...], left: list[Int64]) -> Iterator[tuple[list[int], Int64]]:
-    """How many states remain in each slot, and which factors have so many; ``left[slot][m]``."""
+    """Numbers of states that remain in each slot, and the factors with these; ``left[slot][m]``."""
     key = np.zeros(len(left[0]), np.int64)
     for count, part in zip(states, left, strict=True):
         key = key * (count + 1) + part
@@ -327,7 +323,7 @@ def restore_marginals(
             scored = part.entries >= 0
             out[row[scored], part.entries[scored]] = own[scored]
     for single in (u for u in unary if u.block == block):
-        p = consensus[np.where(single.code < 0, ~single.code, single.code)]
+        p = consensus[coordinates_of(single.code)]
         true = np.where(single.code < 0, 1.0 - p, p)
         weight, row, entry = np.where(single.sign > 0, true, 1.0 - true), single.row, single.entry
         if not len(row):
@@ -341,7 +337,7 @@ def unsupported_literals(
     """Free literals that no possible joint state allows, and a table that allows none, if any.
 
     ``strict`` are batches of tables by number, with what each forbids, ``[m, entries]``; a table
-    is told by the number of its batch and its row.
+    is named by the number of its batch and its row.
     """
     found = [np.zeros(0, np.int32)]
     for number, block, forbidden in strict:
@@ -357,5 +353,5 @@ def unsupported_literals(
             if first:
                 found.append(~codes[~part[:, :1]])
     literals = np.unique(np.concatenate(found))
-    coordinate = np.where(literals < 0, ~literals, literals)
+    coordinate = coordinates_of(literals)
     return literals[fixed[coordinate] == -1], None

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.factors.forest import Forest, all_slots, fit_states, fit_tables
+from assent.factors.forest import ForestFactor, all_slots, fit_states, fit_tables
 from assent.kernels.problem import Float
 
 
-class Chain(Forest):
+class Chain(ForestFactor):
     """A sequence model: ``transitions`` are earned by neighbouring states (a Markov chain).
 
     Args:

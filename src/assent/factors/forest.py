@@ -17,7 +17,7 @@ from assent.model.scores import clean_scores
 from assent.model.variables import Categorical, Literals
 
 
-class Forest(Structure):
+class ForestFactor(Structure):
     """``m`` forests of one shape, with a table of scores per edge and per number of visits.
 
     Inner parts are laid out as ``kernels.kinds.tree_recursion`` reads them: one table per slot,

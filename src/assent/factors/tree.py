@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.factors.forest import Forest, all_slots, fit_tables
+from assent.factors.forest import ForestFactor, all_slots, fit_tables
 from assent.kernels.problem import Float
 from assent.model.scores import clean_scores
 
 
-class Tree(Forest):
+class Tree(ForestFactor):
     """A tree-shaped Markov network: each variable's state is scored beside its parent's.
 
     Args:

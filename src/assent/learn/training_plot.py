@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from assent.trace import new_figure
+
 
 def plot_path(fitted: Any, path: Any = None) -> Any:
     """Draw hinge loss, norm, validation and test error along a training.
@@ -16,12 +18,8 @@ def plot_path(fitted: Any, path: Any = None) -> Any:
 
     Returns the figure.  Needs matplotlib (``pip install "assent[plot]"``).
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('plotting needs matplotlib: pip install "assent[plot]"') from error
     several = fitted if isinstance(fitted, dict) else {"": fitted}
-    figure = Figure(figsize=(10, 7), layout="constrained")
+    figure = new_figure(10, 7)
     panels = figure.subplots(2, 2).ravel()
     titles = ("Hinge loss", "Norm of the weights", "Validation error", "Test error")
     for axes, title in zip(panels, titles, strict=True):

@@ -1,4 +1,4 @@
-"""The head automata of a whole sentence in one call: two for every head, left and right."""
+"""The head automata of a sentence in one call: two for every head, left and right."""
 
 from __future__ import annotations
 
@@ -59,14 +59,7 @@ def add_head_automata(
         array([0, 1, 1])
     """
     sentence = _Sentence(graph, "add_head_automata", arcs, heads, modifiers)
-    scores = sentence.siblings(siblings)
-    return {
-        (side.head, side.name): graph.add(
-            HeadAutomaton(side.arcs, scores=side.table(scores)),
-            name=f"{side.name} modifiers of {side.head}",
-        )
-        for side in sentence.sides(scores)
-    }
+    return sentence.automata(siblings, None)
 
 
 def add_grandparent_automata(
@@ -104,24 +97,8 @@ def add_grandparent_automata(
         array([2, 0, 2])
     """
     sentence = _Sentence(graph, "add_grandparent_automata", arcs, heads, modifiers)
-    scores = sentence.siblings(0.0 if siblings is None else siblings)
     above = sentence.fit(grandparents, "grandparents", 0)
-    made: Automata = {}
-    for side in sentence.sides(scores):
-        factor: HeadAutomaton | GrandparentAutomaton
-        if side.head == 0:
-            factor = HeadAutomaton(side.arcs, scores=side.table(scores))
-        else:
-            into, whose = sentence.arcs_into(side.head)
-            factor = GrandparentAutomaton(
-                side.arcs,
-                into,
-                scores=above[np.ix_(whose, [side.head], side.modifiers)][:, 0],
-                siblings=side.table(scores),
-            )
-        name = f"{side.name} modifiers of {side.head}"
-        made[side.head, side.name] = graph.add(factor, name=name)
-    return made
+    return sentence.automata(siblings, above)
 
 
 class _Side(NamedTuple):
@@ -171,16 +148,25 @@ class _Sentence:
                 f"for {self.words} words"
             ) from None
 
-    def siblings(self, scores: Any) -> Float:
-        """Scores of siblings, checked."""
-        return self.fit(scores, "siblings", 1)
+    def automata(self, siblings: Any, grandparents: Float | None) -> Automata:
+        """An automaton for every side; with grandparents where there are any, and a head's head."""
+        scores = self.fit(siblings, "siblings", 1)
+        made: Automata = {}
+        for side in self._sides(scores):
+            table = side.table(scores)
+            factor: HeadAutomaton | GrandparentAutomaton
+            if grandparents is None or side.head == 0:
+                factor = HeadAutomaton(side.arcs, scores=table)
+            else:
+                whose = np.flatnonzero(self._codes[:, side.head] >= 0)
+                into = self._arcs[self._codes[whose, side.head]]
+                above = grandparents[whose, side.head][:, side.modifiers]
+                factor = GrandparentAutomaton(side.arcs, into, scores=above, siblings=table)
+            name = f"{side.name} modifiers of {side.head}"
+            made[side.head, side.name] = self.graph.add(factor, name=name)
+        return made
 
-    def arcs_into(self, word: int) -> tuple[Literals, list[int]]:
-        """The arcs that lead to a word, and their heads."""
-        whose = np.flatnonzero(self._codes[:, word] >= 0)
-        return self._arcs[self._codes[whose, word]], whose.tolist()
-
-    def sides(self, siblings: Float) -> Iterator[_Side]:
+    def _sides(self, siblings: Float) -> Iterator[_Side]:
         """All sides with arcs; what those without earn is added to the graph."""
         for head in range(self.words + 1):
             for name, words, end in (

@@ -23,7 +23,7 @@ SHOWN_ITEMS = 6  # how many literals or lines a repr lists before it abridges
 
 
 @dataclass(frozen=True, eq=False)
-class Variable:
+class VariableArray:
     """One declared array of variables: where its coordinates start and what it is called."""
 
     name: str
@@ -86,11 +86,11 @@ class FactorGraph:
     """
 
     def __init__(self) -> None:
-        self.variables: list[Variable] = []
+        self.variables: list[VariableArray] = []
         self.handles: list[Handle] = []
         self.constant = 0.0
         self._starts: list[int] = []
-        self._names: dict[str, Variable] = {}
+        self._names: dict[str, VariableArray] = {}
         self._size = 0
         self._evidence: list[Int32] = []  # literal codes that must be true
         self._compiled: Compiled | None = None
@@ -104,7 +104,7 @@ class FactorGraph:
 
         Args:
             shape: an integer or a tuple; left out, it is taken from ``scores``.
-            scores: what each is worth when true; broadcasts to ``shape``; ``-inf`` forbids.
+            scores: earned where each is true; broadcasts to ``shape``; ``-inf`` forbids.
             name: a unique name for messages and files; one is made up if left out.
 
         Example:
@@ -117,7 +117,7 @@ class FactorGraph:
         dims = array.shape if shape is None else _clean_shape(shape, name)
         codes = self._allocate(dims, name)
         symbol = Literals(self, codes)
-        self._declare(Variable(name, symbol, self._size, fit_scores(array, dims, name)))
+        self._declare(VariableArray(name, symbol, self._size, fit_scores(array, dims, name)))
         return symbol
 
     def categorical(
@@ -134,7 +134,7 @@ class FactorGraph:
             shape: an integer or a tuple; left out, it is taken from ``scores`` (one variable
                 without them).
             states: the labels, or how many (labels are then 0, 1, …).
-            scores: shape ``(*shape, K)``: what each state is worth; ``-inf`` forbids it.
+            scores: shape ``(*shape, K)``, one per state; ``-inf`` forbids it.
             name: a unique name for messages and files.
 
         Example:
@@ -156,7 +156,7 @@ class FactorGraph:
         dims = (*_clean_shape(shape, name), len(labels))
         codes = self._allocate(dims, name)
         symbol = Categorical(self, codes, labels, {label: i for i, label in enumerate(labels)})
-        self._declare(Variable(name, symbol, self._size, fit_scores(array, dims, name)))
+        self._declare(VariableArray(name, symbol, self._size, fit_scores(array, dims, name)))
         return symbol
 
     def add(
@@ -298,8 +298,7 @@ class FactorGraph:
 
     def describe_code(self, code: int) -> str:
         """A literal in words: ``~x[1,2]`` or ``tag[3]=V``."""
-        coordinate = int(~code if code < 0 else code)
-        variable = self.variables[bisect_right(self._starts, coordinate) - 1]
+        coordinate, variable = self._declared(code)
         sign = "~" if code < 0 else ""
         place = np.unravel_index(coordinate - variable.start, variable.symbol.codes.shape)
         *where, last = (int(i) for i in place) if place else (0,)
@@ -311,18 +310,16 @@ class FactorGraph:
 
     def describe_value(self, code: int) -> str:
         """What a true literal says of its variable: ``x[1,2]=0`` or ``tag[3]≠V``."""
-        coordinate = int(~code if code < 0 else code)
+        coordinate, variable = self._declared(code)
         words = self.describe_code(coordinate)
-        variable = self.variables[bisect_right(self._starts, coordinate) - 1]
         if variable.states is None:
             return f"{words}={int(code >= 0)}"
         owner = self.describe_owner(coordinate)
         return words if code >= 0 else f"{owner}≠{words.removeprefix(owner + '=')}"
 
     def describe_owner(self, code: int) -> str:
-        """The variable a literal speaks about, without its state: ``tag[3]``."""
-        coordinate = int(~code if code < 0 else code)
-        variable = self.variables[bisect_right(self._starts, coordinate) - 1]
+        """The variable of a literal, without its state: ``tag[3]``."""
+        coordinate, variable = self._declared(code)
         if variable.states is None:
             return self.describe_code(coordinate)
         shape = variable.symbol.shape
@@ -365,6 +362,11 @@ class FactorGraph:
 
     # ------------------------------------------------------------------ inside
 
+    def _declared(self, code: int) -> tuple[int, VariableArray]:
+        """Coordinate of a literal, and the array it was declared in."""
+        coordinate = int(~code if code < 0 else code)
+        return coordinate, self.variables[bisect_right(self._starts, coordinate) - 1]
+
     def _fresh_name(self, name: str | None) -> str:
         if name is None:
             number = len(self.variables)
@@ -385,7 +387,7 @@ class FactorGraph:
         codes.flags.writeable = False
         return codes
 
-    def _declare(self, variable: Variable) -> None:
+    def _declare(self, variable: VariableArray) -> None:
         self.variables.append(variable)
         self._starts.append(self._size)
         self._names[variable.name] = variable

@@ -15,10 +15,10 @@ import numpy as np
 from assent.errors import ModelError
 from assent.factors.dense import Dense
 from assent.kernels.problem import Int32
-from assent.model.variables import Categorical, Literals
+from assent.model.variables import Categorical, Literals, coordinates_of
 
 if TYPE_CHECKING:
-    from assent.model.graph import FactorGraph, Handle, Variable
+    from assent.model.graph import FactorGraph, Handle, VariableArray
 
 Symbol = Literals | Categorical
 
@@ -52,7 +52,7 @@ class Inclusion(Mapping[Any, Any]):
 
     def translate(self, codes: Int32) -> Int32:
         """Literals of the inner graph as literals of the outer one."""
-        own = self._codes[np.where(codes < 0, ~codes, codes)]
+        own = self._codes[coordinates_of(codes)]
         return np.where(codes < 0, ~own, own).astype(np.int32)
 
     def __repr__(self) -> str:
@@ -114,7 +114,7 @@ def _check_link(inner: FactorGraph, outer: FactorGraph, own: Any, theirs: Any) -
             )
 
 
-def _declare_again(outer: FactorGraph, variable: Variable, name: str) -> Symbol:
+def _declare_again(outer: FactorGraph, variable: VariableArray, name: str) -> Symbol:
     """The same variable in the outer graph."""
     symbol, new = variable.symbol, f"{name}.{variable.name}" if name else variable.name
     scores = variable.scores.reshape(symbol.codes.shape)
@@ -134,6 +134,6 @@ def _add_scores(outer: FactorGraph, inner: FactorGraph, where: Inclusion, own: S
 
 
 def _translated(factor: Any, where: Inclusion, outer: FactorGraph) -> Any:
-    twin = copy.copy(factor)
-    twin._attach(outer, where.translate(factor.codes), factor.shape)
-    return twin
+    copied = copy.copy(factor)
+    copied._attach(outer, where.translate(factor.codes), factor.shape)
+    return copied

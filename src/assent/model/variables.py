@@ -291,6 +291,11 @@ def index(owner: Any, array: NDArray[Any], key: Any) -> NDArray[Any]:
         raise IndexError(f"cannot index shape {array.shape} with {key!r}: {error}") from None
 
 
+def coordinates_of(codes: NDArray[Any]) -> NDArray[Any]:
+    """The coordinates of literal codes, negated or not."""
+    return np.maximum(codes, ~codes)
+
+
 def conjunction(value: Any) -> Conjunction:
     """``value`` as a conjunction; anything but literals raises with advice."""
     if isinstance(value, Conjunction):

@@ -24,6 +24,7 @@ from assent.factors.normal_form import NormalForm, maximize_form, repeated_last
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.kernels.problem import CAP, KNAPSACK, Float, Int32
+from assent.model.variables import coordinates_of
 
 # Factors evaluated together: some megabytes.
 SLICE = 1 << 20
@@ -126,7 +127,7 @@ def broken_evidence(compiled: Compiled, assignment: NDArray[np.int8]) -> list[in
 
 def literal_truth(codes: Int32, assignment: NDArray[np.int8]) -> NDArray[np.bool_]:
     """Truth of literals under an assignment."""
-    return (assignment[np.where(codes < 0, ~codes, codes)] == 1) ^ (codes < 0)
+    return (assignment[coordinates_of(codes)] == 1) ^ (codes < 0)
 
 
 def upper_bound(
@@ -159,7 +160,7 @@ def _block_bound(
     """Sum over a batch of the best local value that agrees with what is known."""
     if not len(factor):
         return 0.0
-    own = known[np.where(factor.codes < 0, ~factor.codes, factor.codes)]
+    own = known[coordinates_of(factor.codes)]
     return float(row_bounds(factor, scores, links, own, by_graph, slice(None)).sum())
 
 
@@ -262,5 +263,5 @@ def proves_infeasible(
 
 def literal_marginals(codes: Int32, marginals: Float) -> Float:
     """Marginals of literals: ``p`` or ``1 − p``."""
-    p = marginals[np.where(codes < 0, ~codes, codes)]
+    p = marginals[coordinates_of(codes)]
     return np.where(codes < 0, 1.0 - p, p)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from assent.compile.compiled import FREE, Compiled, GraphScores
 from assent.factors.base import Factor
 from assent.kernels.problem import Float, Int64
+from assent.model.variables import coordinates_of
 from assent.proof import certify
 
 # Links evaluated together: some megabytes.
@@ -41,7 +42,7 @@ def bounds_with_each(
         [3.0, inf]
     """
     codes = np.array(literals, np.int64)
-    coordinate, value = np.where(codes < 0, ~codes, codes), (codes >= 0).astype(np.int8)
+    coordinate, value = coordinates_of(codes), (codes >= 0).astype(np.int8)
     total = np.full(len(codes), certify.upper_bound(compiled, scores, dual, known))
     which = np.full(len(known), -1)
     which[coordinate[::-1]] = np.arange(len(codes))[::-1]
@@ -69,7 +70,7 @@ def _add_changes(
     total: Float,
 ) -> None:
     """Add what the best values of a batch change by, to the ``total[L]`` of every literal."""
-    coordinate = np.where(factor.codes < 0, ~factor.codes, factor.codes)
+    coordinate = coordinates_of(factor.codes)
     row, place = np.nonzero(which[coordinate] >= 0)
     literal, row = np.unique(np.stack([which[coordinate[row, place]], row]), axis=1)
     step = max(1, AT_ONCE // max(1, coordinate.shape[1]))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from assent.compile.closure import Closure
 from assent.compile.compiled import Compiled, logic_rows
-from assent.compile.logic_placement import Rows
+from assent.compile.logic_placement import LogicRows
+from assent.model.variables import coordinates_of
 
 # Nodes of a search by propagation alone before constraints count as feasible.
 MOST_NODES = 2000
@@ -71,7 +72,7 @@ def small_conflict(compiled: Compiled, seconds: float) -> tuple[str, ...]:
     return (*dict.fromkeys(words), *([f"… {more} more"] if more else []))
 
 
-def _taken(written: Sequence[Rows], chosen: Sequence[Item]) -> list[Rows]:
+def _taken(written: Sequence[LogicRows], chosen: Sequence[Item]) -> list[LogicRows]:
     parts = []
     for number, part in enumerate(written):
         own = [item.number for item in chosen if item.batch == number]
@@ -99,7 +100,7 @@ def _fewer(items: list[Item], contradict: Callable[[Sequence[Item]], bool]) -> l
 
 
 def _impossible(
-    compiled: Compiled, parts: list[Rows], given: Sequence[int], deadline: float
+    compiled: Compiled, parts: list[LogicRows], given: Sequence[int], deadline: float
 ) -> bool:
     """Whether branching and propagation show that some constraints cannot hold together."""
     closure = Closure(compiled, parts)
@@ -107,7 +108,7 @@ def _impossible(
     nothing[compiled.forbids.theta] = 0
     involved = np.zeros(len(nothing), bool)
     for part in parts:
-        involved[np.where(part.lits < 0, ~part.lits, part.lits)] = True
+        involved[coordinates_of(part.lits)] = True
     waiting = [closure.extend(nothing, given)]
     for _ in range(MOST_NODES):
         if not waiting:
@@ -130,7 +131,7 @@ def _next(known: NDArray[np.int8], involved: NDArray[np.bool_]) -> int | None:
     return int(open_[0]) if len(open_) else None
 
 
-def _words(compiled: Compiled, written: Sequence[Rows], item: Item) -> str:
+def _words(compiled: Compiled, written: Sequence[LogicRows], item: Item) -> str:
     if item.batch < 0:
         return f"evidence {compiled.graph.describe_value(item.number)}"
     part = written[item.batch]

@@ -14,6 +14,7 @@ import numpy as np
 
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, split_links
 from assent.kernels.search.events import BRANCHED, CLOSED, EMPTY, PRUNED
+from assent.model.variables import coordinates_of
 from assent.proof.field_checks import are_literals, are_places
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def link_scores(
     links = padded[places[:, 1]] - padded[places[:, 0]]
     lits = problem.all_lits
     signed = np.where(lits < 0, -links, links)
-    left = theta - np.bincount(np.where(lits < 0, ~lits, lits), signed, minlength=problem.n)
+    left = theta - np.bincount(coordinates_of(lits), signed, minlength=problem.n)
     own = lits[blocks]
-    links[blocks] = left[np.where(own < 0, ~own, own)]
+    links[blocks] = left[coordinates_of(own)]
     return split_links(problem, links)

@@ -23,6 +23,7 @@ from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.factors.table import Table
 from assent.kernels.problem import SUM, Float, Int32, Int64
+from assent.model.variables import coordinates_of
 from assent.proof.bucket_elimination import Piece, eliminate
 from assent.proof.certify import by_block, literal_truth
 from assent.proof.field_checks import are_places
@@ -102,7 +103,7 @@ def choices(factor: Factor, known: Known, first: set[int]) -> Iterator[frozenset
     if form is None or form.form != SUM:
         return
     lits = form.literals(factor.codes)
-    own = np.where(lits < 0, ~lits, lits)
+    own = coordinates_of(lits)
     is_open = known[own] == -1
     true = (literal_truth(lits, known) & ~is_open).sum(axis=1)
     for row in np.flatnonzero((form.k - true == 1) & (is_open <= (lits >= 0)).all(axis=1)):
@@ -140,7 +141,7 @@ class _View:
         """Whether a factor has tables: a structure has none, unless all of it is known."""
         if not isinstance(factor, Scored) or isinstance(factor, Table):
             return True
-        return not (self.known[np.where(factor.codes < 0, ~factor.codes, factor.codes)] == -1).any()
+        return not (self.known[coordinates_of(factor.codes)] == -1).any()
 
     def tables_of(self, factor: Factor, scores: Float) -> tuple[float, list[Piece]]:
         """The value of the factors without free variables, and the tables of all others.
@@ -148,7 +149,7 @@ class _View:
         ``inf``, and no tables, where one would be too large.
         """
         codes = factor.codes
-        own = np.where(codes < 0, ~codes, codes)
+        own = coordinates_of(codes)
         is_open = (self.known[own] == -1).any(axis=1)
         value = self._known_value(factor, scores, np.flatnonzero(~is_open))
         form = factor.normal_form() if isinstance(factor, Logic) else None
@@ -184,7 +185,7 @@ class _View:
         scope: tuple[int, ...],
     ) -> Piece:
         codes = factor.codes[row]
-        own = np.where(codes < 0, ~codes, codes)
+        own = coordinates_of(codes)
         shape = tuple(self.card[v] for v in scope)
         truth = self._truth(codes, own, scope, shape)
         if isinstance(factor, Pair):

@@ -18,6 +18,7 @@ from assent.factors.base import Logic
 from assent.factors.knapsack import FEASIBILITY_TOLERANCE
 from assent.factors.pair import Pair
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32, Int64
+from assent.model.variables import coordinates_of
 from assent.proof import certify
 
 
@@ -99,7 +100,7 @@ def never_all(
 
     They are those of the flat problem; where that is not shown, there is no rule.
     """
-    coordinate = compiled.free[np.where(entries < 0, ~entries, entries)[:, 1:]]
+    coordinate = compiled.free[coordinates_of(entries)[:, 1:]]
     codes = np.where(entries[:, 1:] < 0, ~coordinate, coordinate)
     found: dict[int, tuple[ProjectedConstraint, ...]] = {}
     for region, literals in zip(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled
 from assent.factors.table import Table
 from assent.kernels.problem import CAP, SUM, Float, Int64
-from assent.model.variables import Categorical
+from assent.model.variables import Categorical, coordinates_of
 from assent.proof.bucket_elimination import Piece, maximum
 from assent.proof.projected_constraints import ProjectedConstraint, possible
 
@@ -87,7 +87,7 @@ def _rules_key(rules: tuple[ProjectedConstraint, ...], known: NDArray[np.int8]) 
 
 def _values(rule: ProjectedConstraint, known: NDArray[np.int8]) -> NDArray[np.int8]:
     """What is known of a rule's coordinates."""
-    return known[np.where(rule.lits < 0, ~rule.lits, rule.lits)]
+    return known[coordinates_of(rule.lits)]
 
 
 def _owners(compiled: Compiled) -> tuple[Int64, Int64]:
@@ -210,7 +210,7 @@ def _allowed(
     values = _values(rule, known)
     truth = np.broadcast_to(values == 1, (states.shape[1], len(values))).copy()
     free = values == -1
-    own = np.where(rule.lits < 0, ~rule.lits, rule.lits)
+    own = coordinates_of(rule.lits)
     for coordinate in rule.mentioned:
         name, columns = int(owner[coordinate]), own == coordinate
         is_true = states[names.index(name)] == mentioned[name].index(coordinate)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
-from assent.compile.potts_as_dense import write_out
+from assent.compile.potts_as_dense import tabulate_potts
 from assent.compile.table_placement import joint_states
 from assent.factors.table import Table
 from assent.kernels.problem import (
@@ -33,6 +33,7 @@ from assent.kernels.problem import (
     joint_places,
     split_links,
 )
+from assent.model.variables import coordinates_of
 from assent.proof import certify
 from assent.proof.field_checks import are_literals, are_places, fits
 from assent.proof.projected_constraints import never_all, region_rules
@@ -89,13 +90,13 @@ class Regions:
         tabulated.
         """
         first = problem.n + problem.n_pairs
-        plain = write_out(problem, scores, np.zeros(int(problem.tables.factor[-1]), bool))
+        plain = tabulate_potts(problem, scores, np.zeros(int(problem.tables.factor[-1]), bool))
         unequal = np.setdiff1d(self.place, plain.place) - first
         starts = [part[:, 0] for part in joint_places(problem.tables) if part.size]
         chosen = np.zeros(len(plain.chosen), bool)
         if len(unequal):
             chosen[np.searchsorted(np.concatenate(starts), unequal, side="right") - 1] = True
-        outer = write_out(problem, scores, chosen)
+        outer = tabulate_potts(problem, scores, chosen)
         own = np.zeros(1 + int(outer.place.max(initial=-1)), np.int64)
         own[outer.place] = np.arange(len(outer.place))
         total = np.zeros(len(outer.place))
@@ -190,7 +191,7 @@ def _to_pairs(
         for side in (0, 1):
             left = np.flatnonzero(negated[:, 1 - side])
             code = codes[left, side].astype(np.int64)
-            coordinate = np.where(code < 0, ~code, code)
+            coordinate = coordinates_of(code)
             # signed * literal * (1 - y) was added above: signed * literal is the excess.
             excess = np.where(code < 0, -signed[left], signed[left])
             parts.append(

@@ -13,6 +13,7 @@ from assent.compile.closure import Closure
 from assent.compile.compiled import Compiled, GraphScores
 from assent.factors.exactly_one import ExactlyOne
 from assent.kernels.problem import DualPoint, Float, Int64
+from assent.model.variables import coordinates_of
 from assent.proof import certify
 from assent.proof.conditioned_bounds import bounds_with_each
 from assent.proof.field_checks import Known, are_known, are_literals, are_places, fits, is_declared
@@ -262,7 +263,7 @@ class Replay:
         low, high = np.where(free, owner, len(parts)), np.where(free, owner, -1)
         for block in self.compiled.blocks:
             codes = block.factor.codes
-            own = np.where(codes < 0, ~codes, codes)
+            own = coordinates_of(codes)
             if own.size and (low[own].min(axis=1) < high[own].max(axis=1)).any():
                 return False
         return True

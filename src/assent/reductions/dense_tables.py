@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.problem import DENSE, POTTS, Float, Int32, Int64, Problem, Scores
+from assent.model.variables import coordinates_of
 
 # Entries looked at together.
 AT_ONCE = 1 << 22
@@ -25,7 +26,7 @@ class Slot(NamedTuple):
     @property
     def column(self) -> Int64:
         """Columns of the literals."""
-        return np.where(self.lits < 0, ~self.lits, self.lits).astype(np.int64)
+        return coordinates_of(self.lits).astype(np.int64)
 
 
 class WrittenTables(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import Float, Int32, Int64, Problem, Scores
+from assent.model.variables import coordinates_of
 from assent.proof.certify import literal_truth
 from assent.reductions.dense_tables import written_tables
 from assent.reductions.exchange_gains import least_gains
@@ -46,7 +47,7 @@ class Exchanges:
         lost, by = before.columns(self.lost), before.columns(self.by)
         if lost is None or by is None or len(lost) != len(by) or np.isin(by, lost).any():
             return None
-        column = np.where(lost < 0, ~lost, lost)
+        column = coordinates_of(lost)
         if len(np.unique(column)) != len(column):
             return None
         gained = _gains(before, lost, by)
@@ -73,7 +74,7 @@ def exchanged(assignment: NDArray[np.int8], lost: Int32, by: Int32) -> NDArray[n
     out = assignment.copy()
     chosen = literal_truth(lost, assignment)
     for literals, value in ((lost[chosen], 0), (by[chosen], 1)):
-        out[np.where(literals < 0, ~literals, literals)] = value ^ (literals < 0)
+        out[coordinates_of(literals)] = value ^ (literals < 0)
     return out
 
 
@@ -93,7 +94,7 @@ def _gains(before: Reduction, lost: Int64, by: Int64) -> Float | None:
     if (target[number] != by[swaps]).any():
         return None
     gains = least_gains(problem, before.flat, choices, target)
-    flips = gains.flip[np.where(lost < 0, ~lost, lost), (lost >= 0).astype(np.int64)]
+    flips = gains.flip[coordinates_of(lost), (lost >= 0).astype(np.int64)]
     return np.where(is_flip, flips, gains.swap[np.maximum(lost, 0)])
 
 

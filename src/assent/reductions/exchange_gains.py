@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int64, Problem, Scores
+from assent.model.variables import coordinates_of
 from assent.reductions.dense_tables import WrittenTables, written_tables
 from assent.reductions.exclusive_literals import Choices, LogicGroup, logic_groups
 
@@ -89,7 +90,7 @@ def _frozen(problem: Problem) -> NDArray[np.bool_]:
 
 
 def _columns(lits: NDArray[np.int32]) -> Int64:
-    return np.where(lits < 0, ~lits, lits).astype(np.int64)
+    return coordinates_of(lits).astype(np.int64)
 
 
 # ---------------------------------------------------------------- constraints

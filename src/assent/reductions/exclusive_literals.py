@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import CAP, KNAPSACK, SUM, Float, Int32, Int64, Problem
+from assent.model.variables import coordinates_of
 
 
 class LogicGroup(NamedTuple):
@@ -37,7 +38,7 @@ def logic_groups(problem: Problem) -> Iterator[LogicGroup]:
         if kind == KNAPSACK:
             own = begin - first_weight
             weight = weight * p.weights[own : own + size * m].reshape(size, m)
-        column = np.where(lits < 0, ~lits, lits).astype(np.int64)
+        column = coordinates_of(lits).astype(np.int64)
         yield LogicGroup(int(kind), lits, column, weight, p.k[first : first + m])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import SUM, Float, Int32, Int64, Problem, Scores
+from assent.model.variables import coordinates_of
 from assent.reductions.dense_tables import Slot, no_scores, written_tables
 from assent.reductions.exclusive_literals import find_choices, logic_groups
 from assent.reductions.pairwise_tables import over_two
@@ -84,7 +85,7 @@ class Leaves:
         if literals is None:
             return
         units = find_units(problem)
-        own = units.of[np.where(literals < 0, ~literals, literals)]
+        own = units.of[coordinates_of(literals)]
         chosen = np.zeros(units.count, bool)
         chosen[own] = True
         stand_in = np.zeros(units.count, np.int64)
@@ -172,7 +173,7 @@ def find_units(problem: Problem) -> Units:
             once = units.holds(slot)
             links += [of[slot.column[once, 0]], of[slot.column[~once]].ravel()]
     behind = problem.tables.lits[len(problem.written.lits) :]  # structures
-    links.append(of[np.where(behind < 0, ~behind, behind)])
+    links.append(of[coordinates_of(behind)])
     return replace(units, degree=np.bincount(np.concatenate(links), minlength=len(size)))
 
 
@@ -188,7 +189,7 @@ def leaf_edges(problem: Problem, scores: Scores, units: Units) -> Iterator[Edges
             apart = own != units.of[other.column[:, 0]]
             rows = np.flatnonzero(apart & (units.degree[own] == 1) & units.holds(leaf))
             lits = leaf.lits[rows]
-            theta = scores.theta[np.where(lits < 0, ~lits, lits)]
+            theta = scores.theta[coordinates_of(lits)]
             if leaf.is_literal:
                 zero = np.zeros(len(rows))
                 negated = lits[:, 0] < 0

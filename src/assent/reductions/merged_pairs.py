@@ -8,6 +8,7 @@ import numpy as np
 
 from assent.factors.pair import Pair
 from assent.kernels.problem import Float, Int32, Int64
+from assent.model.variables import coordinates_of
 from assent.reductions.rewritten_graph import Draft
 
 
@@ -43,7 +44,7 @@ def merge_pairs(draft: Draft) -> None:
 
 
 def _terms(codes: Int32) -> _Terms:
-    coordinate, negated = np.where(codes < 0, ~codes, codes).astype(np.int64), codes < 0
+    coordinate, negated = coordinates_of(codes).astype(np.int64), codes < 0
     swapped = coordinate[:, 0] > coordinate[:, 1]
     coordinate = np.where(swapped[:, None], coordinate[:, ::-1], coordinate)
     negated = np.where(swapped[:, None], negated[:, ::-1], negated)

@@ -10,6 +10,7 @@ import numpy as np
 from assent.factors.base import Factor
 from assent.factors.table import Table
 from assent.kernels.problem import DENSE, Float, Int32, Int64
+from assent.model.variables import coordinates_of
 from assent.reductions.rewritten_graph import Draft
 
 # A table counts as a sum if this part of its largest entry is all that is left.
@@ -45,7 +46,7 @@ def _parts(number: int, factor: Table) -> Iterator[tuple[tuple[object, ...], _Pa
     turned = np.zeros(len(factor), bool)
     if len(factor.states) == 2 and factor.kind_code == DENSE:
         places = factor.slot_links()
-        own = np.where(factor.codes < 0, ~factor.codes, factor.codes)
+        own = coordinates_of(factor.codes)
         turned = own[:, places[1].start] < own[:, places[0].start]
         second = places[1].start
         rows = np.flatnonzero(turned)

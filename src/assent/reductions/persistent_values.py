@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import DualPoint, Float, Int32, Int64, Problem, Scores
+from assent.model.variables import coordinates_of
 from assent.proof.certify import literal_truth
 from assent.proof.field_checks import fits
 from assent.reductions.dense_tables import Slot, WrittenTables
@@ -51,7 +52,7 @@ class Persistent:
         if literals is None or not fits(self.dual, problem):
             return None
         value = np.full(problem.n, -1, np.int8)
-        value[np.where(literals < 0, ~literals, literals)] = literals >= 0
+        value[coordinates_of(literals)] = literals >= 0
         if (literal_truth(literals.astype(np.int32), value) == 0).any():
             return None  # a literal and its negation
         loss = _most_lost(problem, before.flat, self.dual, value)
@@ -60,7 +61,7 @@ class Persistent:
     def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """The values taken."""
         out = assignment.copy()
-        out[np.where(self.literals < 0, ~self.literals, self.literals)] = self.literals >= 0
+        out[coordinates_of(self.literals)] = self.literals >= 0
         return out
 
     def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -72,7 +73,7 @@ def _most_lost(problem: Problem, scores: Scores, dual: DualPoint, value: NDArray
     """What taking the values ``[n]`` (-1 for none) loses at most; infinite if it may break one."""
     taken = value >= 0
     others = over_more(problem)
-    if taken[np.where(others < 0, ~others, others)].any():
+    if taken[coordinates_of(others)].any():
         return np.inf
     residual, total, joined = scores.theta.copy(), 0.0, dual.joined()
     for tables, places in over_two(problem, scores):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from assent.compile.closure import Closure
 from assent.compile.compiled import Compiled, Conflict, GraphScores
 from assent.kernels.problem import Float, Int32, Int64, Scores
+from assent.model.variables import coordinates_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ class Reduction:
 
     def columns(self, literals: Int32) -> Int64 | None:
         """Literals over coordinates as literals over columns; None if one is not free."""
-        coordinate = np.where(literals < 0, ~literals, literals)
+        coordinate = coordinates_of(literals)
         if literals.ndim != 1 or coordinate.max(initial=-1) >= len(self.compiled.fixed):
             return None
         column = self.compiled.column_of()[coordinate]
@@ -66,7 +67,7 @@ class Reduction:
     def coordinates(self, literals: Int64) -> Int32:
         """Literals over columns as literals over coordinates."""
         free = self.compiled.free
-        own = free[np.where(literals < 0, ~literals, literals)]
+        own = free[coordinates_of(literals)]
         return np.where(literals < 0, ~own, own).astype(np.int32)
 
     def given(self, literals: Sequence[int]) -> Reduction:

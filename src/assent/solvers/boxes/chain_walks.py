@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.factors.forest import Forest
+from assent.factors.forest import ForestFactor
 from assent.kernels.boxes.chain_passes import Walks
 from assent.kernels.core.factor_list import SLOTS, Flat
 from assent.kernels.problem import Float, Int64, Problem
@@ -74,7 +74,7 @@ def _ranks(problem: Problem, flat: Flat) -> tuple[Int64, Int64]:
     first = len(flat.groups) - len(problem.models)
     base, ranks, size = np.full(len(flat.groups), -1), [np.zeros(0, np.int64)], 0
     for g, model in enumerate(problem.models):
-        path = _path(model.structure) if isinstance(model.structure, Forest) else []
+        path = _path(model.structure) if isinstance(model.structure, ForestFactor) else []
         if path:
             position = np.argsort(path)
             ranks.append(np.repeat(position, model.structure.states))
@@ -82,7 +82,7 @@ def _ranks(problem: Problem, flat: Flat) -> tuple[Int64, Int64]:
     return base, np.concatenate(ranks)
 
 
-def _path(forest: Forest) -> list[int]:
+def _path(forest: ForestFactor) -> list[int]:
     """The slots of a chain in order; none if it is no chain, or if states are counted."""
     tops = [top for top in forest.parents if top >= 0]
     ends = set(range(len(forest.parents))) - set(tops)

@@ -52,7 +52,7 @@ class Workspace:
         if len(self.bounds) <= PATIENCE or not self.root.solved:
             return False
         fall = self.bounds[-PATIENCE - 1] - self.root.bound
-        worth = WORTH_BEFORE if self.root.can_write_out() else WORTH
+        worth = WORTH_BEFORE if self.root.can_tabulate() else WORTH
         if fall >= worth * (self.root.bound - self.answers.value):
             return False
         # An answer from elsewhere may be a poor one; without any, what is missing is not known.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from assent.compile.compiled import Compiled
-from assent.compile.potts_as_dense import WrittenOut, worth_writing_out, write_out
+from assent.compile.potts_as_dense import TabulatedPotts, fractional_potts, tabulate_potts
 from assent.errors import ModelError
 from assent.kernels.problem import POTTS, DualPoint, Float, Problem, Scores, split_links
 from assent.proof.regions import Regions
@@ -34,7 +34,7 @@ DECIDED = 1e-6
 class Workspace:
     """The problem with some tables written out, its program, and what proves the best bound."""
 
-    outer: WrittenOut
+    outer: TabulatedPotts
     program: GrowingProgram
     best: Regions
     bound: float
@@ -43,7 +43,7 @@ class Workspace:
     rounds: int = 0
     solved: bool = False
 
-    def can_write_out(self) -> bool:
+    def can_tabulate(self) -> bool:
         """Whether some tables of common states are not written out yet."""
         problem = self.outer.problem
         return bool((problem.tables.kind == POTTS).any())
@@ -88,7 +88,7 @@ class Tightened:
     ) -> Workspace:
         """The plain relaxation; structures without rows are refused."""
         deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
-        outer = write_out(problem, scores, np.zeros(int(problem.tables.factor[-1]), bool))
+        outer = tabulate_potts(problem, scores, np.zeros(int(problem.tables.factor[-1]), bool))
         program = _program(outer)
         none = split_links(problem, np.zeros(problem.n_links))
         first = plain_bound(problem, scores, none if warm_start is None else warm_start.dual)
@@ -99,7 +99,7 @@ class Tightened:
     ) -> Info:
         """One round: add the rows that the last answer violates, and solve."""
         w = workspace
-        if w.solved and not w.program.tighten() and not self._write_out(problem, scores, w):
+        if w.solved and not w.program.tighten() and not self._tabulate(problem, scores, w):
             return Info(w.rounds, 0.0, 0.0, finished=True, reason=NO_CYCLE)
         status = w.program.solve(w.deadline)
         w.rounds += 1
@@ -123,12 +123,12 @@ class Tightened:
         if loans is not None:
             w.best, w.bound = replace(restate(problem, w.outer, loans), is_ray=True), -np.inf
 
-    def _write_out(self, problem: Problem, scores: Scores, w: Workspace) -> bool:
+    def _tabulate(self, problem: Problem, scores: Scores, w: Workspace) -> bool:
         """Start again with tables of undecided variables written out, if there are any left."""
-        chosen = worth_writing_out(problem, w.program.x, DECIDED) | w.outer.chosen
+        chosen = fractional_potts(problem, w.program.x, DECIDED) | w.outer.chosen
         if (chosen == w.outer.chosen).all():
             return False
-        w.outer = write_out(problem, scores, chosen)
+        w.outer = tabulate_potts(problem, scores, chosen)
         w.program = _program(w.outer)
         return True
 
@@ -163,7 +163,7 @@ class Tightened:
         return workspace.program.value
 
 
-def _program(outer: WrittenOut) -> GrowingProgram:
+def _program(outer: TabulatedPotts) -> GrowingProgram:
     lp = build_lp(outer.problem, outer.scores)
     if lp.rows.priced:
         kind = outer.problem.models[0].structure.kind
@@ -174,7 +174,7 @@ def _program(outer: WrittenOut) -> GrowingProgram:
     return GrowingProgram(outer.problem, outer.scores, lp)
 
 
-def restate(problem: Problem, outer: WrittenOut, loans: Loans) -> Regions:
+def restate(problem: Problem, outer: TabulatedPotts, loans: Loans) -> Regions:
     """Loans in the terms of the original problem."""
     links = np.zeros(problem.n_links)
     links[outer.link] = loans.links

@@ -26,7 +26,7 @@ from assent.errors import ModelError
 from assent.factors.arborescence import Arborescence
 from assent.factors.cardinality import Cardinality
 from assent.factors.cut import Cut
-from assent.factors.forest import Forest
+from assent.factors.forest import ForestFactor
 from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import HeadAutomaton
 from assent.factors.matching import Matching
@@ -75,7 +75,7 @@ def add_structures(
 
 def formulation(structure: Structure, integer: bool) -> Add | None:
     """What writes the rows of a structure, if it has any."""
-    if isinstance(structure, Forest):
+    if isinstance(structure, ForestFactor):
         return _add_forest if integer or max(structure.counted) < 0 else None
     ways = {**EXACT, **AT_WHOLE_POINTS} if integer else EXACT
     return next((add for kind, add in ways.items() if isinstance(structure, kind)), None)
@@ -99,7 +99,7 @@ def _add_forest(builder: RowBuilder, model: Model, links: Int64, inner: Float) -
         put_known(builder, rows[:, None], columns[:, seen], 1.0)
 
 
-def _tables(structure: Forest, inner: Float) -> list[Float]:
+def _tables(structure: ForestFactor, inner: Float) -> list[Float]:
     """One ``[m, K, K of the parent]`` per slot."""
     tables, at = [], 0
     for k, top in structure._table_shapes():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.compile.compiled import Compiled, GraphScores, compile_case, logic_rows
+from assent.compile.compiled import Compiled, GraphScores, compile_conditioned, logic_rows
 from assent.compile.components import components
 from assent.kernels.problem import Int64
 from assent.proof import certify
@@ -94,7 +94,7 @@ class ByParts:
             for number, part in enumerate(parts):
                 given = begin.copy()
                 given[part] = -1
-                case = compile_case(compiled, given, rows)
+                case = compile_conditioned(compiled, given, rows)
                 limit = request.share(1.0 / (len(parts) - number))
                 own = replace(request, warm_start=None, dual=None, known=begin, time_limit=limit)
                 result = drive(case, scores, each, own)
