@@ -283,7 +283,7 @@ def test_it_tells_what_was_done():
     made = at.presolve(quarrel())
     assert repr(made) == (
         "Presolved: 3 of 5 variables left: 1 variable of degree one eliminated, "
-        "1 value put away by dominance"
+        "1 value pruned by dominance"
     )
     assert repr(at.presolve(at.FactorGraph())) == "Presolved: 0 of 0 variables left: nothing found"
 
@@ -430,7 +430,7 @@ def test_exchanges_that_are_none_are_refused():
     assert exchanged(two_choices, [0, 1, 3], [2, 2, ~3]).loss == 0.0
     assert exchanged(one, [0, 1], [2, 2]).loss == 0.0
     for start, lost, by in (
-        (two_choices, [0, 1], [1, ~1]),  # the target is put away itself
+        (two_choices, [0, 1], [1, ~1]),  # the target is pruned itself
         (two_choices, [0, 0], [~0, 2]),  # twice
         (two_choices, [0], [3]),  # of another choice
         (two_choices, [~0], [0]),  # another may be true
@@ -518,7 +518,7 @@ PRESOLVED = presolved_search.Presolving(at.BranchAndCut(), at.BranchAndCut())
 def test_exact_answers_are_sought_on_what_is_left():
     g = joint_labelling(200, seed=2)
     result = at.decode(g, PRESOLVED)
-    assert result.plan.startswith("Presolved: 87 of 125 variables left: 43 values put away by dom")
+    assert result.plan.startswith("Presolved: 87 of 125 variables left: 43 values pruned by dom")
     assert result.status is at.Status.OPTIMAL and result.certificate.verify()
     assert result.value == pytest.approx(at.decode(g, exact=True).value)
     assert "Presolved" not in at.decode(g).plan  # relaxed answers keep their meaning

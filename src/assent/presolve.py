@@ -73,7 +73,7 @@ def presolve(
 ) -> Presolved:
     """Make a graph smaller: the same optimum, and a way from its best answer to one of the graph.
 
-    - *Dominated* values are put away: where another value is at least as good whatever the other
+    - *Dominated* values are pruned: where another value is at least as good whatever the other
       variables are, and breaks no constraint.
     - *Persistent* values of binary pairwise graphs are fixed, as `RoofDuality` finds them.
     - Variables of *degree one* are eliminated: their neighbour gets what they are worth.
@@ -86,7 +86,7 @@ def presolve(
     Args:
         graph: what to presolve; it stays as it is.
         scores: new scores for variables or handles, in place of those written.
-        thorough: look for states of variables in tables that can be put away *together*, as
+        thorough: look for states of variables in tables that can be pruned *together*, as
             exchanging all of them at once never loses; it takes as long as a decoder.
 
     Example:
@@ -95,7 +95,7 @@ def presolve(
         >>> tag = g.categorical(3, states="NVD", scores=[[2, 0, 0], [0, 1, 0], [3, 0, 1]])
         >>> rule = g.add(at.Potts(tag[[0, 1, 2]], tag[[1, 2, 0]], scores=0.4))
         >>> at.presolve(g)
-        Presolved: 0 of 3 variables left: 6 values put away by dominance
+        Presolved: 0 of 3 variables left: 6 values pruned by dominance
     """
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"presolve takes a FactorGraph, got {type(graph).__name__}")

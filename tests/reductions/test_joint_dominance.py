@@ -1,4 +1,4 @@
-"""Values put away together: some best answer is without them, and what is wrong is refused."""
+"""Values pruned together: some best answer is without them, and what is wrong is refused."""
 
 from __future__ import annotations
 
@@ -268,7 +268,7 @@ def test_most_of_a_weak_grid_goes():
     plain = presolve_compiled(compiled, scores)
     made = at.presolve(g, thorough=True)
     assert made.compiled.problem.n < 0.2 * plain.compiled.problem.n
-    assert "put away by joint exchange" in made.told()
+    assert "pruned by joint exchange" in made.told()
     result, reference = made.decode(exact=True), at.decode(g, exact=True)
     assert result.value == pytest.approx(reference.value)
     assert result.certificate.verify()

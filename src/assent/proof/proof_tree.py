@@ -17,7 +17,7 @@ import numpy as np
 
 from assent.kernels.problem import DualPoint, Int64
 from assent.proof.field_checks import Known, are_known, is_declared
-from assent.reductions.reduction import Reduction, Step
+from assent.reductions.reduction import Reduction, ReductionStep
 
 if TYPE_CHECKING:
     from assent.proof.replay import Replay
@@ -79,7 +79,7 @@ class Reduced:
     Every step is made again, which checks that it is right; what exchanges lose is added.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[ReductionStep, ...]
     proof: Any
 
     def bound(self, replay: Replay, known: Known) -> float:

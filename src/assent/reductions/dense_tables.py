@@ -1,4 +1,4 @@
-"""Tables of the flat problem, group by group, written out."""
+"""Tables of the flat problem, group by group, with a score per joint state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from assent.kernels.problem import DENSE, POTTS, Float, Int32, Int64, Problem, Scores
 from assent.model.variables import coordinates_of
 
-# Entries looked at together.
+# Entries held together: some megabytes.
 AT_ONCE = 1 << 22
 
 
@@ -28,8 +28,18 @@ class Slot(NamedTuple):
         """Columns of the literals."""
         return coordinates_of(self.lits).astype(np.int64)
 
+    def add_scores(self, scores: Float, theta: Float) -> float:
+        """Add ``scores[m, states]`` to the columns' own ``theta``; returns the constant left."""
+        if not self.is_literal:
+            np.add.at(theta, self.column, scores)
+            return 0.0
+        true = scores[:, 1] - scores[:, 0]
+        negated = self.lits[:, 0] < 0
+        np.add.at(theta, self.column[:, 0], np.where(negated, -true, true))
+        return float(scores[:, 0].sum() + true[negated].sum())
 
-class WrittenTables(NamedTuple):
+
+class DenseTables(NamedTuple):
     """Tables of one shape: their slots, and a score per joint state, ``[m, *states]``."""
 
     slots: tuple[Slot, ...]
@@ -47,7 +57,7 @@ def no_scores(problem: Problem) -> Scores:
     return Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, entries)
 
 
-def written_tables(problem: Problem, scores: Scores) -> Iterator[WrittenTables]:
+def dense_tables(problem: Problem, scores: Scores) -> Iterator[DenseTables]:
     """All tables that are no structures, some at a time.
 
     Example:
@@ -55,7 +65,7 @@ def written_tables(problem: Problem, scores: Scores) -> Iterator[WrittenTables]:
         >>> two = make_tables([(POTTS, (2, 2), (0, 0), np.arange(4, dtype=np.int32)[None])])
         >>> problem = make_problem(4, np.zeros((0, 2), np.int32), [], two)
         >>> scores = Scores(np.zeros(4), np.zeros(0), 0.0, np.array([1.0, 2.0]))
-        >>> next(written_tables(problem, scores)).scores.tolist()
+        >>> next(dense_tables(problem, scores)).scores.tolist()
         [[[1.0, 0.0], [0.0, 2.0]]]
     """
     t = problem.written
@@ -81,4 +91,4 @@ def written_tables(problem: Problem, scores: Scores) -> Iterator[WrittenTables]:
             slots = tuple(
                 Slot(lits[rows, ends[j] : ends[j + 1]], bool(first[j])) for j in range(len(states))
             )
-            yield WrittenTables(slots, joint)
+            yield DenseTables(slots, joint)

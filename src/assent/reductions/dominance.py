@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from assent.kernels.problem import Float, Int32, Int64, Problem, Scores
 from assent.model.variables import coordinates_of
 from assent.proof.certify import literal_truth
-from assent.reductions.dense_tables import written_tables
+from assent.reductions.dense_tables import dense_tables
 from assent.reductions.exchange_gains import least_gains
 from assent.reductions.exclusive_literals import Choices, find_choices, logic_groups
-from assent.reductions.reduction import Reduction, Step
+from assent.reductions.reduction import Reduction, ReductionStep
 
 
 @dataclass(frozen=True, eq=False)
-class Exchanges:
-    """Values that are put away at once: whoever has one gains by the exchange for another.
+class Exchanges(ReductionStep):
+    """Values that are pruned at once: whoever has one gains by the exchange for another.
 
     Literal ``lost[i]`` becomes false and ``by[i]`` true instead: its own negation (a flip), or
     another literal of a set of which at most one is true (a swap).  An exchange that loses
@@ -40,10 +40,10 @@ class Exchanges:
     lost: Int32
     by: Int32
 
-    what: ClassVar[tuple[str, str]] = ("value", "put away by dominance")
+    what: ClassVar[tuple[str, str]] = ("value", "pruned by dominance")
 
     def apply(self, before: Reduction) -> Reduction | None:
-        """The values are put away, if no exchange brings another one's lost value back."""
+        """The values are pruned, if no exchange brings another one's lost value back."""
         lost, by = before.columns(self.lost), before.columns(self.by)
         if lost is None or by is None or len(lost) != len(by) or np.isin(by, lost).any():
             return None
@@ -53,15 +53,11 @@ class Exchanges:
         gained = _gains(before, lost, by)
         if gained is None or np.isneginf(gained).any():
             return None
-        return before.lost(float(np.maximum(-gained, 0.0).sum())).given((~self.lost).tolist())
+        return before.with_loss(float(np.maximum(-gained, 0.0).sum())).given((~self.lost).tolist())
 
     def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """All exchanges made."""
         return exchanged(assignment, self.lost, self.by)
-
-    def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Nothing to do: what is best without the values is best with them."""
-        return assignment
 
     @property
     def count(self) -> int:
@@ -105,21 +101,23 @@ def first_members(choices: Choices) -> Int64:
     return inside[first]
 
 
-def find_exchanges(before: Reduction, cautious: bool = False) -> tuple[Step, Reduction] | None:
+def find_exchanges(
+    before: Reduction, cautious: bool = False
+) -> tuple[ReductionStep, Reduction] | None:
     """Exchanges that lose nothing, and what they leave; None if there are none.
 
-    The target of a choice is the state that looks best, or the best of those that no constraint
-    keeps from being chosen if ``cautious`` (None if it is the same one everywhere).
+    The target of a choice is the state of the best estimate, or the best of those that no
+    constraint blocks if ``cautious`` (None if it is the same one everywhere).
     """
     problem, flat = before.compiled.problem, before.flat
     choices = find_choices(problem)
-    bars = _bars(problem, choices) if cautious else np.zeros(0)
-    if cautious and not bars.any():
+    blocking = _blocking(problem, choices) if cautious else np.zeros(0)
+    if cautious and not blocking.any():
         return None
-    prospects = _prospects(problem, flat)
-    target = _best_members(choices, prospects)
+    estimates = _estimates(problem, flat)
+    target = _best_members(choices, estimates)
     if cautious:
-        safe = _best_members(choices, prospects - _above(prospects) * bars)
+        safe = _best_members(choices, estimates - _above(estimates) * blocking)
         if (safe == target).all():
             return None
         target = safe
@@ -127,7 +125,7 @@ def find_exchanges(before: Reduction, cautious: bool = False) -> tuple[Step, Red
     dropped = gains.flip >= 0.0
     value = np.where(dropped[:, 0], 0, np.where(dropped[:, 1], 1, -1))
     swaps = np.flatnonzero((gains.swap >= 0.0) & (value < 0))
-    swaps = swaps[value[target[choices.number[swaps]]] != 1]  # a target is not put away itself
+    swaps = swaps[value[target[choices.number[swaps]]] != 1]  # a target is not pruned itself
     flips = np.flatnonzero(value >= 0)
     if not len(flips) + len(swaps):
         return None
@@ -137,16 +135,16 @@ def find_exchanges(before: Reduction, cautious: bool = False) -> tuple[Step, Red
     return step, before.given((~step.lost).tolist())
 
 
-def _best_members(choices: Choices, prospects: Float) -> Int64:
-    """The column of every choice whose prospects are best, ``[C]``."""
+def _best_members(choices: Choices, estimates: Float) -> Int64:
+    """The column of every choice whose estimate is best, ``[C]``."""
     inside = np.flatnonzero(choices.number >= 0)
-    order = inside[np.lexsort((-prospects[inside], choices.number[inside]))]
+    order = inside[np.lexsort((-estimates[inside], choices.number[inside]))]
     _, first = np.unique(choices.number[order], return_index=True)
     return order[first]
 
 
-def _prospects(problem: Problem, scores: Scores) -> Float:
-    """How good columns look, ``[n]``: their score, and what factors give them on average.
+def _estimates(problem: Problem, scores: Scores) -> Float:
+    """Estimated values of columns, ``[n]``: their score, and what factors give them on average.
 
     Where a factor forbids some of it, less than all others.
     """
@@ -155,7 +153,7 @@ def _prospects(problem: Problem, scores: Scores) -> Float:
         problem.pair_var.ravel(), np.repeat(scores.pair, 2), minlength=problem.n
     )
     forbidden = np.zeros(problem.n)
-    for tables in written_tables(problem, scores):
+    for tables in dense_tables(problem, scores):
         for slot, own in enumerate(tables.slots):
             if own.is_literal:
                 continue
@@ -168,14 +166,14 @@ def _prospects(problem: Problem, scores: Scores) -> Float:
     return total - _above(total) * forbidden
 
 
-def _bars(problem: Problem, choices: Choices) -> Float:
-    """How many constraints may keep columns ``[n]`` of choices from being true."""
-    bars = np.zeros(problem.n)
+def _blocking(problem: Problem, choices: Choices) -> Float:
+    """How many constraints may block columns ``[n]`` of choices from being true."""
+    blocking = np.zeros(problem.n)
     for group in logic_groups(problem):
         number = choices.number[group.column]
         own = (number >= 0) & (number == number[:1]).all(axis=0)
-        np.add.at(bars, group.column, (group.weight > 0.0) & ~own)
-    return np.where(choices.number >= 0, bars, 0.0)
+        np.add.at(blocking, group.column, (group.weight > 0.0) & ~own)
+    return np.where(choices.number >= 0, blocking, 0.0)
 
 
 def _above(values: Float) -> float:

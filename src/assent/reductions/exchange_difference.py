@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import SUM, DualPoint, Float, Int64, Problem, Scores
-from assent.reductions.dense_tables import Slot, WrittenTables, no_scores, written_tables
+from assent.reductions.dense_tables import DenseTables, Slot, dense_tables, no_scores
 from assent.reductions.exclusive_literals import Choices, find_choices, logic_groups
 
 
@@ -59,7 +59,7 @@ def movable(problem: Problem, choices: Choices) -> NDArray[np.bool_]:
     others[begin : begin + len(problem.written.lits)] = False
     lits = problem.all_lits[others]
     is_barred[np.where(lits < 0, ~lits, lits)] = True
-    for tables in written_tables(problem, no_scores(problem)):
+    for tables in dense_tables(problem, no_scores(problem)):
         for slot in tables.slots:
             torn = slot.is_literal | ~_are_whole(slot.column, choices)
             is_barred[slot.column[torn]] = True
@@ -78,13 +78,13 @@ def _are_whole(column: Int64, choices: Choices) -> NDArray[np.bool_]:
     return np.asarray(one & (size[number[:, 0]] == column.shape[1]))
 
 
-def table_differences(problem: Problem, scores: Scores, to: Int64) -> Iterator[WrittenTables]:
+def table_differences(problem: Problem, scores: Scores, to: Int64) -> Iterator[DenseTables]:
     """Tables of what joint states are worth more than what they turn into.
 
     ``to[n]`` is the column that each turns into, itself where nothing changes.  A joint state that
     is forbidden is worth ``-inf``, one that turns into such ``inf``.
     """
-    for tables in written_tables(problem, scores):
+    for tables in dense_tables(problem, scores):
         index: list[Int64] = [np.arange(len(tables.scores))]
         for slot, states in zip(tables.slots, tables.scores.shape[1:], strict=True):
             index.append(states_after(slot, to, states))
@@ -96,7 +96,7 @@ def table_differences(problem: Problem, scores: Scores, to: Int64) -> Iterator[W
             shaped.append(own.reshape(shape))
         with np.errstate(invalid="ignore"):
             more = tables.scores - tables.scores[tuple(shaped)]
-        yield WrittenTables(tables.slots, np.where(tables.scores == -np.inf, -np.inf, more))
+        yield DenseTables(tables.slots, np.where(tables.scores == -np.inf, -np.inf, more))
 
 
 def states_after(slot: Slot, to: Int64, states: int) -> Int64:
@@ -154,7 +154,7 @@ def most_gained(problem: Problem, scores: Scores, to: Int64, dual: DualPoint) ->
     return total + float(np.maximum(residual, 0.0).sum())
 
 
-def _most_in_tables(tables: WrittenTables, links: Float, residual: Float) -> float:
+def _most_in_tables(tables: DenseTables, links: Float, residual: Float) -> float:
     """The sum of the largest entries of tables with link scores, which are taken off ``residual``.
 
     A negated literal is charged when it is false: what is left over counts at once.

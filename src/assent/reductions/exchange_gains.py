@@ -1,6 +1,6 @@
 """What exchanging one value of a variable for another gains at least, whatever the others are.
 
-Two exchanges are looked at.  A *flip* changes one column alone.  A *swap* makes a true column of a
+There are two exchanges.  A *flip* changes one column alone.  A *swap* makes a true column of a
 choice false and the choice's *target* true in its place.  Both are possible only where every
 assignment that satisfies the constraints still does so afterwards; their gain is the sum of the
 least that every factor can gain by itself.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int64, Problem, Scores
 from assent.model.variables import coordinates_of
-from assent.reductions.dense_tables import WrittenTables, written_tables
+from assent.reductions.dense_tables import DenseTables, dense_tables
 from assent.reductions.exclusive_literals import Choices, LogicGroup, logic_groups
 
 
@@ -56,7 +56,7 @@ def least_gains(problem: Problem, scores: Scores, choices: Choices, target: Int6
         swap[_blocked_swaps(group, choices, target)] = -np.inf
     frozen = _frozen(problem)
     flip[frozen] = -np.inf
-    for tables in written_tables(problem, scores):
+    for tables in dense_tables(problem, scores):
         for slot in range(len(tables.slots)):
             _add_table(tables, slot, choices, target, flip, swap, frozen)
     swap[frozen] = -np.inf
@@ -189,7 +189,7 @@ class _Goals:
 
 
 def _add_table(
-    tables: WrittenTables,
+    tables: DenseTables,
     slot: int,
     choices: Choices,
     target: Int64,
@@ -209,9 +209,9 @@ def _add_table(
     number = choices.number[own.column]
     goal = np.append(target, -1)[number[:, 0]]
     at_goal = own.column == goal[:, None]
-    whole = (number == number[:, :1]).all(axis=1) & at_goal.any(axis=1)
-    frozen[own.column[~whole]] = True
-    rows = np.flatnonzero(whole)
+    swappable = (number == number[:, :1]).all(axis=1) & at_goal.any(axis=1)
+    frozen[own.column[~swappable]] = True
+    rows = np.flatnonzero(swappable)
     gained = _least_swaps(seen[rows], at_goal[rows].argmax(axis=1))
     np.add.at(swap, own.column[rows], gained)
 

@@ -1,4 +1,4 @@
-"""Values that are put away together: exchanging all of them at once never loses."""
+"""Values that are pruned together: exchanging all of them at once never loses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Improving:
     by: Int32
     dual: DualPoint
 
-    what: ClassVar[tuple[str, str]] = ("value", "put away by joint exchange")
+    what: ClassVar[tuple[str, str]] = ("value", "pruned by joint exchange")
 
     @property
     def count(self) -> int:
@@ -49,7 +49,7 @@ class Improving:
         return len(self.lost)
 
     def apply(self, before: Reduction) -> Reduction | None:
-        """The values are put away, if no exchange brings another one's lost value back."""
+        """The values are pruned, if no exchange brings another one's lost value back."""
         problem = before.compiled.problem
         lost, by = before.columns(self.lost), before.columns(self.by)
         if lost is None or by is None or len(lost) != len(by) or not fits(self.dual, problem):
@@ -63,7 +63,7 @@ class Improving:
         gained = most_gained(problem, before.flat, to, self.dual)
         if not gained < np.inf:
             return None
-        return before.lost(max(gained, 0.0)).given((~self.lost).tolist())
+        return before.with_loss(max(gained, 0.0)).given((~self.lost).tolist())
 
     def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """All exchanges made."""

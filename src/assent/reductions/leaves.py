@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import SUM, Float, Int32, Int64, Problem, Scores
 from assent.model.variables import coordinates_of
-from assent.reductions.dense_tables import Slot, no_scores, written_tables
+from assent.reductions.dense_tables import Slot, dense_tables, no_scores
 from assent.reductions.exclusive_literals import find_choices, logic_groups
 from assent.reductions.pairwise_tables import over_two
-from assent.reductions.reduction import Reduction, Step
+from assent.reductions.reduction import Reduction, ReductionStep
 
 
 @dataclass(frozen=True, eq=False)
-class Leaves:
+class Leaves(ReductionStep):
     """Variables that are eliminated, each by the literal that stands in for it from then on.
 
-    The literal is made true; the neighbour's own scores get what the variable is worth at its
-    best beside every state, less what it is worth as that literal.
+    The literal is made true; the neighbour's own scores get the value of the variable at its
+    best beside every state, less its value as that literal.
 
     Example:
         >>> import assent as at
@@ -54,7 +54,7 @@ class Leaves:
             delta = edges.delta()
             if not np.isfinite(delta).all():
                 return None
-            constant += _give(edges.other, delta, theta)
+            constant += edges.other.add_scores(delta, theta)
         return before.rescored(theta, constant).given(self.literals.tolist())
 
     def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -122,7 +122,7 @@ class Edges(NamedTuple):
         )
 
     def delta(self) -> Float:
-        """What the leaf at its best is worth more than as it stands, ``[m, other's states]``."""
+        """What the leaf at its best scores more than its stand-in, ``[m, other's states]``."""
         stands = np.take_along_axis(self.total, self.stand_in[:, None, None], axis=2)[:, :, 0]
         with np.errstate(invalid="ignore"):
             return np.asarray(self.total.max(axis=2) - stands)
@@ -147,10 +147,10 @@ class Units:
         return len(self.size)
 
     def holds(self, slot: Slot) -> NDArray[np.bool_]:
-        """Whether a slot is a whole variable, row by row ``[m]``."""
+        """Whether a slot is all of a variable, row by row ``[m]``."""
         unit = self.of[slot.column]
-        whole = (unit == unit[:, :1]).all(axis=1)
-        return np.asarray(whole & (self.size[unit[:, 0]] == slot.lits.shape[1]))
+        is_one = (unit == unit[:, :1]).all(axis=1)
+        return np.asarray(is_one & (self.size[unit[:, 0]] == slot.lits.shape[1]))
 
 
 def find_units(problem: Problem) -> Units:
@@ -165,10 +165,10 @@ def find_units(problem: Problem) -> Units:
     units = Units(of, size, np.zeros(len(size), np.int64))
     links = [of[problem.pair_var.ravel()]]
     for group in logic_groups(problem):
-        whole = units.holds(Slot(group.column.T.astype(np.int32), False))
-        is_choice = (group.kind == SUM) & whole & (group.k == 1) & (group.lits >= 0).all(axis=0)
+        is_one = units.holds(Slot(group.column.T.astype(np.int32), False))
+        is_choice = (group.kind == SUM) & is_one & (group.k == 1) & (group.lits >= 0).all(axis=0)
         links.append(of[group.column[:, ~is_choice]].ravel())
-    for slots, _ in written_tables(problem, no_scores(problem)):
+    for slots, _ in dense_tables(problem, no_scores(problem)):
         for slot in slots:
             once = units.holds(slot)
             links += [of[slot.column[once, 0]], of[slot.column[~once]].ravel()]
@@ -220,18 +220,7 @@ def _set(slot: Slot, state: Int64, before: Reduction, assignment: NDArray[np.int
         assignment[coordinate] = np.arange(coordinate.shape[1]) == state[:, None]
 
 
-def _give(slot: Slot, delta: Float, theta: Float) -> float:
-    """Add scores ``delta[m, states]`` of slots to ``theta``; returns the constant they leave."""
-    if not slot.is_literal:
-        np.add.at(theta, slot.column, delta)
-        return 0.0
-    true = delta[:, 1] - delta[:, 0]
-    negated = slot.lits[:, 0] < 0
-    np.add.at(theta, slot.column[:, 0], np.where(negated, -true, true))
-    return float(delta[:, 0].sum() + true[negated].sum())
-
-
-def find_leaves(before: Reduction) -> tuple[Step, Reduction] | None:
+def find_leaves(before: Reduction) -> tuple[ReductionStep, Reduction] | None:
     """Leaves of which no two are neighbours, and what they leave; None if there are none."""
     problem = before.compiled.problem
     units = find_units(problem)

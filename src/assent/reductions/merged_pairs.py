@@ -9,7 +9,7 @@ import numpy as np
 from assent.factors.pair import Pair
 from assent.kernels.problem import Float, Int32, Int64
 from assent.model.variables import coordinates_of
-from assent.reductions.rewritten_graph import Draft
+from assent.reductions.rewritten_graph import GraphRewrite
 
 
 class _Terms(NamedTuple):
@@ -26,7 +26,7 @@ class _Terms(NamedTuple):
     product: Float
 
 
-def merge_pairs(draft: Draft) -> None:
+def merge_pairs(draft: GraphRewrite) -> None:
     """The first pair over two variables takes all; what negations leave goes to the variables."""
     numbers = [i for i, block in enumerate(draft.blocks) if isinstance(block.factor, Pair)]
     if not numbers:
@@ -56,11 +56,11 @@ def _terms(codes: Int32) -> _Terms:
     )  # fmt: skip
 
 
-def _moved(draft: Draft, terms: _Terms, score: Float, rows: Int64, heirs: Int64) -> Float:
-    """Scores after every row's was given to its heir (which may be itself)."""
+def _moved(draft: GraphRewrite, terms: _Terms, score: Float, rows: Int64, kept: Int64) -> Float:
+    """Scores after every row's was added to that of the row kept in its place (or itself)."""
     score = score.copy()
-    given = np.bincount(heirs, terms.product[rows] * score[rows], minlength=len(score))
-    before, rest = score[rows], np.unique(heirs)
+    given = np.bincount(kept, terms.product[rows] * score[rows], minlength=len(score))
+    before, rest = score[rows], np.unique(kept)
     _give(draft, terms, rows, before)
     score[rows] = 0.0
     score[rest] = terms.product[rest] * given[rest]
@@ -68,8 +68,8 @@ def _moved(draft: Draft, terms: _Terms, score: Float, rows: Int64, heirs: Int64)
     return score
 
 
-def _give(draft: Draft, terms: _Terms, rows: Int64, amount: Float) -> None:
-    """Add what pairs are worth apart from the product."""
+def _give(draft: GraphRewrite, terms: _Terms, rows: Int64, amount: Float) -> None:
+    """Add the terms of pairs other than the product to the scores of variables."""
     np.add.at(draft.theta, terms.low[rows], amount * terms.at_low[rows])
     np.add.at(draft.theta, terms.high[rows], amount * terms.at_high[rows])
     draft.constant += float((amount * terms.constant[rows]).sum())

@@ -7,26 +7,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.factors.base import Factor
 from assent.factors.table import Table
 from assent.kernels.problem import DENSE, Float, Int32, Int64
 from assent.model.variables import coordinates_of
-from assent.reductions.rewritten_graph import Draft
+from assent.reductions.dense_tables import Slot
+from assent.reductions.rewritten_graph import GraphRewrite
 
 # A table counts as a sum if this part of its largest entry is all that is left.
 ROUNDED = 1e-14
 
 
 class _Part(NamedTuple):
-    """Rows of a batch of tables, their slots turned round if ``turned``."""
+    """Rows of a batch of tables, their two slots swapped if ``swapped``."""
 
     block: int
     rows: Int64
     codes: Int32
-    turned: bool
+    swapped: bool
 
 
-def merge_tables(draft: Draft) -> None:
+def merge_tables(draft: GraphRewrite) -> None:
     """The first table over some variables takes all; sums go to the variables."""
     shapes: dict[tuple[object, ...], list[_Part]] = {}
     for number, block in enumerate(draft.blocks):
@@ -43,23 +43,23 @@ def merge_tables(draft: Draft) -> None:
 def _parts(number: int, factor: Table) -> Iterator[tuple[tuple[object, ...], _Part]]:
     """A batch, in two parts if the slots of some rows have to change places to be in order."""
     shape = (factor.kind_code, factor.states, factor.first)
-    turned = np.zeros(len(factor), bool)
+    swapped = np.zeros(len(factor), bool)
     if len(factor.states) == 2 and factor.kind_code == DENSE:
         places = factor.slot_links()
         own = coordinates_of(factor.codes)
-        turned = own[:, places[1].start] < own[:, places[0].start]
+        swapped = own[:, places[1].start] < own[:, places[0].start]
         second = places[1].start
-        rows = np.flatnonzero(turned)
+        rows = np.flatnonzero(swapped)
         codes = np.concatenate([factor.codes[rows, second:], factor.codes[rows, :second]], axis=1)
         yield (
             (factor.kind_code, factor.states[::-1], factor.first[::-1]),
             _Part(number, rows, codes, True),
         )
-    rows = np.flatnonzero(~turned)
+    rows = np.flatnonzero(~swapped)
     yield shape, _Part(number, rows, factor.codes[rows], False)
 
 
-def _merge(draft: Draft, parts: list[_Part]) -> None:
+def _merge(draft: GraphRewrite, parts: list[_Part]) -> None:
     """Add tables over the same literals to the first one of them."""
     codes = np.concatenate([part.codes for part in parts])
     _, first, member = np.unique(codes, axis=0, return_index=True, return_inverse=True)
@@ -67,40 +67,33 @@ def _merge(draft: Draft, parts: list[_Part]) -> None:
     several = np.bincount(member)[member] > 1
     if not several.any():
         return
-    tables = np.concatenate([_in_order(draft, part) for part in parts])
+    tables = np.concatenate(
+        [_reordered(draft, part, draft.scores[part.block][part.rows]) for part in parts]
+    )
     total = np.zeros((len(first), tables.shape[1]))
     np.add.at(total, member[several], tables[several])
-    is_heir = first[member] == np.arange(len(member))
+    is_kept = first[member] == np.arange(len(member))
     begin = 0
     for part in parts:
         own = slice(begin, begin + len(part.rows))
         begin += len(part.rows)
-        heirs = np.flatnonzero(several[own] & is_heir[own])
-        sums = total[member[own][heirs]]
-        draft.scores[part.block][part.rows[heirs]] = _back(draft, part, sums)
-        draft.stays[part.block][part.rows[~is_heir[own]]] = False
+        kept = np.flatnonzero(several[own] & is_kept[own])
+        sums = total[member[own][kept]]
+        draft.scores[part.block][part.rows[kept]] = _reordered(draft, part, sums, back=True)
+        draft.stays[part.block][part.rows[~is_kept[own]]] = False
 
 
-def _in_order(draft: Draft, part: _Part) -> Float:
-    """Scores ``[rows, entries]`` with the slots in order."""
-    own = draft.scores[part.block][part.rows]
-    return _turned(own, draft.blocks[part.block].factor) if part.turned else own
-
-
-def _back(draft: Draft, part: _Part, tables: Float) -> Float:
-    """The other way."""
+def _reordered(draft: GraphRewrite, part: _Part, tables: Float, back: bool = False) -> Float:
+    """Scores ``[rows, entries]`` with the slots in order, or ``back`` in the factor's."""
+    if not part.swapped:
+        return tables
     factor = draft.blocks[part.block].factor
-    return _turned(tables, factor, back=True) if part.turned else tables
-
-
-def _turned(tables: Float, factor: Factor, back: bool = False) -> Float:
-    """Tables over two slots with the slots in the other order, or back in the factor's."""
     assert isinstance(factor, Table)
     states = factor.states[::-1] if back else factor.states
     return tables.reshape(-1, *states).transpose(0, 2, 1).reshape(tables.shape)
 
 
-def _give_sums(draft: Draft, number: int, factor: Table) -> None:
+def _give_sums(draft: GraphRewrite, number: int, factor: Table) -> None:
     """Tables that are a score per state of each variable, added up."""
     rows = np.flatnonzero(draft.stays[number] & np.isfinite(draft.scores[number]).all(axis=1))
     if factor.kind_code != DENSE:  # a score for common states only: a sum where there is none
@@ -115,12 +108,14 @@ def _give_sums(draft: Draft, number: int, factor: Table) -> None:
     draft.stays[number][rows[chosen]] = False
     draft.loss += float(left[chosen].sum())
     draft.constant += float(first[chosen].sum())
-    for slot, single in enumerate(singles):
-        _give(draft, factor, slot, factor.codes[rows[chosen]], single[chosen])
+    codes = factor.codes[rows[chosen]]
+    for place, first_state, single in zip(factor.slot_links(), factor.first, singles, strict=True):
+        slot = Slot(codes[:, place], bool(first_state))
+        draft.constant += slot.add_scores(single[chosen], draft.theta)
 
 
 def _singles(tables: Float) -> list[Float]:
-    """What every state of each slot is worth beside the first states of the others, ``[m, k]``."""
+    """States of each slot less the first one, beside the others' first states, ``[m, k]``."""
     count = tables.ndim - 1
     out = []
     for slot in range(count):
@@ -128,15 +123,3 @@ def _singles(tables: Float) -> list[Float]:
         own = tables[(slice(None), *place)]
         out.append(own - own[:, :1])
     return out
-
-
-def _give(draft: Draft, factor: Table, slot: int, codes: Int32, single: Float) -> None:
-    """Add scores ``single[m, states]`` of slots to their literals."""
-    own = codes[:, factor.slot_links()[slot]]
-    if not factor.first[slot]:
-        np.add.at(draft.theta, own, single)
-        return
-    code, true = own[:, 0], single[:, 1]  # false is worth nothing
-    negated = code < 0
-    np.add.at(draft.theta, np.where(negated, ~code, code), np.where(negated, -true, true))
-    draft.constant += float(true[negated].sum())

@@ -6,22 +6,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assent.factors.base import Logic
 from assent.factors.exactly_one import ExactlyOne
 from assent.kernels.problem import ANYOF, KNAPSACK, Int32
 from assent.reductions.merged_pairs import merge_pairs
 from assent.reductions.merged_tables import merge_tables
-from assent.reductions.reduction import Reduction, Step
-from assent.reductions.rewritten_graph import Draft
+from assent.reductions.reduction import Reduction, ReductionStep
+from assent.reductions.rewritten_graph import GraphRewrite
 
 
 @dataclass(frozen=True, eq=False)
-class Merges:
+class Merges(ReductionStep):
     """Pairs and tables over the same variables added up, empty ones and repeated rules left out.
 
-    ``count`` is how many factors are gone; all assignments are worth what they were.
+    ``n_merged`` factors are gone; all assignments score what they did.
 
     Example:
         >>> import assent as at
@@ -34,38 +33,34 @@ class Merges:
         (2, [3.0])
     """
 
-    count: int
+    n_merged: int
     what: ClassVar[tuple[str, str]] = ("factor", "merged with others or empty")
+
+    @property
+    def count(self) -> int:
+        return self.n_merged
 
     def apply(self, before: Reduction) -> Reduction | None:
         """The same again."""
         return merged(before).after(before)
 
-    def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Nothing to do."""
-        return assignment
 
-    def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Nothing to do."""
-        return assignment
-
-
-def find_merges(before: Reduction) -> tuple[Step, Reduction] | None:
+def find_merges(before: Reduction) -> tuple[ReductionStep, Reduction] | None:
     """Everything that can be merged, and what that leaves; None if there is nothing."""
     draft = merged(before)
     return (Merges(draft.gone), draft.after(before)) if draft.gone else None
 
 
-def merged(before: Reduction) -> Draft:
+def merged(before: Reduction) -> GraphRewrite:
     """The graph with all that can be merged."""
-    draft = Draft.of(before)
+    draft = GraphRewrite.of(before)
     merge_pairs(draft)
     merge_tables(draft)
     _drop_repeats(draft)
     return draft
 
 
-def _drop_repeats(draft: Draft) -> None:
+def _drop_repeats(draft: GraphRewrite) -> None:
     """Of rules that say the same the first stays; those that make variables come before others."""
     alike: dict[tuple[int, int], list[tuple[int, Int32]]] = {}
     order = sorted(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from assent.kernels.problem import ANYOF, CAP, PARITY, SUM, Float, Int32, Int64, Problem, Scores
-from assent.reductions.dense_tables import Slot, WrittenTables, written_tables
+from assent.reductions.dense_tables import DenseTables, Slot, dense_tables
 from assent.reductions.exclusive_literals import logic_groups
 
 # Which truths of two literals rules allow.
@@ -17,7 +17,7 @@ _NOT_BOTH = np.array([[0.0, 0.0], [0.0, -np.inf]])
 RULES: dict[int, Float] = {CAP: _NOT_BOTH, SUM: _DIFFER, PARITY: _AGREE, ANYOF: _AGREE}
 
 
-def over_two(problem: Problem, scores: Scores) -> Iterator[tuple[WrittenTables, Int64]]:
+def over_two(problem: Problem, scores: Scores) -> Iterator[tuple[DenseTables, Int64]]:
     """All factors over two variables, and their links ``[m, links]`` as in ``Problem.all_lits``.
 
     Example:
@@ -38,7 +38,7 @@ def over_two(problem: Problem, scores: Scores) -> Iterator[tuple[WrittenTables, 
             allowed = np.broadcast_to(RULES[group.kind], (m, 2, 2))
             yield _of_literals(group.lits.T, allowed), links
         begin += size * m
-    for tables in written_tables(problem, scores):
+    for tables in dense_tables(problem, scores):
         width = sum(slot.lits.shape[1] for slot in tables.slots)
         count = len(tables.scores) * width
         if len(tables.slots) == 2:
@@ -60,6 +60,6 @@ def _is_small_rule(kind: int, size: int) -> bool:
     return size == 2 and kind in RULES
 
 
-def _of_literals(lits: Int32, scores: Float) -> WrittenTables:
+def _of_literals(lits: Int32, scores: Float) -> DenseTables:
     """Tables over two literals each, ``[m, 2]``."""
-    return WrittenTables((Slot(lits[:, :1], True), Slot(lits[:, 1:], True)), scores)
+    return DenseTables((Slot(lits[:, :1], True), Slot(lits[:, 1:], True)), scores)

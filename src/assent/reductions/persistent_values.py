@@ -12,17 +12,17 @@ from assent.kernels.problem import DualPoint, Float, Int32, Int64, Problem, Scor
 from assent.model.variables import coordinates_of
 from assent.proof.certify import literal_truth
 from assent.proof.field_checks import fits
-from assent.reductions.dense_tables import Slot, WrittenTables
+from assent.reductions.dense_tables import DenseTables, Slot
 from assent.reductions.pairwise_tables import over_more, over_two
-from assent.reductions.reduction import Reduction
+from assent.reductions.reduction import Reduction, ReductionStep
 
 
 @dataclass(frozen=True, eq=False)
-class Persistent:
+class Persistent(ReductionStep):
     """Literals that are made true together, with link scores under which nobody loses by it.
 
-    Under link scores every factor and every variable can be looked at alone: what each loses at
-    most, whatever the variables outside are, adds up and is added to the bound.  Factors over more
+    Under link scores every factor and every variable is bounded alone: what each loses at most,
+    whatever the variables outside are, adds up and is added to the bound.  Factors over more
     than two variables may not mention the literals.
 
     Example:
@@ -56,17 +56,13 @@ class Persistent:
         if (literal_truth(literals.astype(np.int32), value) == 0).any():
             return None  # a literal and its negation
         loss = _most_lost(problem, before.flat, self.dual, value)
-        return None if loss == np.inf else before.lost(loss).given(self.literals.tolist())
+        return None if loss == np.inf else before.with_loss(loss).given(self.literals.tolist())
 
     def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """The values taken."""
         out = assignment.copy()
         out[coordinates_of(self.literals)] = self.literals >= 0
         return out
-
-    def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Nothing to do."""
-        return assignment
 
 
 def _most_lost(problem: Problem, scores: Scores, dual: DualPoint, value: NDArray[np.int8]) -> float:
@@ -85,7 +81,7 @@ def _most_lost(problem: Problem, scores: Scores, dual: DualPoint, value: NDArray
     return total + float((np.maximum(own, 0.0) - np.where(value[taken] == 1, own, 0.0)).sum())
 
 
-def _lost_in_tables(tables: WrittenTables, links: list[Float], value: NDArray[np.int8]) -> Float:
+def _lost_in_tables(tables: DenseTables, links: list[Float], value: NDArray[np.int8]) -> Float:
     """What every table loses at most, ``[m]``."""
     total = tables.scores.copy()
     to = []
@@ -99,8 +95,8 @@ def _lost_in_tables(tables: WrittenTables, links: list[Float], value: NDArray[np
     possible = tables.scores != -np.inf
     with np.errstate(invalid="ignore"):
         lost = np.where(possible, total - after, -np.inf)
-    torn = (to[0] < 0).any(axis=1) | (to[1] < 0).any(axis=1)
-    return np.where(torn, np.inf, np.maximum(lost.max(axis=(1, 2), initial=0.0), 0.0))
+    unclear = (to[0] < 0).any(axis=1) | (to[1] < 0).any(axis=1)
+    return np.where(unclear, np.inf, np.maximum(lost.max(axis=(1, 2), initial=0.0), 0.0))
 
 
 def _taken_states(slot: Slot, value: NDArray[np.int8], states: int) -> Int64:
@@ -109,6 +105,6 @@ def _taken_states(slot: Slot, value: NDArray[np.int8], states: int) -> Int64:
     same = np.broadcast_to(np.arange(states), (len(given), states))
     truth = literal_truth(slot.lits, value)
     state = truth[:, 0].astype(np.int64) if slot.is_literal else truth.argmax(axis=1)
-    whole = (given >= 0).all(axis=1) & (slot.is_literal | (truth.sum(axis=1) == 1))
-    out = np.where(whole[:, None], state[:, None], same)
-    return np.where(((given >= 0).any(axis=1) & ~whole)[:, None], -1, out)
+    complete = (given >= 0).all(axis=1) & (slot.is_literal | (truth.sum(axis=1) == 1))
+    out = np.where(complete[:, None], state[:, None], same)
+    return np.where(((given >= 0).any(axis=1) & ~complete)[:, None], -1, out)

@@ -1,4 +1,4 @@
-"""A graph on its way to a smaller one: what is known by now, and the scores as they are by now."""
+"""A graph on its way to a smaller one: the values known and the scores after some steps."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Reduction:
     Attributes:
         closure: propagation over its factors.
         compiled: the graph with what is known.
-        scores: as they are by now.
-        loss: the optimum of what it was made from is at most so much above its own.
+        scores: after the steps so far.
+        loss: the optimum of the original graph exceeds its own by at most this.
 
     Example:
         >>> import assent as at
@@ -77,8 +77,8 @@ class Reduction:
             return replace(self, compiled=replace(self.compiled, conflict=Conflict(())))
         return replace(self, compiled=self.closure.compile(known))
 
-    def lost(self, loss: float) -> Reduction:
-        """The same with so much more that may be lost."""
+    def with_loss(self, loss: float) -> Reduction:
+        """The same with ``loss`` more that may be lost."""
         return replace(self, loss=self.loss + loss)
 
     def rescored(self, theta: Float, constant: float) -> Reduction:
@@ -89,10 +89,10 @@ class Reduction:
         return replace(self, scores=replace(self.scores, theta=own, constant=constant))
 
 
-class Step(Protocol):
-    """One step on the way, which says what to do and can tell whether that is right.
+class ReductionStep(Protocol):
+    """One reduction, which can check itself; its ``count`` values, variables or factors are gone.
 
-    ``what`` says in words what there are ``count`` of, and what happened to them.
+    ``what`` says in words what these are, and what happened to them.
     """
 
     what: ClassVar[tuple[str, str]]
@@ -105,7 +105,9 @@ class Step(Protocol):
         """What it makes of a reduction; None where that would not be right."""
 
     def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
-        """From an assignment ``[N]`` before the step to one after it, worth no less if feasible."""
+        """From an assignment ``[N]`` before the step to one after it that scores no less."""
+        return assignment
 
     def undo(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
-        """From an assignment ``[N]`` after the step to one before it, worth no less."""
+        """From an assignment ``[N]`` after the step to one before it that scores no less."""
+        return assignment

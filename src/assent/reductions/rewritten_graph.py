@@ -23,10 +23,10 @@ PER_ROW = ("scores", "k", "weights", "capacity")
 
 
 @dataclass
-class Draft:
+class GraphRewrite:
     """Scores ``theta[N]``, those of every batch, a constant, and which rows of batches stay.
 
-    ``loss`` is how much less everything may be worth than before.
+    ``loss`` is how much less assignments may score than before.
     """
 
     blocks: tuple[Handle, ...]
@@ -37,7 +37,7 @@ class Draft:
     loss: float = 0.0
 
     @classmethod
-    def of(cls, before: Reduction) -> Draft:
+    def of(cls, before: Reduction) -> GraphRewrite:
         """Everything as it is."""
         compiled, scores = before.compiled, before.scores
         return cls(
@@ -72,11 +72,11 @@ class Draft:
 def _thinned(block: Handle, rows: NDArray[np.bool_]) -> Handle:
     """Some rows of a batch."""
     factor, left = block.factor, np.flatnonzero(rows)
-    twin: Any = copy.copy(factor)
-    twin._attach(factor.graph, factor.codes[left], (len(left),))
+    copied: Any = copy.copy(factor)
+    copied._attach(factor.graph, factor.codes[left], (len(left),))
     for name in PER_ROW:
         if name in vars(factor):
-            setattr(twin, name, getattr(factor, name)[left])
+            setattr(copied, name, getattr(factor, name)[left])
     place = block.place
     spot = None if place is None else lambda row: place(int(left[row]))
-    return Handle(twin, block.name, spot)
+    return Handle(copied, block.name, spot)

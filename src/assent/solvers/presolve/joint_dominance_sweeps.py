@@ -26,7 +26,7 @@ from assent.kernels.problem import (
     make_tables,
     split_links,
 )
-from assent.reductions.dense_tables import Slot, WrittenTables, no_scores, written_tables
+from assent.reductions.dense_tables import DenseTables, Slot, dense_tables, no_scores
 from assent.reductions.exchange_difference import (
     first_table_link,
     movable,
@@ -36,7 +36,7 @@ from assent.reductions.exchange_difference import (
 )
 from assent.reductions.exclusive_literals import Choices, find_choices
 from assent.reductions.joint_dominance import Improving
-from assent.reductions.reduction import Reduction, Step
+from assent.reductions.reduction import Reduction, ReductionStep
 from assent.solvers.base.protocol import WarmStart
 from assent.solvers.messages.star_diffusion import StarDiffusion
 from assent.solvers.messages.star_sweeps import StarMessages
@@ -58,8 +58,8 @@ ROUNDED = 1e-10
 MOST_ENTRIES = 1 << 24
 
 
-def find_improving(before: Reduction) -> tuple[Step, Reduction] | None:
-    """States to put away by joint exchange, and what they leave; None if there are too few.
+def find_improving(before: Reduction) -> tuple[ReductionStep, Reduction] | None:
+    """States to pruned by joint exchange, and what they leave; None if there are too few.
 
     Example:
         >>> import assent as at
@@ -103,7 +103,7 @@ class _Search:
         self.solver = TRWS() if pairwise else StarDiffusion()
         self.rounded = ROUNDED * (1.0 + float(np.abs(scores.theta).sum()))
         self.messages = np.zeros(self.own.n_links)
-        own, first = self._begin(scores.theta, written_tables(problem, scores))
+        own, first = self._begin(scores.theta, dense_tables(problem, scores))
         self.solver.advance(self.own, own, first, FIRST_SWEEPS)
         self.goal = _best_members(choices, first.belief)
         self.lost = free & (self.goal != np.arange(problem.n))
@@ -136,14 +136,14 @@ class _Search:
         links[self.link] = self.messages
         return split_links(self.problem, links)
 
-    def _begin(self, theta: Float, tables: Iterable[WrittenTables]) -> tuple[Scores, StarMessages]:
+    def _begin(self, theta: Float, tables: Iterable[DenseTables]) -> tuple[Scores, StarMessages]:
         """Scores of the tables alone, and a start at the link scores that there are."""
         entries = np.concatenate([np.zeros(0), *(part.scores.ravel() for part in tables)])
         scores = Scores(theta, np.zeros(0), 0.0, entries)
         start = WarmStart(np.zeros(len(theta)), split_links(self.own, self.messages), 1.0)
         return scores, self.solver.init(self.own, scores, start)
 
-    def _lowered(self, theta: Float, tables: Iterable[WrittenTables]) -> StarMessages:
+    def _lowered(self, theta: Float, tables: Iterable[DenseTables]) -> StarMessages:
         """Sweeps over a difference, as long as they are worth it or until it is at most zero."""
         scores, workspace = self._begin(theta, tables)
         before = np.inf
@@ -154,7 +154,7 @@ class _Search:
                 return workspace
             before = workspace.bound
 
-    def _breaking(self, tables: list[WrittenTables]) -> NDArray[np.bool_]:
+    def _breaking(self, tables: list[DenseTables]) -> NDArray[np.bool_]:
         """Columns ``[n]`` whose exchange may turn what is possible into what is not."""
         out = np.zeros(self.problem.n, bool)
         for part in tables:
@@ -210,7 +210,7 @@ def _links_after(own: Problem, choices: Choices, to: Int64) -> Int64:
         state = states_after(Slot(whole.column.astype(np.int32), False), to, whole.links.shape[1])
         out[whole.links] = np.take_along_axis(whole.links, state, axis=1)
     begin = first_table_link(own)
-    for tables in written_tables(own, no_scores(own)):
+    for tables in dense_tables(own, no_scores(own)):
         width = sum(slot.lits.shape[1] for slot in tables.slots)
         links = begin + np.arange(len(tables.scores) * width).reshape(-1, width)
         begin += links.size

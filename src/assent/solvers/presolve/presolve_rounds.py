@@ -18,25 +18,25 @@ from assent.proof.proof_tree import Reduced
 from assent.reductions.dominance import find_exchanges
 from assent.reductions.leaves import find_leaves, find_units
 from assent.reductions.merges import find_merges
-from assent.reductions.reduction import Reduction, Step
+from assent.reductions.reduction import Reduction, ReductionStep
 from assent.result import Certificate, Result
 
 # Another round is made as long as the last one took off this share of what is left.
 WORTH = 0.01
 
 
-Finder = Callable[[Reduction], tuple[Step, Reduction] | None]
+Finder = Callable[[Reduction], tuple[ReductionStep, Reduction] | None]
 
 
-def find_persistent(before: Reduction) -> tuple[Step, Reduction] | None:
+def find_persistent(before: Reduction) -> tuple[ReductionStep, Reduction] | None:
     """Persistent values of a binary pairwise graph; the flow is imported when it is needed."""
     from assent.solvers.presolve import roof_persistency
 
     return roof_persistency.find_persistent(before)
 
 
-def find_improving(before: Reduction) -> tuple[Step, Reduction] | None:
-    """States to put away by joint exchange; the sweeps are imported when they are needed."""
+def find_improving(before: Reduction) -> tuple[ReductionStep, Reduction] | None:
+    """States to pruned by joint exchange; the sweeps are imported when they are needed."""
     if not len(before.compiled.problem.written.kind):
         return None
     from assent.solvers.presolve import joint_dominance_sweeps
@@ -70,7 +70,7 @@ class SmallerProblem:
     """
 
     reductions: tuple[Reduction, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ReductionStep, ...]
 
     @property
     def compiled(self) -> Compiled:
@@ -115,7 +115,7 @@ class SmallerProblem:
         """A result for the graph as written, from one of the smaller problem.
 
         Its marginals are the answer itself.  Which constraints contradict each other is not told:
-        values that were put away may be among the reasons.
+        values that were pruned may be among the reasons.
         """
         claim, first = result.certificate, self.reductions[0]
         assignment = self.undo(claim.assignment)
@@ -188,7 +188,7 @@ class _Making:
     """A graph being made smaller until the deadline."""
 
     def __init__(self, start: Reduction, deadline: float) -> None:
-        self.reductions, self.steps, self.deadline = [start], list[Step](), deadline
+        self.reductions, self.steps, self.deadline = [start], list[ReductionStep](), deadline
 
     @property
     def left(self) -> int:

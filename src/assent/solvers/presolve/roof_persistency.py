@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.reductions.persistent_values import Persistent
-from assent.reductions.reduction import Reduction, Step
+from assent.reductions.reduction import Reduction, ReductionStep
 from assent.solvers.direct.posiform import what_is_larger
 from assent.solvers.direct.roof_duality import solve_roof
 
@@ -13,7 +13,7 @@ from assent.solvers.direct.roof_duality import solve_roof
 ROUNDED = 1e-9
 
 
-def find_persistent(before: Reduction) -> tuple[Step, Reduction] | None:
+def find_persistent(before: Reduction) -> tuple[ReductionStep, Reduction] | None:
     """Values that `RoofDuality` decides, and what they leave; None if there are none.
 
     Example:
