@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.installed-docs
 
 # Tests run in two processes, each with files of its own: kernels are compiled once per file's needs.
 TWO := --numprocesses 2 --dist loadfile
@@ -17,12 +18,13 @@ export ASSENT_DATA := $(DATA)
 endif
 endif
 
-.PHONY: help demo test lint types unit bench sweep clean
+.PHONY: help demo test lint types unit docs bench sweep clean
 
 help:
 	@echo "make demo   a short tour: decode three problems, save pictures"
 	@echo "make test   lint, types and the test suite (a seeded tenth of the random sweeps)"
 	@echo "make lint   style checks only"
+	@echo "make docs   guide and API reference as a site, in site/; warnings are errors"
 	@echo "make sweep  the long randomized sweeps against the oracles"
 	@echo "make bench  problems x solvers, peers side by side"
 	@echo "make clean  remove the environment and caches"
@@ -51,9 +53,18 @@ unit: $(STAMP)
 sweep: $(STAMP)
 	ASSENT_SWEEP=full $(BIN)/python -m pytest $(TWO)
 
+# Tools for the site are installed when it is first built: tests do without them.
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch $(DOCS_STAMP)
+
+docs: $(DOCS_STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "open site/index.html; for its search box: python3 -m http.server --directory site"
+
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build src/*.egg-info
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build site src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
