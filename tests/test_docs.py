@@ -11,6 +11,7 @@ import assent.io
 import assent.learn
 import assent.logic
 import assent.models
+from assent.proof import depth_first_proof, elimination_proof, proof_tree, regions
 
 ROOT = Path(__file__).parents[1]
 GUIDE = sorted((ROOT / "docs").glob("*.md"))
@@ -62,6 +63,16 @@ def test_every_page_begins_with_who_needs_it(page):
     assert title.startswith("# ")
     assert empty == ""
     assert first.startswith("*Who needs this: ")
+
+
+def test_every_node_of_a_proof_on_the_page_exists():
+    page = (ROOT / "docs" / "exact.md").read_text(encoding="utf-8")
+    section = page.split("## The proof\n")[1].split("\n## ")[0]
+    named = re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+    modules = (depth_first_proof, elimination_proof, proof_tree, regions)
+    assert named
+    for name in named:
+        assert any(hasattr(module, name) for module in modules), name
 
 
 def test_every_example_is_on_the_page_of_examples():
