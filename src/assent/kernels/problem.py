@@ -79,6 +79,35 @@ class Model(NamedTuple):
     base: Float
 
 
+class LogicGroups(NamedTuple):
+    """The logic factors of a :class:`Problem`, whose attributes these are, as kernels take them.
+
+    A group holds ``members`` factors of one form and size.  Link ``j`` of factor ``f`` (counted
+    within its group) stands at ``link + j * members + f``: factors of a group are processed side by
+    side, so their links are stored transposed.
+    """
+
+    kind: NDArray[np.int8]  # [G] CAP, SUM, ANYOF, PARITY or KNAPSACK, in this order
+    size: Int32  # [G] literals per factor, an ANYOF's output included
+    members: Int64  # [G] factors
+    link: Int64  # [G] first link
+    factor: Int64  # [G] first factor
+    lits: Int32  # [L]
+    k: Int32  # [F]
+    weights: Float  # one per link of the KNAPSACK groups
+    capacity: Float  # one per KNAPSACK factor
+
+
+class ScoredProblem(NamedTuple):
+    """Pairs and logic factors of a :class:`Problem` with :class:`Scores`, as kernels take them."""
+
+    pair_var: Int32  # [P, 2]
+    groups: LogicGroups
+    theta: Float  # [n]
+    pair: Float  # [P]
+    constant: float
+
+
 def no_tables() -> Tables:
     """A problem without tables."""
     return make_tables([])
@@ -150,9 +179,8 @@ def _offsets(sizes: list[int]) -> Int64:
 class Problem:
     """Structure of a compiled factor graph.
 
-    A group holds all logic factors of one form and size.  Link ``j`` of factor ``f`` (counted
-    within its group of ``m`` factors) stands at ``group_link + j * m + f``: factors of a group
-    are processed side by side, so their links are stored transposed.
+    A group holds all logic factors of one form and size; :class:`LogicGroups` says how their
+    links are laid out.
 
     Attributes:
         n: number of coordinates (indicators still free after compilation).
@@ -203,6 +231,14 @@ class Problem:
         return Tables(
             t.kind[:count], t.slot[until], t.states[:slots], t.first[:slots], t.link[until],
             t.entry[until], t.factor[until], t.lits[: t.link[count]],
+        )  # fmt: skip
+
+    @cached_property
+    def groups(self) -> LogicGroups:
+        """The logic factors as kernels take them."""
+        return LogicGroups(
+            self.group_kind, self.group_size, self.group_count, self.group_link, self.group_factor,
+            self.lits, self.k, self.weights, self.capacity,
         )  # fmt: skip
 
     @property

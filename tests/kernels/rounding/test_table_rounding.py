@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assent.kernels.core.evaluate import count_violated, forbidden, table_entries, value, violated
-from assent.kernels.core.propagate import build_links, workspace
+from assent.kernels.core.propagate import build_links
 from assent.kernels.core.table_links import build_table_links, table_field
 from assent.kernels.jit import jit
 from assent.kernels.problem import DENSE, POTTS, SUM, Scores, make_problem, make_tables
@@ -124,7 +124,8 @@ def test_running_sums_stay_right_under_any_flips(seeds):
         for first in (0, len(flips)):  # flip by flip, or all before anything is summed
             point = Point(
                 x.copy(),
-                *workspace(problem)[:2],
+                np.empty(problem.n_logic, np.int64),
+                np.empty(problem.n_logic, np.int64),
                 np.empty(problem.n),
                 np.zeros(problem.n, np.uint8),
             )

@@ -43,10 +43,7 @@ def test_literals_are_those_that_propagation_finds():
             continue
         ends = np.stack(np.triu_indices(n, 1), axis=1).astype(np.int64)
         start, literals = np.zeros(len(ends) + 1, np.int64), np.zeros(n * len(ends), np.int64)
-        done = probing.implied(
-            propagate.build_links(problem), ends, np.empty(n, np.int8),
-            *propagate.workspace(problem), np.full(n, -1), start, literals,
-        )  # fmt: skip
+        done = probing.implied(propagate.build_links(problem), ends, start, literals)
         assert done == len(ends)
         for p, (u, v) in enumerate(ends.tolist()):
             told = literals[start[p] : start[p + 1]].tolist()
@@ -77,10 +74,8 @@ def test_where_there_is_no_more_room_the_rest_waits():
     n = problem.n
     ends = np.stack(np.triu_indices(n, 1), axis=1).astype(np.int64)
     start = np.zeros(len(ends) + 1, np.int64)
-    done = probing.implied(
-        propagate.build_links(problem), ends, np.empty(n, np.int8),
-        *propagate.workspace(problem), np.full(n, -1), start, np.zeros(n + 2, np.int64),
-    )  # fmt: skip
+    room = np.zeros(n + 2, np.int64)
+    done = probing.implied(propagate.build_links(problem), ends, start, room)
     assert 0 < done < len(ends)
 
 

@@ -19,7 +19,7 @@ from assent.kernels.core.thread_shares import PAIR_BLOCK, Division, whole_divisi
 from assent.kernels.core.vertices import Support, Work
 from assent.kernels.jit import jit
 from assent.kernels.kinds.logic_projections import LANE_ROWS, LANES
-from assent.kernels.problem import PARITY
+from assent.kernels.problem import PARITY, LogicGroups
 
 # How a run ended; the first five are also what a caller may ask for by its stop flag.
 RUNNING, TIME_OVER, INTERRUPTED = 0, 1, 2
@@ -137,6 +137,15 @@ def count_common(kind):
     while common < kind.size and kind[common] < PARITY:
         common += 1
     return common
+
+
+@lean
+def groups_of(own):
+    """The logic factors of an instance."""
+    return LogicGroups(
+        own.kind, own.size, own.members, own.link, own.factor, own.lits, own.k, own.weights,
+        own.capacity,
+    )  # fmt: skip
 
 
 @inner

@@ -8,11 +8,12 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from assent.kernels.batch.instance import glue, write
+from assent.kernels.batch.instance import glue, groups_of, write
 from assent.kernels.core import schedule
 from assent.kernels.core.evaluate import assess
 from assent.kernels.core.propagate import index_logic, lean
 from assent.kernels.core.table_links import index_tables, table_field
+from assent.kernels.problem import ScoredProblem
 from assent.kernels.rounding.round_marginals import (
     MAX_SWEEPS,
     on_grid,
@@ -32,10 +33,8 @@ perturbed_tries = lean(schedule.perturbed_tries)
 @glue
 def assessed(own, tables, x):
     """Value of an assignment and how many factors it breaks."""
-    return assess(
-        own.kind, own.size, own.members, own.link, own.factor, own.lits, own.k, own.weights,
-        own.capacity, tables, own.table, own.theta, own.pair_var, own.pair, own.constant, x,
-    )  # fmt: skip
+    problem = ScoredProblem(own.pair_var, groups_of(own), own.theta, own.pair, own.constant)
+    return assess(problem, tables, own.table, x)
 
 
 @lean
@@ -90,10 +89,7 @@ def round_all(
     own, tables, p, thorough, is_warm, tolerance, bound, chance, value, violations, best
 ):  # fmt: skip
     """Offer rounded answers; if ``thorough``, perturbed ones as well while a gap remains."""
-    logic = index_logic(
-        own.kind, own.size, own.members, own.link, own.factor, own.lits, own.k, own.weights,
-        own.capacity, p.size,
-    )  # fmt: skip
+    logic = index_logic(groups_of(own), p.size)
     pairs = index_pairs(own.pair_var, p.size)
     step = score_step(own.theta, own.pair, own.table)  # near-ties are ties
     theta, pair = on_grid(own.theta, step), on_grid(own.pair, step)

@@ -9,19 +9,10 @@ import numpy as np
 from assent.kernels.ad3 import table_steps
 from assent.kernels.ad3.iteration import ROUND
 from assent.kernels.ad3.parity_knapsack_steps import bound_singles
-from assent.kernels.batch.instance import ONLY_THREAD, Links, glue, write
-from assent.kernels.core.bound_sweep import link_scores, scaled_bound
+from assent.kernels.batch.instance import ONLY_THREAD, Links, glue, groups_of, write
+from assent.kernels.core.bound_sweep import DualState, link_scores, scaled_bound
 from assent.kernels.core.propagate import inner, lean
-
-
-@inner
-def common_scales(scales, common):
-    """Scales without those of the groups behind the common ones."""
-    out = np.empty(common + 1)
-    for g in range(common):
-        out[g] = scales[g]
-    out[common] = scales[-1]
-    return out
+from assent.kernels.problem import ScoredProblem
 
 
 @glue
@@ -40,12 +31,11 @@ def bound_links(
         constant += table_steps.bound_tables(
             tables, layout, table, scales[-1], links.table, factor, p, theta, aside.work
         )
-        scales = common_scales(scales, common)
     residuals = np.empty((1, p.size))
     return scaled_bound(
-        own.pair_var, own.kind[:common], own.size[:common], own.members[:common], own.link[:common],
-        own.factor[:common], own.lits, own.k, theta, pair, constant, scales, links.pair,
-        links.logic, factor, p, state.division, ONLY_THREAD, state.gate, residuals, state.parts,
+        ScoredProblem(own.pair_var, groups_of(own), theta, pair, constant),
+        DualState(scales, links.pair, links.logic, links.table, factor, p),
+        state.division, ONLY_THREAD, state.gate, residuals, state.parts,
     )  # fmt: skip
 
 
@@ -99,9 +89,9 @@ def write_dual(own, table_lits, state, penalty, mean, done, out):
     """The dual point as link scores."""
     links, p = dual_state(state, mean, done)
     link_scores(
-        own.pair_var, own.size, own.members, own.link, own.lits, scales_of(own, penalty),
-        links.pair, links.logic, 1.0, p, state.division, ONLY_THREAD, state.gate,
-        out.pair, out.logic,
+        own.pair_var, groups_of(own),
+        DualState(scales_of(own, penalty), links.pair, links.logic, links.table, 1.0, p),
+        state.division, ONLY_THREAD, state.gate, out.pair, out.logic,
     )  # fmt: skip
     for link in range(table_lits.size):
         lit = table_lits[link]

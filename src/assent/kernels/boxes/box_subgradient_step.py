@@ -8,17 +8,20 @@ penalties.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from assent.kernels.boxes.submodels import charge, charge_all, cost_of, excess_of, solve_submodel
+from assent.kernels.core.factor_list import Flat
+from assent.kernels.core.propagate import lean
 from assent.kernels.jit import jit
 from assent.kernels.messages.subgradient_step import (
     BEST,
     CALLS,
     DONE,
-    INCREASES,
-    LAST,
     STEP,
+    count_iteration,
     next_step,
 )
 
@@ -28,63 +31,102 @@ SLACK = 16  # how far the last one is from complementary slackness
 STATES = 17
 
 
-@jit
-def advance(
-    flat, submodels, boxes, inner, theta, constant, rule, in_increases, iterations,
-    nu, r, s, x, values, changed, best_nu, best_x, state, work,
-):  # fmt: skip
-    """Do ``iterations`` more; stops where the assignment is as good as the bound says.
+class BoxModel(NamedTuple):
+    """Submodels, the boxes that link them, and scores; see :mod:`assent.solvers.boxes.box_dual`."""
 
-    ``values[factors]`` are the submodels' maxima, ``changed[factors]`` who has to be asked.
-    """
-    excess = np.empty(len(nu))
+    flat: Flat
+    submodels: Any
+    boxes: Any
+    inner: np.ndarray
+    theta: np.ndarray  # float64[n]
+    constant: float
+
+
+class BoxPoint(NamedTuple):
+    """Multipliers and vertices of a running solve; all written."""
+
+    nu: np.ndarray  # float64[T] multipliers
+    r: np.ndarray  # float64[n] what they leave of the scores
+    s: np.ndarray  # float64[links] scratch
+    x: np.ndarray  # float64[n] the submodels' vertices
+    values: np.ndarray  # float64[factors] their maxima
+    changed: np.ndarray  # bool[factors] who has to be asked again
+    best_nu: np.ndarray
+    best_x: np.ndarray
+    state: np.ndarray  # float64[STATES]
+
+
+@lean
+def move_multipliers(model, point):
+    """A step along the excess, within the box; marks the submodels that it concerns."""
+    boxes, owners, nu, step = model.boxes, model.submodels.owner, point.nu, point.state[STEP]
+    for t in range(len(nu)):
+        new = nu[t] + step * excess_of(boxes, t, point.x)
+        new = min(max(new, boxes.lower[t]), boxes.upper[t])
+        if new == nu[t]:
+            continue
+        charge(boxes, t, new - nu[t], point.r)
+        nu[t] = new
+        for term in range(boxes.term[t], boxes.term[t + 1]):
+            lit = boxes.lits[term]
+            owner = owners[~lit if lit < 0 else lit]
+            if owner >= 0 and boxes.sign[term] != 0.0:
+                point.changed[owner] = True
+
+
+@lean
+def ask_submodels(model, point, work):
+    """Best vertices of the submodels that changed, into ``x``; the sum of all their values."""
+    r, x, total = point.r, point.x, 0.0
+    for factor in range(len(point.changed)):
+        if point.changed[factor]:
+            point.values[factor] = solve_submodel(
+                model.flat, model.submodels, model.inner, factor, r, point.s, x, work
+            )
+            point.changed[factor] = False
+            point.state[CALLS] += 1.0
+        total += point.values[factor]
+    for v in range(len(r)):
+        if model.submodels.owner[v] < 0:
+            x[v] = 1.0 if r[v] > 0.0 else 0.0
+            total += max(r[v], 0.0)
+    return total
+
+
+@lean
+def slackness(boxes, nu, x):
+    """What multipliers fall short of penalties at ``x``, and the square of the subgradient."""
+    short, squares = 0.0, 0.0
+    for t in range(len(nu)):
+        excess = excess_of(boxes, t, x)
+        short += cost_of(boxes, t, excess) - nu[t] * excess
+        stuck = (excess > 0.0 and nu[t] >= boxes.upper[t]) or (
+            excess < 0.0 and nu[t] <= boxes.lower[t]
+        )
+        if not stuck:
+            squares += excess * excess
+    return short, squares
+
+
+@jit
+def advance(model, rule, point, work, iterations):
+    """Do ``iterations`` more; stops where the assignment is as good as the bound says."""
+    state = point.state
     for _ in range(iterations):
         if state[DONE] > 0.0:
-            for t in range(len(nu)):
-                new = nu[t] + state[STEP] * excess_of(boxes, t, x)
-                new = min(max(new, boxes.lower[t]), boxes.upper[t])
-                if new == nu[t]:
-                    continue
-                charge(boxes, t, new - nu[t], r)
-                nu[t] = new
-                for term in range(boxes.term[t], boxes.term[t + 1]):
-                    lit = boxes.lits[term]
-                    owner = submodels.owner[~lit if lit < 0 else lit]
-                    if owner >= 0 and boxes.sign[term] != 0.0:
-                        changed[owner] = True
+            move_multipliers(model, point)
         # Anew every time: sums of changes would gather errors, and this is cheap beside a search.
-        dual = constant + charge_all(boxes, nu, theta, r)
-        for factor in range(len(changed)):
-            if changed[factor]:
-                values[factor] = solve_submodel(flat, submodels, inner, factor, r, s, x, work)
-                changed[factor] = False
-                state[CALLS] += 1.0
-            dual += values[factor]
-        for v in range(len(r)):
-            if submodels.owner[v] < 0:
-                x[v] = 1.0 if r[v] > 0.0 else 0.0
-                dual += max(r[v], 0.0)
-        short = 0.0
-        squares = 0.0
-        for t in range(len(nu)):
-            excess[t] = excess_of(boxes, t, x)
-            short += cost_of(boxes, t, excess[t]) - nu[t] * excess[t]
-            stuck = (excess[t] > 0.0 and nu[t] >= boxes.upper[t]) or (
-                excess[t] < 0.0 and nu[t] <= boxes.lower[t]
-            )
-            if not stuck:
-                squares += excess[t] * excess[t]
-        state[DONE] += 1.0
-        if state[DONE] > 1.0 and dual > state[LAST]:
-            state[INCREASES] += 1.0
-        state[LAST] = dual
+        dual = model.constant + charge_all(model.boxes, point.nu, model.theta, point.r)
+        dual += ask_submodels(model, point, work)
+        short, squares = slackness(model.boxes, point.nu, point.x)
+        count_iteration(dual, state)
         state[SLACK] = short
         if dual < state[BEST]:
             state[BEST] = dual
-            best_nu[:] = nu
+            point.best_nu[:] = point.nu
         if dual - short > state[VALUE]:
             state[VALUE] = dual - short
-            best_x[:] = x
-        state[STEP] = next_step(rule, in_increases, squares, state)
+            point.best_x[:] = point.x
+        state[STEP] = next_step(rule, squares, state)
         if squares == 0.0:
             break

@@ -12,17 +12,33 @@ the factors, then of the coordinates; partial sums are added in a fixed order.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from assent.kernels.core.barrier import gather_totals, meet
 from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
 from assent.kernels.jit import jit
 from assent.kernels.kinds.logic_projections import LANES, gather_block
-from assent.kernels.problem import ANYOF, CAP, SUM
+from assent.kernels.problem import ANYOF, CAP, PARITY, SUM
 
 # Plain sums run over at most this many terms; the partial sums are added with compensation, so
 # that the rounding error of a bound does not grow with the number of factors.
 CHUNK = 128
+
+
+class DualState(NamedTuple):
+    """Link scores ``scale * (values + factor * p)``, a form AD3's state has without a copy.
+
+    ``1 - p`` stands in place of ``p`` on negated literals.
+    """
+
+    scales: np.ndarray  # float64[G + 1]: of each group of logic factors; of pairs and tables
+    pair: np.ndarray  # float64[P, 2]
+    logic: np.ndarray  # float64[L]
+    table: np.ndarray  # one per link of a table
+    factor: float
+    p: np.ndarray  # float64[n]
 
 
 @jit
@@ -111,11 +127,16 @@ def two_chunk(kind, lits1, lits2, row1, row2, scale, factor, p, residual):
 
 
 @jit
-def block_bound(kind, size, lits, k, number, first, stride, width, scale, a, residual):
-    """Best values of a block of logic factors, less the scores of its negated literals."""
+def block_bound(groups, g, first, width, scale, a, residual):
+    """Best values of ``width`` logic factors, less the scores of their negated literals.
+
+    Their first links begin at ``first``; ``a[size, LANES]`` are the scores of their literals.
+    """
+    kind, size, lits = groups.kind[g], groups.size[g], groups.lits
+    number = groups.factor[g] + first - groups.link[g]
     partial = 0.0
     for j in range(size):
-        link = first + j * stride
+        link = first + j * groups.members[g]
         for lane in range(width):
             score = scale * a[j, lane]
             lit = lits[link + lane]
@@ -123,16 +144,15 @@ def block_bound(kind, size, lits, k, number, first, stride, width, scale, a, res
             residual[np.uint32(lit ^ (lit >> 31))] += score if lit < 0 else -score
             partial -= score if lit < 0 else 0.0
     for lane in range(width):
-        partial += scale * lane_maximum(kind, size, k[number + lane], a, lane)
+        partial += scale * lane_maximum(kind, size, groups.k[number + lane], a, lane)
     return partial
 
 
 @jit(inline="always")
-def add_group(
-    kind, size, count, begin, end, link, number, lits, k, scale, values, factor, p, a, residual,
-    total, carry,
-):  # fmt: skip
+def add_group(groups, g, begin, end, state, a, residual, total, carry):
     """Add the bound of a group's factors ``begin:end`` to the compensated sum."""
+    kind, size, count, link = groups.kind[g], groups.size[g], groups.members[g], groups.link[g]
+    lits, values, scale = groups.lits, state.logic, state.scales[g]
     if size == 2 and kind != ANYOF:
         for start in range(begin, end, CHUNK):
             first = link + start
@@ -140,71 +160,65 @@ def add_group(
             part = two_chunk(
                 kind, lits[first:last], lits[first + count : last + count],
                 values[first:last], values[first + count : last + count],
-                scale, factor, p, residual,
+                scale, state.factor, state.p, residual,
             )  # fmt: skip
             total, carry = add_compensated(total, carry, part)
     else:
         for start in range(begin, end, LANES):
             first = link + start
             width = min(LANES, end - start)
-            gather_block(lits, values, factor, p, first, count, size, width, a)
-            part = block_bound(
-                kind, size, lits, k, number + start, first, count, width, scale, a, residual
-            )
+            gather_block(lits, values, state.factor, state.p, first, count, size, width, a)
+            part = block_bound(groups, g, first, width, scale, a, residual)
             total, carry = add_compensated(total, carry, part)
     return total, carry
 
 
 @jit(inline="always")
-def add_factors(
-    pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
-    pair, scales, pair_values, logic_values, factor, p, own, order, residual, total, carry,
-):  # fmt: skip
+def add_factors(problem, state, own, order, residual, total, carry):
     """Add the best values of one thread's factors; takes their link scores off ``residual``."""
+    groups, pair_var = problem.groups, problem.pair_var
     for block in order[own[PAIRS] : own[PAIRS + 1]]:
         first = PAIR_BLOCK * block
         last = min(first + PAIR_BLOCK, len(pair_var))
-        part = pair_chunk(pair_var, pair, first, last, scales[-1], pair_values, factor, p, residual)
+        part = pair_chunk(
+            pair_var, problem.pair, first, last, state.scales[-1], state.pair, state.factor,
+            state.p, residual,
+        )  # fmt: skip
         total, carry = add_compensated(total, carry, part)
+    common = 0  # groups that are bounded here: PARITY and KNAPSACK stand behind them
     largest = 1
-    for size in group_size:
-        largest = max(largest, size)
+    while common < len(groups.kind) and groups.kind[common] < PARITY:
+        largest = max(largest, groups.size[common])
+        common += 1
     a = np.zeros((largest, LANES))
     block = 0
-    for i in range(len(group_kind)):
+    for g in range(common):
         total, carry = add_group(
-            group_kind[i], group_size[i], group_count[i],
+            groups, g,
             max(0, (own[BLOCKS] - block) * LANES),
-            min(group_count[i], (own[BLOCKS + 1] - block) * LANES),
-            group_link[i], group_factor[i],
-            lits, k, scales[i], logic_values, factor, p, a, residual, total, carry,
+            min(groups.members[g], (own[BLOCKS + 1] - block) * LANES),
+            state, a, residual, total, carry,
         )  # fmt: skip
-        block += (group_count[i] + LANES - 1) // LANES
+        block += (groups.members[g] + LANES - 1) // LANES
     return total, carry
 
 
 @jit
-def scaled_bound(
-    pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
-    theta, pair, constant, scales, pair_values, logic_values, factor, p,
-    division, thread, gate, residuals, parts,
-):  # fmt: skip
-    """Upper bound on the optimum at the dual point described above.
+def scaled_bound(problem, state, division, thread, gate, residuals, parts):
+    """Upper bound on the optimum of a ``ScoredProblem`` at the dual point described above.
 
-    ``scales[G + 1]``: one for each group and, last, the pairs' own.  All threads of the
-    division call this at once; ``residuals[threads, n]`` and ``parts[threads, 2]`` are scratch.
+    PARITY and KNAPSACK factors are left out.  All threads of the division call this at once;
+    ``residuals[threads, n]`` and ``parts[threads, 2]`` are scratch.
     """
     threads = len(division.shares)
     own = division.shares[thread]
     if not meet(gate, threads):
         return np.inf
-    residual = residuals[thread]
+    residual, theta = residuals[thread], problem.theta
     residual[:] = 0.0
     total, carry = add_factors(
-        pair_var, group_kind, group_size, group_count, group_link, group_factor, lits, k,
-        pair, scales, pair_values, logic_values, factor, p, own, division.order, residual,
-        constant if thread == 0 else 0.0, 0.0,
-    )  # fmt: skip
+        problem, state, own, division.order, residual, problem.constant if thread == 0 else 0.0, 0.0
+    )
     meet(gate, threads)
     for segment in range(own[SEGMENTS], own[SEGMENTS + 1]):
         first = SEGMENT * segment
@@ -224,11 +238,9 @@ def scaled_bound(
 
 
 @jit
-def link_scores(
-    pair_var, group_size, group_count, group_link, lits,
-    scales, pair_values, logic_values, factor, p, division, thread, gate, pair, logic,
-):  # fmt: skip
+def link_scores(pair_var, groups, state, division, thread, gate, pair, logic):
     """Write the dual point out: ``pair[P, 2]`` on coordinates, ``logic[L]`` on literals."""
+    scales, factor, p = state.scales, state.factor, state.p
     threads = len(division.shares)
     own = division.shares[thread]
     if not meet(gate, threads):
@@ -237,12 +249,12 @@ def link_scores(
         first = PAIR_BLOCK * block
         for e in range(first, min(first + PAIR_BLOCK, len(pair_var))):
             for i in range(2):
-                pair[e, i] = scales[-1] * (pair_values[e, i] + factor * p[pair_var[e, i]])
-    for i in range(len(group_size)):
-        first = max(group_link[i], own[LINKS])
-        last = min(group_link[i] + group_size[i] * group_count[i], own[LINKS + 1])
+                pair[e, i] = scales[-1] * (state.pair[e, i] + factor * p[pair_var[e, i]])
+    for g in range(len(groups.size)):
+        first = max(groups.link[g], own[LINKS])
+        last = min(groups.link[g] + groups.size[g] * groups.members[g], own[LINKS + 1])
         for link in range(first, last):
-            lit = lits[link]
+            lit = groups.lits[link]
             value = 1.0 - p[~lit] if lit < 0 else p[lit]
-            logic[link] = scales[i] * (logic_values[link] + factor * value)
+            logic[link] = scales[g] * (state.logic[link] + factor * value)
     meet(gate, threads)

@@ -25,28 +25,7 @@ def violated(problem: Any, x: np.ndarray) -> np.ndarray:
         [0, 1]
     """
     broken = np.zeros(len(problem.k), np.uint8)
-    x = np.ascontiguousarray(x, np.int8)
-    layout = (
-        problem.group_kind,
-        problem.group_size,
-        problem.group_count,
-        problem.group_link,
-        problem.group_factor,
-        problem.lits,
-    )
-    if not len(problem.capacity):
-        _mark_violated(*layout, problem.k, x, broken)
-    else:
-        counted = int(np.count_nonzero(problem.group_kind <= PARITY))
-        _mark_violated(*(part[:counted] for part in layout[:5]), problem.lits, problem.k, x, broken)
-        _mark_overloaded(
-            *(part[counted:] for part in layout[1:4]),
-            problem.lits,
-            problem.weights,
-            problem.capacity,
-            x,
-            broken[len(broken) - len(problem.capacity) :],
-        )
+    _mark_violated(problem.groups, np.ascontiguousarray(x, np.int8), broken)
     return broken
 
 
@@ -109,25 +88,14 @@ def value(problem: Any, scores: Any, x: np.ndarray) -> float:
 
 
 @jit
-def assess(
-    kind, size, count, first_link, first_factor, lits, k, weights, capacity, tables, table,
-    theta, pair_var, pair, constant, x,
-):  # fmt: skip
+def assess(problem, tables, table, x):
     """Value of ``x`` (see :func:`value`) and how many factors it breaks, structures apart.
 
-    ``tables`` is ``None`` where the problem has none.
+    ``problem`` is a ``ScoredProblem``; ``tables`` is ``None`` where there are none, ``table`` has
+    their entries.
     """
-    broken = np.zeros(k.size, np.uint8)
-    counted = np.searchsorted(kind, KNAPSACK)
-    _mark_violated(
-        kind[:counted], size[:counted], count[:counted], first_link[:counted],
-        first_factor[:counted], lits, k, x, broken,
-    )  # fmt: skip
-    if capacity.size:
-        _mark_overloaded(
-            size[counted:], count[counted:], first_link[counted:], lits, weights, capacity, x,
-            broken[broken.size - capacity.size :],
-        )  # fmt: skip
+    broken = np.zeros(problem.groups.k.size, np.uint8)
+    _mark_violated(problem.groups, x, broken)
     violations = np.int64(0)
     for flag in broken:
         violations += flag
@@ -140,22 +108,28 @@ def assess(
         forbidden += entry == -np.inf
     if forbidden:
         return -np.inf, violations + forbidden
-    return constant + _summed_scores(theta, pair_var, pair, entries, x), violations
+    total = _summed_scores(problem.theta, problem.pair_var, problem.pair, entries, x)
+    return problem.constant + total, violations
 
 
 @jit
-def _mark_violated(kind, size, count, first_link, first_factor, lits, k, x, broken):
+def _mark_violated(groups, x, broken):
+    """Flags ``broken[F]`` of the factors that do not hold."""
+    kind, size, lits, k = groups.kind, groups.size, groups.lits, groups.k
     for g in range(kind.size):
-        m = count[g]
+        if kind[g] == KNAPSACK:
+            _mark_overloaded(groups, g, x, broken)
+            continue
+        m, first_link = groups.members[g], groups.link[g]
         inputs = size[g] - 1 if kind[g] == ANYOF else size[g]
         for f in range(m):
             true = 0
             for j in range(inputs):
-                literal = lits[first_link[g] + j * m + f]
+                literal = lits[first_link + j * m + f]
                 true += x[literal] if literal >= 0 else 1 - x[~literal]
-            factor = first_factor[g] + f
+            factor = groups.factor[g] + f
             if kind[g] == ANYOF:
-                literal = lits[first_link[g] + inputs * m + f]
+                literal = lits[first_link + inputs * m + f]
                 output = x[literal] if literal >= 0 else 1 - x[~literal]
                 broken[factor] = (true > 0) != (output == 1)
             elif kind[g] == PARITY:
@@ -167,20 +141,20 @@ def _mark_violated(kind, size, count, first_link, first_factor, lits, k, x, brok
 
 
 @jit
-def _mark_overloaded(size, count, first_link, lits, weights, capacity, x, broken):
-    """Mark KNAPSACK factors; the arrays are those of their groups alone, but for ``lits``."""
-    offset = lits.size - weights.size
-    factor = 0
-    for g in range(size.size):
-        for f in range(count[g]):
-            carried = 0.0
-            for j in range(size[g]):
-                link = first_link[g] + j * count[g] + f
-                literal = lits[link]
-                holds = x[literal] if literal >= 0 else 1 - x[~literal]
-                carried += holds * weights[link - offset]
-            broken[factor] = carried > capacity[factor] + TOLERANCE * abs(capacity[factor])
-            factor += 1
+def _mark_overloaded(groups, g, x, broken):
+    """The same for a group of KNAPSACK factors."""
+    first_weight = groups.lits.size - groups.weights.size
+    first_capacity = groups.k.size - groups.capacity.size
+    for f in range(groups.members[g]):
+        carried = 0.0
+        for j in range(groups.size[g]):
+            link = groups.link[g] + j * groups.members[g] + f
+            literal = groups.lits[link]
+            holds = x[literal] if literal >= 0 else 1 - x[~literal]
+            carried += holds * groups.weights[link - first_weight]
+        factor = groups.factor[g] + f
+        capacity = groups.capacity[factor - first_capacity]
+        broken[factor] = carried > capacity + TOLERANCE * abs(capacity)
 
 
 @jit

@@ -64,6 +64,24 @@ class Flat(NamedTuple):
     whole: Int32
 
 
+class ScoredFactors(NamedTuple):
+    """All factors of a problem with their scores, as kernels take them."""
+
+    flat: Flat
+    inner: Float  # scores of pairs, then entries of tables
+    theta: Float  # [n]
+    degree: Int32  # [n] links of each coordinate
+    constant: float
+
+
+def scored_factors(problem: Problem, scores: Scores, question: str) -> ScoredFactors:
+    """The problem's factors and scores, ready to be asked one question."""
+    return ScoredFactors(
+        flat_of(problem, question), inner_scores(scores), scores.theta, problem.degree,
+        float(scores.constant),
+    )  # fmt: skip
+
+
 _known: WeakKeyDictionary[Problem, dict[str, Flat]] = WeakKeyDictionary()
 
 

@@ -23,8 +23,8 @@ from assent.kernels.core.table_links import (
 
 
 @lean
-def propagate_all(logic, tables, hard, values, true, free, trail, head, tail):
-    """Propagate ``trail[head:tail]`` through logic and tables; stops at the first conflict.
+def propagate_all(logic, tables, hard, trail, head, tail):
+    """Propagate ``order[head:tail]`` through logic and tables; stops at the first conflict.
 
     ``hard`` flags the tables with entries of -inf.  Returns whether there is a conflict, the
     trail's new head and tail, as :func:`~assent.kernels.core.propagate.propagate` does, and the
@@ -33,13 +33,14 @@ def propagate_all(logic, tables, hard, values, true, free, trail, head, tail):
     halt = np.bool_(True)
     seen, work = head, np.int64(0)
     while True:
-        conflict, head, tail = propagate(logic, values, true, free, trail, head, tail, halt)
+        conflict, head, tail = propagate(logic, trail, head, tail, halt)
         if conflict >= 0:
             return True, head, tail, work
         if seen == tail:
             return False, head, tail, work
         while seen < tail:
-            lost, tail, looked = check_tables_of(tables, hard, trail[seen], values, trail, tail)
+            v = trail.order[seen]
+            lost, tail, looked = check_tables_of(tables, hard, v, trail.values, trail.order, tail)
             work += looked
             if lost:
                 return True, head, tail, work

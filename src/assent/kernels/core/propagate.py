@@ -80,6 +80,18 @@ class Logic(NamedTuple):
     loads: np.ndarray  # int64[uses] what a true literal adds to its factor's counter
 
 
+class Trail(NamedTuple):
+    """A partial assignment, the counters of all factors, and in which order values came.
+
+    The first entries of ``order`` are coordinates with a value; the counters know some of them.
+    """
+
+    values: np.ndarray  # int8[n]: FREE, 0 or 1
+    true: np.ndarray  # int64[F] true literals
+    free: np.ndarray  # int64[F] free literals
+    order: np.ndarray  # int32[n] coordinates in the order they received values
+
+
 def build_links(problem: Any) -> Logic:
     """Index the logic links of a compiled problem by coordinate, 4 bytes per link.
 
@@ -94,11 +106,7 @@ def build_links(problem: Any) -> Logic:
     if len(problem.k) >= MOST_FACTORS:
         raise ValueError(f"propagation handles fewer than {MOST_FACTORS} logic factors")
     with Uninterrupted():
-        return index_logic(
-            problem.group_kind, problem.group_size, problem.group_count, problem.group_link,
-            problem.group_factor, problem.lits, problem.k, problem.weights, problem.capacity,
-            problem.n,
-        )  # fmt: skip
+        return index_logic(problem.groups, problem.n)
 
 
 def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:
@@ -127,37 +135,37 @@ def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:
 
 def fix_in_order(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int, np.ndarray]:
     """:func:`fix`, and the coordinates with a value in the order they received it."""
-    values = np.array(values, np.int8)
-    true, free, trail = workspace(problem)
-    conflict = _close(build_links(problem), values, true, free, trail)
-    return values, int(conflict), trail[: np.count_nonzero(values != FREE)]
-
-
-def workspace(problem: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Room for the counters ``true[F]`` and ``free[F]`` and for the trail ``[n]``."""
-    factors = len(problem.k)
-    return np.empty(factors, np.int64), np.empty(factors, np.int64), np.empty(problem.n, np.int32)
+    trail = make_trail(problem.n, len(problem.k))
+    trail.values[:] = values
+    conflict = _close(build_links(problem), trail)
+    return trail.values, int(conflict), trail.order[: np.count_nonzero(trail.values != FREE)]
 
 
 @jit
-def index_logic(kind, size, members, first_link, first_factor, lits, k, weights, capacity, n):
+def make_trail(n, factors):
+    """Room for values of ``n`` coordinates and for counters of ``factors``."""
+    return Trail(
+        np.empty(n, np.int8), np.empty(factors, np.int64), np.empty(factors, np.int64),
+        np.empty(n, np.int32),
+    )  # fmt: skip
+
+
+@jit
+def index_logic(groups, n):
     """The index of logic links by coordinate; see :func:`build_links`."""
+    lits = groups.lits
     marks = np.zeros(lits.size, np.uint8)
     stamp, seen = np.full(n, -1, np.int64), np.empty(n, np.int32)
-    complements = mark_complements(
-        kind, size, members, first_link, first_factor, lits, stamp, seen, marks
-    )
-    limits = k.astype(np.int64)
+    complements = mark_complements(groups, stamp, seen, marks)
+    limits = groups.k.astype(np.int64)
     units, heaviest = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    if capacity.size:
-        common = np.searchsorted(kind, KNAPSACK)
-        units, heavy_limits = knapsack_units(size[common:], members[common:], weights, capacity)
+    if groups.capacity.size:
+        units, heavy_limits = knapsack_units(groups)
         heaviest = np.empty_like(heavy_limits)
         stamp[:] = -1
         complements |= net_complements(
-            size[common:], members[common:], first_link[common:], lits, stamp, seen, marks,
-            PAIRED, units, heavy_limits, heaviest,
-        )  # fmt: skip
+            groups, stamp, seen, marks, PAIRED, units, heavy_limits, heaviest
+        )
         limits[limits.size - heavy_limits.size :] = heavy_limits
     paired = np.count_nonzero(marks == PAIRED)
     if not complements:
@@ -165,46 +173,44 @@ def index_logic(kind, size, members, first_link, first_factor, lits, k, weights,
     start = np.zeros(n + 1, np.int32)
     uses = np.empty(lits.size - paired, np.int32)
     loads = np.empty(uses.size if units.size else 0, np.int64)
-    index_uses(
-        kind, size, members, first_link, first_factor, lits, marks, units, start, uses, loads
-    )
+    index_uses(groups, marks, units, start, uses, loads)
     return Logic(
-        kind, size, members, first_link, first_factor, lits, limits, start, uses, marks, units,
-        heaviest, loads,
+        groups.kind, groups.size, groups.members, groups.link, groups.factor, lits, limits, start,
+        uses, marks, units, heaviest, loads,
     )  # fmt: skip
 
 
 @inner
-def mark_complements(kind, size, members, first_link, first_factor, lits, stamp, seen, marks):
+def mark_complements(groups, stamp, seen, marks):
     """Mark links whose complement is an input of the same factor; say whether there are any.
 
     ``stamp[v]`` is the last factor met that names ``v``, ``seen[v]`` the link that does.
     KNAPSACK factors, whose two literals differ in weight, are left out.
     """
     found = False
-    for g in range(kind.size):
-        m = members[g] if kind[g] != KNAPSACK else 0
+    for g in range(groups.kind.size):
+        kind, size, first_factor = groups.kind[g], groups.size[g], groups.factor[g]
+        m = groups.members[g] if kind != KNAPSACK else 0
         for f in range(m):
-            for j in range(size[g]):
-                link = first_link[g] + j * m + f
-                v = coordinate(lits[link])
-                if stamp[v] == first_factor[g] + f:
+            for j in range(size):
+                link = groups.link[g] + j * m + f
+                v = coordinate(groups.lits[link])
+                if stamp[v] == first_factor + f:
                     found = True
-                    if kind[g] == ANYOF and j == size[g] - 1:
+                    if kind == ANYOF and j == size - 1:
                         marks[link] = SELF_DENYING
                     else:
                         marks[link] = PAIRED
                         marks[seen[v]] = PAIRED
-                stamp[v] = first_factor[g] + f
+                stamp[v] = first_factor + f
                 seen[v] = link
     return found
 
 
 @inner
-def index_uses(
-    kind, size, members, first_link, first_factor, lits, marks, units, start, uses, loads
-):  # fmt: skip
+def index_uses(groups, marks, units, start, uses, loads):
     """Fill a CSR from coordinates to their uses, and what these weigh, by a counting sort."""
+    kind, size, members, lits = groups.kind, groups.size, groups.members, groups.lits
     for link in range(lits.size):
         if marks.size == 0 or marks[link] != PAIRED:
             start[coordinate(lits[link]) + 1] += 1
@@ -215,11 +221,11 @@ def index_uses(
         for j in range(size[g]):
             role = OUTPUT if kind[g] == ANYOF and j == size[g] - 1 else kind[g]
             for f in range(members[g]):
-                link = first_link[g] + j * members[g] + f
+                link = groups.link[g] + j * members[g] + f
                 if marks.size == 0 or marks[link] != PAIRED:
                     v = coordinate(lits[link])
                     negated = 1 if lits[link] < 0 else 0
-                    uses[start[v]] = (first_factor[g] + f) << 4 | role << 1 | negated
+                    uses[start[v]] = (groups.factor[g] + f) << 4 | role << 1 | negated
                     if loads.size:
                         heavy = kind[g] == KNAPSACK
                         loads[start[v]] = (
@@ -233,19 +239,29 @@ def index_uses(
 
 
 @jit
-def _close(logic, values, true, free, trail):
+def _close(logic, trail):
     """Propagate given values from scratch; returns the first conflict or -1."""
-    reset_counters(logic, true, free)
+    reset_counters(logic, trail.true, trail.free)
     tail = 0
-    for v in range(values.size):
-        if values[v] != FREE:
-            trail[tail] = v
+    for v in range(trail.values.size):
+        if trail.values[v] != FREE:
+            trail.order[tail] = v
             tail += 1
-    conflict, tail = start_units(logic, values, true, free, trail, tail)
+    conflict, tail = start_units(logic, trail, tail)
     if conflict < 0:
-        stop = np.bool_(True)
-        conflict, _, _ = propagate(logic, values, true, free, trail, np.int64(0), tail, stop)
+        conflict, _, _ = propagate(logic, trail, np.int64(0), tail, np.bool_(True))
     return conflict
+
+
+@lean
+def propagate_units(logic, trail, stop):
+    """Forget all values, then propagate what holds in every assignment; see :func:`propagate`."""
+    trail.values[:] = FREE
+    reset_counters(logic, trail.true, trail.free)
+    conflict, tail = start_units(logic, trail, np.int64(0))
+    if conflict < 0 or not stop:
+        conflict, _, tail = propagate(logic, trail, np.int64(0), tail, stop)
+    return conflict, tail
 
 
 @lean
@@ -408,12 +424,12 @@ def drop_heavy(logic, factor, room, values, trail, tail):
 
 
 @lean
-def start_units(logic, values, true, free, trail, tail):
+def start_units(logic, trail, tail):
     """Consequences of factors that leave no choice before anything is counted.
 
     Returns the first factor that cannot hold (or -1) and the new end of the trail.
     """
-    conflict = -1
+    conflict, true, free = -1, trail.true, trail.free
     for g in range(logic.kind.size):
         last = logic.first_link[g] + (logic.size[g] - 1) * logic.members[g]
         for f in range(logic.members[g]):
@@ -427,20 +443,17 @@ def start_units(logic, values, true, free, trail, tail):
                 conflict = factor if conflict < 0 else conflict
             elif action != NOTHING:
                 room = logic.k[factor] - true[factor]
-                tail = force(logic, factor, action, room, values, trail, tail)
+                tail = force(logic, factor, action, room, trail.values, trail.order, tail)
     return conflict, tail
 
 
 @lean
-def propagate(logic, values, true, free, trail, head, tail, stop):
-    """Work off ``trail[head:tail]``: coordinates with a value that the counters do not know yet.
+def propagate(logic, trail, head, tail, stop):
+    """Work off ``order[head:tail]``: coordinates with a value that the counters do not know yet.
 
     Args:
         logic: from :func:`build_links`.
-        values: ``int8[n]``, written.
-        true: ``int64[F]`` true literals per factor, written.
-        free: ``int64[F]`` free literals per factor, written.
-        trail: ``int32[n]`` coordinates in the order they received values, written.
+        trail: a :class:`Trail`, written.
         head: first entry not yet counted.
         tail: end of the trail.
         stop: return at the first conflict; otherwise give up the factors that cannot hold (their
@@ -452,8 +465,9 @@ def propagate(logic, values, true, free, trail, head, tail, stop):
     """
     conflict = -1
     start, uses, loads, k = logic.start, logic.uses, logic.loads, logic.k
+    values, true, free, order = trail.values, trail.true, trail.free, trail.order
     while head < tail and not (stop and conflict >= 0):
-        v = trail[head]
+        v = order[head]
         head += 1
         for place in range(start[v], start[v + 1]):
             # 1. Count.
@@ -472,17 +486,18 @@ def propagate(logic, values, true, free, trail, head, tail, stop):
                     free[factor] += 2 * OUT_OF_REACH
             elif action != NOTHING:
                 room = k[factor] - true[factor]
-                tail = force(logic, factor, action, room, values, trail, tail)
+                tail = force(logic, factor, action, room, values, order, tail)
     return conflict, head, tail
 
 
 @lean
-def retreat(logic, values, true, free, trail, mark, head, tail):
-    """Undo ``trail[mark:tail]``, of which ``trail[mark:head]`` is counted; returns links undone."""
+def retreat(logic, trail, mark, head, tail):
+    """Undo ``order[mark:tail]``, of which ``order[mark:head]`` is counted; returns links undone."""
     work = 0
     start, uses, loads = logic.start, logic.uses, logic.loads
+    values, true, free = trail.values, trail.true, trail.free
     for at in range(mark, tail):
-        v = trail[at]
+        v = trail.order[at]
         if at < head:
             work += start[v + 1] - start[v]
             for place in range(start[v], start[v + 1]):

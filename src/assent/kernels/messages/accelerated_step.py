@@ -14,11 +14,12 @@ scores go on sharing out all of a coordinate's score, with Nesterov's momentum:
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from assent.kernels.core.factor_list import ACROSS, ALONG, COUNT, FACTOR, LINK, SIZE
-from assent.kernels.core.propagate import inner as wrapperless
-from assent.kernels.core.propagate import lean
+from assent.kernels.core.propagate import inner, lean
 from assent.kernels.core.questions import gather, marginals_factor
 from assent.kernels.jit import jit
 
@@ -31,18 +32,32 @@ CALLS = 4
 STATES = 5
 
 
-@wrapperless
-def ask_group(row, flat, inner, temperature, weight, y, q, total, work):
+class AcceleratedPoint(NamedTuple):
+    """Link scores and marginals of a running solve; all but the weights written."""
+
+    weight: np.ndarray  # float64[factors] 1 / L
+    mass: np.ndarray  # float64[n] weight of each coordinate's links
+    s: np.ndarray  # float64[links]
+    y: np.ndarray  # float64[links] ahead of s
+    q: np.ndarray  # float64[links] the factors' marginals
+    p: np.ndarray  # float64[n] their means
+    total: np.ndarray  # float64[n] weighted sum of the copies
+    state: np.ndarray  # float64[STATES]
+
+
+@inner
+def ask_group(row, factors, point, work):
     """Steps 1 and 2 for a group: fills ``q`` and adds to ``total[n]``."""
+    flat, q, total, temperature = factors.flat, point.q, point.total, point.state[TEMPERATURE]
     size, across = row[SIZE], row[ACROSS]
     for f in range(row[COUNT]):
         first = row[LINK] + f * row[ALONG]
-        a = gather(row, flat, f, y, work.a)
-        value = marginals_factor(row, flat, inner, f, a, temperature, work)
+        a = gather(row, flat, f, point.y, work.a)
+        value = marginals_factor(row, flat, factors.inner, f, a, temperature, work)
         good = np.isfinite(value)
         for j in range(size):
             good = good and np.isfinite(work.z[j])
-        own = weight[row[FACTOR] + f]
+        own = point.weight[row[FACTOR] + f]
         for j in range(size):
             link = first + j * across
             # An answer lost in rounding is left out: the last one stands.
@@ -56,14 +71,16 @@ def ask_group(row, flat, inner, temperature, weight, y, q, total, work):
 
 
 @lean
-def move_group(row, flat, temperature, ahead, weight, s, y, q, p):
+def move_group(row, flat, ahead, point):
     """Steps 3 and 4 for a group; returns squares of ``q - p`` and how far momentum is uphill."""
+    s, y, q, p = point.s, point.y, point.q, point.p
+    temperature = point.state[TEMPERATURE]
     squares = 0.0
     uphill = 0.0
     size, across = row[SIZE], row[ACROSS]
     for f in range(row[COUNT]):
         first = row[LINK] + f * row[ALONG]
-        step = temperature * weight[row[FACTOR] + f]
+        step = temperature * point.weight[row[FACTOR] + f]
         for j in range(size):
             link = first + j * across
             lit = flat.lits[link]
@@ -78,34 +95,30 @@ def move_group(row, flat, temperature, ahead, weight, s, y, q, p):
 
 
 @jit
-def advance(
-    flat, inner, theta, degree, mass, weight, iterations, s, y, q, p, total, state, work
-):  # fmt: skip
+def advance(factors, point, work, iterations):
     """Do ``iterations`` more at one temperature."""
-    temperature = state[TEMPERATURE]
+    flat, p, total, state = factors.flat, point.p, point.total, point.state
     for _ in range(iterations):
         total[:] = 0.0
         for g in range(len(flat.groups)):
             row = flat.groups[g]
-            ask_group(row, flat, inner, temperature, weight, y, q, total, work)
+            ask_group(row, factors, point, work)
             state[CALLS] += row[COUNT]
         for v in range(len(p)):
-            if degree[v] > 0:
-                p[v] = total[v] / mass[v]
+            if factors.degree[v] > 0:
+                p[v] = total[v] / point.mass[v]
             else:
-                p[v] = 1.0 if theta[v] > 0.0 else 0.0
+                p[v] = 1.0 if factors.theta[v] > 0.0 else 0.0
         before = state[MOMENTUM]
         after = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * before * before))
         squares, uphill = 0.0, 0.0
         for g in range(len(flat.groups)):
-            part = move_group(
-                flat.groups[g], flat, temperature, (before - 1.0) / after, weight, s, y, q, p
-            )
+            part = move_group(flat.groups[g], flat, (before - 1.0) / after, point)
             squares += part[0]
             uphill += part[1]
         state[MOMENTUM] = after
         if uphill > 0.0:
             state[MOMENTUM] = 1.0
-            y[:] = s
-        state[SPREAD] = squares / len(s)
+            point.y[:] = point.s
+        state[SPREAD] = squares / len(point.s)
         state[DONE] += 1.0

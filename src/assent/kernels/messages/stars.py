@@ -64,6 +64,23 @@ class Stars(NamedTuple):
     links: np.ndarray  # int32[R]: the column OWN_LINK, for that case
 
 
+class StarScores(NamedTuple):
+    """Link scores and what they leave; all written."""
+
+    s: np.ndarray  # float64[links]
+    r: np.ndarray  # float64[n] what link scores leave of the coordinates' own
+    belief: np.ndarray  # float64[n] the units' totals
+
+
+class StarRoom(NamedTuple):
+    """Scratch for the largest star: ``K`` states, ``R`` reports."""
+
+    dead: np.ndarray  # int64[K] -1 where a ray rules a state out, 1 where one insists on it, else 0
+    total: np.ndarray  # float64[K]
+    reports: np.ndarray  # float64[R]
+    old: np.ndarray  # float64[R] scores of the star's links before
+
+
 @helper
 def pair_star(v, links, weights, inner, s, r, belief):
     """A star of pairs around coordinate ``v``, all steps in two short loops.
@@ -134,14 +151,21 @@ def dense_report(there, table, is_first, report):
 
 
 @lean
-def table_star(stars, flat, inner, star, weights, s, r, belief, total, reports):
+def unit_of(stars, star):
+    """The unit of a star, where its coordinates begin, and their number."""
+    u = stars.unit[star]
+    return u, stars.first[u], stars.first[u + 1] - stars.first[u]
+
+
+@lean
+def table_star(stars, flat, inner, star, weights, scores, room):
     """A star of tables around a categorical variable, in the manner of ``pair_star``.
 
     All joint states are possible.
     """
-    u = stars.unit[star]
-    size = stars.first[u + 1] - stars.first[u]
-    own = stars.coordinates[stars.first[u] : stars.first[u + 1]]
+    s, r, total, reports = scores.s, scores.r, room.total, room.reports
+    u, begin, size = unit_of(stars, star)
+    own = stars.coordinates[begin : begin + size]
     own_factor = stars.total[u]
     stride = stars.stride[u]
     for k in range(size):
@@ -175,7 +199,7 @@ def table_star(stars, flat, inner, star, weights, s, r, belief, total, reports):
             here[k] = weights[i] * (total[k] - c) - report[k]
     for k in range(size):
         s[own_factor + k * stride] = c
-        belief[np.uint32(own[k])] = total[k] - c
+        scores.belief[np.uint32(own[k])] = total[k] - c
         r[np.uint32(own[k])] = (1.0 - given) * (total[k] - c)
 
 
@@ -199,14 +223,10 @@ def report_literal(row, flat, inner, ray, s, work):
 
 
 @lean
-def collect(stars, flat, inner, star, s, r, dead, total, reports, work):
-    """All rays of a star report; ``total[K]`` is the sum of what is finite.
-
-    ``dead[k]`` is -1 where a ray rules state k out, 1 where one insists on it, else 0.
-    """
-    u = stars.unit[star]
-    begin = stars.first[u]
-    size = stars.first[u + 1] - begin
+def collect(stars, flat, inner, star, scores, room, work):
+    """All rays of a star report; ``total[K]`` is the sum of what is finite."""
+    s, r, dead, total, reports = scores.s, scores.r, room.dead, room.total, room.reports
+    u, begin, size = unit_of(stars, star)
     for k in range(size):
         dead[k] = 0
         total[k] = r[stars.coordinates[begin + k]]
@@ -270,11 +290,10 @@ def charge(flat, link, amount, s, r, v):
 
 
 @lean
-def take_over(stars, flat, star, c, dead, total, reports, s, r):
+def take_over(stars, flat, star, c, scores, room):
     """The coordinates take over all reports: what they are left with is then ``total - c``."""
-    u = stars.unit[star]
-    begin = stars.first[u]
-    size = stars.first[u + 1] - begin
+    s, r, dead = scores.s, scores.r, room.dead
+    u, begin, size = unit_of(stars, star)
     if stars.total[u] >= 0:
         for k in range(size):
             link = stars.total[u] + k * stars.stride[u]
@@ -286,10 +305,10 @@ def take_over(stars, flat, star, c, dead, total, reports, s, r):
         for k in range(size if whole else 1):
             rank = k if whole else ray[RANK]
             v = stars.coordinates[begin + rank]
-            report = reports[place]
+            report = room.reports[place]
             place += 1
             link = ray[OWN_LINK] + (k if whole else 0)
-            rest = total[rank] - c
+            rest = room.total[rank] - c
             # What a ray rules out or insists on costs it nothing: it takes over what would
             # speak for or against it, and the others hear no more of that.
             if np.isinf(report):
@@ -302,11 +321,10 @@ def take_over(stars, flat, star, c, dead, total, reports, s, r):
 
 
 @lean
-def share_out(stars, flat, star, weights, s, r, total):
+def share_out(stars, flat, star, weights, scores, total):
     """Give every ray its share of what the coordinates are left with now."""
-    u = stars.unit[star]
-    begin = stars.first[u]
-    size = stars.first[u + 1] - begin
+    s, r = scores.s, scores.r
+    _, begin, size = unit_of(stars, star)
     for k in range(size):
         total[k] = r[stars.coordinates[begin + k]]
     for i in range(stars.start[star], stars.start[star + 1]):
@@ -322,15 +340,14 @@ def share_out(stars, flat, star, weights, s, r, total):
 
 
 @lean
-def send_all(stars, flat, star, best, second, damping, s, r, total, old):
+def send_all(stars, flat, star, best, second, damping, scores, room):
     """Give every ray all of what the coordinates are left with now: max-product.
 
-    A ray with one link hears how its state compares with the best other one; ``old`` holds the
-    links' scores from before, of which ``damping`` is kept.
+    A ray with one link hears how its state compares with the best other one; of the links' old
+    scores ``damping`` is kept.
     """
-    u = stars.unit[star]
-    begin = stars.first[u]
-    size = stars.first[u + 1] - begin
+    s, r, total = scores.s, scores.r, room.total
+    u, begin, size = unit_of(stars, star)
     for k in range(size):
         total[k] = r[stars.coordinates[begin + k]]
     place = 0
@@ -345,7 +362,7 @@ def send_all(stars, flat, star, best, second, damping, s, r, total, old):
             if not whole and stars.total[u] >= 0:
                 rival = second if rank == best else total[best]
             charge(flat, link, total[rank] - rival, s, r, v)
-            back = damping * (old[place] - s[link])
+            back = damping * (room.old[place] - s[link])
             charge(flat, link, -back if flat.lits[link] < 0 else back, s, r, v)
             place += 1
 
@@ -353,8 +370,7 @@ def send_all(stars, flat, star, best, second, damping, s, r, total, old):
 @lean
 def remember(stars, star, s, old):
     """The scores of a star's links, in the order of its rays."""
-    u = stars.unit[star]
-    size = stars.first[u + 1] - stars.first[u]
+    _, _, size = unit_of(stars, star)
     place = 0
     for i in range(stars.start[star], stars.start[star + 1]):
         ray = stars.rays[i]
@@ -364,10 +380,10 @@ def remember(stars, star, s, old):
 
 
 @lean
-def pass_once(
-    stars, flat, inner, weights, damping, backward, s, r, belief, dead, total, reports, old, work
-):  # fmt: skip
+def pass_once(stars, flat, inner, weights, damping, backward, scores, room, work):
     """All stars in turn."""
+    s, r, belief = scores.s, scores.r, scores.belief
+    dead, total = room.dead, room.total
     count = len(stars.unit)
     for number in range(count):
         star = count - 1 - number if backward else number
@@ -377,15 +393,13 @@ def pass_once(
             if len(weights):
                 pair_star(v, stars.links[own], weights[own], inner, s, r, belief)
             else:
-                pair_product(v, stars.links[own], damping, inner, s, r, belief, reports)
+                pair_product(v, stars.links[own], damping, inner, s, r, belief, room.reports)
             continue
         if stars.alone[star] <= POTTS_ONLY and len(weights):
-            table_star(stars, flat, inner, star, weights, s, r, belief, total, reports)
+            table_star(stars, flat, inner, star, weights, scores, room)
             continue
-        u = stars.unit[star]
-        begin = stars.first[u]
-        size = stars.first[u + 1] - begin
-        collect(stars, flat, inner, star, s, r, dead, total, reports, work)
+        u, begin, size = unit_of(stars, star)
+        collect(stars, flat, inner, star, scores, room, work)
         c, best, second = centre(stars.total[u] < 0, size, dead, total)
         if best < 0:
             continue
@@ -394,26 +408,21 @@ def pass_once(
             if dead[k] < 0:
                 own = min(own, 0.0)
             belief[stars.coordinates[begin + k]] = max(own, 0.0) if dead[k] > 0 else own
-        remember(stars, star, s, old)
-        take_over(stars, flat, star, c, dead, total, reports, s, r)
+        remember(stars, star, s, room.old)
+        take_over(stars, flat, star, c, scores, room)
         if len(weights):
-            share_out(stars, flat, star, weights, s, r, total)
+            share_out(stars, flat, star, weights, scores, total)
         else:
-            send_all(stars, flat, star, best, second - c, damping, s, r, total, old)
+            send_all(stars, flat, star, best, second - c, damping, scores, room)
 
 
 @jit
-def sweep(
-    stars, flat, inner, shares, damping, done, passes, s, r, belief, dead, total, reports, old,
-    work,
-):  # fmt: skip
-    """All stars in turn, ``passes`` times, first to last and last to first by turns.
+def sweep(stars, flat, inner, shares, damping, passes, scores, room, work):
+    """All stars in turn, in the passes ``passes[0]`` to ``passes[1]``: forward in even ones.
 
     ``shares[2, R]`` are those of the rays, forward and backward; there are none for max-product,
-    which alone has ``damping``.  ``belief[n]`` receives every unit's totals.
+    which alone has ``damping``.
     """
-    for turn in range(done, done + passes):
-        pass_once(
-            stars, flat, inner, shares[turn % 2], damping, turn % 2 == 1, s, r, belief, dead,
-            total, reports, old, work,
-        )  # fmt: skip
+    for number in range(passes[0], passes[1]):
+        backward = number % 2 == 1
+        pass_once(stars, flat, inner, shares[number % 2], damping, backward, scores, room, work)

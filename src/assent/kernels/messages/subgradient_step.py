@@ -10,6 +10,8 @@ Link scores always share out all of a coordinate's score.  One iteration, in the
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from assent.kernels.core.factor_list import (
@@ -54,14 +56,38 @@ LONGER = 14  # POLYAK: how many times longer the round after one that brought to
 STATES = 15
 
 
+class StepRule(NamedTuple):
+    """How steps shrink."""
+
+    kind: int  # HARMONIC to POLYAK
+    in_increases: bool  # t counts increases of the dual value, not iterations
+
+
+class SubgradientPoint(NamedTuple):
+    """Link scores, vertices and averages of a running solve; all written."""
+
+    s: np.ndarray  # float64[links]
+    z: np.ndarray  # float64[links] the factors' best vertices
+    p: np.ndarray  # float64[n] mean of the copies
+    kept: np.ndarray  # float64[factors] inner value of each
+    total: np.ndarray  # float64[n] sum of the copies
+    mean_p: np.ndarray  # float64[n] average of p, weighted by steps
+    best_s: np.ndarray  # float64[links] where the dual value was lowest
+    state: np.ndarray  # float64[STATES]
+
+
 @lean
-def step_pairs(row, lits, inner, eta, fresh, lazy, s, z, p, total):
-    """Steps 1 and 2 for pairs; returns dual value, inner value, squares and factors asked."""
+def step_pairs(row, factors, every, point):
+    """Steps 1 and 2 for pairs; returns dual value, inner value, squares and factors asked.
+
+    ``every``: factors are asked although their scores did not move.
+    """
+    lits, inner, eta = factors.flat.lits, factors.inner, point.state[STEP]
+    s, z, p, total = point.s, point.z, point.p, point.total
     dual = 0.0
     earned = 0.0
     squares = 0.0
     calls = 0
-    every = fresh or not lazy
     for f in range(row[COUNT]):
         first = row[LINK] + 2 * f
         i, j = np.uint32(lits[first]), np.uint32(lits[first + 1])
@@ -90,11 +116,10 @@ def step_pairs(row, lits, inner, eta, fresh, lazy, s, z, p, total):
 
 
 @lean
-def step_others(row, flat, inner, eta, fresh, lazy, s, z, p, total, kept, work):
-    """Steps 1 and 2 for a group of logic factors, tables or structures.
-
-    ``kept`` remembers the inner value of every factor.
-    """
+def step_others(row, factors, every, point, work):
+    """The same for a group of logic factors, tables or structures."""
+    flat, eta = factors.flat, point.state[STEP]
+    s, z, p, kept, total = point.s, point.z, point.p, point.kept, point.total
     dual = 0.0
     earned = 0.0
     squares = 0.0
@@ -102,7 +127,7 @@ def step_others(row, flat, inner, eta, fresh, lazy, s, z, p, total, kept, work):
     size, across = row[SIZE], row[ACROSS]
     for f in range(row[COUNT]):
         first = row[LINK] + f * row[ALONG]
-        moved = fresh or not lazy
+        moved = every
         for j in range(size):
             link = first + j * across
             lit = flat.lits[link]
@@ -117,7 +142,7 @@ def step_others(row, flat, inner, eta, fresh, lazy, s, z, p, total, kept, work):
                 maximize_logic(row, flat, f, a, work)
                 kept[row[FACTOR] + f] = 0.0
             else:
-                _, kept[row[FACTOR] + f] = maximize_table(row, flat, inner, f, a, work)
+                _, kept[row[FACTOR] + f] = maximize_table(row, flat, factors.inner, f, a, work)
             for j in range(size):
                 z[first + j * across] = work.z[j]
         earned += kept[row[FACTOR] + f]
@@ -137,19 +162,19 @@ def step_others(row, flat, inner, eta, fresh, lazy, s, z, p, total, kept, work):
 
 
 @lean
-def next_step(rule, in_increases, squares, state):
+def next_step(rule, squares, state):
     """Step 4.
 
     POLYAK aims below the best value by a margin that halves when a round brings too little, so
     that it needs no knowledge of the optimum (Bertsekas 1999, section 6.3.1).  Small margins make
     small steps: the next round is longer, or the way that is left would never be gone.
     """
-    t = 1.0 + (state[INCREASES] if in_increases else state[DONE] - 1.0)
-    if rule == HARMONIC:
+    t = 1.0 + (state[INCREASES] if rule.in_increases else state[DONE] - 1.0)
+    if rule.kind == HARMONIC:
         return state[FIRST_STEP] / t
-    if rule == ROOT:
+    if rule.kind == ROOT:
         return state[FIRST_STEP] / np.sqrt(t)
-    if rule == GEOMETRIC:
+    if rule.kind == GEOMETRIC:
         return state[FIRST_STEP] * DECAY ** (t - 1.0)
     if state[DONE] >= state[LOOK]:
         if state[TARGET] - state[BEST] < 0.5 * state[MOVE]:
@@ -161,27 +186,44 @@ def next_step(rule, in_increases, squares, state):
     return max(state[LAST] - aim, 0.0) / squares if squares > 0.0 else 0.0
 
 
+@lean
+def count_iteration(dual, state):
+    """Note an iteration's dual value."""
+    state[DONE] += 1.0
+    if state[DONE] > 1.0 and dual > state[LAST]:
+        state[INCREASES] += 1.0
+    state[LAST] = dual
+
+
+@lean
+def average(point, earned):
+    """Take the latest copies into the averages, weighted by the step to come."""
+    state, p, mean_p = point.state, point.p, point.mean_p
+    state[WEIGHT] += state[STEP]
+    pull = state[STEP] / state[WEIGHT] if state[WEIGHT] > 0.0 else 1.0
+    for v in range(len(p)):
+        mean_p[v] += pull * (p[v] - mean_p[v])
+    state[MEAN_INNER] += pull * (earned - state[MEAN_INNER])
+
+
 @jit
-def advance(
-    flat, inner, theta, degree, constant, rule, in_increases, lazy, iterations,
-    s, z, p, kept, total, mean_p, best_s, state, work,
-):  # fmt: skip
+def advance(factors, rule, lazy, point, work, iterations):
     """Do ``iterations`` more; stops early where all copies agree.
 
     Ends with ``z`` at ``s``, ``state[STEP]`` still to be taken; ``best_s`` is the best point.
     """
+    groups, theta, degree = factors.flat.groups, factors.theta, factors.degree
+    p, total, state = point.p, point.total, point.state
     for _ in range(iterations):
-        fresh = state[DONE] == 0.0
+        every = state[DONE] == 0.0 or not lazy
         total[:] = 0.0
-        dual, earned, squares = constant, 0.0, 0.0
-        for g in range(len(flat.groups)):
-            row = flat.groups[g]
+        dual, earned, squares = factors.constant, 0.0, 0.0
+        for g in range(len(groups)):
+            row = groups[g]
             if row[CODE] == PAIR:
-                part = step_pairs(row, flat.lits, inner, state[STEP], fresh, lazy, s, z, p, total)
+                part = step_pairs(row, factors, every, point)
             else:
-                part = step_others(
-                    row, flat, inner, state[STEP], fresh, lazy, s, z, p, total, kept, work
-                )
+                part = step_others(row, factors, every, point, work)
             dual += part[0]
             earned += part[1]
             squares += part[2]
@@ -194,20 +236,12 @@ def advance(
                 p[v] = 1.0 if theta[v] > 0.0 else 0.0
                 dual += max(theta[v], 0.0)
         squares = max(squares, 0.0)
-        state[DONE] += 1.0
-        if state[DONE] > 1.0 and dual > state[LAST]:
-            state[INCREASES] += 1.0
-        state[LAST] = dual
-        state[SPREAD] = squares / len(s)
+        count_iteration(dual, state)
+        state[SPREAD] = squares / len(point.s)
         if dual < state[BEST]:
             state[BEST] = dual
-            best_s[:] = s
-        state[STEP] = next_step(rule, in_increases, squares, state)
-        weight = state[STEP]
-        state[WEIGHT] += weight
-        pull = weight / state[WEIGHT] if state[WEIGHT] > 0.0 else 1.0
-        for v in range(len(p)):
-            mean_p[v] += pull * (p[v] - mean_p[v])
-        state[MEAN_INNER] += pull * (earned - state[MEAN_INNER])
+            point.best_s[:] = point.s
+        state[STEP] = next_step(rule, squares, state)
+        average(point, earned)
         if squares == 0.0:
             break

@@ -8,6 +8,8 @@ difference, so that all but the first sweeps are short.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from assent.kernels.core.propagate import inner, lean
@@ -23,43 +25,48 @@ EFFORT = 64
 MOVED = MAX_CLUSTER + 1
 
 
+class Clusters(NamedTuple):
+    """What sweeps remember of every coordinate, and scratch."""
+
+    members: np.ndarray  # int32[MAX_CLUSTER] the latest cluster
+    fringe: np.ndarray  # int32[n] coordinates tied to it
+    seen: np.ndarray  # uint8[n] in the cluster or its fringe: 0 between clusters
+    reach: np.ndarray  # uint8[n] size of the last cluster that began here, or MOVED
+    restless: np.ndarray  # uint8[n] worth a try
+    moved: np.ndarray  # int32[n] coordinates that have moved in this sweep
+
+
 @inner
 def flip_clusters(pairs, pair, x, field, frozen, noise, max_sweeps):
     """Flip clusters until none gains; ``x[n]`` and ``field[n]`` are kept right."""
-    members = np.empty(MAX_CLUSTER, np.int32)
-    fringe, moved = np.empty(x.size, np.int32), np.empty(x.size, np.int32)
-    seen, restless = np.zeros(x.size, np.uint8), np.ones(x.size, np.uint8)
-    reach = np.zeros(x.size, np.uint8)
+    n = x.size
+    clusters = Clusters(
+        np.empty(MAX_CLUSTER, np.int32), np.empty(n, np.int32), np.zeros(n, np.uint8),
+        np.zeros(n, np.uint8), np.ones(n, np.uint8), np.empty(n, np.int32),
+    )  # fmt: skip
     cursor = np.int64(-1)
     for _ in range(max_sweeps):
-        count, cursor = cluster_sweep(
-            pairs, pair, x, field, frozen, noise, cursor,
-            members, fringe, seen, reach, restless, moved,
-        )  # fmt: skip
+        count, cursor = cluster_sweep(pairs, pair, x, field, frozen, noise, cursor, clusters)
         if count == 0:
             break
-        awaken(pairs, moved, count, seen, reach, restless)
+        awaken(pairs, clusters, count)
 
 
 @lean
-def cluster_sweep(
-    pairs, pair, x, field, frozen, noise, after,
-    members, fringe, seen, reach, restless, moved,
-):  # fmt: skip
+def cluster_sweep(pairs, pair, x, field, frozen, noise, after, clusters):
     """Try a cluster from every restless coordinate, beginning after the given one.
 
     Ends when all were visited or the effort is spent.  Returns how many coordinates have moved,
     which ``moved`` lists, and where to go on.
     """
+    members, reach, restless = clusters.members, clusters.reach, clusters.restless
     effort = EFFORT * pair.size
     count, v = 0, after
     for _ in range(x.size):
         v = v + 1 if v + 1 < x.size else np.int64(0)
         if not restless[v] or frozen[v]:
             continue
-        length, gain, work = try_cluster(
-            pairs, pair, x, field, frozen, noise, v, members, fringe, seen
-        )
+        length, gain, work = try_cluster(pairs, pair, x, field, frozen, noise, v, clusters)
         restless[v] = 0
         if reach[v] != MOVED:
             reach[v] = length
@@ -67,7 +74,7 @@ def cluster_sweep(
             for c in range(length):
                 if reach[members[c]] != MOVED:
                     reach[members[c]] = MOVED
-                    moved[count] = members[c]
+                    clusters.moved[count] = members[c]
                     count += 1
         effort -= work
         if effort < 0:
@@ -76,12 +83,12 @@ def cluster_sweep(
 
 
 @lean
-def try_cluster(pairs, pair, x, field, frozen, noise, first, members, fringe, seen):
+def try_cluster(pairs, pair, x, field, frozen, noise, first, clusters):
     """Flip ``first`` and whoever gains by following; take it back unless that is better.
 
     Returns the size of the cluster, left in ``members``, what it gains, and the work done.
-    ``fringe[n]`` lists the coordinates tied to it; ``seen[n]`` is zero before and after.
     """
+    members, fringe, seen = clusters.members, clusters.fringe, clusters.seen
     v, length, waiting = np.int64(first), 0, 0
     gain, work = 0.0, np.int64(0)
     seen[v] = 1
@@ -140,12 +147,14 @@ def take_back(pairs, pair, x, field, v):
 
 
 @lean
-def awaken(pairs, moved, count, seen, reach, restless):
+def awaken(pairs, clusters, count):
     """Make restless whoever may fare otherwise since ``moved[:count]`` have moved.
 
     A cluster of m members was chosen by fields up to m steps away, which depend on coordinates
     one step further.  ``moved[n]`` serves as the queue of a search by distance.
     """
+    moved, seen, reach = clusters.moved, clusters.seen, clusters.reach
+    restless = clusters.restless
     for place in range(count):
         v = moved[place]
         seen[v], reach[v], restless[v] = 1, 0, 1

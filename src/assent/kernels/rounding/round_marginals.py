@@ -13,14 +13,14 @@ import numpy as np
 
 from assent.interrupts import Uninterrupted
 from assent.kernels.core.evaluate import count_violated, value
-from assent.kernels.core.propagate import Logic, build_links, lean
+from assent.kernels.core.propagate import Logic, build_links, lean, make_trail
 from assent.kernels.core.schedule import CHANCE_RANGE, next_chance
 from assent.kernels.core.table_links import TableLinks, build_table_links, table_field
 from assent.kernels.jit import jit
 from assent.kernels.rounding.local_search import improve
 from assent.kernels.rounding.pair_rounding import round_pairs
 from assent.kernels.rounding.running_sums import Pairs, Point, build_pairs
-from assent.kernels.rounding.sequential_rounding import DECIDED, settle_all
+from assent.kernels.rounding.sequential_rounding import DECIDED, Rounding, settle_all
 from assent.kernels.rounding.table_rounding import settle_states
 
 # Sweeps of the local search.  It usually stops by itself after three to six.
@@ -237,17 +237,16 @@ def round_point(logic, pairs, tables, theta, pair, p, held, max_sweeps, thorough
     """
     if tables is None and logic.k.size == 0:
         return round_pairs(pairs, theta, pair, p, held, max_sweeps, thorough)
-    x, frozen = np.empty(p.size, np.int8), np.empty(p.size, np.uint8)
-    field = np.empty(p.size)
-    true, free = np.empty(logic.k.size, np.int64), np.empty(logic.k.size, np.int64)
-    trail = np.empty(p.size, np.int32)
+    trail, field = make_trail(p.size, logic.k.size), np.empty(p.size)
+    frozen = np.empty(p.size, np.uint8)
+    rounding = Rounding(pairs, theta, pair, p, trail, field, frozen)
     if tables is None:
-        settle_all(logic, pairs, theta, pair, p, x, frozen, field, true, free, trail)
+        settle_all(logic, rounding)
     else:
-        settle_states(logic, pairs, tables, theta, pair, p, x, frozen, field, true, free, trail)
+        settle_states(logic, tables, rounding)
     for v in range(held.size):
         frozen[v] |= held[v] >= 0
     if max_sweeps > 0:
-        point = Point(x, true, free, field, frozen)
+        point = Point(trail.values, trail.true, trail.free, field, frozen)
         improve(logic, pairs, tables, theta, pair, point, max_sweeps, thorough)
-    return x
+    return trail.values

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from assent.kernels.core.propagate import (
     FREE,
+    Trail,
     inner,
     lean,
     propagate,
-    reset_counters,
+    propagate_units,
     retreat,
-    start_units,
 )
-from assent.kernels.rounding.running_sums import other_end
+from assent.kernels.rounding.running_sums import Pairs, other_end
 
 # A marginal this far from one half decides by itself; nearer ones leave the choice to the scores,
 # given what is settled already.  On frustrated grids 0.1 to 0.5 do equally well, 0 worse.
@@ -35,10 +37,22 @@ HUB_RESTARTS = 24
 SURENESS_STEPS = np.iinfo(np.uint16).max
 
 
+class Rounding(NamedTuple):
+    """One rounding under way: what it reads, and what it writes."""
+
+    pairs: Pairs
+    theta: np.ndarray  # float64[n]
+    pair: np.ndarray  # float64[P]
+    p: np.ndarray  # float64[n] marginals
+    trail: Trail
+    field: np.ndarray  # float64[n] what being 1 adds, by values and else marginals; written
+    frozen: np.ndarray  # uint8[n] coordinates never in question; written
+
+
 @inner
-def settle_all(logic, pairs, theta, pair, p, x, frozen, field, true, free, trail):
-    """Sequential rounding into ``x``; ``frozen`` flags the coordinates never in question."""
-    doubt = doubts(p)
+def settle_all(logic, rounding):
+    """Sequential rounding into the values of its trail."""
+    doubt = doubts(rounding.p)
     order = sureness_order(doubt)
     effort = RESTARTS * UNDO_EFFORT * logic.uses.size
     for attempt in range(RESTARTS + HUB_RESTARTS):
@@ -48,10 +62,7 @@ def settle_all(logic, pairs, theta, pair, p, x, frozen, field, true, free, trail
         last = attempt == RESTARTS + HUB_RESTARTS - 1 or effort < 0
         if last:
             effort = UNDO_EFFORT * logic.uses.size
-        stuck, effort = settle(
-            logic, pairs, theta, pair, p, order, last, effort,
-            x, frozen, field, true, free, trail,
-        )  # fmt: skip
+        stuck, effort = settle(logic, rounding, order, last, effort)
         if stuck < 0 or last:
             break
         bring_forward(order, stuck)
@@ -123,11 +134,29 @@ def bring_forward(order, place):
     order[0] = first
 
 
+@lean
+def start_rounding(logic, rounding):
+    """Propagate what holds in every feasible assignment; returns the trail's end."""
+    values = rounding.trail.values
+    expected_field(rounding.theta, rounding.pairs.var, rounding.pair, rounding.p, rounding.field)
+    _, tail = propagate_units(logic, rounding.trail, np.bool_(False))
+    for v in range(values.size):
+        rounding.frozen[v] = values[v] != FREE
+    settle_field(rounding, np.int64(0), tail)
+    return tail
+
+
+@lean
+def settle_against(logic, rounding, v, wanted, mark):
+    """Give ``v`` a value and give up the factors in the way; returns the trail's end."""
+    rounding.trail.values[v] = wanted
+    rounding.trail.order[mark] = v
+    _, _, tail = propagate(logic, rounding.trail, mark, mark + 1, np.bool_(False))
+    return tail
+
+
 @inner
-def settle(
-    logic, pairs, theta, pair, p, order, last, effort,
-    values, frozen, field, true, free, trail,
-):  # fmt: skip
+def settle(logic, rounding, order, last, effort):
     """Give every coordinate a value, in order, and propagate after each.
 
     Returns the place in ``order`` of the first coordinate that had no good value, or -1, and how
@@ -138,45 +167,35 @@ def settle(
        its score favours; on a conflict the opposite one.
     3. If both fail, give up the factors in the way and go on.
     """
-    halt, go_on, mark = np.bool_(True), np.bool_(False), np.int64(0)
-    for v in range(p.size):
-        values[v] = FREE
-    expected_field(theta, pairs.var, pair, p, field)
-    reset_counters(logic, true, free)
-    _, tail = start_units(logic, values, true, free, trail, mark)
-    _, _, tail = propagate(logic, values, true, free, trail, mark, tail, go_on)
-    for v in range(p.size):
-        frozen[v] = values[v] != FREE
-    settle_field(pairs, pair, p, values, field, trail, mark, tail)
+    p, field, trail = rounding.p, rounding.field, rounding.trail
+    tail = start_rounding(logic, rounding)
     stuck = -1
     for at in range(order.size):
         v = order[at]
-        if values[v] != FREE:
+        if trail.values[v] != FREE:
             continue
         mark = tail
         wanted = preferred(p[v], field[v])
         if logic.start[v] == logic.start[v + 1]:  # in no logic factor
-            values[v] = wanted
-            trail[mark] = v
+            trail.values[v] = wanted
+            trail.order[mark] = v
             tail = mark + 1
-            settle_field(pairs, pair, p, values, field, trail, mark, tail)
+            settle_field(rounding, mark, tail)
             continue
         conflict, attempt = 0, 0
         while conflict >= 0 and attempt < 2 and effort >= 0:
-            values[v] = wanted if attempt == 0 else 1 - wanted
-            trail[mark] = v
-            conflict, head, tail = propagate(logic, values, true, free, trail, mark, mark + 1, halt)
+            trail.values[v] = wanted if attempt == 0 else 1 - wanted
+            trail.order[mark] = v
+            conflict, head, tail = propagate(logic, trail, mark, mark + 1, np.bool_(True))
             if conflict >= 0:
-                effort -= retreat(logic, values, true, free, trail, mark, head, tail)
+                effort -= retreat(logic, trail, mark, head, tail)
             attempt += 1
         if conflict >= 0:
             stuck = at if stuck < 0 else stuck
             if not last:
                 return stuck, effort
-            values[v] = wanted
-            trail[mark] = v
-            _, _, tail = propagate(logic, values, true, free, trail, mark, mark + 1, go_on)
-        settle_field(pairs, pair, p, values, field, trail, mark, tail)
+            tail = settle_against(logic, rounding, v, wanted, mark)
+        settle_field(rounding, mark, tail)
     return stuck, effort
 
 
@@ -200,10 +219,12 @@ def expected_field(theta, pair_var, pair, p, field):
 
 
 @lean
-def settle_field(pairs, pair, p, values, field, trail, mark, tail):
-    """Replace marginals by values in the fields around ``trail[mark:tail]``."""
+def settle_field(rounding, mark, tail):
+    """Replace marginals by values in the fields around the trail's entries ``mark`` to ``tail``."""
+    pairs, pair, p, field = rounding.pairs, rounding.pair, rounding.p, rounding.field
+    values, order = rounding.trail.values, rounding.trail.order
     for at in range(mark, tail):
-        v = trail[at]
+        v = order[at]
         step = values[v] - p[v]
         for place in range(pairs.start[v], pairs.start[v + 1]):
             field[other_end(pairs, place, v)] += step * pair[pairs.edges[place]]

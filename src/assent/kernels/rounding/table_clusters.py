@@ -82,11 +82,13 @@ def best_follower(logic, tables, point, noise, members, length):
 
 
 @lean
-def try_cluster(logic, pairs, pair, tables, point, variable, off, on, noise, members, moves):
+def try_cluster(logic, pairs, pair, tables, point, move, noise, members, moves):
     """Start a cluster with a move of one variable, if there is one, and keep it if it is better.
 
-    Returns the number of tables and factors mended, the variables moved, and the states looked at.
+    ``move`` is what :func:`opening` returns.  Returns the number of tables and factors mended, the
+    variables moved, and the states looked at.
     """
+    variable, off, on = move
     if off < 0:
         return 0, 0, np.int64(0)
     if variable >= 0:
@@ -160,9 +162,9 @@ def cluster_sweep(logic, pairs, pair, tables, point, broken, noise, after):
         v = v + 1 if v + 1 < point.x.size else np.int64(0)
         if point.frozen[v] or links.start[v] == links.start[v + 1]:
             continue
-        variable, off, on = opening(logic, tables, point, v)
+        move = opening(logic, tables, point, v)
         mended, length, work = try_cluster(
-            logic, pairs, pair, tables, point, variable, off, on, noise, members, moves
+            logic, pairs, pair, tables, point, move, noise, members, moves
         )
         broken -= mended
         moved += length

@@ -5,16 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.core.forward_checking import propagate_all
-from assent.kernels.core.propagate import (
-    FREE,
-    coordinate,
-    inner,
-    lean,
-    propagate,
-    reset_counters,
-    retreat,
-    start_units,
-)
+from assent.kernels.core.propagate import FREE, coordinate, inner, lean, retreat
 from assent.kernels.core.table_links import (
     enlist,
     locate,
@@ -27,9 +18,10 @@ from assent.kernels.rounding.sequential_rounding import (
     RESTARTS,
     UNDO_EFFORT,
     bring_forward,
-    expected_field,
     preferred,
+    settle_against,
     settle_field,
+    start_rounding,
     sureness_key,
     sureness_order,
 )
@@ -44,21 +36,18 @@ LIKELY_CONFLICT = 2.0
 
 
 @inner
-def settle_states(logic, pairs, tables, theta, pair, p, x, frozen, field, true, free, trail):
-    """Sequential rounding into ``x``; ``frozen`` flags the coordinates never in question.
+def settle_states(logic, tables, rounding):
+    """Sequential rounding into the values of its trail.
 
-    Visits sites and the coordinates outside of them by decreasing sureness of ``p[n]``.
+    Visits sites and the coordinates outside of them by decreasing sureness of their marginals.
     """
     links = tables.links
     hard = np.zeros(links.factor[-1], np.uint8)
     penalty = LIKELY_CONFLICT * mark_hard(links.factor, links.entry, tables.table, hard)
-    order = visits(links, p)
-    outlook = np.empty_like(field)
+    order = visits(links, rounding.p)
+    outlook = np.empty_like(rounding.field)
     for _ in range(RESTARTS):
-        stuck = settle_in_order(
-            logic, pairs, tables, hard, penalty, theta, pair, p, order, x, frozen,
-            field, outlook, true, free, trail,
-        )  # fmt: skip
+        stuck = settle_in_order(logic, tables, rounding, hard, penalty, order, outlook)
         if stuck < 0:
             break
         bring_forward(order, stuck)
@@ -111,10 +100,7 @@ def site_lead(lits, begin, size, p):
 
 
 @inner
-def settle_in_order(
-    logic, pairs, tables, hard, penalty, theta, pair, p, order, values, frozen, field, outlook,
-    true, free, trail
-):  # fmt: skip
+def settle_in_order(logic, tables, rounding, hard, penalty, order, outlook):
     """Settle every variable in order; returns the first place that had no good state, or -1.
 
     1. Propagate what holds in every feasible assignment.
@@ -122,39 +108,29 @@ def settle_in_order(
        with the best expected score; on a conflict exclude that state and choose again.
     3. If no state is left, give up the factors in the way and go on.
     """
-    go_on, mark = np.bool_(False), np.int64(0)
-    for v in range(p.size):
-        values[v] = FREE
-    expected_field(theta, pairs.var, pair, p, field)
-    reset_counters(logic, true, free)
-    _, tail = start_units(logic, values, true, free, trail, mark)
-    _, _, tail = propagate(logic, values, true, free, trail, mark, tail, go_on)
-    for v in range(p.size):
-        frozen[v] = values[v] != FREE
-    settle_field(pairs, pair, p, values, field, trail, mark, tail)
+    tail = start_rounding(logic, rounding)
     effort = UNDO_EFFORT * (logic.uses.size + tables.table.size)
     stuck = -1
     for at in range(order.size):
         while True:
-            v, wanted = next_choice(tables, penalty, p, order[at], values, field, outlook)
+            v, wanted = next_choice(tables, rounding, penalty, order[at], outlook)
             if v < 0:
                 break
             mark = tail
             lost, tail, effort = try_values(
-                logic, tables, hard, v, wanted, values, true, free, trail, tail, effort
+                logic, tables, hard, v, wanted, rounding.trail, tail, effort
             )
             if lost:
                 stuck = at if stuck < 0 else stuck
-                values[v] = wanted
-                trail[mark] = v
-                _, _, tail = propagate(logic, values, true, free, trail, mark, mark + 1, go_on)
-            settle_field(pairs, pair, p, values, field, trail, mark, tail)
+                tail = settle_against(logic, rounding, v, wanted, mark)
+            settle_field(rounding, mark, tail)
     return stuck
 
 
 @lean
-def next_choice(tables, penalty, p, visit, values, field, outlook):
+def next_choice(tables, rounding, penalty, visit, outlook):
     """The next coordinate to settle of a visited variable and its value; -1 if all is settled."""
+    p, field, values = rounding.p, rounding.field, rounding.trail.values
     if visit >= 0:
         v = np.int64(visit)
         if values[v] != FREE:
@@ -235,19 +211,17 @@ def enlist_expected(links, lists, group, link, slot, p, values):
 
 
 @lean
-def try_values(logic, tables, hard, v, wanted, values, true, free, trail, tail, effort):
+def try_values(logic, tables, hard, v, wanted, trail, tail, effort):
     """Settle ``v`` as wanted, or else to the opposite; lost?, the trail's end and effort left."""
     mark = tail
     lost, attempt = True, 0
     while lost and attempt < 2 and effort >= 0:
-        values[v] = wanted if attempt == 0 else 1 - wanted
-        trail[mark] = v
-        lost, head, tail, looked = propagate_all(
-            logic, tables, hard, values, true, free, trail, mark, mark + 1
-        )
+        trail.values[v] = wanted if attempt == 0 else 1 - wanted
+        trail.order[mark] = v
+        lost, head, tail, looked = propagate_all(logic, tables, hard, trail, mark, mark + 1)
         if lost:
             effort -= looked
-            effort -= retreat(logic, values, true, free, trail, mark, head, tail)
+            effort -= retreat(logic, trail, mark, head, tail)
             tail = mark
         attempt += 1
     return lost, tail, effort

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.jit import jit
+from assent.kernels.problem import KNAPSACK
 
 # Units of a capacity: fine enough that the rounding of a thousand items stays below TOLERANCE,
 # coarse enough that int64 holds the sum of a hundred thousand.
@@ -23,58 +24,60 @@ TOLERANCE = 5e-10
 
 
 @jit
-def knapsack_units(size, members, weights, capacity):
+def knapsack_units(groups):
     """Units ``int64`` of every knapsack link (in the order of ``weights``) and factor limits.
 
-    The groups are the KNAPSACK ones.
-
     Example:
-        >>> sizes, counts = np.array([2], np.int32), np.array([1])
-        >>> units, limit = knapsack_units(sizes, counts, np.array([1.0, 9.0]), np.array([2.0]))
+        >>> from assent.kernels.problem import KNAPSACK, make_problem
+        >>> items = KNAPSACK, np.array([[0, 1]], np.int32), np.ones(1, np.int32)
+        >>> heavy = {"weights": [np.array([[1.0, 9.0]])], "capacity": [np.array([2.0])]}
+        >>> problem = make_problem(2, np.zeros((0, 2), np.int32), [items], **heavy)
+        >>> units, limit = knapsack_units(problem.groups)
         >>> (units / CAPACITY).tolist(), round(float(limit[0] / CAPACITY), 6)
         ([0.5, 2.0], 1.0)
     """
+    weights = groups.weights
     units = np.empty(weights.size, np.int64)
-    limits = np.empty(capacity.size, np.int64)
+    limits = np.empty(groups.capacity.size, np.int64)
     link, factor = 0, 0
-    for g in range(size.size):
-        for f in range(members[g]):
-            room = capacity[factor]
+    for g in range(np.searchsorted(groups.kind, KNAPSACK), groups.kind.size):
+        size, count = groups.size[g], groups.members[g]
+        for f in range(count):
+            room = groups.capacity[factor]
             # Without room the heaviest item sets the scale: only weightless items fit.
             scale = room if room > 0.0 else 1e-300
-            for j in range(size[g] if room <= 0.0 else 0):
-                scale = max(scale, weights[link + j * members[g] + f])
-            for j in range(size[g]):
-                own = weights[link + j * members[g] + f]
+            for j in range(size if room <= 0.0 else 0):
+                scale = max(scale, weights[link + j * count + f])
+            for j in range(size):
+                own = weights[link + j * count + f]
                 heavy = 0.5 * own >= scale
-                units[link + j * members[g] + f] = (
+                units[link + j * count + f] = (
                     TOO_HEAVY if heavy else np.int64(np.rint(own / scale * CAPACITY))
                 )
             limits[factor] = -1 if room < 0.0 else 0
             if room > 0.0:
-                limits[factor] = np.int64(CAPACITY * (1.0 + TOLERANCE)) + size[g] // 2
+                limits[factor] = np.int64(CAPACITY * (1.0 + TOLERANCE)) + size // 2
             factor += 1
-        link += size[g] * members[g]
+        link += size * count
     return units, limits
 
 
 @jit
-def net_complements(
-    size, members, first_link, lits, stamp, seen, marks, paired, units, limit, heaviest
-):  # fmt: skip
+def net_complements(groups, stamp, seen, marks, paired, units, limit, heaviest):
     """Of two items ``x`` and ``~x`` the lighter is carried in any case; say whether there are any.
 
     Its units leave the limit and the heavier item, and its link is marked ``paired``.  Fills
-    ``heaviest`` with the units of each factor's heaviest item after that.  The groups are the
-    KNAPSACK ones; ``stamp[v]`` is the last factor that named ``v``, and ``seen[v]`` where.
+    ``heaviest`` with the units of each factor's heaviest item after that.  ``stamp[v]`` is the
+    last KNAPSACK factor that named ``v``, and ``seen[v]`` where.
     """
-    found = False
+    found, lits = False, groups.lits
     offset = lits.size - units.size
     factor = 0
-    for g in range(size.size):
-        for f in range(members[g]):
-            for j in range(size[g]):
-                link = first_link[g] + j * members[g] + f
+    for g in range(np.searchsorted(groups.kind, KNAPSACK), groups.kind.size):
+        size, count = groups.size[g], groups.members[g]
+        for f in range(count):
+            for j in range(size):
+                link = groups.link[g] + j * count + f
                 v = lits[link] if lits[link] >= 0 else ~lits[link]
                 if stamp[v] == factor:
                     found = True
@@ -87,8 +90,8 @@ def net_complements(
                 stamp[v] = factor
                 seen[v] = link
             heaviest[factor] = 0
-            for j in range(size[g]):
-                place = first_link[g] + j * members[g] + f - offset
+            for j in range(size):
+                place = groups.link[g] + j * count + f - offset
                 heaviest[factor] = max(heaviest[factor], units[place])
             factor += 1
     return found

@@ -511,7 +511,7 @@ def _fused_model(problem: Problem, scores: Scores, workspace: Workspace) -> tupl
     """What the fused loop reads: the factors it takes, their scores and weights."""
     w = workspace
     return (
-        problem.pair_var, *common(problem), problem.lits, problem.k, w.weight, w.mass, w.links,
+        problem.pair_var, *common(problem)[:5], problem.lits, problem.k, w.weight, w.mass, w.links,
         scores.pair,
     )  # fmt: skip
 

@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core import bound_sweep as blocks
+from assent.kernels.core.bound_sweep import DualState, link_scores, scaled_bound
 from assent.kernels.core.thread_shares import Division
-from assent.kernels.problem import DualPoint, Float, Int64, Problem, Scores
-from assent.solvers.base.thread_plan import all_common, common, common_groups, whole
+from assent.kernels.problem import DualPoint, Float, Int64, Problem, ScoredProblem, Scores
+from assent.solvers.base.thread_plan import all_common, common_groups, whole
 from assent.solvers.base.thread_team import together
-
-
-class DualState(NamedTuple):
-    """Link scores ``scale * (values + factor * p)``, a form AD3's state has without a copy.
-
-    ``scales[G + 1]`` hold one scale per group of logic factors and, last, that of pairs and
-    tables; ``1 - p`` stands in place of ``p`` on negated literals.
-    """
-
-    scales: Float
-    pair: Float
-    logic: Float
-    table: Float
-    factor: float
-    p: Float
 
 
 def plain_state(problem: Problem, links: DualPoint) -> DualState:
@@ -66,35 +50,26 @@ def bounds_of_states(
     if division is None:
         division = whole(problem)
     threads = len(division.shares)
-    own = [_beside_blocks(problem, scores, state) for state in states]
+    left = [_beside_blocks(problem, scores, state) for state in states]
     residuals, parts = np.empty((threads, problem.n)), np.empty((threads, 2))
 
     def share(thread: int, gate: Int64) -> list[float]:
         return [
-            blocks.scaled_bound(
-                problem.pair_var, *common(problem), problem.lits, problem.k, theta, scores.pair,
-                constant, _common_scales(problem, state.scales), state.pair, state.logic,
-                state.factor, state.p, division, thread, gate, residuals, parts,
-            )
-            for state, (theta, constant) in zip(states, own, strict=True)
-        ]  # fmt: skip
+            scaled_bound(own, state, division, thread, gate, residuals, parts)
+            for state, own in zip(states, left, strict=True)
+        ]
 
     return together(share, threads)
 
 
-def _common_scales(problem: Problem, scales: Float) -> Float:
-    """Those of the groups that the blockwise kernels take, and the last."""
-    groups = common_groups(problem)
-    return scales if groups + 1 == len(scales) else np.append(scales[:groups], scales[-1])
-
-
-def _beside_blocks(problem: Problem, scores: Scores, state: DualState) -> tuple[Float, float]:
-    """What factors outside the blockwise kernels leave of ``theta[n]``, and their bound."""
-    if all_common(problem):
-        return scores.theta, scores.constant
-    theta = scores.theta.copy()
-    best = _bound_singles(problem, state, theta) + _bound_tables(problem, scores, state, theta)
-    return theta, scores.constant + best
+def _beside_blocks(problem: Problem, scores: Scores, state: DualState) -> ScoredProblem:
+    """What factors outside the blockwise kernels leave to them, their bound in the constant."""
+    theta, constant = scores.theta, float(scores.constant)
+    if not all_common(problem):
+        theta = theta.copy()
+        constant += _bound_singles(problem, state, theta)
+        constant += _bound_tables(problem, scores, state, theta)
+    return ScoredProblem(problem.pair_var, problem.groups, theta, scores.pair, constant)
 
 
 def write_links(
@@ -103,11 +78,7 @@ def write_links(
     """Link scores of pairs and logic factors at a dual point in AD3's form."""
 
     def share(thread: int, gate: Int64) -> None:
-        blocks.link_scores(
-            problem.pair_var, problem.group_size, problem.group_count, problem.group_link,
-            problem.lits, state.scales, state.pair, state.logic, state.factor, state.p,
-            division, thread, gate, pair, logic,
-        )  # fmt: skip
+        link_scores(problem.pair_var, problem.groups, state, division, thread, gate, pair, logic)
 
     together(share, len(division.shares))
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from assent.kernels.ad3 import initial_multipliers as kernel
 from assent.kernels.core.link_weights import weigh_links
-from assent.kernels.problem import SUM, DualPoint, Float, Problem, Scores
+from assent.kernels.problem import SUM, Float, Problem, Scores
+from assent.solvers.base.protocol import WarmStart
 
 # Weight of exactly-one factors over variables that tables cover: the tables imply them, so they
 # only slow the others down.
@@ -107,14 +108,15 @@ def _categorical_slots(problem: Problem) -> Iterator[tuple[NDArray[np.int32], in
                 yield rows[:, begin:end], int(end - begin)
 
 
-def share_out(problem: Problem, scores: Scores, dual: DualPoint | None = None) -> Float:
+def share_out(problem: Problem, scores: Scores, warm_start: WarmStart | None = None) -> Float:
     """Link scores (as ``Problem.all_lits``) that share out all of every coordinate's score.
 
-    What ``dual`` leaves of it, all without one, goes to the coordinate's links in equal parts.
+    What an earlier run's dual point leaves of it, all without one, goes to the coordinate's links
+    in equal parts.
     """
     lits = problem.all_lits
     own = np.where(lits < 0, ~lits, lits)
-    links = np.zeros(len(lits)) if dual is None else dual.joined()
+    links = np.zeros(len(lits)) if warm_start is None else warm_start.dual.joined()
     given = np.bincount(own, np.where(lits < 0, -links, links), minlength=problem.n)
     share = ((scores.theta - given) / np.maximum(problem.degree, 1))[own]
     return links + np.where(lits < 0, -share, share)

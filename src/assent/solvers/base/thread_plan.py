@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from assent.interrupts import Uninterrupted
 from assent.kernels.core import thread_shares as kernel
 from assent.kernels.core.memo import remembered
 from assent.kernels.core.thread_shares import PAIR_BLOCK, SEGMENT, Division
 from assent.kernels.kinds.logic_projections import LANES
-from assent.kernels.problem import ANYOF, PARITY, Int32, Int64, Problem
-
-
-class Common(NamedTuple):
-    """The groups that the blockwise kernels take, as :class:`Problem` has them."""
-
-    group_kind: NDArray[np.int8]
-    group_size: Int32
-    group_count: Int64
-    group_link: Int64
-    group_factor: Int64
+from assent.kernels.problem import ANYOF, PARITY, Int64, LogicGroups, Problem
 
 
 @remembered
-def common(problem: Problem) -> Common:
+def common(problem: Problem) -> LogicGroups:
     """The groups that the blockwise kernels take; PARITY and KNAPSACK stand behind them."""
-    p, own = problem, slice(int(np.searchsorted(problem.group_kind, PARITY)))
-    return Common(
-        p.group_kind[own], p.group_size[own], p.group_count[own], p.group_link[own],
-        p.group_factor[own],
+    g, own = problem.groups, slice(common_groups(problem))
+    return g._replace(
+        kind=g.kind[own], size=g.size[own], members=g.members[own], link=g.link[own],
+        factor=g.factor[own],
     )  # fmt: skip
 
 
 def common_groups(problem: Problem) -> int:
     """How many groups the blockwise kernels take."""
-    return len(common(problem).group_kind)
+    return int(np.searchsorted(problem.group_kind, PARITY))
 
 
 def all_common(problem: Problem) -> bool:
@@ -47,7 +34,7 @@ def all_common(problem: Problem) -> bool:
 
 def whole(problem: Problem) -> Division:
     """All the work for one thread, in the order it is stored in."""
-    counts = common(problem).group_count
+    counts = problem.group_count[: common_groups(problem)]
     with Uninterrupted():
         return kernel.whole_division(problem.n_pairs, counts, problem.n, len(problem.lits))
 

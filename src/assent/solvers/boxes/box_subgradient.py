@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assent.kernels.ad3.initial_multipliers import OF_SCORES
 from assent.kernels.boxes import box_subgradient_step as kernel
@@ -32,12 +31,8 @@ class Workspace:
     """State of a running solve; see :mod:`assent.kernels.boxes.box_subgradient_step`."""
 
     linked: Linked
-    x: Float  # [n], the submodels' vertices
-    values: Float  # their maxima
-    changed: NDArray[np.bool_]  # who has to be asked again
-    best_nu: Float
-    best_x: Float
-    state: Float
+    model: kernel.BoxModel
+    point: kernel.BoxPoint
 
 
 @dataclass(frozen=True)
@@ -87,32 +82,32 @@ class BoxSubgradient(BoxSolver):
         state[plain.BEST], state[kernel.VALUE] = np.inf, -np.inf
         size = initial_penalty(problem, scores) / OF_SCORES
         state[plain.FIRST_STEP] = size if self.first_step is None else self.first_step
-        return Workspace(
-            linked, np.zeros(problem.n), np.zeros(len(changed)), changed,
+        model = kernel.BoxModel(
+            linked.flat, linked.submodels, linked.boxes, linked.inner, scores.theta,
+            float(scores.constant),
+        )  # fmt: skip
+        point = kernel.BoxPoint(
+            linked.nu, linked.r, linked.s, np.zeros(problem.n), np.zeros(len(changed)), changed,
             linked.nu.copy(), np.zeros(problem.n), state,
         )  # fmt: skip
+        return Workspace(linked, model, point)
 
-    def _run(self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int) -> None:
-        w, linked = workspace, workspace.linked
-        kernel.advance(
-            linked.flat, linked.submodels, linked.boxes, linked.inner, scores.theta,
-            scores.constant, RULES[self.step], self.count == "increases", iterations,
-            linked.nu, linked.r, linked.s, w.x, w.values, w.changed, w.best_nu, w.best_x,
-            w.state, linked.work,
-        )  # fmt: skip
+    def _run(self, workspace: Workspace, iterations: int) -> None:
+        w, rule = workspace, plain.StepRule(RULES[self.step], self.count == "increases")
+        kernel.advance(w.model, rule, w.point, w.linked.work, iterations)
         raise_pending()
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
     ) -> Info:
         """Do ``iterations`` more, fewer where the answer is proven."""
-        state = workspace.state
+        state = workspace.point.state
         if self.step == "polyak" and state[plain.DONE] == 0.0:
-            self._run(problem, scores, workspace, 1)
+            self._run(workspace, 1)
             # An assignment is at hand, and nothing lies below its value.
             margin = state[plain.BEST] - state[kernel.VALUE]
             aim_below(state, margin, FIRST_ROUND, LONGER)
-        self._run(problem, scores, workspace, iterations)
+        self._run(workspace, iterations)
         best, short = state[plain.BEST], state[plain.BEST] - state[kernel.VALUE]
         proven = short <= self.gap_tolerance * (1.0 + abs(best))
         return Info(
@@ -122,8 +117,8 @@ class BoxSubgradient(BoxSolver):
 
     def best_multipliers(self, workspace: Workspace) -> Float:
         """Those of the lowest bound so far."""
-        return workspace.best_nu
+        return workspace.point.best_nu
 
     def marginals(self, workspace: Workspace) -> Float:
         """The best assignment so far."""
-        return workspace.best_x
+        return workspace.point.best_x

@@ -82,10 +82,7 @@ class Implied:
         near = np.flatnonzero(~self.is_probed & (worth > LEAST_VIOLATION))
         near = near[np.argsort(-worth[near], kind="stable")]
         start, literals = np.zeros(len(near) + 1, np.int64), np.zeros(self.room, np.int64)
-        done = probing.implied(
-            self.logic, self.ends[near], np.empty(self.problem.n, np.int8),
-            *propagate.workspace(self.problem), np.full(self.problem.n, -1), start, literals,
-        )  # fmt: skip
+        done = probing.implied(self.logic, self.ends[near], start, literals)
         self.is_probed[near[:done]] = True
         count = np.diff(start[: done + 1])
         self.product = np.concatenate([self.product, np.repeat(near[:done], count)])

@@ -15,9 +15,9 @@ from assent.kernels.core.factor_list import (
     SIZE,
     TABLE,
     Flat,
-    flat_of,
-    inner_scores,
+    ScoredFactors,
     links_of_group,
+    scored_factors,
 )
 from assent.kernels.core.oracle import raise_pending
 from assent.kernels.core.questions import Work, make_questions_work, number_of_factors
@@ -45,19 +45,11 @@ LAST_TEMPERATURE = 1e-7
 class Workspace:
     """State of a running solve; see :mod:`assent.kernels.messages.accelerated_step`."""
 
-    flat: Flat
-    inner: Float
+    factors: ScoredFactors
+    point: kernel.AcceleratedPoint
     work: Work
-    weight: Float  # 1 / L of every factor
-    mass: Float  # [n], weight of each coordinate's links
     size: float  # of the scores
-    s: Float
-    y: Float
-    q: Float
-    p: Float
-    total: Float
     best_s: Float
-    state: Float
     stage: int = 0  # iterations at this temperature
     bound: float = np.inf
 
@@ -100,52 +92,48 @@ class Accelerated(KeepsBest):
     ) -> Workspace:
         """Scores shared out evenly, or what an earlier run left of them."""
         require("Accelerated", "marginals", problem)
-        flat = flat_of(problem, "marginals")
-        s = share_out(problem, scores, None if warm_start is None else warm_start.dual)
-        weight, mass = _weights(problem, flat)
+        factors = scored_factors(problem, scores, "marginals")
+        s, n = share_out(problem, scores, warm_start), problem.n
         size = initial_penalty(problem, scores) / OF_SCORES
         state = np.zeros(kernel.STATES)
         state[kernel.TEMPERATURE] = self.temperature or FIRST_TEMPERATURE * size
         state[kernel.MOMENTUM] = 1.0
-        return Workspace(
-            flat, inner_scores(scores), make_questions_work(flat), weight, mass, size,
-            s, s.copy(), np.full(len(s), 0.5), np.zeros(problem.n), np.zeros(problem.n),
-            s.copy(), state,
+        point = kernel.AcceleratedPoint(
+            *_weights(problem, factors.flat), s, s.copy(), np.full(len(s), 0.5), np.zeros(n),
+            np.zeros(n), state,
         )  # fmt: skip
+        return Workspace(factors, point, make_questions_work(factors.flat), size, s.copy())
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
     ) -> Info:
         """Do ``iterations`` more, and cool down if it is time."""
-        w, state = workspace, workspace.state
-        kernel.advance(
-            w.flat, w.inner, scores.theta, problem.degree, w.mass, w.weight, iterations,
-            w.s, w.y, w.q, w.p, w.total, state, w.work,
-        )  # fmt: skip
+        w, state = workspace, workspace.point.state
+        kernel.advance(w.factors, w.point, w.work, iterations)
         raise_pending()
         w.stage += iterations
         spread = float(np.sqrt(state[kernel.SPREAD]))
         if self.temperature is None:
             self._cool(w, spread)
-        bound = bound_at(problem, scores, split_links(problem, w.s))
+        bound = bound_at(problem, scores, split_links(problem, w.point.s))
         if bound < w.bound:
             w.bound = bound
-            w.best_s[:] = w.s
+            w.best_s[:] = w.point.s
         return Info(int(state[kernel.DONE]), spread, spread, calls=int(state[kernel.CALLS]))
 
     def _cool(self, workspace: Workspace, spread: float) -> None:
-        w, state = workspace, workspace.state
+        w, state = workspace, workspace.point.state
         settled = spread * w.size <= SETTLED * state[kernel.TEMPERATURE] or w.stage >= STAGE
         lowest = LAST_TEMPERATURE * w.size
         if settled and state[kernel.TEMPERATURE] > lowest:
             state[kernel.TEMPERATURE] = max(0.5 * state[kernel.TEMPERATURE], lowest)
             state[kernel.MOMENTUM] = 1.0
-            w.y[:] = w.s
+            w.point.y[:] = w.point.s
             w.stage = 0
 
     def marginals(self, workspace: Workspace) -> Float:
         """The mean of the factors' marginals."""
-        return workspace.p
+        return workspace.point.p
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """Not known: factors tell their marginals, not what these earn inside of them."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assent.kernels.messages import stars as kernel
-from assent.kernels.messages.stars import Stars
+from assent.kernels.messages.stars import StarRoom, Stars, StarScores
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.dual_bound import read_only
 from assent.solvers.base.protocol import Info, WarmStart
@@ -23,10 +23,7 @@ class StarMessages(Messages):
     stars: Stars
     shares: Float  # [2, rays] forward and backward
     left: Float  # [n] what link scores leave of the coordinates' own
-    dead: np.ndarray
-    total: Float
-    reports: Float
-    old: Float
+    room: StarRoom
 
 
 def start(
@@ -40,23 +37,25 @@ def start(
         alone = np.where(tables, -1, stars.alone).astype(np.int32)
         stars = stars._replace(alone=read_only(alone))
     sizes = np.diff(stars.first)[stars.unit]
-    room = int((sizes * np.diff(stars.start)).max(initial=1)) + 1
+    reports = int((sizes * np.diff(stars.start)).max(initial=1)) + 1
     widest = int(sizes.max(initial=1))
+    room = StarRoom(
+        np.zeros(widest, np.int64), np.zeros(widest), np.zeros(reports), np.zeros(reports)
+    )
     return StarMessages(
         plain.flat, plain.inner, plain.work, plain.s, plain.belief, stars=stars,
-        left=plain.belief.copy(), dead=np.zeros(widest, np.int64), total=np.zeros(widest),
-        shares=np.zeros((2, 0)), reports=np.zeros(room), old=np.zeros(room),
+        shares=np.zeros((2, 0)), left=plain.belief.copy(), room=room,
     )  # fmt: skip
 
 
 def sweep(workspace: StarMessages, scores: Scores, passes: int, damping: float = 0.0) -> None:
-    """All stars in turn, so many times, forward and backward by turns."""
+    """All stars in turn, ``passes`` times, forward and backward alternating."""
     w = workspace
     # Computed anew: sums of changes would gather errors.
     block_descent.residuals(w.flat.lits, w.s, scores.theta, w.left)
     kernel.sweep(
-        w.stars, w.flat, w.inner, w.shares, damping, w.iterations, passes,
-        w.s, w.left, w.belief, w.dead, w.total, w.reports, w.old, w.work,
+        w.stars, w.flat, w.inner, w.shares, damping, (w.iterations, w.iterations + passes),
+        StarScores(w.s, w.left, w.belief), w.room, w.work,
     )  # fmt: skip
 
 
@@ -66,7 +65,7 @@ class StarDescent(BlockDescent):
     def advance(
         self, problem: Problem, scores: Scores, workspace: StarMessages, iterations: int
     ) -> Info:
-        """So many sweeps, forward and backward by turns."""
+        """Do ``iterations`` sweeps, forward and backward alternating."""
         sweep(workspace, scores, iterations)
         asked = len(workspace.stars.rays)
         return block_descent.finish(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from assent.kernels.ad3.initial_multipliers import OF_SCORES
-from assent.kernels.core.factor_list import Flat, flat_of, inner_scores
+from assent.kernels.core.factor_list import ScoredFactors, scored_factors
 from assent.kernels.core.oracle import raise_pending
-from assent.kernels.core.questions import Work, make_questions_work
+from assent.kernels.core.questions import Work, make_questions_work, number_of_factors
 from assent.kernels.messages import subgradient_step as kernel
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.abilities import require
@@ -45,25 +45,23 @@ AGREED = "All factors agree: the relaxation is solved."
 class Workspace:
     """State of a running solve; see :mod:`assent.kernels.messages.subgradient_step`."""
 
-    flat: Flat
-    inner: Float
+    factors: ScoredFactors
+    point: kernel.SubgradientPoint
     work: Work
-    s: Float  # link scores
-    z: Float  # their factors' best vertices
-    p: Float  # [n], mean of the copies
-    kept: Float  # inner value of each factor
-    total: Float  # [n], scratch
-    mean_p: Float  # [n], average of p, weighted by steps
-    best_s: Float
-    state: Float
+
+    @property
+    def best_s(self) -> Float:
+        """The best link scores so far."""
+        return self.point.best_s
+
+    @property
+    def state(self) -> Float:
+        """Counts and values."""
+        return self.point.state
 
     def copy(self) -> Workspace:
         """The same state, to be advanced on its own."""
-        return Workspace(
-            self.flat, self.inner, self.work, self.s.copy(), self.z.copy(), self.p.copy(),
-            self.kept.copy(), self.total, self.mean_p.copy(), self.best_s.copy(),
-            self.state.copy(),
-        )  # fmt: skip
+        return replace(self, point=kernel.SubgradientPoint(*(part.copy() for part in self.point)))
 
 
 @dataclass(frozen=True)
@@ -113,16 +111,14 @@ class Subgradient(KeepsBest):
     ) -> Workspace:
         """Scores shared out evenly, or what an earlier run left of them."""
         require("Subgradient", "maximize", problem)
-        flat = flat_of(problem, "maximize")
-        s = share_out(problem, scores, None if warm_start is None else warm_start.dual)
-        state = np.zeros(kernel.STATES)
-        state[kernel.BEST] = np.inf
-        factors = int(flat.groups[:, kernel.COUNT].sum())
-        workspace = Workspace(
-            flat, inner_scores(scores), make_questions_work(flat), s, np.zeros(len(s)),
-            np.zeros(problem.n), np.zeros(factors), np.zeros(problem.n), np.zeros(problem.n),
-            s.copy(), state,
+        factors = scored_factors(problem, scores, "maximize")
+        s, n = share_out(problem, scores, warm_start), problem.n
+        point = kernel.SubgradientPoint(
+            s, np.zeros(len(s)), np.zeros(n), np.zeros(number_of_factors(factors.flat)),
+            np.zeros(n), np.zeros(n), s.copy(), np.zeros(kernel.STATES),
         )  # fmt: skip
+        point.state[kernel.BEST] = np.inf
+        workspace = Workspace(factors, point, make_questions_work(factors.flat))
         self._first_step(problem, scores, workspace)
         return workspace
 
@@ -132,17 +128,15 @@ class Subgradient(KeepsBest):
         if self.step == "polyak":
             first = 1.0
         elif first is None:
-            first = self._search_step(problem, scores, workspace, LARGEST_STEP * size)
+            first = self._search_step(workspace, LARGEST_STEP * size)
         workspace.state[kernel.FIRST_STEP] = first
 
-    def _search_step(
-        self, problem: Problem, scores: Scores, workspace: Workspace, largest: float
-    ) -> float:
+    def _search_step(self, workspace: Workspace, largest: float) -> float:
         best, found, worse, calls = np.inf, largest, 0, 0.0
         for halving in range(MOST_HALVINGS):
             trial = workspace.copy()
             trial.state[kernel.FIRST_STEP] = largest * 0.5**halving
-            self._run(problem, scores, trial, TRIED_ITERATIONS)
+            self._run(trial, TRIED_ITERATIONS)
             calls += trial.state[kernel.CALLS]
             if trial.state[kernel.BEST] < best:
                 best, found, worse = trial.state[kernel.BEST], largest * 0.5**halving, 0
@@ -153,13 +147,9 @@ class Subgradient(KeepsBest):
         workspace.state[kernel.CALLS] = calls
         return found
 
-    def _run(self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int) -> None:
-        w = workspace
-        kernel.advance(
-            w.flat, w.inner, scores.theta, problem.degree, scores.constant, RULES[self.step],
-            self.count == "increases", self.lazy, iterations,
-            w.s, w.z, w.p, w.kept, w.total, w.mean_p, w.best_s, w.state, w.work,
-        )  # fmt: skip
+    def _run(self, workspace: Workspace, iterations: int) -> None:
+        w, rule = workspace, kernel.StepRule(RULES[self.step], self.count == "increases")
+        kernel.advance(w.factors, rule, self.lazy, w.point, w.work, iterations)
         raise_pending()
 
     def advance(
@@ -168,12 +158,12 @@ class Subgradient(KeepsBest):
         """Do ``iterations`` more, fewer where all factors agree."""
         state = workspace.state
         if self.step == "polyak" and state[kernel.DONE] == 0.0:
-            self._run(problem, scores, workspace, 1)
+            self._run(workspace, 1)
             # What the copies differ by is worth that much.
             size = abs(state[kernel.BEST] - scores.constant)
             margin = max(size, initial_penalty(problem, scores))
             aim_below(state, margin, FIRST_ROUND, LONGER)
-        self._run(problem, scores, workspace, iterations)
+        self._run(workspace, iterations)
         spread = float(np.sqrt(state[kernel.SPREAD]))
         agreed = spread == 0.0
         return Info(
@@ -184,7 +174,7 @@ class Subgradient(KeepsBest):
     def marginals(self, workspace: Workspace) -> Float:
         """Where all agree, the answer; before that the average of all iterations."""
         agreed = workspace.state[kernel.DONE] > 0.0 and workspace.state[kernel.SPREAD] == 0.0
-        return workspace.p if agreed else workspace.mean_p
+        return workspace.point.p if agreed else workspace.point.mean_p
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """Score of the average answer; it tends to the relaxation's optimum."""
@@ -192,7 +182,7 @@ class Subgradient(KeepsBest):
         if state[kernel.SPREAD] == 0.0:
             return float(state[kernel.LAST])
         inner = state[kernel.MEAN_INNER]
-        return float(scores.constant + scores.theta @ workspace.mean_p + inner)
+        return float(scores.constant + scores.theta @ workspace.point.mean_p + inner)
 
 
 def aim_below(state: Float, margin: float, first_round: int, longer: float) -> None:
