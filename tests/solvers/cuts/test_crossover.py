@@ -8,23 +8,23 @@ import pytest
 import assent as at
 from assent.compile.compiled import graph_scores
 from assent.kernels.core import evaluate
+from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.cuts import crossover
-from assent.solvers.cuts.branch_and_cut import BranchAndCut
+from assent.solvers.cuts.branch_and_cut import POOL_SIZE, BranchAndCut
 from assent.solvers.cuts.crossover import Mixing
 from assent.solvers.cuts.cutting_plane_program import GrowingProgram
-from assent.solvers.cuts.solution_pool import MOST_KEPT, Answers
 from assent.solvers.programs.compact_lp import build_lp
 from benchmarks.constrained import budgeted_selection
 from tests.strategies import optimum
 
 
-def searched(graph: at.FactorGraph) -> tuple[GrowingProgram, Answers]:
+def searched(graph: at.FactorGraph) -> tuple[GrowingProgram, Incumbent]:
     """A solved relaxation, and no answers yet."""
     compiled = graph.compile()
     problem, scores = compiled.problem, compiled.flat_scores(graph_scores(graph))
     program = GrowingProgram(problem, scores, build_lp(problem, scores))
     assert program.solve() == "optimal"
-    return program, Answers(problem, scores)
+    return program, Incumbent(pool_size=POOL_SIZE)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -32,44 +32,46 @@ def test_what_answers_disagree_on_is_decided_best(seed):
     graph = budgeted_selection(14, seed)
     program, answers = searched(graph)
     rng = np.random.default_rng(seed)
-    while len(answers.kept) < 3:
-        answers.take((rng.random(program.problem.n) < 0.3).astype(np.int8))
+    while len(answers.pool) < 3:
+        x = (rng.random(program.problem.n) < 0.3).astype(np.int8)
+        answers.consider(program.problem, program.scores, x)
     before = answers.value
     own = Mixing(answers)
     own.begin(program.x)
     lower, upper = own._range(program.x)
     value = own.mix(program, np.inf)
     assert before <= value <= optimum(graph) + 1e-9
-    assert evaluate.count_violated(program.problem, program.scores, answers.x) == 0
+    assert evaluate.count_violated(program.problem, program.scores, answers.assignment) == 0
     points = (np.arange(2**14)[:, None] >> np.arange(14)) & 1
     inside = points[((points >= lower) & (points <= upper)).all(axis=1)].astype(np.int8)
-    every = Answers(program.problem, program.scores)
+    every = Incumbent()
     for x in inside[: 1 << 12]:
-        every.take(x)
+        every.consider(program.problem, program.scores, x)
     assert value >= every.value - 1e-9
     assert own.open > crossover.OPEN or value > before
 
 
 def test_the_best_answers_are_kept_once():
-    _, answers = searched(budgeted_selection(12, 0))
+    program, answers = searched(budgeted_selection(12, 0))
     rng = np.random.default_rng(0)
     for x in (rng.random((300, 12)) < 0.25).astype(np.int8):
-        answers.take(x)
-        answers.take(x.copy())
-    values = [value for value, _ in answers.kept]
+        for copy in (x, x.copy()):
+            answers.consider(program.problem, program.scores, copy)
+    values = [value for value, _ in answers.pool]
     assert values == sorted(values, reverse=True) and values[0] == answers.value
-    assert len({x.tobytes() for _, x in answers.kept}) == len(values) <= MOST_KEPT
+    assert len({x.tobytes() for _, x in answers.pool}) == len(values) <= POOL_SIZE
 
 
 def test_mixing_waits_for_cases_and_time(monkeypatch):
-    _, answers = searched(budgeted_selection(12, 0))
+    program, answers = searched(budgeted_selection(12, 0))
     own = Mixing(answers)
     assert not own.is_due(100)  # cases have not begun
     clock = [0.0]
     monkeypatch.setattr(crossover.time, "process_time", lambda: clock[0])
     own.begin(np.zeros(12))
-    answers.take(np.eye(12, dtype=np.int8)[0])  # one item of the ten that ask for one
-    assert answers.x is not None
+    one = np.eye(12, dtype=np.int8)[0]  # one item of the ten that ask for one
+    answers.consider(program.problem, program.scores, one)
+    assert answers.assignment is not None
     assert not own.is_due(10)
     clock[0] = 1.0
     assert own.is_due(10) and not own.is_due(19) and own.is_due(20)

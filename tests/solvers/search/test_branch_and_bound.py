@@ -14,8 +14,9 @@ from assent.model.variables import Literals
 from assent.proof.certify import check_assignment
 from assent.proof.proof_tree import LinkScores
 from assent.proof.replay import Replay
+from assent.solvers.base import search_tree
 from assent.solvers.base.dual_bound import bound_at
-from assent.solvers.search import best_first, search_tree
+from assent.solvers.search import best_first
 from assent.solvers.search.search_node import handed_over
 from benchmarks.constrained import joint_labelling
 from tests.answers import assert_proven
@@ -171,22 +172,26 @@ def test_an_interrupt_at_the_root_keeps_its_bound(monkeypatch):
     assert np.isfinite(result.bound) and result.certificate.verify()
 
 
-@pytest.mark.parametrize("method", ["branch", "close"])
+@pytest.mark.parametrize("method", ["branch", "close", "add"])
 def test_an_interrupt_at_any_moment_loses_no_case(monkeypatch, method):
-    g, node = frustrated(np.random.default_rng(1)), search_tree.Node
-    original, best = getattr(node, method), optimum(g)
+    g, tree = frustrated(np.random.default_rng(1)), search_tree.SearchTree
+    original, best = getattr(tree, method), optimum(g)
     for moment in (1, 2):
         calls = []
 
-        def interrupted(self, given, calls=calls, moment=moment):
-            original(self, given)
-            calls.append(self)
+        def interrupted(self, node, *rest, calls=calls, moment=moment):
+            calls.extend([node] * (node.depth > 0 or method != "add"))
+            if len(calls) == moment and method == "add":
+                calls.append(None)  # once
+                raise KeyboardInterrupt
+            found = original(self, node, *rest)
             if len(calls) == moment:
                 raise KeyboardInterrupt
+            return found
 
-        monkeypatch.setattr(node, method, interrupted)
+        monkeypatch.setattr(tree, method, interrupted)
         result = at.decode(g, PLAIN)
-        assert len(calls) == moment
+        assert len(calls) >= moment and "Interrupted" in result.message
         assert result.bound >= best - 1e-9 and result.certificate.verify()
 
 

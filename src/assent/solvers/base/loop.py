@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,9 @@ from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.result import Relaxation, Status, state_relaxation
 from assent.solvers.auto.cutoff import Patience
 from assent.solvers.base import infeasibility
+from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.protocol import Info, Solver
+from assent.solvers.base.rounding import Rounder, as_they_are
 from assent.solvers.base.stop_reasons import (
     CALLED_OFF,
     GIVEN_UP,
@@ -46,27 +47,13 @@ LONG_ITERATION = 0.05
 # A solver that goes on after another may take so many times as long until its first answer.
 SCARCE = 10.0
 
-# An assignment, what it is worth and how many factors it breaks.
-Answer = tuple[NDArray[np.int8], float, int]
-
 
 @dataclass
-class Best:
-    """The best of everything seen so far."""
+class Best(Incumbent):
+    """The best of everything seen so far: an assignment ``[n]``, a bound and its dual point."""
 
-    value: float = -np.inf
-    assignment: NDArray[np.int8] | None = None  # feasible, flat
-    least_violating: NDArray[np.int8] | None = None
-    fewest_violations: int = np.iinfo(np.int64).max
     bound: float = np.inf
     dual: DualPoint | None = None
-
-    def offer(self, assignment: NDArray[np.int8], value: float, violations: int) -> None:
-        """Consider an assignment."""
-        if violations == 0 and (self.assignment is None or schedule.is_better(value, self.value)):
-            self.value, self.assignment = value, assignment
-        if violations < self.fewest_violations:
-            self.fewest_violations, self.least_violating = violations, assignment
 
 
 @dataclass
@@ -113,9 +100,7 @@ class Run:
     rounded_at: int = 0
     roundings_at_rest: int = 0
     pace: float = 0.0  # seconds an iteration took of late
-    rounding_seconds: float = 0.0  # the longest a rounding has taken
-    tables: Any = None  # adjacency for rounding, built when first needed
-    tied: Any = None  # scores on a grid, by which roundings choose
+    rounder: Rounder | None = None  # made when first needed
 
     @property
     def problem(self) -> Problem:
@@ -199,10 +184,7 @@ class Run:
     def _looks_first(self) -> bool:
         """Whether the earlier answer may be proven best without any iteration."""
         able = hasattr(self.solver, "rest_at") and not self.problem.models
-        return able and schedule.looks_first(self.small, self.warm, self._violations())
-
-    def _violations(self) -> int:
-        return 0 if self.best.assignment is not None else self.best.fewest_violations
+        return able and schedule.looks_first(self.small, self.warm, self.best.violations)
 
     def _advance(self, workspace: Any, iterations: int) -> Info:
         begun = time.perf_counter()
@@ -232,8 +214,9 @@ class Run:
 
         A tenth more than the longest, and at most half of the time: answers need iterations.
         """
+        longest = 0.0 if self.rounder is None else self.rounder.seconds
         iterations = min(ROUNDING_ITERATIONS, self.solver.max_iterations)  # one step says little
-        likely = 1.1 * self.rounding_seconds or iterations * self.pace
+        likely = 1.1 * longest or iterations * self.pace
         return min(likely, 0.5 * (self.deadline - self.started))
 
     def _take_bound(self, workspace: Any) -> None:
@@ -297,47 +280,22 @@ class Run:
         marginals = self.solver.marginals(workspace)
         if not self.large and not self.small:
             self._offer_as_they_are(marginals)
-        answers = in_order(self._roundings(marginals, thorough), getattr(workspace, "threads", 1))
+        if self.rounder is None:
+            self.rounder = Rounder(self.problem, self.scores, self.chance, tied=not self.large)
+        tasks = self.rounder.tasks(marginals, thorough)
+        answers = in_order(tasks, getattr(workspace, "threads", 1))
         self.best.offer(*next(answers))
-        for _ in range(schedule.perturbed_tries(thorough, self.warm, self._violations())):
+        for _ in range(schedule.perturbed_tries(thorough, self.warm, self.best.violations)):
             if self.best.bound - self.best.value <= self._tolerance() or self._out_of_time():
                 break
             self.best.offer(*next(answers))
 
-    def _roundings(self, marginals: Float, thorough: bool) -> Iterator[Callable[[], Answer]]:
-        """The roundings to be done, the marginals as they are first."""
-        from assent.kernels.rounding import round_marginals
-
-        if self.tables is None:
-            self.tables = round_marginals.build_tables(self.problem)
-            self.tied = self.scores if self.large else round_marginals.tied_scores(self.scores)
-        yield partial(self._rounded, marginals, thorough)
-        for _ in range(schedule.PERTURBED_TRIES if thorough else 0):
-            shaken, self.chance = round_marginals.shake(marginals, self.chance)
-            yield partial(self._rounded, shaken, thorough=False)
-
     def _offer_as_they_are(self, marginals: Float) -> None:
-        self.offer_known((marginals > 0.5 + schedule.UNDECIDED).view(np.int8))
-
-    def _rounded(self, marginals: Float, thorough: bool) -> Answer:
-        from assent.kernels.core import evaluate
-        from assent.kernels.rounding import round_marginals
-
-        begun = time.perf_counter()
-        x, _, violated = round_marginals.round_marginals(
-            self.problem, self.tied, marginals, self.tables, thorough=thorough
-        )
-        if not thorough:
-            self.rounding_seconds = max(self.rounding_seconds, time.perf_counter() - begun)
-        return x, evaluate.value(self.problem, self.scores, x), violated
+        self.offer_known(as_they_are(marginals))
 
     def offer_known(self, assignment: NDArray[np.int8]) -> None:
         """Offer an assignment from elsewhere."""
-        from assent.kernels.core import evaluate
-
-        broken = evaluate.count_violated(self.problem, self.scores, assignment)
-        value = -np.inf if broken else evaluate.value(self.problem, self.scores, assignment)
-        self.best.offer(assignment, value, broken)
+        self.best.consider(self.problem, self.scores, assignment)
 
     def record(self, info: Info) -> Progress:
         """Write down where the run stands."""

@@ -35,11 +35,11 @@ def finished(state: Callable[[], Result]) -> Result:
 def conclude(run: Run, workspace: Any, status: Status, message: str, info: Info) -> Result:
     """Restate the best of a run for the written graph, and recheck it there."""
     compiled, best = run.compiled, run.best
-    run.tables = run.tied = None
+    run.rounder = None
     if best.dual is None:
         best.dual = run.solver.dual_point(run.problem, run.scores, workspace)
     consensus = np.clip(run.solver.marginals(workspace), 0.0, 1.0)
-    flat = best.assignment if best.assignment is not None else best.least_violating
+    flat = best.best
     if flat is None:
         flat = (consensus > 0.5).astype(np.int8)
     assignment = compiled.full(flat)

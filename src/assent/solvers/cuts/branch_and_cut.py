@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled
+from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
+from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.rounding import Rounder, due_at_node
 from assent.solvers.base.settings import check_settings
-from assent.solvers.cuts import tightened
 from assent.solvers.cuts.crossover import Mixing
-from assent.solvers.cuts.cut_nodes import CutTree, Node
-from assent.solvers.cuts.solution_pool import Answers
-from assent.solvers.cuts.tightened import Tightened, restate
+from assent.solvers.cuts.cut_nodes import CutNode, CutTree
+from assent.solvers.cuts.tightened import Tightened, TightenedState, restate
 from assent.solvers.programs.highs import why_it_stopped
 
 # Seconds of one call: interrupts and reports come in between.
@@ -29,20 +30,21 @@ PATIENCE, WORTH = 5, 0.01
 # ... and this one while tables could be written out, after which rounds take off more again.
 WORTH_BEFORE = 0.002
 
-# Cases, times links: every other case keeps a dual point, two gigabytes in all.
-MOST_KEPT = 5e8
+# Further solutions that are kept beside the best one.
+POOL_SIZE = 64
 
 ALL_CASES = "All cases are closed, up to rounding."
-TOO_LARGE = "The proof has grown too large: the answer is the best so far."
 
 
 @dataclass
-class Workspace:
+class BranchAndCutState:
     """The relaxation, and the cases once it no longer yields."""
 
-    root: tightened.Workspace
-    answers: Answers
+    root: TightenedState
+    rounder: Rounder
+    incumbent: Incumbent
     mixing: Mixing
+    roundings: int = 0  # relaxed answers that were offered
     tree: CutTree | None = None
     bounds: list[float] = field(default_factory=list)  # after every round
 
@@ -53,11 +55,25 @@ class Workspace:
             return False
         fall = self.bounds[-PATIENCE - 1] - self.root.bound
         worth = WORTH_BEFORE if self.root.can_tabulate() else WORTH
-        if fall >= worth * (self.root.bound - self.answers.value):
+        if fall >= worth * (self.root.bound - self.incumbent.value):
             return False
         # An answer from elsewhere may be a poor one; without any, what is missing is not known.
-        value = self.answers.offer(self.root.program.x)
+        value = self.offer(self.root.program.x)
         return np.isfinite(value) and fall < worth * (self.root.bound - value)
+
+    def offer(self, marginals: Float) -> float:
+        """Look near a relaxed answer, thoroughly the first time; the best value so far."""
+        integral = np.abs(marginals - np.round(marginals)).max(initial=0.0) < schedule.UNDECIDED
+        self.roundings += 1
+        if integral:
+            self.take(np.round(marginals).astype(np.int8))
+        elif due_at_node(self.roundings):
+            self.incumbent.offer(*self.rounder.round(marginals, thorough=self.roundings == 1))
+        return self.incumbent.value
+
+    def take(self, x: NDArray[np.int8]) -> None:
+        """Consider an assignment ``x[n]``."""
+        self.incumbent.consider(self.rounder.problem, self.rounder.scores, x)
 
 
 @dataclass(frozen=True)
@@ -102,18 +118,19 @@ class BranchAndCut:
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> Workspace:
+    ) -> BranchAndCutState:
         """The plain relaxation; structures without rows are refused."""
         root = self._rounds().init(problem, scores, warm_start)
-        answers = Answers(problem, scores)
-        return Workspace(root, answers, Mixing(answers))
+        incumbent = Incumbent(pool_size=POOL_SIZE)
+        rounder = Rounder(problem, scores, schedule.first_chance(0))
+        return BranchAndCutState(root, rounder, incumbent, Mixing(incumbent))
 
-    def take_answer(self, workspace: Workspace, x: NDArray[np.int8]) -> None:
+    def take_answer(self, workspace: BranchAndCutState, x: NDArray[np.int8]) -> None:
         """An answer from elsewhere, to compare cases with."""
-        workspace.answers.take(x)
+        workspace.take(x)
 
     def advance(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+        self, problem: Problem, scores: Scores, workspace: BranchAndCutState, iterations: int = 1
     ) -> Info:
         """A round of the relaxation, or some cases."""
         w = workspace
@@ -126,8 +143,6 @@ class BranchAndCut:
         for _ in range(iterations):
             if w.tree.done:
                 return Info(self._count(w), 0.0, 0.0, finished=True, reason=ALL_CASES)
-            if w.tree.nodes * problem.n_links > MOST_KEPT:
-                return Info(self._count(w), np.inf, np.inf, finished=True, reason=TOO_LARGE)
             status = w.tree.step(w.root.deadline)
             if status == "interrupted":
                 raise KeyboardInterrupt
@@ -140,20 +155,20 @@ class BranchAndCut:
                 break
         return Info(self._count(w), np.inf, np.inf)
 
-    def _count(self, w: Workspace) -> int:
+    def _count(self, w: BranchAndCutState) -> int:
         return w.root.rounds + (0 if w.tree is None else w.tree.nodes)
 
-    def _plant(self, problem: Problem, w: Workspace) -> CutTree:
-        root = Node((), w.root.bound, w.root.best)
+    def _plant(self, problem: Problem, w: BranchAndCutState) -> CutTree:
+        root = CutNode(bound=w.root.bound, proof=w.root.best)
         tree = CutTree(
             w.root.program, root, lambda loans: restate(problem, w.root.outer, loans),
-            w.answers.offer, 0.5 * self.gap_tolerance,
+            w.offer, 0.5 * self.gap_tolerance,
         )  # fmt: skip
-        tree.value = w.answers.offer(w.root.program.x)
+        tree.value = w.offer(w.root.program.x)
         w.mixing.begin(w.root.program.x)
         return tree
 
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def bound(self, problem: Problem, scores: Scores, workspace: BranchAndCutState) -> float:
         """The largest bound of a case."""
         return workspace.root.bound if workspace.tree is None else workspace.tree.bound
 
@@ -161,27 +176,30 @@ class BranchAndCut:
         self,
         problem: Problem,
         scores: Scores,
-        workspace: Workspace,
+        workspace: BranchAndCutState,
         out: DualPoint | None = None,
     ) -> DualPoint:
         """Link scores of the relaxation's bound; they belong to the scores with loans."""
         return workspace.root.best.dual
 
-    def proof(self, compiled: Compiled, workspace: Workspace) -> Any:
+    def proof(self, compiled: Compiled, workspace: BranchAndCutState) -> Any:
         """What proves the bound: loans, or a tree of cases."""
         tree = workspace.tree
         return workspace.root.best if tree is None else tree.proof(compiled)
 
-    def ray(self, workspace: Workspace) -> DualPoint | None:
+    def ray(self, workspace: BranchAndCutState) -> DualPoint | None:
         """Link scores that prove infeasibility, if HiGHS found such a proof."""
         return workspace.root.ray
 
-    def marginals(self, workspace: Workspace) -> Float:
+    def marginals(self, workspace: BranchAndCutState) -> Float:
         """The best answer found in cases, or the relaxed one."""
-        if workspace.tree is None or workspace.answers.x is None:
+        best = workspace.incumbent.assignment
+        if workspace.tree is None or best is None:
             return workspace.root.program.x
-        return workspace.answers.x.astype(np.float64)
+        return best.astype(np.float64)
 
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def relaxed_value(
+        self, problem: Problem, scores: Scores, workspace: BranchAndCutState
+    ) -> float:
         """Objective of the tightened relaxation at its answer; unknown among cases."""
         return workspace.root.program.value if workspace.tree is None else np.nan

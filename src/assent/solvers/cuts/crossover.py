@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from assent.kernels.problem import Float
+from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.cuts.cutting_plane_program import GrowingProgram
-from assent.solvers.cuts.solution_pool import Answers
 from assent.solvers.programs.highs import highs_status, run_highs
 
 # Mixing may take this share of the processor's time, and begins after so many seconds of cases.
@@ -31,8 +31,8 @@ WHOLE = 1e-6
 class Mixing:
     """When answers of a search are mixed, and how."""
 
-    def __init__(self, answers: Answers) -> None:
-        self.answers = answers
+    def __init__(self, incumbent: Incumbent) -> None:
+        self.incumbent = incumbent
         self.begun = np.inf
         self.spent = 0.0
         self.next = 1  # cases
@@ -47,7 +47,7 @@ class Mixing:
         """Whether enough cases have passed, and time."""
         passed = time.process_time() - self.begun
         enough = SHARE * passed > max(self.spent, SHARE * FIRST)
-        due = cases >= self.next and enough and self.answers.x is not None
+        due = cases >= self.next and enough and self.incumbent.assignment is not None
         self.next = 2 * cases if due else self.next
         return due
 
@@ -55,7 +55,7 @@ class Mixing:
         """Decide anew what answers disagree on; the best value so far."""
         began = time.process_time()
         limit = max(LEAST, SHARE * (began - self.begun))
-        left, before = deadline - time.perf_counter(), self.answers.value
+        left, before = deadline - time.perf_counter(), self.incumbent.value
         highs = _restricted(program, *self._range(program.x))
         highs.setOptionValue("time_limit", max(min(limit, left), 1e-3))
         run_highs(highs)
@@ -64,18 +64,19 @@ class Mixing:
         solution = highs.getSolution()
         if solution.value_valid:
             columns = np.array(solution.col_value)[: program.problem.n]
-            self.answers.take((columns > 0.5).astype(np.int8))
-        if self.answers.value == before:
+            x = (columns > 0.5).astype(np.int8)
+            self.incumbent.consider(program.problem, program.scores, x)
+        if self.incumbent.value == before:
             self.open *= WIDER
         self.spent += time.process_time() - began
-        return self.answers.value
+        return self.incumbent.value
 
     def _range(self, x: Float) -> tuple[Float, Float]:
         """Lower and upper ends ``[n]``, open where answers differ or a relaxed one is undecided."""
-        assert self.answers.x is not None and self.relaxed is not None
-        best = self.answers.x.astype(np.float64)
+        assert self.incumbent.assignment is not None and self.relaxed is not None
+        best = self.incumbent.assignment.astype(np.float64)
         open_ = (np.round(self.relaxed) != best) | ((x > WHOLE) & (x < 1.0 - WHOLE))
-        for _, other in self.answers.kept:
+        for _, other in self.incumbent.pool:
             if open_.sum() >= self.open:
                 break
             open_ |= other != best

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled
 from assent.kernels.problem import Float
-from assent.proof.proof_tree import Refuted, Split
+from assent.proof.proof_tree import Refuted
 from assent.proof.regions import Regions
+from assent.solvers.base.search_tree import Node, SearchTree
 from assent.solvers.cuts.cutting_plane_program import GrowingProgram, Loans
 
 # Rounds of rows in one case: each costs a solve, as a further case does.
@@ -31,17 +31,17 @@ WHOLE = 1e-6
 SLIGHT = 1e-3
 
 
-class Experience:
+class Pseudocosts:
     """What cases by each coordinate took off the bound, per unit of change: ``fall[n, 2]``.
 
     The rule of product of two estimates prefers coordinates that help on both sides (Achterberg,
-    Koch and Martin, 2005); those without experience are taken for average.
+    Koch and Martin, 2005); those without a history are taken for average.
     """
 
     def __init__(self, n: int) -> None:
         self.fall, self.count = np.zeros((n, 2)), np.zeros((n, 2))
 
-    def learn(self, node: Node) -> None:
+    def learn(self, node: CutNode) -> None:
         """From a case that has been bounded."""
         if node.literals and node.moved > 0.0 and np.isfinite(node.bound):
             literal = node.literals[-1]
@@ -63,22 +63,19 @@ class Experience:
         return int(np.where(free, score, -1.0).argmax())
 
 
-@dataclass
-class Node:
-    """A case: coordinates fixed by literals ``v`` or ``~v``, and what became of it.
+@dataclass(eq=False, kw_only=True)
+class CutNode(Node):
+    """A subproblem; ``start`` is HiGHS's basis, for one that has to wait.
 
-    ``above`` is the bound of the case it was split from, ``moved`` how far the last coordinate
-    was from its value there.  ``basis`` is where HiGHS was, for a case that has to wait.
+    Attributes:
+        path: all literals ``v`` or ``~v`` that hold in it, its parents' included.
+        above: the bound of the node it was split from.
+        moved: how far the last coordinate was from its value there.
     """
 
-    literals: tuple[int, ...]
-    bound: float
-    leaf: Any
+    path: tuple[int, ...] = ()
     above: float = np.inf
     moved: float = 0.0
-    branched: int = -1  # the coordinate it was split by
-    children: tuple[Node, ...] = ()  # the coordinate false, true
-    basis: Any = None
 
 
 class CutTree:
@@ -91,72 +88,75 @@ class CutTree:
     def __init__(
         self,
         program: GrowingProgram,
-        root: Node,
+        root: CutNode,
         restate: Callable[[Loans], Regions],
         offer: Callable[[Float], float],
         tolerance: float,
     ) -> None:
-        self.program, self.root, self.restate, self.offer = program, root, restate, offer
+        self.program, self.restate, self.offer = program, restate, offer
+        self.tree = SearchTree(root)
         self.tolerance = tolerance
         self.fixed: NDArray[np.int8] = np.full(program.problem.n, -1, np.int8)
-        self.waiting: list[tuple[float, int, Node]] = []
-        self.current: Node | None = root
-        self.closed = -np.inf  # the largest bound of a closed case
+        self.current: CutNode | None = self.tree.take()
         self.value = -np.inf
         self.nodes = 0
-        self.experience = Experience(program.problem.n)
+        self.pseudocosts = Pseudocosts(program.problem.n)
 
     @property
     def bound(self) -> float:
         """No case has more than this."""
-        open_bounds = [self.closed]
-        if self.current is not None:
-            open_bounds.append(self.current.bound)
-        if self.waiting:
-            open_bounds.append(-self.waiting[0][0])
-        return max(open_bounds)
+        current = -np.inf if self.current is None else self.current.bound
+        return max(self.tree.closed_bound, self.tree.open_bound, current)
 
     @property
     def done(self) -> bool:
         """Whether no case is left."""
-        return self.current is None and not self.waiting
+        return self.current is None and not len(self.tree)
 
     def step(self, deadline: float) -> str:
         """Bound one case and split it if need be; "optimal" or why the program stopped."""
-        node = self.current
-        if node is None:
-            node = self.current = heappop(self.waiting)[2]
+        try:
+            return self._step(deadline)
+        except BaseException:
+            self.current = None
+            self.tree.recount()
+            raise
+
+    def _step(self, deadline: float) -> str:
+        node = self.current or self.tree.take()
+        self.current = node
         self.nodes += 1
         if not self._is_closed(node):
             self._enter(node)
             status = self._bound(node, deadline)
             if status not in ("optimal", "infeasible"):
                 return status
-            self.experience.learn(node)
+            self.pseudocosts.learn(node)
         if self._is_closed(node) or (self.fixed >= 0).all():
-            self.closed, self.current = max(self.closed, node.bound), None
+            self.tree.close(node, node.proof, node.bound)
+            self.current = None
         else:
             self._split(node)
         return "optimal"
 
-    def _is_closed(self, node: Node) -> bool:
+    def _is_closed(self, node: CutNode) -> bool:
         if np.isinf(node.bound) or np.isinf(self.value):
             return node.bound == -np.inf
         return node.bound - self.value <= self.tolerance * (1.0 + abs(node.bound))
 
-    def _enter(self, node: Node) -> None:
+    def _enter(self, node: CutNode) -> None:
         """Fix the columns of a case, free all others."""
         fixed = np.full(len(self.fixed), -1, np.int8)
-        for literal in node.literals:
+        for literal in node.path:
             fixed[max(literal, ~literal)] = literal >= 0
         changed = np.flatnonzero(fixed != self.fixed)
         self.program.fix(changed, fixed[changed])
         self.fixed = fixed
-        if node.basis is not None:
-            self.program.begin_at(node.basis)
-            node.basis = None
+        if node.start is not None:
+            self.program.begin_at(node.start)
+            node.start = None
 
-    def _bound(self, node: Node, deadline: float) -> str:
+    def _bound(self, node: CutNode, deadline: float) -> str:
         """Solve and tighten a case until it is closed or no longer yields."""
         for _ in range(MOST_ROUNDS):
             before = node.bound
@@ -175,7 +175,7 @@ class CutTree:
                 break
         return status
 
-    def _solve(self, node: Node, deadline: float) -> str:
+    def _solve(self, node: CutNode, deadline: float) -> str:
         """Solve a case, no further than it takes to close it."""
         self.program.stop_below(self.value)
         status = self.program.solve(deadline)
@@ -187,51 +187,41 @@ class CutTree:
             status = self.program.solve(deadline)
         return status
 
-    def _take(self, node: Node, loans: Loans | None) -> None:
+    def _take(self, node: CutNode, loans: Loans | None) -> None:
         if loans is not None and loans.bound < node.bound:
-            node.bound, node.leaf = loans.bound, self.restate(loans)
+            node.bound, node.proof = loans.bound, self.restate(loans)
 
-    def _refute(self, node: Node) -> None:
+    def _refute(self, node: CutNode) -> None:
         """Close a case in which nothing is possible, if that can be shown.
 
         With all coordinates fixed propagation shows it.
         """
         loans = self.program.refutation(self.fixed)
         if loans is not None:
-            node.bound, node.leaf = -np.inf, replace(self.restate(loans), is_ray=True)
+            node.bound, node.proof = -np.inf, replace(self.restate(loans), is_ray=True)
         elif (self.fixed >= 0).all():
-            node.bound, node.leaf = -np.inf, Refuted()
+            node.bound, node.proof = -np.inf, Refuted()
 
-    def _split(self, node: Node) -> None:
+    def _split(self, node: CutNode) -> None:
         """Two cases; the one nearer to the relaxed answer is next."""
         x = self.program.x
-        v = self.experience.choose(x, self.fixed < 0)
-        children = tuple(
-            Node((*node.literals, literal), node.bound, node.leaf, node.bound, moved)
-            for literal, moved in ((~v, float(x[v])), (v, float(1.0 - x[v])))
-        )
-        nearer = int(x[v] >= 0.5)
-        other = children[1 - nearer]
-        other.basis = self.program.basis()
-        # In this order, as an interrupt may come in between: no case is ever missing.
-        heappush(self.waiting, (-other.bound, self.nodes, other))
-        node.children = children
-        node.branched = v
-        self.current = children[nearer]
-        node.leaf = None  # its cases have it until they know better
+        v = self.pseudocosts.choose(x, self.fixed < 0)
+
+        def child(literal: int, moved: float) -> CutNode:
+            return CutNode(
+                literals=(literal,), path=(*node.path, literal), bound=node.bound,
+                proof=node.proof, above=node.bound, moved=moved, depth=node.depth + 1,
+            )  # fmt: skip
+
+        children, nearer = (child(~v, float(x[v])), child(v, float(1.0 - x[v]))), int(x[v] >= 0.5)
+        children[1 - nearer].start = self.program.basis()
+        self.current = self.tree.branch(node, children, nearer)
 
     def proof(self, compiled: Compiled) -> Any:
         """The tree, in the terms of the graph."""
-        built: dict[int, Any] = {}
-        waiting = [(self.root, False)]
-        while waiting:
-            node, visited = waiting.pop()
-            if node.branched < 0:
-                built[id(node)] = node.leaf
-            elif visited:
-                code = int(compiled.free[node.branched])
-                children = tuple(built[id(child)] for child in node.children)
-                built[id(node)] = Split(((~code,), (code,)), children)
-            else:
-                waiting += [(node, True), *((child, False) for child in node.children)]
-        return built[id(self.root)]
+        free = compiled.free
+
+        def code(literal: int) -> int:
+            return int(free[literal]) if literal >= 0 else ~int(free[~literal])
+
+        return self.tree.proof(code)

@@ -31,7 +31,7 @@ DECIDED = 1e-6
 
 
 @dataclass
-class Workspace:
+class TightenedState:
     """The problem with some tables written out, its program, and what proves the best bound."""
 
     outer: TabulatedPotts
@@ -85,17 +85,17 @@ class Tightened:
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> Workspace:
+    ) -> TightenedState:
         """The plain relaxation; structures without rows are refused."""
         deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
         outer = tabulate_potts(problem, scores, np.zeros(int(problem.tables.factor[-1]), bool))
         program = _program(outer)
         none = split_links(problem, np.zeros(problem.n_links))
         first = plain_bound(problem, scores, none if warm_start is None else warm_start.dual)
-        return Workspace(outer, program, restate(problem, outer, first), first.bound, deadline)
+        return TightenedState(outer, program, restate(problem, outer, first), first.bound, deadline)
 
     def advance(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+        self, problem: Problem, scores: Scores, workspace: TightenedState, iterations: int = 1
     ) -> Info:
         """One round: add the rows that the last answer violates, and solve."""
         w = workspace
@@ -116,14 +116,14 @@ class Tightened:
             reason=why_it_stopped(status),
         )  # fmt: skip
 
-    def _refute(self, problem: Problem, scores: Scores, w: Workspace) -> None:
+    def _refute(self, problem: Problem, scores: Scores, w: TightenedState) -> None:
         """Nothing is possible: link scores show it, or the rows that were found."""
         w.ray = find_ray(problem, build_lp(problem, scores), w.deadline)
         loans = None if w.ray is not None else w.program.refutation()
         if loans is not None:
             w.best, w.bound = replace(restate(problem, w.outer, loans), is_ray=True), -np.inf
 
-    def _tabulate(self, problem: Problem, scores: Scores, w: Workspace) -> bool:
+    def _tabulate(self, problem: Problem, scores: Scores, w: TightenedState) -> bool:
         """Start again with tables of undecided variables written out, if there are any left."""
         chosen = fractional_potts(problem, w.program.x, DECIDED) | w.outer.chosen
         if (chosen == w.outer.chosen).all():
@@ -132,7 +132,7 @@ class Tightened:
         w.program = _program(w.outer)
         return True
 
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def bound(self, problem: Problem, scores: Scores, workspace: TightenedState) -> float:
         """The best bound so far."""
         return workspace.bound
 
@@ -140,25 +140,25 @@ class Tightened:
         self,
         problem: Problem,
         scores: Scores,
-        workspace: Workspace,
+        workspace: TightenedState,
         out: DualPoint | None = None,
     ) -> DualPoint:
         """Link scores of the best bound; they belong to the scores with loans."""
         return workspace.best.dual
 
-    def proof(self, compiled: Compiled, workspace: Workspace) -> Regions:
+    def proof(self, compiled: Compiled, workspace: TightenedState) -> Regions:
         """What proves the best bound."""
         return workspace.best
 
-    def ray(self, workspace: Workspace) -> DualPoint | None:
+    def ray(self, workspace: TightenedState) -> DualPoint | None:
         """Link scores that prove infeasibility, if HiGHS found such a proof."""
         return workspace.ray
 
-    def marginals(self, workspace: Workspace) -> Float:
+    def marginals(self, workspace: TightenedState) -> Float:
         """The relaxed answer ``[n]``."""
         return workspace.program.x
 
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: TightenedState) -> float:
         """Objective of the tightened relaxation at its answer."""
         return workspace.program.value
 

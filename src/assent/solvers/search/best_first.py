@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assent.compile.closure import Closure
 from assent.compile.compiled import Compiled, GraphScores
 from assent.errors import ModelError
+from assent.kernels.core import schedule
 from assent.kernels.problem import Float
+from assent.proof import certify
 from assent.proof.field_checks import Known
 from assent.proof.proof_tree import Fixed, Refuted, Trusted
+from assent.solvers.base.incumbent import Incumbent
+from assent.solvers.base.rounding import Rounder, as_they_are, due_at_node
+from assent.solvers.base.search_tree import Node, SearchTree
 from assent.solvers.programs.trusted_core import search_core
-from assent.solvers.search.incumbent import Incumbent
 from assent.solvers.search.search_node import Case, Start, bound_case
-from assent.solvers.search.search_tree import Node, Tree
 from assent.trace import Progress, Trace
 
 if TYPE_CHECKING:
@@ -35,8 +40,15 @@ CORE_AFTER = 20
 CORE_SECONDS = 1.0
 # Marginals this close to a whole number are no less disputed than that.
 DECIDED = 0.02
-# Roundings after the first nodes are tried at every so many.
-ROUNDED_NODES, ROUND_EVERY = 50, 10
+# At most this share of the time goes into roundings.
+ROUNDING_SHARE = 0.25
+
+
+@dataclass(eq=False, kw_only=True)
+class BoundedNode(Node):
+    """A subproblem; ``known`` is its parent's, before its own literals are propagated."""
+
+    known: Known
 
 
 class Search:
@@ -58,9 +70,11 @@ class Search:
         self.settings, self.compiled, self.scores = settings, compiled, scores
         self.started, self.deadline, self.report = started, deadline, report
         self.closure = closure or Closure(compiled)
-        self.incumbent = Incumbent(compiled, scores, seed)
+        self.incumbent = Incumbent()
+        self.random_state = schedule.first_chance(seed)
+        self.rounding_seconds = 0.0
         given = compiled.fixed if known is None else known  # what is searched
-        self.tree = Tree(Node((), given, np.inf, start, None))
+        self.tree = SearchTree(BoundedNode(known=given, start=start))
         self.trace = Trace()
         self.nodes = 0
         self.iterations = 0
@@ -105,7 +119,7 @@ class Search:
 
     def run(self) -> None:
         """Look into open cases until none is left or a limit is reached."""
-        node: Node | None = None
+        node: BoundedNode | None = None
         try:
             while len(self.tree) and not self.finished() and not self._over():
                 node = self.tree.take()
@@ -124,10 +138,10 @@ class Search:
         out_of_time = time.perf_counter() >= self.deadline and self.nodes > 0
         return out_of_time or self.nodes >= self.settings.max_nodes or self.called_off
 
-    def _look_into(self, node: Node) -> Node | None:
+    def _look_into(self, node: BoundedNode) -> BoundedNode | None:
         """Close a case, or distinguish cases of it; returns the one to go on with."""
-        if node.bound <= self.cutoff and node.fallback is not None:
-            self.tree.close(node, node.fallback, node.bound)
+        if node.bound <= self.cutoff and node.proof is not None:
+            self.tree.close(node, node.proof, node.bound)
             return None
         known = self.closure.extend(node.known, node.literals)
         self.nodes += 1
@@ -150,19 +164,19 @@ class Search:
         self.tree.close(node, Refuted(), -np.inf)
         return None
 
-    def _bound(self, case: Case, node: Node, start: Start | None, first: bool) -> None:
+    def _bound(self, case: Case, node: BoundedNode, start: Start | None, first: bool) -> None:
         bound_case(case, self.solver, start, self.cutoff, self.deadline, self._look_at, first)
         self._round(case, node)
         if first:
             self._bound_again(case)
 
-    def _note(self, node: Node, case: Case) -> None:
+    def _note(self, node: BoundedNode, case: Case) -> None:
         """Keep what is known of a case."""
         if case.dual is None or case.marginals is None:
             return
         self.root = self.root or case
         if case.bound <= node.bound:
-            node.fallback, node.bound = case.leaf(), case.bound
+            node.proof, node.bound = case.leaf(), case.bound
 
     def _bound_again(self, case: Case) -> None:
         """Let the second solver bound the root; if it is clearly better, it has the cases too."""
@@ -187,14 +201,44 @@ class Search:
 
     def _look_at(self, case: Case) -> float:
         """Between iterations: the marginals may be an answer as they are."""
-        self.incumbent.offer_marginals(case)
+        assert case.marginals is not None
+        self._offer(case, as_they_are(case.marginals))
         return self.cutoff
 
+    def _offer(self, case: Case, x: NDArray[np.int8]) -> None:
+        """Offer an assignment ``[n]`` of a case, rechecked on the graph if it is better."""
+        from assent.kernels.core import evaluate
+
+        best = self.incumbent
+        broken = evaluate.count_violated(case.problem, case.scores, x)
+        value = -np.inf if broken else evaluate.value(case.problem, case.scores, x)
+        if broken == 0:
+            if best.assignment is None or schedule.is_better(value, best.value):
+                self.offer(case.compiled.full(x))
+        elif broken < best.violations:
+            best.offer(case.compiled.full(x), -np.inf, broken)
+
+    def offer(self, assignment: NDArray[np.int8]) -> None:
+        """Take an answer ``[N]`` from elsewhere."""
+        check = certify.check_assignment(self.compiled, self.scores, assignment)
+        self.incumbent.offer(assignment, check.value, check.n_violated)
+
     def _round(self, case: Case, node: Node) -> None:
-        first = node.depth == 0
-        due = first or self.nodes <= ROUNDED_NODES or self.nodes % ROUND_EVERY == 0
-        if due and case.bound > self.cutoff:
-            self.incumbent.round(case, thorough=first and time.perf_counter() < self.deadline)
+        """Round marginals, perturbed ones as well at the root; not all the time."""
+        began = time.perf_counter()
+        thorough = node.depth == 0 and began < self.deadline
+        spare = self.rounding_seconds <= ROUNDING_SHARE * (began - self.started)
+        due = node.depth == 0 or due_at_node(self.nodes)
+        if not due or not (thorough or spare) or case.bound <= self.cutoff:
+            return
+        if not case.problem.n_links or case.marginals is None:
+            return
+        rounder = Rounder(case.problem, case.scores, self.random_state)
+        self._offer(case, rounder.round(case.marginals, thorough)[0])
+        for _ in range(schedule.PERTURBED_TRIES if thorough else 1):
+            self._offer(case, rounder.round(rounder.perturbed(case.marginals))[0])
+        self.random_state = rounder.random_state
+        self.rounding_seconds += time.perf_counter() - began
 
     def _show(self, case: Case) -> None:
         """Report where the search stands."""
@@ -214,7 +258,7 @@ class Search:
 
     # ------------------------------------------------------------ ends of a case
 
-    def _is_closed(self, node: Node, case: Case) -> bool:
+    def _is_closed(self, node: BoundedNode, case: Case) -> bool:
         if case.bound <= self.cutoff or case.impossible:
             self.tree.close(node, case.leaf(), case.bound)
             return True
@@ -248,7 +292,7 @@ class Search:
             self.core_at = self.settings.max_nodes
             return False
         if found.assignment is not None:
-            self.incumbent.offer(case, found.assignment)
+            self._offer(case, found.assignment)
         bound = max(found.bound, worst)
         if bound < self.core_bound:
             word = Trusted("HiGHS", found.bound)
@@ -258,7 +302,7 @@ class Search:
 
     # ------------------------------------------------------------ cases of a case
 
-    def _fix(self, node: Node, case: Case, losses: Float | None) -> Known | None:
+    def _fix(self, node: BoundedNode, case: Case, losses: Float | None) -> Known | None:
         """What is known once all values are fixed whose opposite is no better than the answer."""
         literals, worst = self._literals(case, losses)
         if not literals:
@@ -278,21 +322,24 @@ class Search:
         literals = np.where(value == 0, coordinate, ~coordinate)
         return tuple(literals.tolist()), float(rest[no].max(initial=-np.inf))
 
-    def _branch(self, node: Node, case: Case, losses: Float | None, known: Known) -> Node:
+    def _branch(
+        self, node: BoundedNode, case: Case, losses: Float | None, known: Known
+    ) -> BoundedNode:
         """Two cases by the value of one coordinate; the likelier one is next."""
         assert case.marginals is not None
         column = choose(case, losses, known)
         place = int(case.compiled.free[column])
         start, leaf = case.start(), case.leaf()
         lost = np.zeros(2) if losses is None else losses[column]
-        children = tuple(
-            Node((code,), known, case.bound - float(loss), start, leaf, node.depth + 1)
-            for code, loss in ((~place, lost[0]), (place, lost[1]))
-        )
-        node.branch(children)
-        preferred = int(case.marginals[column] > 0.5)
-        self.tree.add(children[1 - preferred])
-        return children[preferred]
+
+        def child(literal: int, loss: float) -> BoundedNode:
+            return BoundedNode(
+                literals=(literal,), known=known, bound=case.bound - float(loss), start=start,
+                proof=leaf, depth=node.depth + 1,
+            )  # fmt: skip
+
+        children = child(~place, lost[0]), child(place, lost[1])
+        return self.tree.branch(node, children, int(case.marginals[column] > 0.5))
 
 
 def choose(case: Case, losses: Float | None, known: Known) -> int:

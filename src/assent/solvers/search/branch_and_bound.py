@@ -91,7 +91,7 @@ class BranchAndBound:
             start=None if warm is None else _start(compiled, graph_scores, warm),
         )
         if request.known is not None:
-            search.incumbent.offer_whole(request.known)
+            search.offer(request.known)
         reason = None
         try:
             with request.display or nullcontext():
@@ -137,7 +137,7 @@ def conclude(
     """
     whole = whole or search
     best, compiled = search.incumbent, search.compiled
-    assignment = best.assignment if best.assignment is not None else best.closest
+    assignment = best.best
     if assignment is None:
         assignment = np.maximum(compiled.fixed, 0)
     check = certify.check_assignment(compiled, search.scores, assignment)
