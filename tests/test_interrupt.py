@@ -11,10 +11,10 @@ import pytest
 import assent as at
 from assent.kernels.search import depth_first_search as kernel
 from assent.proof import certify
+from assent.solvers.base import outcome
 from assent.solvers.base.loop import Run
 from assent.solvers.direct import roof_duality
 from assent.solvers.programs import linear_program
-from assent.solvers.search import branch_and_bound
 from tests.answers import assert_proven
 from tests.processes import interrupted
 
@@ -188,7 +188,7 @@ def interrupt_at(monkeypatch, module, name):
     [
         (at.AD3(max_iterations=5), certify, "check_assignment"),
         (at.DepthFirst(max_rounds=1), certify, "check_assignment"),
-        (at.BranchAndBound(core=0, max_nodes=1), branch_and_bound, "clear_of_rounding"),
+        (at.BranchAndBound(core=0, max_nodes=1), outcome, "rounding_matters"),
     ],
 )
 def test_an_interrupt_while_a_result_is_stated_does_not_take_it_away(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from importlib import import_module
 
 import numpy as np
 import pytest
 
 import assent as at
+from assent import presolved
 from assent.compile.compiled import graph_scores
 from assent.kernels.problem import ANYOF, CAP, PARITY, SUM, DualPoint, Problem
 from assent.model.variables import Literals
@@ -485,8 +485,7 @@ def test_constraints_are_named_within_the_time_limit(monkeypatch):
     g.add(at.AtLeast(2, x))
     g.add(at.AtMost(1, x))
     asked = []
-    room = import_module("assent.presolve")  # the name in the package is the function's
-    monkeypatch.setattr(room, "small_conflict", lambda _, seconds: asked.append(seconds) or ())
+    monkeypatch.setattr(presolved, "small_conflict", lambda _, seconds: asked.append(seconds) or ())
     result = at.presolve(g).decode(exact=True, time_limit=1.0)
     assert result.status is at.Status.INFEASIBLE and asked[0] <= 1.0
 

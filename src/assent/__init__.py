@@ -43,13 +43,14 @@ from assent.model.decompose import grid_chains, tree_cover
 from assent.model.graph import FactorGraph
 from assent.model.variables import Categorical, Literals
 from assent.model.views import group
-from assent.presolve import Presolved, presolve
+from assent.presolve import presolve
 from assent.project import Projected, project
 from assent.result import Certificate, Result, Status
 from assent.results import Results
 from assent.trace import Progress, Trace
 
 if TYPE_CHECKING:
+    from assent.presolved import Presolved
     from assent.solvers.ad3.ad3 import AD3
     from assent.solvers.auto.auto import Auto
     from assent.solvers.boxes.box_mplp import BoxMPLP
@@ -71,7 +72,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Solvers load Numba; they are imported when first named, so that `import assent` stays quick.
+# Solvers load Numba; they, and what needs them, are imported when first named, so that
+# `import assent` stays quick.
 _LAZY = {
     "Accelerated": "assent.solvers.messages.accelerated",
     "AD3": "assent.solvers.ad3.ad3",
@@ -86,6 +88,7 @@ _LAZY = {
     "LinearProgram": "assent.solvers.programs.linear_program",
     "MPLP": "assent.solvers.messages.mplp",
     "MaxProduct": "assent.solvers.messages.max_product",
+    "Presolved": "assent.presolved",
     "RoofDuality": "assent.solvers.direct.roof_duality",
     "StarDiffusion": "assent.solvers.messages.star_diffusion",
     "TRWS": "assent.solvers.messages.trws",

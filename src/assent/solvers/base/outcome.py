@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
 from assent.interrupts import Finishing
 from assent.kernels.problem import DualPoint, Float
 from assent.proof import certify
 from assent.proof.proof_tree import LinkScores
+from assent.proof.replay import Others, Replay
 from assent.result import Certificate, Relaxation, Result, Status
 from assent.solvers.base import infeasibility
 from assent.solvers.base.loop import Run
 from assent.solvers.base.protocol import Info
-from assent.solvers.base.rounding_error import clear_of_rounding, rounding_matters
+from assent.solvers.base.rounding_error import rounding_matters
 from assent.solvers.base.stop_reasons import INTERRUPTED, ROUNDING_ONLY
 from assent.trace import Trace
 
@@ -32,53 +35,143 @@ def finished(state: Callable[[], Result]) -> Result:
     return replace(result, status=Status.STOPPED, message=INTERRUPTED)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a run knows at its end: the one place that states certificates and results.
+
+    Attributes:
+        assignment: ``[N]`` the best answer, for the graph as written.
+        bound: what was shown; the certificate's is no less than the answer's value.
+        value: what the answer is worth, if that is known and it is feasible; else it is checked.
+        proof: of the bound, where the link scores ``dual`` do not show it.
+        searched: whether the bound is a search's word where there is no proof.
+        gap_tolerance: the relative gap at which the answer counts as optimal.
+        status, message: what is said of the run if the gap is not closed.
+        consensus: ``[N]`` the relaxed answer; by default the answer itself.
+
+    The other attributes are those of `Certificate` and `Result`.
+    """
+
+    compiled: Compiled
+    scores: GraphScores
+    assignment: NDArray[np.int8]
+    bound: float
+    value: float | None = None
+    dual: DualPoint | None = None
+    is_ray: bool = False
+    searched: bool = False
+    proof: Any = None
+    others: Others | None = None
+    relaxation: Relaxation | None = None
+    conflict: tuple[str, ...] = ()
+    gap_tolerance: float = 0.0
+    status: Status = Status.STOPPED
+    message: str = ""
+    trace: Trace = field(default_factory=Trace)
+    iterations: int = 0
+    seconds: float = 0.0
+    consensus: Float | None = None
+    penalty: float = np.nan
+    inner: Float | None = None
+    plan: str = Result.plan
+
+    @cached_property
+    def _check(self) -> certify.Check:
+        return certify.check_assignment(self.compiled, self.scores, self.assignment)
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """Constraints that the answer breaks, in words."""
+        return self._check.violated if self.value is None else ()
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """The claims, as far as they are shown where scores are of very different sizes."""
+        feasible = self.value is not None or self._check.feasible
+        own = self._check.value if self.value is None else self.value
+        value = own if feasible else -np.inf
+        bound, proof = max(self.bound, value), self.proof if self.bound < np.inf else None
+        if rounding_matters(bound, self.scores):
+            if proof is None and self.dual is not None and not self.searched:
+                proof = LinkScores(self.dual)
+            if proof is not None:
+                replay = Replay(self.compiled, self.scores, self.others)
+                bound = max(bound, replay.bound(proof))
+        return Certificate(
+            value=value,
+            bound=bound,
+            feasible=feasible,
+            relaxation=None if bound == -np.inf else self.relaxation,
+            conflict=self.conflict,
+            compiled=self.compiled,
+            scores=self.scores,
+            assignment=self.assignment,
+            flat_dual=self.dual,
+            is_ray=self.is_ray,
+            searched=self.searched,
+            proof=proof,
+            others=self.others,
+        )
+
+    def result(self) -> Result:
+        """Everything, for the graph as written."""
+        status, message = self._status()
+        own = self.assignment.astype(np.float64)
+        return Result(
+            status=status,
+            certificate=self.certificate,
+            trace=self.trace,
+            iterations=self.iterations,
+            seconds=self.seconds,
+            message=message,
+            violated=self.violated,
+            consensus=own if self.consensus is None else self.consensus,
+            penalty=self.penalty,
+            inner=self.inner,
+            plan=self.plan,
+        )
+
+    def _status(self) -> tuple[Status, str]:
+        """OPTIMAL if and only if the certificate as stated closes the gap."""
+        claim = self.certificate
+        if claim.bound == -np.inf:
+            return Status.INFEASIBLE, Status.INFEASIBLE.value
+        if claim.feasible and claim.relative_gap <= self.gap_tolerance:
+            return Status.OPTIMAL, Status.OPTIMAL.value  # even if an interrupt came just too late
+        if self.status is Status.OPTIMAL:
+            return Status.STOPPED, ROUNDING_ONLY
+        return self.status, self.message
+
+
 def conclude(run: Run, workspace: Any, status: Status, message: str, info: Info) -> Result:
     """Restate the best of a run for the written graph, and recheck it there."""
-    compiled, best = run.compiled, run.best
+    compiled, best, solver = run.compiled, run.best, run.solver
     run.rounder = None
     if best.dual is None:
-        best.dual = run.solver.dual_point(run.problem, run.scores, workspace)
-    consensus = np.clip(run.solver.marginals(workspace), 0.0, 1.0)
-    flat = best.best
-    if flat is None:
-        flat = (consensus > 0.5).astype(np.int8)
-    assignment = compiled.full(flat)
-    check = certify.check_assignment(compiled, run.graph_scores, assignment)
-    value = check.value if check.feasible else -np.inf
-    is_ray = run.has_ray
-    proof = None if is_ray else _proof(run, workspace)
-    bound = best.bound if status is Status.INFEASIBLE else max(best.bound, value)
-    searched = getattr(run.solver, "searches", False)
-    if not searched and rounding_matters(bound, run.graph_scores):
-        proof = LinkScores(best.dual) if proof is None else proof
-        bound = clear_of_rounding(bound, proof, compiled, run.graph_scores)
-    certificate = Certificate(
-        value=value,
-        bound=bound,
-        feasible=check.feasible,
-        relaxation=None if bound == -np.inf else run.relaxation(info, workspace),
-        conflict=_conflict(run),
+        best.dual = solver.dual_point(run.problem, run.scores, workspace)
+    consensus = np.clip(solver.marginals(workspace), 0.0, 1.0)
+    flat = (consensus > 0.5).astype(np.int8) if best.best is None else best.best
+    return Outcome(
         compiled=compiled,
         scores=run.graph_scores,
-        assignment=assignment,
-        flat_dual=best.dual,
-        is_ray=is_ray,
-        searched=searched,
-        proof=proof,
-    )
-    status, message = _final_status(certificate, run.solver.gap_tolerance, status, message)
-    return Result(
+        assignment=compiled.full(flat),
+        bound=best.bound,
+        dual=best.dual,
+        is_ray=run.has_ray,
+        searched=getattr(solver, "searches", False),
+        proof=None if run.has_ray else _proof(run, workspace),
+        relaxation=None if best.bound == -np.inf else run.relaxation(info, workspace),
+        conflict=_conflict(run),
+        gap_tolerance=solver.gap_tolerance,
         status=status,
-        certificate=certificate,
+        message=message,
         trace=run.trace,
         iterations=info.iterations,
         seconds=time.perf_counter() - run.started,
-        message=message,
-        violated=check.violated,
         consensus=compiled.full(consensus),
         penalty=info.penalty,
         inner=_inner(run, workspace),
-    )
+    ).result()
 
 
 def _conflict(run: Run) -> tuple[str, ...]:
@@ -91,20 +184,6 @@ def _conflict(run: Run) -> tuple[str, ...]:
 
     left = max(run.deadline - time.perf_counter(), 0.0)
     return small_conflict(run.compiled, min(left, SECONDS))
-
-
-def _final_status(
-    certificate: Certificate, tolerance: float, status: Status, message: str
-) -> tuple[Status, str]:
-    """OPTIMAL if and only if the certificate as stated closes the gap."""
-    if status is Status.INFEASIBLE:
-        return status, message
-    closed = certificate.feasible and certificate.relative_gap <= tolerance
-    if closed:  # even if an interrupt came just too late
-        return Status.OPTIMAL, Status.OPTIMAL.value
-    if status is not Status.OPTIMAL:
-        return status, message
-    return Status.STOPPED, ROUNDING_ONLY
 
 
 def _proof(run: Run, workspace: Any) -> Any:
@@ -122,66 +201,37 @@ def _inner(run: Run, workspace: Any) -> Float | None:
 def refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:
     """Propagation alone proved infeasibility: nothing to solve."""
     assert compiled.conflict is not None
-    assignment = compiled.fixed
-    check = certify.check_assignment(compiled, scores, assignment)
-    certificate = Certificate(
-        value=-np.inf,
-        bound=-np.inf,
-        feasible=False,
-        relaxation=None,
-        conflict=compiled.conflict.reasons,
+    return Outcome(
         compiled=compiled,
         scores=scores,
-        assignment=assignment,
-        flat_dual=None,
-    )
-    return Result(
-        status=Status.INFEASIBLE,
-        certificate=certificate,
-        trace=Trace(),
-        iterations=0,
+        assignment=compiled.fixed,
+        bound=-np.inf,
+        conflict=compiled.conflict.reasons,
         seconds=time.perf_counter() - started,
-        message=Status.INFEASIBLE.value,
-        violated=check.violated,
-        consensus=assignment.astype(np.float64),
         plan="Propagation, which shows that nothing is possible.",
-    )
+    ).result()
 
 
 def decided_alone(run: Run) -> Result:
     """No factor is left: every variable decides alone."""
-    flat = (run.scores.theta > 0).astype(np.int8)
-    total = run.scores.constant + float(np.maximum(run.scores.theta, 0.0).sum())
-    assignment = run.compiled.full(flat)
+    assignment = run.compiled.full((run.scores.theta > 0).astype(np.int8))
     check = certify.check_assignment(run.compiled, run.graph_scores, assignment)
     # The two are the same sum in another order: the answer's own value bounds itself.
-    bound = check.value if check.feasible else total
-    run.best.bound = run.latest_bound = bound
-    run.best.value = check.value if check.feasible else -np.inf
-    info = Info(0, 0.0, 0.0)
-    run.report(run.record(info))
-    certificate = Certificate(
-        value=run.best.value,
-        bound=bound,
-        feasible=check.feasible,
-        relaxation=Relaxation(bound, 0.0, 0.0, True),
-        conflict=(),
+    bound, value = run.scores.constant + float(np.maximum(run.scores.theta, 0.0).sum()), -np.inf
+    if check.feasible:
+        bound = value = check.value
+    run.best.value, run.best.bound, run.latest_bound = value, bound, bound
+    run.report(run.record(Info(0, 0.0, 0.0)))
+    return Outcome(
         compiled=run.compiled,
         scores=run.graph_scores,
         assignment=assignment,
-        flat_dual=DualPoint(np.zeros((0, 2)), np.zeros(0)),
-    )
-    status, message = _final_status(
-        certificate, run.solver.gap_tolerance, Status.OPTIMAL, Status.OPTIMAL.value
-    )
-    return Result(
-        status=status,
-        certificate=certificate,
+        bound=bound,
+        dual=DualPoint(np.zeros((0, 2)), np.zeros(0)),
+        relaxation=Relaxation(bound, 0.0, 0.0, True),
+        gap_tolerance=run.solver.gap_tolerance,
+        status=Status.OPTIMAL,
         trace=run.trace,
-        iterations=0,
         seconds=time.perf_counter() - run.started,
-        message=message,
-        violated=check.violated,
-        consensus=assignment.astype(np.float64),
         inner=np.zeros(0),
-    )
+    ).result()

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
-from assent.proof import certify
 from assent.proof.proof_tree import Reduced
 from assent.reductions.dominance import find_exchanges
 from assent.reductions.leaves import find_leaves, find_units
 from assent.reductions.merges import find_merges
 from assent.reductions.reduction import Reduction, ReductionStep
-from assent.result import Certificate, Result
+from assent.result import Result
+from assent.solvers.base.outcome import Outcome
 
 # Another round is made as long as the last one took off this share of what is left.
 WORTH = 0.01
@@ -118,27 +118,20 @@ class SmallerProblem:
         values that were pruned may be among the reasons.
         """
         claim, first = result.certificate, self.reductions[0]
-        assignment = self.undo(claim.assignment)
-        check = certify.check_assignment(first.compiled, first.scores, assignment)
-        value = check.value if check.feasible else -np.inf
         shown = claim.shown_by
-        certificate = Certificate(
-            value=value,
-            bound=max(claim.bound + self.reductions[-1].loss, value),
-            feasible=check.feasible,
-            relaxation=None,
-            conflict=(),
+        own = Outcome(
             compiled=first.compiled,
             scores=first.scores,
-            assignment=assignment,
-            flat_dual=None,
+            assignment=self.undo(claim.assignment),
+            bound=claim.bound + self.reductions[-1].loss,
             proof=None if shown is None else self.proof(shown),
         )
+        answer = own.certificate.assignment.astype(float)
         return replace(
             result,
-            certificate=certificate,
-            violated=check.violated,
-            consensus=assignment.astype(float) if check.feasible else result.consensus,
+            certificate=own.certificate,
+            violated=own.violated,
+            consensus=answer if own.certificate.feasible else result.consensus,
             inner=None,
             plan=f"{self!r}. Then {result.plan}",
         )

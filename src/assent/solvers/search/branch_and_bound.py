@@ -11,15 +11,13 @@ import numpy as np
 
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.problem import DualPoint
-from assent.proof import certify
 from assent.proof.conflict import SECONDS, small_conflict
 from assent.proof.replay import Others
-from assent.result import Certificate, Result, Status
+from assent.result import Result, Status
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.base import infeasibility
-from assent.solvers.base.outcome import finished, refuted
+from assent.solvers.base.outcome import Outcome, finished, refuted
 from assent.solvers.base.protocol import Request, Solver, WarmStart
-from assent.solvers.base.rounding_error import clear_of_rounding
 from assent.solvers.base.settings import check_count, check_tolerance
 from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
 from assent.solvers.cuts.tightened import Tightened
@@ -118,13 +116,6 @@ def why_it_stopped(search: Search) -> str:
     return NODE_LIMIT if search.nodes >= search.settings.max_nodes else TIME_LIMIT
 
 
-def _status(certificate: Certificate, tolerance: float) -> Status:
-    if certificate.bound == -np.inf:
-        return Status.INFEASIBLE
-    closed = certificate.feasible and certificate.relative_gap <= tolerance
-    return Status.OPTIMAL if closed else Status.STOPPED
-
-
 def conclude(
     search: Search,
     reason: str | None = None,
@@ -136,40 +127,25 @@ def conclude(
     The bound is that of the ``whole`` the search is part of, ``others`` are answers given before.
     """
     whole = whole or search
-    best, compiled = search.incumbent, search.compiled
-    assignment = best.best
-    if assignment is None:
-        assignment = np.maximum(compiled.fixed, 0)
-    check = certify.check_assignment(compiled, search.scores, assignment)
-    value = check.value if check.feasible else -np.inf
-    bound = max(whole.bound, value)
-    proof = whole.proof() if bound < np.inf else None
-    bound = clear_of_rounding(bound, proof, compiled, search.scores, others)
-    certificate = Certificate(
-        value=value,
-        bound=bound,
-        feasible=check.feasible,
-        relaxation=None,
-        conflict=_conflict(search) if bound == -np.inf else (),
+    best, compiled, bound = search.incumbent, search.compiled, whole.bound
+    fallback = np.maximum(compiled.fixed, 0)
+    return Outcome(
         compiled=compiled,
         scores=search.scores,
-        assignment=assignment,
-        flat_dual=_root_dual(search),
-        proof=proof,
+        assignment=fallback if best.best is None else best.best,
+        bound=bound,
+        dual=_root_dual(search),
+        proof=whole.proof() if bound < np.inf else None,
         others=others,
-    )
-    status = _status(certificate, search.settings.gap_tolerance)
-    return Result(
-        status=status,
-        certificate=certificate,
+        conflict=_conflict(search) if max(bound, best.value) == -np.inf else (),
+        gap_tolerance=search.settings.gap_tolerance,
+        message=reason or why_it_stopped(search),
         trace=search.trace,
         iterations=search.nodes,
         seconds=time.perf_counter() - search.started,
-        message=reason or why_it_stopped(search) if status is Status.STOPPED else status.value,
-        violated=check.violated,
         consensus=_consensus(search),
         penalty=np.nan if search.root is None else search.root.penalty,
-    )
+    ).result()
 
 
 def _conflict(search: Search) -> tuple[str, ...]:

@@ -13,12 +13,11 @@ from assent.kernels.direct.table_scopes import WRITTEN
 from assent.kernels.problem import DualPoint, Float, Scores
 from assent.kernels.search import depth_first_search as kernel
 from assent.kernels.search.table_sweeps import Domains, Work
-from assent.proof import certify
 from assent.proof.depth_first_proof import CLOSED, DepthFirstProof, link_scores
-from assent.result import Certificate, Result, Status
+from assent.result import Result, Status
 from assent.solvers.auto.search_cutoff import SearchPatience
+from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.protocol import Request
-from assent.solvers.base.rounding_error import clear_of_rounding
 from assent.solvers.base.stop_reasons import CALLED_OFF, GIVEN_UP, ROUNDING_ONLY, TIME_LIMIT
 from assent.solvers.search.table_network import Layout, TableNet
 from assent.trace import Progress, Trace
@@ -243,36 +242,20 @@ class TableSearch:
 
     def result(self) -> Result:
         """Restate where the search ended for the written graph."""
-        compiled, assignment = self.compiled, self._best()
-        check = certify.check_assignment(compiled, self.graph_scores, assignment)
-        value = check.value if check.feasible else -np.inf
-        proof, bound = self._proof(), max(self.bound, value)
-        bound = clear_of_rounding(bound, proof, compiled, self.graph_scores)
-        certificate = Certificate(
-            value=value,
-            bound=bound,
-            feasible=check.feasible,
-            relaxation=None,
-            conflict=(),
-            compiled=compiled,
+        return Outcome(
+            compiled=self.compiled,
             scores=self.graph_scores,
-            assignment=assignment,
-            flat_dual=self._root_dual(),
+            assignment=self._best(),
+            bound=self.bound,
+            dual=self._root_dual(),
             searched=True,
-            proof=proof if bound < np.inf else None,
-        )
-        closed = check.feasible and certificate.relative_gap <= self.settings.gap_tolerance
-        status = Status.OPTIMAL if closed else Status.STOPPED
-        return Result(
-            status=status,
-            certificate=certificate,
+            proof=self._proof(),
+            gap_tolerance=self.settings.gap_tolerance,
+            message=self.message or ROUNDING_ONLY,
             trace=self.trace,
             iterations=self.rounds,
             seconds=time.perf_counter() - self.request.started,
-            message=status.value if closed else self.message or ROUNDING_ONLY,
-            violated=check.violated,
-            consensus=assignment.astype(np.float64),
-        )
+        ).result()
 
     @property
     def _root_messages(self) -> Float:
