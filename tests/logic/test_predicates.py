@@ -79,7 +79,7 @@ def test_shapes_must_fit(graph):
         logic.predicate(lits, 2, 2)
     with raises("1 domains are given for 2 axes"):
         logic.predicate(lits, 2)
-    with raises("say over which domains the tuples in at= are"):
+    with raises("give the domains of the tuples in at="):
         logic.predicate(lits[0], at=[(0,)])
     with raises(r"2 tuples are given for variables of shape \(3,\)"):
         logic.predicate(lits[0], 5, at=[0, 1])

@@ -227,7 +227,7 @@ def test_unbound_variables_are_named(graph):
 def test_a_variable_of_two_unrelated_domains_is_refused(graph):
     p = logic.predicate(graph.binary(2, name="p"), logic.Domain("a", ["u", "v"]))
     q = logic.predicate(graph.binary(2, name="q"), logic.Domain("b", ["v", "w"]))
-    with raises("variable x stands for members of a and b"):
+    with raises("variable x ranges over a and b"):
         logic.Rules(graph).add(p(x) >> q(x))
 
 

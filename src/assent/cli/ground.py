@@ -43,7 +43,7 @@ def ground(file: Path, data: Path | None, limit: int, output: Path | None, as_js
         rules = [
             {
                 "rule": rule.name,
-                "worth": rule.worth,
+                "weight": rule.weight,
                 "bindings": rule.bindings,
                 "factors": rule.factors,
                 "auxiliaries": rule.auxiliaries,

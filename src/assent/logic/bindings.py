@@ -1,6 +1,6 @@
-"""Bindings: tables of values of logic variables, and what expressions and atoms are there.
+"""Bindings: tables of values of logic variables, and the values of expressions and atoms there.
 
-A rule is grounded on whole tables at once.  Values are positions in the variables' domains.
+A rule is grounded for all rows together.  Values are positions in the variables' domains.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from assent.logic.expressions import (
     Arithmetic,
     Constant,
     Expression,
-    Lookup,
+    TableEntry,
     Variable,
 )
-from assent.logic.formulas import Atom, Comparison, Formula, Junction, Not
+from assent.logic.formulas import Atom, Formula, IndexComparison, Junction, Not
 from assent.logic.predicates import FALSE, TRUE
 
 LARGEST_KEY = 2**62  # combinations of values are numbered by 64-bit integers
@@ -41,7 +41,7 @@ COMPARE = {
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """What holds for a whole rule: its name, the variables' domains, how much it may ground."""
+    """The context of a rule: its name, the variables' domains, the limit on bindings."""
 
     rule: str
     domains: Mapping[Variable, Domain]
@@ -78,9 +78,9 @@ class Bindings:
         return ", ".join(f"{v.name}={label}" for v, label in self.values(row).items())
 
     def projected(self, variables: Sequence[Variable]) -> tuple[Bindings, NDArray[np.int64] | None]:
-        """Different values of ``variables`` only, and the row of each row among them.
+        """The distinct values of ``variables``, and each row's index among them.
 
-        ``None`` stands for "each row is its own".
+        The index is ``None`` where all rows are distinct.
         """
         kept = {v: self.columns[v] for v in self.columns if v in set(variables)}
         if len(kept) == len(self.columns) or self.count == 0:
@@ -88,7 +88,7 @@ class Bindings:
         key, range_ = np.zeros(self.count, np.int64), 1
         for variable, column in kept.items():
             size = len(self.scope.domains[variable])
-            if range_ * size > LARGEST_KEY:  # number the combinations so far afresh
+            if range_ * size > LARGEST_KEY:  # renumber the combinations so far
                 key = np.unique(key, return_inverse=True)[1].ravel()
                 range_ = int(key.max()) + 1
             key, range_ = key * size + column, range_ * size
@@ -118,7 +118,7 @@ def evaluate(expression: Expression, table: Bindings) -> NDArray[Any]:
                 raise table.scope.error(f"{expression!r}: {part} runs over labels, not numbers")
         left, right = evaluate(expression.left, table), evaluate(expression.right, table)
         return np.asarray(ARITHMETIC[expression.op](left, right))
-    assert isinstance(expression, Lookup)
+    assert isinstance(expression, TableEntry)
     domains = expression.table.domains
     places = [
         positions(arg, domain, table, expression)
@@ -146,17 +146,16 @@ def positions(arg: Expression, domain: Domain, table: Bindings, user: Any) -> Po
     return found
 
 
-def compare(condition: Comparison, table: Bindings) -> NDArray[np.bool_]:
+def compare(condition: IndexComparison, table: Bindings) -> NDArray[np.bool_]:
     """Truth of a comparison for every row."""
     left, right = condition.left, condition.right
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Constant) and not one.is_number:
             if not isinstance(other, Variable):
                 raise table.scope.error(f"{condition!r} compares a label with a number")
-            domain = table.scope.domains[other]
-            label = np.array(domain.position(one.value))
-            own = table.columns[other]
-            pair = (label, own) if one is left else (own, label)
+            label = np.array(table.scope.domains[other].position(one.value))
+            column = table.columns[other]
+            pair = (label, column) if one is left else (column, label)
             return np.broadcast_to(COMPARE[condition.op](*pair), (table.count,))
     for one, other in ((left, right), (right, left)):
         labelled = isinstance(other, Variable) and not table.scope.domains[other].integer
@@ -183,8 +182,8 @@ def literals(atom: Atom, table: Bindings) -> Int32:
 
 
 def known_truth(formula: Formula, table: Bindings) -> NDArray[np.bool_]:
-    """Truth of a condition for every row; it may use data, but no unknowns."""
-    if isinstance(formula, Comparison):
+    """Truth of a condition for every row; it may depend on data, but not on variables."""
+    if isinstance(formula, IndexComparison):
         return compare(formula, table)
     if isinstance(formula, Not):
         return ~known_truth(formula.inner, table)

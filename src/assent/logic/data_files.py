@@ -125,7 +125,7 @@ def _positions(file: DataFile, labels: NDArray[Any], domain: Domain) -> NDArray[
 
 
 def _label(raw: Any) -> Any:
-    """A member as domains hold it: a whole number where it reads as one."""
+    """A member of a domain: an integer where it reads as one."""
     try:
         return int(raw)
     except ValueError:
@@ -133,10 +133,10 @@ def _label(raw: Any) -> Any:
 
 
 def members(columns: list[NDArray[Any]]) -> list[Any]:
-    """Different members of columns in order of appearance; whole numbers if all of them are."""
+    """Different members of columns in order of appearance; integers if all of them are."""
     found = list(dict.fromkeys(value for column in columns for value in column.tolist()))
-    whole = [_label(value) for value in found]
-    return whole if all(type(value) is int for value in whole) else [str(v) for v in found]
+    labels = [_label(value) for value in found]
+    return labels if all(type(label) is int for label in labels) else [str(v) for v in found]
 
 
 def _number(value: Any) -> float:

@@ -12,7 +12,7 @@ from assent.errors import ModelError
 
 Positions = NDArray[np.int64]
 
-SHOWN_MEMBERS = 6  # how many members a message lists
+SHOWN_MEMBERS = 6  # that a message lists
 
 
 class Domain:
@@ -55,7 +55,7 @@ class Domain:
         return self is other or self.labels == other.labels
 
     def position(self, label: Any) -> int:
-        """Where ``label`` stands among the members."""
+        """The position of ``label`` among the members."""
         try:
             found = self._lookup.get(label.item() if isinstance(label, np.generic) else label)
         except TypeError:
@@ -75,7 +75,7 @@ class Domain:
         return np.where(self.values[order[place]] == values, order[place], -1).astype(np.int64)
 
     def positions(self, labels: Any) -> Positions:
-        """Positions of many labels at once; an unknown one raises."""
+        """Positions of labels; an unknown one raises."""
         array = np.asarray(labels)
         if self.integer and array.dtype.kind in "iu":
             found = self.find(array)

@@ -1,4 +1,4 @@
-"""Rules explain themselves: what each became, and what an answer broke, paid or leans on."""
+"""Reports of rules: their factors, and which ground rules an answer violates or pays for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.factors.base import Logic
-from assent.logic.expressions import written_with
+from assent.logic.expressions import substituted
 from assent.logic.rule_draft import SCORE
 from assent.proof.certify import literal_truth
 from assent.text_table import format_table
@@ -26,7 +26,7 @@ SHOWN = 20  # findings of each sort that a printed explanation lists
 
 @dataclass(frozen=True)
 class Report:
-    """A table of rules and what became of them; prints as one."""
+    """The rules and their groundings; prints as a table."""
 
     rules: tuple[Rule, ...]
 
@@ -44,7 +44,7 @@ class Report:
         rows = [
             (
                 rule.name,
-                rule.worth,
+                rule.weight,
                 f"{rule.bindings:,}",
                 ", ".join(f"{count:,} {kind}" for kind, count in rule.factors.items()) or "none",
                 f"{rule.auxiliaries:,}",
@@ -53,7 +53,7 @@ class Report:
             for rule in self.rules
         ]
         total = ("all", "", "", f"{self.factors:,}", f"{self.auxiliaries:,}", "")
-        header = ("rule", "worth", "bindings", "factors", "auxiliary", "merged")
+        header = ("rule", "weight", "bindings", "factors", "auxiliary", "merged")
         return format_table(header, [*rows, total])
 
 
@@ -63,10 +63,10 @@ class Finding:
 
     Attributes:
         rule: the rule's name.
-        binding: the values of its variables, in words.
-        statement: the rule with these values put in.
-        factor: the factor it became, in words.
-        amount: what it cost, or by how much the bound would be higher without it.
+        binding: the values of its variables, as text.
+        statement: the rule with these values substituted.
+        factor: its ground factor, as text.
+        amount: its cost, or by how much the bound would rise without it.
     """
 
     rule: str
@@ -82,12 +82,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What an answer did to the rules, each list by amount, the largest first.
+    """Ground rules of interest for an answer, each list by amount, the largest first.
 
     Attributes:
-        violated: hard ground rules that the assignment breaks.
-        paid: soft ground rules that cost something: a penalty paid or a reward missed.
-        tight: hard ground rules that keep the bound down, by how much they do.
+        violated: hard ground rules that the assignment violates.
+        paid: soft ground rules with a cost: a penalty paid or a weight not earned.
+        tight: hard ground rules without which the bound would rise, and by how much.
     """
 
     violated: tuple[Finding, ...]
@@ -109,7 +109,7 @@ class Explanation:
 
 
 def explain(rules: Sequence[Rule], result: Result, tolerance: float, most: int) -> Explanation:
-    """Find the ground rules that a result broke, paid for or leans on."""
+    """The explanation of a result; see `Rules.explain`."""
     x = result.certificate.assignment
     violated: list[Finding] = []
     paid: list[Finding] = []
@@ -131,7 +131,7 @@ def explain(rules: Sequence[Rule], result: Result, tolerance: float, most: int) 
 
 
 def _multipliers(certificate: Certificate) -> tuple[Float, ...]:
-    """Link scores that prove a bound: the certificate's, or those of the relaxation."""
+    """The dual point of a bound: the certificate's, or the relaxation's."""
     if certificate.proof is None:
         return certificate.dual_point
     from assent.solvers.ad3.ad3 import AD3
@@ -144,7 +144,7 @@ def _multipliers(certificate: Certificate) -> tuple[Float, ...]:
 
 
 def _tight(rules: Sequence[Rule], result: Result, tolerance: float, most: int) -> list[Finding]:
-    """Hard ground rules that keep the bound down: dropping one would raise it by the amount."""
+    """Hard ground rules that limit the bound: without one it would rise by the amount."""
     certificate = result.certificate
     if certificate.flat_dual is None:
         return []
@@ -152,10 +152,10 @@ def _tight(rules: Sequence[Rule], result: Result, tolerance: float, most: int) -
     found: list[Finding] = []
     for rule, ground in _grounds(rules):
         if ground.batch.role != SCORE:
-            factor, own = ground.handle.factor, links[ground.handle]
+            factor, scores = ground.handle.factor, links[ground.handle]
             assert isinstance(factor, Logic)
-            held_back = np.maximum(own, 0.0).sum(axis=1) - factor.maximize(own)[0]
-            found += _findings(rule, ground, held_back, tolerance, most)
+            rise = np.maximum(scores, 0.0).sum(axis=1) - factor.maximize(scores)[0]
+            found += _findings(rule, ground, rise, tolerance, most)
     return found
 
 
@@ -176,7 +176,7 @@ def _findings(
         yield Finding(
             rule.name,
             table.words(row),
-            written_with(rule.statement, table.values(row)),
+            substituted(rule.statement, table.values(row)),
             ground.handle.factor.words(row),
             float(amount[row]),
         )

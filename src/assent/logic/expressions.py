@@ -1,6 +1,6 @@
 """Expressions over indices: logic variables, arithmetic, tables of numbers, comparisons.
 
-They are evaluated on whole arrays of bindings at once; see `bindings`.
+They are evaluated on arrays of bindings; see `bindings`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.logic.domains import Domain
-from assent.logic.formulas import Comparison
+from assent.logic.formulas import IndexComparison, node
 
-# Values that variables are shown with in place of their names, while a ground rule is written out.
+# Values that variables are shown with in place of their names, while a ground rule is shown.
 _shown: ContextVar[Mapping[Variable, Any] | None] = ContextVar("shown", default=None)
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
@@ -33,9 +33,14 @@ class Expression:
     __array_ufunc__ = None  # a NumPy number on the left leaves the operation to us
     __hash__ = object.__hash__
 
+    def parts(self) -> tuple[Expression, ...]:
+        """The expressions it directly consists of."""
+        return ()
+
     def variables(self) -> Iterator[Variable]:
         """Variables it mentions, with repetitions."""
-        raise NotImplementedError
+        for part in self.parts():
+            yield from part.variables()
 
     def __add__(self, other: Any) -> Arithmetic:
         return Arithmetic("+", self, expression(other))
@@ -60,26 +65,26 @@ class Expression:
     def __abs__(self) -> Absolute:
         return Absolute(self)
 
-    def __eq__(self, other: Any) -> Comparison:  # type: ignore[override]
+    def __eq__(self, other: Any) -> IndexComparison:  # type: ignore[override]
         return self._compare("==", other)
 
-    def __ne__(self, other: Any) -> Comparison:  # type: ignore[override]
+    def __ne__(self, other: Any) -> IndexComparison:  # type: ignore[override]
         return self._compare("!=", other)
 
-    def __lt__(self, other: Any) -> Comparison:
+    def __lt__(self, other: Any) -> IndexComparison:
         return self._compare("<", other)
 
-    def __le__(self, other: Any) -> Comparison:
+    def __le__(self, other: Any) -> IndexComparison:
         return self._compare("<=", other)
 
-    def __gt__(self, other: Any) -> Comparison:
+    def __gt__(self, other: Any) -> IndexComparison:
         return self._compare(">", other)
 
-    def __ge__(self, other: Any) -> Comparison:
+    def __ge__(self, other: Any) -> IndexComparison:
         return self._compare(">=", other)
 
-    def _compare(self, op: str, other: Any) -> Comparison:
-        return Comparison(op, self, expression(other))
+    def _compare(self, op: str, other: Any) -> IndexComparison:
+        return IndexComparison(op, self, expression(other))
 
     def _refuse(self, other: Any) -> NoReturn:
         raise TypeError(
@@ -119,13 +124,13 @@ class Variable(Expression):
         return str(values[self]) if values is not None and self in values else self.name
 
 
-def written_with(thing: Any, values: Mapping[Variable, Any]) -> str:
-    """A formula or expression in words, with values in the place of some variables.
+def substituted(thing: Any, values: Mapping[Variable, Any]) -> str:
+    """A formula or expression as text, with values substituted for some variables.
 
     Example:
         >>> from assent import logic
         >>> x, y = logic.variables("x y")
-        >>> written_with(x + 1 < y, {x: 3})
+        >>> substituted(x + 1 < y, {x: 3})
         '3 + 1 < y'
     """
     token = _shown.set(values)
@@ -146,16 +151,11 @@ def variables(names: str, domain: Domain | None = None) -> tuple[Variable, ...]:
     return tuple(Variable(name, domain) for name in names.replace(",", " ").split())
 
 
+@node
 class Constant(Expression):
     """A number or a label."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value.item() if isinstance(value, np.generic) else value
-
-    def variables(self) -> Iterator[Variable]:
-        return iter(())
+    value: Any
 
     @property
     def is_number(self) -> bool:
@@ -166,48 +166,43 @@ class Constant(Expression):
         return repr(self.value) if isinstance(self.value, str) else str(self.value)
 
 
+@node
 class Arithmetic(Expression):
     """A sum, difference or product."""
 
-    __slots__ = ("left", "op", "right")
+    op: str
+    left: Expression
+    right: Expression
 
-    def __init__(self, op: str, left: Expression, right: Expression) -> None:
-        self.op, self.left, self.right = op, left, right
-
-    def variables(self) -> Iterator[Variable]:
-        yield from self.left.variables()
-        yield from self.right.variables()
+    def parts(self) -> tuple[Expression, ...]:
+        return self.left, self.right
 
     def __repr__(self) -> str:
         return f"{_grouped(self.left)} {self.op} {_grouped(self.right)}"
 
 
+@node
 class Absolute(Expression):
     """The absolute value of an expression."""
 
-    __slots__ = ("inner",)
+    inner: Expression
 
-    def __init__(self, inner: Expression) -> None:
-        self.inner = inner
-
-    def variables(self) -> Iterator[Variable]:
-        yield from self.inner.variables()
+    def parts(self) -> tuple[Expression, ...]:
+        return (self.inner,)
 
     def __repr__(self) -> str:
         return f"abs({self.inner!r})"
 
 
-class Lookup(Expression):
+@node
+class TableEntry(Expression):
     """An entry of a table of numbers."""
 
-    __slots__ = ("args", "table")
+    table: Any
+    args: tuple[Expression, ...]
 
-    def __init__(self, table: Any, args: tuple[Expression, ...]) -> None:
-        self.table, self.args = table, args
-
-    def variables(self) -> Iterator[Variable]:
-        for arg in self.args:
-            yield from arg.variables()
+    def parts(self) -> tuple[Expression, ...]:
+        return self.args
 
     def __repr__(self) -> str:
         return f"{self.table.name}({', '.join(map(repr, self.args))})"
@@ -218,7 +213,7 @@ def expression(value: Any) -> Expression:
     if isinstance(value, Expression):
         return value
     if isinstance(value, (str, int, float, tuple, np.generic)) and not isinstance(value, bool):
-        return Constant(value)
+        return Constant(value.item() if isinstance(value, np.generic) else value)
     raise TypeError(f"expected a logic variable, a number or a label, got {value!r}")
 
 

@@ -1,24 +1,31 @@
 """Formulas: atoms joined by connectives and quantifiers, as a person writes them.
 
-Three nodes carry all of logic.  `Junction` is "and" or "or" over *terms*, `Count` compares the
-number of true terms with k, `Iff` says that two formulas are equally true.  A term is a formula,
-possibly repeated for all values of some variables: so ``a | b`` and ``exists(x, p(x))`` are the
-same node, and mixtures of both cost nothing.
+There are three connectives.  `Junction` is the conjunction or disjunction of *terms*, `Count`
+compares the number of true terms with k, `Iff` is the equivalence of two formulas.  A term is a
+formula, possibly quantified over some variables: so ``a | b`` and ``exists(x, p(x))`` are the same
+node, and mixtures of both cost nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from assent.logic.expressions import Expression, Variable
     from assent.logic.predicates import Predicate
 
+T = TypeVar("T")
 AND, OR = "&", "|"
 AT_MOST, AT_LEAST, EXACTLY = "<=", ">=", "=="
 NEGATED_COMPARISON = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+@dataclass_transform(eq_default=False, frozen_default=True)
+def node(cls: type[T]) -> type[T]:
+    """A class of syntax nodes: frozen fields; compared by identity, as ``==`` makes a formula."""
+    return dataclass(frozen=True, eq=False, repr=False, slots=True)(cls)
 
 
 class Formula:
@@ -56,9 +63,9 @@ class Formula:
         return Definition(self, formula(body))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@node
 class Term:
-    """A formula, repeated for all values of ``variables`` for which ``where`` holds."""
+    """A formula, one instance for all values of ``variables`` for which ``where`` holds."""
 
     variables: tuple[Variable, ...]
     where: Formula | None
@@ -72,49 +79,45 @@ class Term:
         return f"{names}{where}: {self.formula!r}"
 
 
+@node
 class Atom(Formula):
     """A predicate applied to arguments."""
 
-    __slots__ = ("args", "predicate")
-
-    def __init__(self, predicate: Predicate, args: tuple[Expression, ...]) -> None:
-        self.predicate, self.args = predicate, args
+    predicate: Predicate
+    args: tuple[Expression, ...]
 
     def __repr__(self) -> str:
         return f"{self.predicate.name}({', '.join(map(repr, self.args))})"
 
 
-class Comparison(Formula):
+@node
+class IndexComparison(Formula):
     """Two index expressions compared: known as soon as the variables are bound."""
 
-    __slots__ = ("left", "op", "right")
-
-    def __init__(self, op: str, left: Expression, right: Expression) -> None:
-        self.op, self.left, self.right = op, left, right
+    op: str
+    left: Expression
+    right: Expression
 
     def __repr__(self) -> str:
         return f"{self.left!r} {self.op} {self.right!r}"
 
 
+@node
 class Not(Formula):
     """A negated formula."""
 
-    __slots__ = ("inner",)
-
-    def __init__(self, inner: Formula) -> None:
-        self.inner = inner
+    inner: Formula
 
     def __repr__(self) -> str:
         return f"~{_grouped(self.inner)}"
 
 
+@node
 class Junction(Formula):
     """All of the terms (``op`` is ``&``) or at least one of them (``|``)."""
 
-    __slots__ = ("op", "terms")
-
-    def __init__(self, op: str, terms: tuple[Term, ...]) -> None:
-        self.op, self.terms = op, terms
+    op: str
+    terms: tuple[Term, ...]
 
     def __repr__(self) -> str:
         if len(self.terms) == 1 and self.terms[0].variables:
@@ -123,7 +126,7 @@ class Junction(Formula):
 
 
 class Implication(Junction):
-    """``premise >> conclusion``: a disjunction that remembers how it was written."""
+    """``premise >> conclusion``: a disjunction that is shown as an implication."""
 
     __slots__ = ()
 
@@ -136,28 +139,28 @@ class Implication(Junction):
         return f"{_grouped(premise.inner)} >> {_grouped(conclusion)}"
 
 
+@node
 class Iff(Formula):
     """Both formulas are true, or both are false."""
 
-    __slots__ = ("left", "right")
-
-    def __init__(self, left: Formula, right: Formula) -> None:
-        self.left, self.right = left, right
+    left: Formula
+    right: Formula
 
     def __repr__(self) -> str:
         return f"{_grouped(self.left)} == {_grouped(self.right)}"
 
 
+@node
 class Count(Formula):
     """The number of true terms is at most, at least or exactly ``k``.
 
     ``unique`` marks an ``exists_one``, which reads differently in a definition.
     """
 
-    __slots__ = ("k", "op", "terms", "unique")
-
-    def __init__(self, op: str, k: int, terms: tuple[Term, ...], unique: bool = False) -> None:
-        self.op, self.k, self.terms, self.unique = op, k, terms, unique
+    op: str
+    k: int
+    terms: tuple[Term, ...]
+    unique: bool = False
 
     def __repr__(self) -> str:
         terms = ", ".join(map(repr, self.terms))
@@ -206,7 +209,7 @@ def _join(op: str, left: Formula, right: Any) -> Formula:
 
 
 def _operands(op: str, part: Formula) -> tuple[Term, ...]:
-    """The terms of ``a op b`` if ``part`` is one, so that long chains stay flat."""
+    """The terms of ``a op b`` if ``part`` is one, so that chains of one operator stay flat."""
     if type(part) is Junction and part.op == op and not any(t.variables for t in part.terms):
         return part.terms
     return (Term((), None, part),)
@@ -222,12 +225,12 @@ def _grouped(value: Formula) -> str:
 
 
 def negation_normal(value: Formula, negate: bool = False) -> Formula:
-    """The same formula with negation on atoms only; `Iff` and `Count` stay whole."""
+    """The negation normal form; `Iff` and `Count` are kept as nodes."""
     if isinstance(value, Not):
         return negation_normal(value.inner, not negate)
-    if isinstance(value, Comparison):
+    if isinstance(value, IndexComparison):
         op = NEGATED_COMPARISON[value.op] if negate else value.op
-        return Comparison(op, value.left, value.right)
+        return IndexComparison(op, value.left, value.right)
     if isinstance(value, Junction):
         op = value.op if not negate else (OR if value.op == AND else AND)
         return Junction(op, _normal_terms(value.terms, negate))
@@ -240,14 +243,12 @@ def negation_normal(value: Formula, negate: bool = False) -> Formula:
 
 def _normal_count(value: Count, negate: bool) -> Formula:
     terms = _normal_terms(value.terms, False)
-    fewer = Count(AT_MOST, value.k - 1, terms)
-    more = Count(AT_LEAST, value.k + 1, terms)
     if not negate:
         return Count(value.op, value.k, terms, value.unique)
     if value.op == AT_MOST:
-        return more
+        return Count(AT_LEAST, value.k + 1, terms)
     if value.op == AT_LEAST:
-        return fewer
+        return Count(AT_MOST, value.k - 1, terms)
     return Not(Count(EXACTLY, value.k, terms))
 
 
@@ -262,44 +263,45 @@ def _normal_terms(terms: tuple[Term, ...], negate: bool) -> tuple[Term, ...]:
     )
 
 
-def atoms(value: Formula) -> Iterator[Atom | Comparison]:
-    """Everything a formula is made of, conditions included."""
-    if isinstance(value, (Atom, Comparison)):
+def subterms(value: Formula) -> tuple[Term, ...]:
+    """The formulas that a formula directly consists of, as terms."""
+    if isinstance(value, (Junction, Count)):
+        return value.terms
+    if isinstance(value, Not):
+        return (Term((), None, value.inner),)
+    if isinstance(value, Iff):
+        return Term((), None, value.left), Term((), None, value.right)
+    return ()
+
+
+def atoms(value: Formula) -> Iterator[Atom | IndexComparison]:
+    """All atoms and comparisons of a formula, conditions included."""
+    if isinstance(value, (Atom, IndexComparison)):
         yield value
-    elif isinstance(value, Not):
-        yield from atoms(value.inner)
-    elif isinstance(value, Iff):
-        yield from atoms(value.left)
-        yield from atoms(value.right)
-    elif isinstance(value, (Junction, Count)):
-        for term in value.terms:
-            yield from atoms(term.formula)
-            if term.where is not None:
-                yield from atoms(term.where)
+    for term in subterms(value):
+        yield from atoms(term.formula)
+        if term.where is not None:
+            yield from atoms(term.where)
+
+
+def quantified_variables(value: Formula) -> list[Variable]:
+    """Variables that a quantifier binds, with repetitions."""
+    return [
+        v
+        for term in subterms(value)
+        for v in (*term.variables, *quantified_variables(term.formula))
+    ]
 
 
 def free_variables(value: Formula) -> list[Variable]:
     """Variables that no quantifier binds, in order of appearance, each once."""
     found: dict[Variable, None] = {}
-    _free(value, set(), found)
-    return list(found)
-
-
-def _free(value: Formula, bound: set[Variable], found: dict[Variable, None]) -> None:
-    if isinstance(value, (Atom, Comparison)):
+    if isinstance(value, (Atom, IndexComparison)):
         parts = value.args if isinstance(value, Atom) else (value.left, value.right)
-        for part in parts:
-            for variable in part.variables():
-                if variable not in bound:
-                    found[variable] = None
-    elif isinstance(value, Not):
-        _free(value.inner, bound, found)
-    elif isinstance(value, Iff):
-        _free(value.left, bound, found)
-        _free(value.right, bound, found)
-    elif isinstance(value, (Junction, Count)):
-        for term in value.terms:
-            inner = bound | set(term.variables)
-            _free(term.formula, inner, found)
-            if term.where is not None:
-                _free(term.where, inner, found)
+        found.update(dict.fromkeys(v for part in parts for v in part.variables()))
+    for term in subterms(value):
+        inner = free_variables(term.formula)
+        if term.where is not None:
+            inner += free_variables(term.where)
+        found.update(dict.fromkeys(v for v in inner if v not in set(term.variables)))
+    return list(found)

@@ -22,7 +22,7 @@ from assent.factors import (
     Pair,
     Parity,
 )
-from assent.logic.rule_draft import Batch
+from assent.logic.rule_draft import GroundBatch
 from assent.model.graph import FactorGraph
 from assent.model.variables import Literals
 
@@ -46,6 +46,6 @@ MAKERS: dict[str, Callable[[Literals, Any], Factor]] = {
 }
 
 
-def make_factor(graph: FactorGraph, batch: Batch) -> Factor:
+def make_factor(graph: FactorGraph, batch: GroundBatch) -> Factor:
     """The factors of a batch."""
     return MAKERS[batch.kind](Literals(graph, batch.lits), batch.parameter)

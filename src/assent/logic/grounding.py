@@ -1,8 +1,8 @@
-"""From formulas to factors: the cheapest ones that say the same, on whole tables of bindings.
+"""Grounding: formulas to equivalent factors, for all bindings of a table together.
 
-A formula in negation normal form is *required* (hard), *named* (a literal stands for it) or
-*weighed* (it earns a score where it holds).  One clause is one factor; `output=` forms name what
-is nested; a formula that was named before, by any rule, keeps its literal.
+A formula in negation normal form is *required* (hard), *reified* (a literal is equivalent to it)
+or *weighed* (it has a score where it holds).  One clause is one factor; `output=` forms reify what
+is nested; a formula that any rule has reified before keeps its literal.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 
 from assent.kernels.problem import Float, Int32
 from assent.logic.bindings import Bindings, Scope, compare, literals
-from assent.logic.counts import name_count, require_count
+from assent.logic.counts import reify_count, require_count
 from assent.logic.expressions import Variable
 from assent.logic.formulas import (
     AND,
     EXACTLY,
     OR,
     Atom,
-    Comparison,
     Count,
     Definition,
     Formula,
     Iff,
+    IndexComparison,
     Junction,
     Not,
     Term,
@@ -40,12 +40,12 @@ from assent.logic.literal_rows import (
     join,
     sums,
 )
-from assent.logic.naming import name_any, name_equal, require_equal, require_literals
 from assent.logic.predicates import FALSE, TRUE
-from assent.logic.rule_draft import DEFINITION, Draft
+from assent.logic.reification import reify_any, reify_equal, require_equal, require_literals
+from assent.logic.rule_draft import DEFINITION, RuleDraft
 
 
-def require(draft: Draft, node: Formula, table: Bindings) -> None:
+def require(draft: RuleDraft, node: Formula, table: Bindings) -> None:
     """Make ``node`` true for every binding."""
     if table.count == 0:
         return
@@ -68,7 +68,7 @@ def require(draft: Draft, node: Formula, table: Bindings) -> None:
         _require_any(draft, _other_counts(node.inner), table)
 
 
-def require_definition(draft: Draft, definition: Definition, table: Bindings) -> None:
+def require_definition(draft: RuleDraft, definition: Definition, table: Bindings) -> None:
     """Make a definition true; see :class:`Definition` for how ``exists_one`` is read."""
     head, body = negation_normal(definition.head), negation_normal(definition.body)
     if isinstance(body, Count) and body.unique:
@@ -81,11 +81,11 @@ def require_definition(draft: Draft, definition: Definition, table: Bindings) ->
         require(draft, Iff(head, body), table)
 
 
-def _require_any(draft: Draft, node: Junction, table: Bindings) -> None:
-    """A clause per binding; one conjunction in it is multiplied out, which costs nothing."""
-    spread = _multiplied_out(node)
-    if spread is not None:
-        require(draft, spread, table)
+def _require_any(draft: RuleDraft, node: Junction, table: Bindings) -> None:
+    """A clause per binding; a single conjunction in it is distributed."""
+    distributed = _distributed(node)
+    if distributed is not None:
+        require(draft, distributed, table)
         return
     found = _clauses(draft, node, table)
     for part in found.parts:
@@ -96,7 +96,7 @@ def _require_any(draft: Draft, node: Junction, table: Bindings) -> None:
         draft.constrain(kind, part.lits, own)
 
 
-def _multiplied_out(node: Junction) -> Junction | None:
+def _distributed(node: Junction) -> Junction | None:
     """``a | (b & c)`` as ``(a | b) & (a | c)``: the same relaxation without a new variable."""
     terms = _flat(node)
     compound = [t for t in terms if t.variables or not _is_literal(t.formula)]
@@ -108,7 +108,7 @@ def _multiplied_out(node: Junction) -> Junction | None:
     others = tuple(t for t in terms if t is not compound[0])
     outside = {v for t in others for v in free_variables(t.formula)}
     if any(v in outside for t in inner.terms for v in t.variables):
-        return None  # the same name means two things: leave it alone
+        return None  # the variable has two meanings
     return Junction(
         AND,
         tuple(
@@ -128,51 +128,51 @@ def _flat(node: Junction) -> list[Term]:
     return found
 
 
-def equate(draft: Draft, outputs: Int32, node: Formula, table: Bindings) -> None:
-    """Make literals ``outputs`` say whether ``node`` holds."""
+def equate(draft: RuleDraft, outputs: Int32, node: Formula, table: Bindings) -> None:
+    """Make literals ``outputs`` equivalent to ``node``."""
     true, false = np.flatnonzero(outputs == TRUE), np.flatnonzero(outputs == FALSE)
     require(draft, node, table.take(true))
     require(draft, negation_normal(node, True), table.take(false))
     open_ = np.flatnonzero((outputs != TRUE) & (outputs != FALSE))
     own = table.take(open_) if len(open_) < table.count else table
     if own.count:
-        named = _name(draft, node, own, outputs[open_])
+        named = _reify(draft, node, own, outputs[open_])
         require_equal(draft, outputs[open_], named, own, DEFINITION)
 
 
-def literal(draft: Draft, node: Formula, table: Bindings) -> Int32:
+def literal(draft: RuleDraft, node: Formula, table: Bindings) -> Int32:
     """A literal for every binding that is true exactly when ``node`` is."""
     if isinstance(node, Atom):
         return literals(node, table)
     if isinstance(node, Not):
         return ~literal(draft, node.inner, table)
-    if isinstance(node, Comparison):
+    if isinstance(node, IndexComparison):
         return np.where(compare(node, table), TRUE, FALSE).astype(np.int32)
     small, inverse = table.projected(free_variables(node))
-    named = _name(draft, node, small, None)
+    named = _reify(draft, node, small, None)
     return named if inverse is None else named[inverse]
 
 
-def _name(draft: Draft, node: Formula, table: Bindings, outputs: Int32 | None) -> Int32:
-    """Literals of a formula; ``outputs`` are taken for those that have none yet."""
+def _reify(draft: RuleDraft, node: Formula, table: Bindings, outputs: Int32 | None) -> Int32:
+    """Literals equivalent to a formula; ``outputs`` serve for those that have none yet."""
     if _is_literal(node):
         return literal(draft, node, table)
     if isinstance(node, Not):
-        return ~_name(draft, node.inner, table, None if outputs is None else ~outputs)
+        return ~_reify(draft, node.inner, table, None if outputs is None else ~outputs)
     if isinstance(node, Junction) and node.op == AND:
-        turned = None if outputs is None else ~outputs
-        return ~_name(draft, negation_normal(node, True), table, turned)
+        negated = None if outputs is None else ~outputs
+        return ~_reify(draft, negation_normal(node, True), table, negated)
     if isinstance(node, Junction):
-        return name_any(draft, _clauses(draft, node, table), table, outputs)
+        return reify_any(draft, _clauses(draft, node, table), table, outputs)
     if isinstance(node, Iff):
         left, right = literal(draft, node.left, table), literal(draft, node.right, table)
-        return name_equal(draft, left, right, table, outputs)
+        return reify_equal(draft, left, right, table, outputs)
     assert isinstance(node, Count)
-    return name_count(draft, node.op, node.k, sums(_gather(draft, node, table)), table, outputs)
+    return reify_count(draft, node.op, node.k, sums(_gather(draft, node, table)), table, outputs)
 
 
-def weigh(draft: Draft, node: Formula, table: Bindings, weights: Float) -> None:
-    """Earn ``weights`` for the bindings at which ``node`` holds."""
+def weigh(draft: RuleDraft, node: Formula, table: Bindings, weights: Float) -> None:
+    """Add ``weights`` to the score of the bindings at which ``node`` holds."""
     if isinstance(node, Junction):
         negate = node.op == AND
         clause = negation_normal(node, True) if negate else node
@@ -183,24 +183,24 @@ def weigh(draft: Draft, node: Formula, table: Bindings, weights: Float) -> None:
 
 
 def _weigh_clauses(
-    draft: Draft, found: Disjunctions, table: Bindings, weights: Float, negate: bool
+    draft: RuleDraft, found: Disjunctions, table: Bindings, weights: Float, negate: bool
 ) -> None:
-    """Two literals make a pair, more of them need a variable that says whether one holds."""
+    """Two literals make a pair, more of them need a reified disjunction."""
     if not negate:
         draft.constant += float(weights[found.true].sum())
     for part in found.parts:
-        own, worth, size = table.take(part.rows), weights[part.rows], part.lits.shape[1]
+        own, score, size = table.take(part.rows), weights[part.rows], part.lits.shape[1]
         if size == 2:
             # [a or b] = 1 − [not a and not b]
             if not negate:
-                draft.constant += float(worth.sum())
-            draft.score("Pair", ~part.lits, worth if negate else -worth, own)
+                draft.constant += float(score.sum())
+            draft.score("Pair", ~part.lits, score if negate else -score, own)
         else:
-            lits = name_any(draft, as_disjunctions(part.lits), own, None)
-            _weigh_literals(draft, ~lits if negate else lits, own, worth)
+            lits = reify_any(draft, as_disjunctions(part.lits), own, None)
+            _weigh_literals(draft, ~lits if negate else lits, own, score)
 
 
-def _weigh_literals(draft: Draft, lits: Int32, table: Bindings, weights: Float) -> None:
+def _weigh_literals(draft: RuleDraft, lits: Int32, table: Bindings, weights: Float) -> None:
     draft.constant += float(weights[lits == TRUE].sum())
     open_ = np.flatnonzero((lits != TRUE) & (lits != FALSE))
     draft.score("Dense", lits[open_][:, None], weights[open_], table.take(open_))
@@ -211,7 +211,7 @@ def _weigh_literals(draft: Draft, lits: Int32, table: Bindings, weights: Float) 
 
 def _is_literal(node: Formula) -> bool:
     inner = node.inner if isinstance(node, Not) else node
-    return isinstance(inner, (Atom, Comparison))
+    return isinstance(inner, (Atom, IndexComparison))
 
 
 def _other_counts(count: Count) -> Junction:
@@ -228,7 +228,7 @@ def _term_table(term: Term, want: bool, table: Bindings) -> tuple[Bindings, Any]
     return extend(table, term.variables, guards)
 
 
-def _clauses(draft: Draft, node: Junction, table: Bindings) -> Disjunctions:
+def _clauses(draft: RuleDraft, node: Junction, table: Bindings) -> Disjunctions:
     """The literals of a disjunction, clause by clause, nested disjunctions included."""
     columns, ragged = _collect(draft, node, table)
     if not ragged:
@@ -237,7 +237,7 @@ def _clauses(draft: Draft, node: Junction, table: Bindings) -> Disjunctions:
     return disjunctions(join([*ragged, *(Ragged(every, c, table.count) for c in columns)]))
 
 
-def _collect(draft: Draft, node: Junction, table: Bindings) -> tuple[list[Int32], list[Ragged]]:
+def _collect(draft: RuleDraft, node: Junction, table: Bindings) -> tuple[list[Int32], list[Ragged]]:
     columns: list[Int32] = []
     ragged: list[Ragged] = []
     for term in node.terms:
@@ -255,8 +255,8 @@ def _collect(draft: Draft, node: Junction, table: Bindings) -> tuple[list[Int32]
     return columns, ragged
 
 
-def _gather(draft: Draft, node: Count, table: Bindings) -> Ragged:
-    """The literals that a count counts."""
+def _gather(draft: RuleDraft, node: Count, table: Bindings) -> Ragged:
+    """The literals of a count."""
     found = []
     for term in node.terms:
         own, parent = _term_table(term, True, table)

@@ -1,6 +1,6 @@
-"""Bindings of a rule: relations joined, the rest multiplied, conditions applied early.
+"""Enumeration of a rule's bindings: joins with relations, cross products, early filters.
 
-Only bindings that matter are made: those at which the rule could be broken (or earn its weight).
+Only bindings at which the rule could be violated (or have its weight) are made.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from numpy.typing import NDArray
 from assent.logic.bindings import Bindings, known_truth
 from assent.logic.domains import translate
 from assent.logic.expressions import Constant, Expression, Variable
-from assent.logic.formulas import Atom, Comparison, Formula, Junction, Not, free_variables
+from assent.logic.formulas import Atom, Formula, IndexComparison, Junction, Not, free_variables
 from assent.logic.predicates import FALSE, Predicate
 
 
 @dataclass
 class Guards:
-    """What must hold for a binding to matter: atoms that may be true, conditions that are."""
+    """Necessary conditions of a binding: atoms that may be true, conditions that are."""
 
     atoms: list[Atom]
     conditions: list[Formula]
 
 
 def relevant(formula: Formula, want: bool, guards: Guards) -> Guards:
-    """Collect what must be for ``formula`` (in negation normal form) to be possibly ``want``."""
-    if isinstance(formula, Comparison):
+    """Collect necessary conditions for ``formula`` (in negation normal form) to be ``want``."""
+    if isinstance(formula, IndexComparison):
         guards.conditions.append(formula if want else Not(formula))
     elif isinstance(formula, Not):
         relevant(formula.inner, not want, guards)
@@ -66,7 +66,7 @@ def extend(
 ) -> tuple[Bindings, NDArray[np.int64]]:
     """All values of further ``variables`` that pass the guards, and the row each came from."""
     columns = {v: c for v, c in table.columns.items() if v not in set(variables)}
-    state = _Growing(table.with_columns(columns, table.count), np.arange(table.count))
+    state = _JoinState(table.with_columns(columns, table.count), np.arange(table.count))
     missing = dict.fromkeys(variables)
     joins = [a for a in guards.atoms if all(_is_plain(arg) for arg in a.args)]
     conditions = list(guards.conditions)
@@ -82,7 +82,7 @@ def extend(
             for variable in state.join(atom):
                 missing.pop(variable, None)
         else:
-            if not conditions and not joins:  # nothing will cut the product down: refuse it now
+            if not conditions and not joins:  # nothing will filter the product: refuse it now
                 state.check_product(list(missing))
             variable = _next(missing, state.table, conditions)
             del missing[variable]
@@ -101,7 +101,7 @@ def _binds(atom: Atom, missing: Mapping[Variable, None]) -> bool:
 
 
 def _next(missing: Mapping[Variable, None], table: Bindings, conditions: list[Formula]) -> Variable:
-    """The variable that a condition waits for, the smallest domain otherwise."""
+    """The last unbound variable of a condition, otherwise that of the smallest domain."""
     for condition in conditions:
         open_ = [v for v in free_variables(condition) if v not in table.columns]
         if len(open_) == 1 and open_[0] in missing and len(table.columns):
@@ -109,14 +109,14 @@ def _next(missing: Mapping[Variable, None], table: Bindings, conditions: list[Fo
     return min(missing, key=lambda v: len(table.scope.domains[v]))
 
 
-class _Growing:
-    """A table on its way, with the row of the original table each row came from."""
+class _JoinState:
+    """A table that is being extended, with the row of the original table of each row."""
 
     def __init__(self, table: Bindings, parent: NDArray[np.int64]) -> None:
         self.table, self.parent = table, parent
 
     def filter(self, conditions: list[Formula]) -> None:
-        """Apply the conditions whose variables are all there, and forget them."""
+        """Apply and remove the conditions whose variables are all bound."""
         for condition in list(conditions):
             if all(v in self.table.columns for v in free_variables(condition)):
                 conditions[:] = [c for c in conditions if c is not condition]
@@ -128,7 +128,7 @@ class _Growing:
         self.table, self.parent = self.table.take(rows), self.parent[rows]
 
     def semi_join(self, atoms: list[Atom]) -> list[Atom]:
-        """Drop rows at which an atom is false whose variables are all there; returns the others."""
+        """Drop rows at which an atom is false whose variables are bound; returns the others."""
         waiting = []
         for atom in atoms:
             if any(isinstance(a, Variable) and a not in self.table.columns for a in atom.args):
@@ -168,10 +168,10 @@ class _Growing:
         self.table.columns[variable] = np.tile(np.arange(size), count)
 
     def _match(self, atom: Atom) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Tuples sorted by what is bound, and for every row where its matches begin and end."""
+        """Tuples sorted by their bound arguments, and the range of every row's matches."""
         tuples = _consistent(atom)
         pred, table = atom.predicate, self.table
-        own, theirs = np.zeros(table.count, np.int64), np.zeros(len(tuples), np.int64)
+        row_key, tuple_key = np.zeros(table.count, np.int64), np.zeros(len(tuples), np.int64)
         impossible = np.zeros(table.count, bool)
         for axis, arg in enumerate(atom.args):
             domain = pred.domains[axis]
@@ -182,16 +182,16 @@ class _Growing:
                 impossible |= at < 0
             else:
                 continue
-            own = own * len(domain) + at
-            theirs = theirs * len(domain) + tuples[:, axis]
-        order = np.argsort(theirs, kind="stable")
-        ordered = theirs[order]
-        begin = np.searchsorted(ordered, own, side="left")
-        end = np.where(impossible, begin, np.searchsorted(ordered, own, side="right"))
+            row_key = row_key * len(domain) + at
+            tuple_key = tuple_key * len(domain) + tuples[:, axis]
+        order = np.argsort(tuple_key, kind="stable")
+        ordered = tuple_key[order]
+        begin = np.searchsorted(ordered, row_key, side="left")
+        end = np.where(impossible, begin, np.searchsorted(ordered, row_key, side="right"))
         return tuples[order], begin, end
 
     def join_size(self, atom: Atom) -> int:
-        """How many rows joining the atom would give."""
+        """The number of rows after a join with the atom."""
         _, begin, end = self._match(atom)
         return int((end - begin).sum())
 
@@ -229,7 +229,7 @@ class _Growing:
 
 
 def _consistent(atom: Atom) -> NDArray[np.int64]:
-    """Tuples of a predicate in which a variable that stands twice has one value."""
+    """Tuples of a predicate in which a repeated variable has one value."""
     pred: Predicate = atom.predicate
     tuples = pred.possible()
     seen: dict[Variable, int] = {}

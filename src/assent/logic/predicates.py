@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.kernels.problem import Int32
 from assent.logic.domains import Domain, Positions
-from assent.logic.expressions import Lookup, check_arity, expression
+from assent.logic.expressions import TableEntry, check_arity, expression
 from assent.logic.formulas import Atom
 from assent.model.graph import FactorGraph
 from assent.model.scores import clean_scores
@@ -21,9 +21,9 @@ from assent.model.variables import Categorical, Literals, as_literals
 TRUE = np.int32(2**31 - 1)
 FALSE = np.int32(~TRUE)
 
-# Up to this many cells a predicate is looked up in a plain array, beyond it in a sorted list.
+# Up to this many cells a predicate is a dense array (64 MB), beyond it a sorted list of keys.
 DENSE_CELLS = 1 << 24
-# A predicate that can be true in fewer than this share of its cells is worth a join.
+# Bindings are joined with a predicate that can be true in less than this part of its cells.
 SPARSE_SHARE = 0.5
 
 DomainLike = Domain | int | range | Sequence[Any]
@@ -72,7 +72,7 @@ class Predicate:
 
     @property
     def n_cells(self) -> int:
-        """Number of tuples there are, true, false or unknown."""
+        """Number of tuples, true, false or unknown."""
         return int(np.prod(self.sizes, dtype=np.float64))
 
     def labels_of(self, key: int) -> tuple[Any, ...]:
@@ -84,16 +84,11 @@ class Predicate:
         """Flat indices of the tuples that have a literal, and the literals."""
         return self._keys, self._codes
 
-    def key_of(self, positions: Sequence[Positions]) -> Positions:
-        """Flat index of tuples of positions."""
+    def codes_at(self, positions: Sequence[Positions]) -> Int32:
+        """Literals of tuples of positions; FALSE where the predicate has none."""
         key = np.zeros(np.broadcast_shapes(*(np.shape(p) for p in positions)), np.int64)
         for part, size in zip(positions, self.sizes, strict=True):
             key = key * size + part
-        return key
-
-    def codes_at(self, positions: Sequence[Positions]) -> Int32:
-        """Literals of tuples of positions; FALSE where the predicate has none."""
-        key = self.key_of(positions)
         if self.n_cells <= DENSE_CELLS:
             if self._cells is None:
                 self._cells = np.full(self.n_cells, FALSE, np.int32)
@@ -106,7 +101,7 @@ class Predicate:
 
     @property
     def sparse(self) -> bool:
-        """Whether it is false in most cells, so that looking only at the others saves work."""
+        """Whether it is false in most cells, so that a join with the others saves work."""
         return int((self._codes != FALSE).sum()) < SPARSE_SHARE * self.n_cells
 
     def possible(self) -> NDArray[np.int64]:
@@ -194,39 +189,29 @@ def predicate(
         >>> tag(i, "V") >> ~tag(i + 1, "V")
         tag(i, 'V') >> ~tag(i + 1, 'V')
     """
+    if not isinstance(symbol, Categorical):
+        symbol = as_literals(symbol)
+    own, codes = _default_name(symbol, name), symbol.codes
     states: tuple[Domain, ...] = ()
     if isinstance(symbol, Categorical):
-        own = _default_name(symbol, name)
         states = (Domain(f"states of {own}", symbol.states),)
-        codes = symbol.codes
-    else:
-        symbol = as_literals(symbol)
-        own = _default_name(symbol, name)
-        codes = symbol.codes
-    graph = symbol.graph
     if at is None:
-        shape = codes.shape[: codes.ndim - len(states)]
-        sets = (*as_domains(own, domains, shape), *states)
-        if tuple(map(len, sets)) != codes.shape:
-            raise ModelError(
-                f"{own}: domains have sizes {tuple(map(len, sets))}, the variables have shape "
-                f"{codes.shape}"
-            )
-        return Predicate(
-            own, sets, graph, np.arange(codes.size), codes.ravel(), one_state=bool(states)
-        )
-    if not domains:
-        raise ModelError(f"{own}: say over which domains the tuples in at= are")
-    sets = as_domains(own, domains, None)
-    tuples = tuple_positions(own, at, sets)
-    count = len(codes) if codes.ndim else 1
-    if codes.ndim != 1 + len(states) or count != len(tuples):
-        raise ModelError(f"{own}: {len(tuples)} tuples are given for variables of shape "
-                         f"{symbol.shape}; one variable per tuple is needed")  # fmt: skip
-    keys = flat_keys(tuples, sets)
-    for extra in states:
-        keys = (keys[:, None] * len(extra) + np.arange(len(extra))).ravel()
-    return Predicate(own, (*sets, *states), graph, keys, codes.ravel(), one_state=bool(states))
+        sets = as_domains(own, domains, symbol.shape, "the variables have")
+        keys = np.arange(codes.size)
+    else:
+        if not domains:
+            raise ModelError(f"{own}: give the domains of the tuples in at=")
+        sets = as_domains(own, domains)
+        tuples = tuple_positions(own, at, sets)
+        if symbol.shape != (len(tuples),):
+            raise ModelError(f"{own}: {len(tuples)} tuples are given for variables of shape "
+                             f"{symbol.shape}; one variable per tuple is needed")  # fmt: skip
+        keys = flat_keys(tuples, sets)
+        for extra in states:
+            keys = (keys[:, None] * len(extra) + np.arange(len(extra))).ravel()
+    return Predicate(
+        own, (*sets, *states), symbol.graph, keys, codes.ravel(), one_state=bool(states)
+    )
 
 
 def relation(name: str, tuples: Any, *domains: DomainLike) -> Predicate:
@@ -245,15 +230,10 @@ def relation(name: str, tuples: Any, *domains: DomainLike) -> Predicate:
     """
     mask = np.asarray(tuples) if isinstance(tuples, np.ndarray) else None
     if mask is not None and mask.dtype == bool:
-        sets = as_domains(name, domains, mask.shape)
-        if tuple(map(len, sets)) != mask.shape:
-            raise ModelError(f"{name}: domains have sizes {tuple(map(len, sets))}, the mask has "
-                             f"shape {mask.shape}")  # fmt: skip
+        sets = as_domains(name, domains, mask.shape, "the mask has")
         keys = np.flatnonzero(mask)
     else:
-        if not domains:
-            domains = _domains_of(name, tuples)
-        sets = as_domains(name, domains, None)
+        sets = as_domains(name, domains) if domains else _domains_of(name, tuples)
         keys = np.unique(flat_keys(tuple_positions(name, tuples, sets), sets))
     return Predicate(name, sets, None, keys, np.full(len(keys), TRUE, np.int32))
 
@@ -264,10 +244,10 @@ class Table:
     def __init__(self, name: str, domains: tuple[Domain, ...], entries: NDArray[Any]) -> None:
         self.name, self.domains, self.entries = name, domains, entries
 
-    def __call__(self, *args: Any) -> Lookup:
+    def __call__(self, *args: Any) -> TableEntry:
         parts = tuple(expression(arg) for arg in args)
         check_arity(self.name, parts, self.domains)
-        return Lookup(self, parts)
+        return TableEntry(self, parts)
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(d.name for d in self.domains)})"
@@ -284,33 +264,38 @@ def table(name: str, entries: Any, *domains: DomainLike) -> Table:
         cost(x, y) > 1
     """
     array = clean_scores(entries, name)
-    sets = as_domains(name, domains, array.shape)
-    if tuple(map(len, sets)) != array.shape:
-        raise ModelError(f"{name}: domains have sizes {tuple(map(len, sets))}, the entries have "
-                         f"shape {array.shape}")  # fmt: skip
-    return Table(name, sets, array)
+    return Table(name, as_domains(name, domains, array.shape, "the entries have"), array)
 
 
 def as_domains(
-    name: str, domains: tuple[DomainLike, ...], shape: tuple[int, ...] | None
+    name: str,
+    domains: tuple[DomainLike, ...],
+    shape: tuple[int, ...] | None = None,
+    what: str = "",
 ) -> tuple[Domain, ...]:
-    """Domains from what a person gives; by default 0 … n−1 for each axis of ``shape``."""
+    """Domains of any form as `Domain`; by default 0 … n−1 for each axis of ``shape``.
+
+    They must fit ``shape``; ``what`` begins the end of the message where they do not.
+    """
     given = domains or (shape or ())
     if shape is not None and len(given) != len(shape):
         raise ModelError(f"{name}: {len(given)} domains are given for {len(shape)} axes")
-    return tuple(
+    sets = tuple(
         d if isinstance(d, Domain) else Domain(f"{name}.{axis}", d) for axis, d in enumerate(given)
     )
+    sizes = tuple(map(len, sets))
+    if shape is not None and sizes != shape:
+        raise ModelError(f"{name}: domains have sizes {sizes}, {what} shape {shape}")
+    return sets
 
 
 def tuple_positions(name: str, tuples: Any, domains: tuple[Domain, ...]) -> NDArray[np.int64]:
     """Positions ``[m, arity]`` of tuples of members."""
+    signature = f"{name} takes {len(domains)} arguments ({', '.join(d.name for d in domains)})"
     if isinstance(tuples, np.ndarray) and tuples.dtype.kind in "iuU":
         rows: Any = tuples[:, None] if tuples.ndim == 1 and len(domains) == 1 else tuples
         if rows.ndim != 2 or rows.shape[1] != len(domains):
-            raise ModelError(f"{name} takes {len(domains)} arguments "
-                             f"({', '.join(d.name for d in domains)}), got tuples of shape "
-                             f"{tuples.shape}")  # fmt: skip
+            raise ModelError(f"{signature}, got tuples of shape {tuples.shape}")
         columns: list[Any] = list(rows.T)
     else:
         rows = list(tuples)
@@ -318,10 +303,7 @@ def tuple_positions(name: str, tuples: Any, domains: tuple[Domain, ...]) -> NDAr
             rows = [(row,) for row in rows]
         for row in rows:
             if len(row) != len(domains):
-                raise ModelError(
-                    f"{name} takes {len(domains)} arguments "
-                    f"({', '.join(d.name for d in domains)}), got {tuple(row)}"
-                )
+                raise ModelError(f"{signature}, got {tuple(row)}")
         columns = [_column([row[i] for row in rows]) for i in range(len(domains))]
     out = np.zeros((len(rows), len(domains)), np.int64)
     for i, (column, domain) in enumerate(zip(columns, domains, strict=True)):
@@ -333,7 +315,7 @@ def tuple_positions(name: str, tuples: Any, domains: tuple[Domain, ...]) -> NDAr
 
 
 def _column(labels: list[Any]) -> Any:
-    """Labels as an array where they are all of one plain type, so that they are found at once."""
+    """Labels as an array, of one plain type if they share it: these are looked up together."""
     for kind in (int, str):
         if all(type(label) is kind for label in labels):
             return np.array(labels)

@@ -1,4 +1,4 @@
-"""What one rule adds to a graph, collected first and added when all of it is known to be sound."""
+"""The factors and variables of one rule, collected before any is added to the graph."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 from assent.errors import ModelError
 from assent.kernels.problem import Float, Int32
 from assent.logic.bindings import Bindings, Scope
-from assent.logic.literal_rows import Known, coordinate, unique_rows
+from assent.logic.literal_rows import RowIndex, coordinate, unique_rows
 
 CONSTRAINT, DEFINITION, SCORE = "constraint", "definition", "score"
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class GroundBatch:
     """Ground factors of one kind: literals ``[m, size]``, and the binding each came from.
 
-    ``parameter`` is what the kind takes besides literals, one row per factor: k, weights with a
-    capacity last, or scores.
+    ``parameter`` is the kind's other argument, one row per factor: k, weights with a capacity
+    last, or scores.
     """
 
     kind: str
@@ -32,32 +32,32 @@ class Batch:
     parameter: Any = None
 
 
-Store = dict[tuple[Any, ...], Known]
+Store = dict[tuple[Any, ...], RowIndex]
 
 
 @dataclass(eq=False)
-class Draft:
-    """A rule on its way into a graph.
+class RuleDraft:
+    """A rule that is being grounded.
 
     Attributes:
         scope: the rule's name, domains and limit.
         first: the code the first auxiliary variable will have.
-        store: what earlier rules wrote; entries are copied before they change.
+        store: factors and reified rows of earlier rules; entries are copied before they change.
     """
 
     scope: Scope
     first: int
     store: Store
-    batches: list[Batch] = field(default_factory=list)
+    batches: list[GroundBatch] = field(default_factory=list)
     auxiliaries: int = 0
     constant: float = 0.0
     merged: int = 0
     changed: Store = field(default_factory=dict)
 
-    def known(self, key: tuple[Any, ...]) -> Known:
-        """Rows known under ``key``, to read or to add to."""
+    def known(self, key: tuple[Any, ...]) -> RowIndex:
+        """Rows stored under ``key``, to read or to add to."""
         if key not in self.changed:
-            self.changed[key] = copy.copy(self.store.get(key, Known()))
+            self.changed[key] = copy.copy(self.store.get(key, RowIndex()))
         return self.changed[key]
 
     def fresh(self, count: int) -> Int32:
@@ -76,7 +76,7 @@ class Draft:
         parameter: Any = None,
         role: str = CONSTRAINT,
     ) -> None:
-        """Add hard factors, those that were written before left out."""
+        """Add hard factors, without those that earlier rules have added."""
         if not len(lits):
             return
         rows = lits if parameter is None else np.column_stack([lits, parameter]).astype(np.int32)
@@ -88,7 +88,7 @@ class Draft:
             known.add(rows[new], np.zeros(len(new), np.int64))
             new.sort()
             own = None if parameter is None else parameter[new]
-            self.batches.append(Batch(kind, role, lits[new], table.take(new), own))
+            self.batches.append(GroundBatch(kind, role, lits[new], table.take(new), own))
 
     def score(self, kind: str, lits: Int32, scores: Float, table: Bindings) -> None:
         """Add scored factors; the scores of equal ones add up."""
@@ -101,9 +101,11 @@ class Draft:
         order = order[total[order] != 0.0]
         rows = first[order]
         if len(rows):
-            self.batches.append(Batch(kind, SCORE, lits[rows], table.take(rows), total[order]))
+            self.batches.append(
+                GroundBatch(kind, SCORE, lits[rows], table.take(rows), total[order])
+            )
 
-    def name_rows(
+    def reify_rows(
         self,
         key: str,
         rows: Int32,
@@ -112,41 +114,27 @@ class Draft:
         define: Callable[[Int32, Int32, Bindings], None],
         width: int | None = None,
     ) -> Int32:
-        """A literal for each row: the one it was given before, its output, or a new variable.
+        """A literal for each row: the one it has already, its output, or a new variable.
 
         ``define(rows, literals, bindings)`` writes the factors that tie a literal to its row.  The
         first ``width`` columns (by default all) are literals; an output among them would define
-        itself, so such a row gets a variable beside it.
+        itself, so such a row gets a new variable.
         """
-        if outputs is None:
-            return self._name(key, rows, table, None, define)
-        own = coordinate(rows[:, :width])
-        inside = (own == coordinate(outputs)[:, None]).any(axis=1)
-        names = np.empty(len(rows), np.int32)
-        for where, given in ((inside, None), (~inside, outputs)):
-            chosen = np.flatnonzero(where)
-            if len(chosen):
-                taken = None if given is None else given[chosen]
-                names[chosen] = self._name(key, rows[chosen], table.take(chosen), taken, define)
-        return names
-
-    def _name(
-        self,
-        key: str,
-        rows: Int32,
-        table: Bindings,
-        outputs: Int32 | None,
-        define: Callable[[Int32, Int32, Bindings], None],
-    ) -> Int32:
         first, inverse = unique_rows(rows)
         known = self.known((key, rows.shape[1]))
         found, values = known.find(rows[first])
         new = np.flatnonzero(~found)
         if len(new):
-            names = self.fresh(len(new)) if outputs is None else outputs[first[new]]
+            at = first[new]
+            if outputs is None:
+                names = self.fresh(len(new))
+            else:
+                names = outputs[at]
+                inside = (coordinate(rows[at, :width]) == coordinate(names)[:, None]).any(axis=1)
+                names[inside] = self.fresh(int(inside.sum()))
             values[new] = names
-            known.add(rows[first[new]], names.astype(np.int64))
-            define(rows[first[new]], names, table.take(first[new]))
+            known.add(rows[at], names.astype(np.int64))
+            define(rows[at], names, table.take(at))
         return values[inverse].astype(np.int32)
 
     def contradiction(self, table: Bindings, what: str) -> ModelError:

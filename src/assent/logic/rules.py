@@ -1,4 +1,4 @@
-"""Rules: formulas added to a graph, each grounded at once and remembered."""
+"""Rules: formulas that are grounded and added to a graph."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from assent.factors.base import Factor
 from assent.logic.bindings import Bindings, Scope, evaluate
 from assent.logic.domains import Domain, narrowest
 from assent.logic.explanations import Explanation, Report, explain
-from assent.logic.expressions import Absolute, Arithmetic, Expression, Lookup, Variable, expression
+from assent.logic.expressions import Expression, TableEntry, Variable, expression
 from assent.logic.formulas import (
     Atom,
-    Comparison,
     Definition,
     Formula,
     Iff,
-    Not,
+    IndexComparison,
     atoms,
     formula,
     free_variables,
     negation_normal,
+    quantified_variables,
 )
 from assent.logic.ground_factors import make_factor
 from assent.logic.grounding import relevant_bindings, require, require_definition, weigh
-from assent.logic.rule_draft import Batch, Draft, Store
+from assent.logic.rule_draft import GroundBatch, RuleDraft, Store
 from assent.model.graph import FactorGraph, Handle
 
 if TYPE_CHECKING:
@@ -39,30 +39,30 @@ LIMIT = 10_000_000
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """A batch of ground factors of a rule: the handle in the graph, and where each came from."""
+    """Ground factors of a rule: their handle in the graph, and the binding of each."""
 
     handle: Handle
-    batch: Batch
+    batch: GroundBatch
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """A rule that was added, and what became of it.
+    """A rule that was added, and its grounding.
 
     Attributes:
-        name: what it is called, with the line it stands on if it came from a file.
+        name: of the rule, with its line if it came from a file.
         statement: the formula or definition.
-        worth: ``hard``, or the weight or penalty, in words.
-        bindings: number of bindings at which the rule could matter.
+        weight: ``hard``, or the weight or penalty, as text.
+        bindings: number of bindings that were grounded.
         factors: number of factors added, by kind.
         auxiliaries: number of variables added.
         merged: ground factors that were there already.
-        constant: what is earned in any case.
+        constant: the part of the rule's score that no assignment changes.
     """
 
     name: str
     statement: Formula | Definition
-    worth: str
+    weight: str
     bindings: int
     factors: dict[str, int]
     auxiliaries: int
@@ -80,7 +80,7 @@ class Rules:
     """First-order rules over a graph's variables; each is grounded when it is added.
 
     Args:
-        graph: the graph the rules speak about.
+        graph: the graph of the rules' predicates.
 
     Example:
         >>> import assent as at
@@ -118,10 +118,10 @@ class Rules:
 
         Args:
             statement: a formula, or a definition ``atom.defines(formula)``.
-            where: comparisons and data that say for which bindings the rule is meant.
-            weight: makes it soft: what each binding earns where the formula holds (of either
-                sign); a number, or an entry of a `table`.
-            penalty: makes it soft: what each binding pays where the formula is broken.
+            where: comparisons and data that the rule's bindings satisfy.
+            weight: makes it soft: the score of each binding at which the formula holds (of
+                either sign); a number, or an entry of a `table`.
+            penalty: makes it soft: the cost of each binding at which the formula is violated.
             name: for messages and reports.
             limit: bindings beyond which the rule is refused before it is grounded.
 
@@ -144,30 +144,23 @@ class Rules:
         name = name or f"rule {len(self.rules) + 1}"
         if not isinstance(statement, (Formula, Definition)):
             raise TypeError(f"{name}: add takes a formula or a definition, got {statement!r}")
-        worth, pays = self._worth(name, statement, weight, penalty)
+        if weight is not None and penalty is not None:
+            raise ModelError(f"{name}: give a weight or a penalty, not both")
+        given = penalty if weight is None else weight
+        if given is not None and isinstance(statement, Definition):
+            raise ModelError(f"{name}: a definition has no weight; weigh the atom it defines")
+        amount = None if given is None else expression(given)
         condition = None if where is None else negation_normal(formula(where))
         parts = _parts(statement, condition)
-        scope = Scope(name, _domains(name, parts, worth), limit)
+        scope = Scope(name, _domains(name, parts, amount), limit)
         self._check_graph(name, parts)
-        free = _free(parts, worth)
-        draft = Draft(scope, self.graph.size, self._store)
-        if isinstance(statement, Definition):
-            table = relevant_bindings(scope, free, None, condition, True)
-            require_definition(draft, statement, table)
-        elif worth is None:
-            node = negation_normal(statement)
-            table = relevant_bindings(scope, free, node, condition, False)
-            require(draft, node, table)
-        else:
-            node = negation_normal(statement, pays)
-            table = relevant_bindings(scope, free, node, condition, True)
-            amounts = _amounts(scope, worth, table)
-            weigh(draft, node, table, -amounts if pays else amounts)
-        soft = f"{'penalty' if pays else 'weight'} {worth!r}"
-        return self._commit(draft, statement, "hard" if worth is None else soft, table)
+        draft = RuleDraft(scope, self.graph.size, self._store)
+        table = _ground(draft, statement, condition, amount, penalty is not None)
+        soft = f"{'weight' if penalty is None else 'penalty'} {amount!r}"
+        return self._commit(draft, statement, "hard" if amount is None else soft, table)
 
     def report(self) -> Report:
-        """Which rule became how many factors and auxiliary variables; prints as a table.
+        """The numbers of factors and auxiliary variables of each rule; prints as a table.
 
         Example:
             >>> import assent as at
@@ -178,20 +171,20 @@ class Rules:
             >>> rules = logic.Rules(g)
             >>> _ = rules.add(logic.exists_one(y, p(x, y)), name="one each")
             >>> print(rules.report())
-            rule      worth  bindings  factors       auxiliary  merged
-            --------  -----  --------  ------------  ---------  ------
-            one each  hard   2         2 ExactlyOne  0          0
-            all                        2             0
+            rule      weight  bindings  factors       auxiliary  merged
+            --------  ------  --------  ------------  ---------  ------
+            one each  hard    2         2 ExactlyOne  0          0
+            all                         2             0
         """
         return Report(tuple(self.rules))
 
     def explain(self, result: Result, *, tolerance: float = 1e-6, most: int = 1000) -> Explanation:
-        """The ground rules that an answer broke, paid for, or that its bound leans on.
+        """The ground rules that an answer violates or pays for, and those that limit its bound.
 
         Args:
             result: of decoding the rules' graph.
             tolerance: amounts up to this are left out.
-            most: how many of each sort to list, those of the largest amounts.
+            most: the number of findings of each sort, those of the largest amounts.
 
         Example:
             >>> import assent as at
@@ -208,24 +201,14 @@ class Rules:
             raise ModelError("the result is of another graph than these rules")
         return explain(self.rules, result, tolerance, most)
 
-    def _worth(
-        self, name: str, statement: Any, weight: Any, penalty: Any
-    ) -> tuple[Expression | None, bool]:
-        if weight is not None and penalty is not None:
-            raise ModelError(f"{name}: give a weight or a penalty, not both")
-        given = penalty if weight is None else weight
-        if given is not None and isinstance(statement, Definition):
-            raise ModelError(f"{name}: a definition has no weight; weigh the atom it defines")
-        return None if given is None else expression(given), penalty is not None
-
     def _check_graph(self, name: str, parts: list[Formula]) -> None:
         for part in parts:
             for atom in atoms(part):
                 if isinstance(atom, Atom) and atom.predicate.graph not in (None, self.graph):
                     raise ModelError(f"{name}: {atom!r} belongs to another graph")
 
-    def _commit(self, draft: Draft, statement: Any, worth: str, table: Bindings) -> Rule:
-        """Add what the draft holds to the graph."""
+    def _commit(self, draft: RuleDraft, statement: Any, weight: str, table: Bindings) -> Rule:
+        """Add the draft's variables and factors to the graph."""
         name = draft.scope.rule
         if draft.auxiliaries:
             self.graph.binary(draft.auxiliaries, name=self._fresh(f"{name}/auxiliary"))
@@ -239,7 +222,7 @@ class Rules:
         if draft.constant:
             self.graph.add_constant(draft.constant)
         self._store.update(draft.changed)
-        rule = Rule(name, statement, worth, table.count, counts, draft.auxiliaries,
+        rule = Rule(name, statement, weight, table.count, counts, draft.auxiliaries,
                     draft.merged, draft.constant, tuple(grounds))  # fmt: skip
         self.rules.append(rule)
         return rule
@@ -256,21 +239,40 @@ class Rules:
 
 
 def _parts(statement: Formula | Definition, where: Formula | None) -> list[Formula]:
-    whole = statement
-    if isinstance(whole, Definition):
-        whole = Iff(whole.head, whole.body)
-    return [whole] if where is None else [whole, where]
+    if isinstance(statement, Definition):
+        statement = Iff(statement.head, statement.body)
+    return [statement] if where is None else [statement, where]
 
 
-def _free(parts: list[Formula], worth: Expression | None) -> list[Variable]:
-    found = dict.fromkeys(v for part in parts for v in free_variables(part))
-    if worth is not None:
-        found.update(dict.fromkeys(worth.variables()))
-    return list(found)
+def _ground(
+    draft: RuleDraft,
+    statement: Formula | Definition,
+    where: Formula | None,
+    amount: Expression | None,
+    penalty: bool,
+) -> Bindings:
+    """Write a rule's factors into a draft; ``amount`` is a weight or penalty, None if hard."""
+    scope, parts = draft.scope, _parts(statement, where)
+    free = dict.fromkeys(v for part in parts for v in free_variables(part))
+    if isinstance(statement, Definition):
+        table = relevant_bindings(scope, list(free), None, where, True)
+        require_definition(draft, statement, table)
+    elif amount is None:
+        node = negation_normal(statement)
+        table = relevant_bindings(scope, list(free), node, where, False)
+        require(draft, node, table)
+    else:
+        free.update(dict.fromkeys(amount.variables()))
+        node = negation_normal(statement, penalty)
+        table = relevant_bindings(scope, list(free), node, where, True)
+        amounts = _amounts(scope, amount, table)
+        weigh(draft, node, table, -amounts if penalty else amounts)
+    return table
 
 
-def _amounts(scope: Scope, worth: Expression, table: Bindings) -> np.ndarray:
-    amounts = np.broadcast_to(evaluate(worth, table), (table.count,)).astype(np.float64)
+def _amounts(scope: Scope, amount: Expression, table: Bindings) -> np.ndarray:
+    """The finite weight of every binding."""
+    amounts = np.broadcast_to(evaluate(amount, table), (table.count,)).astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(amounts))
     if len(bad):
         where = f" for {table.words(int(bad[0]))}" if table.columns else ""
@@ -282,20 +284,20 @@ def _amounts(scope: Scope, worth: Expression, table: Bindings) -> np.ndarray:
 # ---------------------------------------------------------------- domains of variables
 
 
-def _domains(name: str, parts: list[Formula], worth: Expression | None) -> dict[Variable, Domain]:
-    """The domain of every variable: given, or that of the arguments it stands for."""
+def _domains(name: str, parts: list[Formula], amount: Expression | None) -> dict[Variable, Domain]:
+    """The domain of every variable: given, or that of the arguments where it occurs."""
     uses: dict[Variable, list[Domain]] = {}
     for part in parts:
         for atom in atoms(part):
-            if isinstance(atom, Comparison):
+            if isinstance(atom, IndexComparison):
                 _note_expression(atom.left, uses)
                 _note_expression(atom.right, uses)
             else:
                 _note_args(atom.args, atom.predicate.domains, uses)
-        for variable in _quantified(part):
+        for variable in quantified_variables(part):
             uses.setdefault(variable, [])
-    if worth is not None:
-        _note_expression(worth, uses)
+    if amount is not None:
+        _note_expression(amount, uses)
     return {variable: _domain(name, variable, found) for variable, found in uses.items()}
 
 
@@ -312,7 +314,7 @@ def _domain(name: str, variable: Variable, found: list[Domain]) -> Domain:
     if best is None:
         names = " and ".join(dict.fromkeys(d.name for d in found))
         raise ModelError(
-            f"{name}: variable {variable} stands for members of {names}, none of which is part "
+            f"{name}: variable {variable} ranges over {names}, none of which is a subset "
             f"of the others; give it a domain: Variable('{variable}', domain)"
         )
     return best
@@ -333,19 +335,8 @@ def _note_args(
 def _note_expression(value: Expression, uses: dict[Variable, list[Domain]]) -> None:
     if isinstance(value, Variable):
         uses.setdefault(value, [])
-    elif isinstance(value, Arithmetic):
-        _note_expression(value.left, uses)
-        _note_expression(value.right, uses)
-    elif isinstance(value, Absolute):
-        _note_expression(value.inner, uses)
-    elif isinstance(value, Lookup):
+    elif isinstance(value, TableEntry):
         _note_args(value.args, value.table.domains, uses)
-
-
-def _quantified(value: Formula) -> list[Variable]:
-    if isinstance(value, Not):
-        return _quantified(value.inner)
-    if isinstance(value, Iff):
-        return _quantified(value.left) + _quantified(value.right)
-    terms = getattr(value, "terms", ())
-    return [v for term in terms for v in (*term.variables, *_quantified(term.formula))]
+    else:
+        for part in value.parts():
+            _note_expression(part, uses)

@@ -70,7 +70,7 @@ def read_rules(path: PathLike, text: str, folder: Path | None, limit: int = LIMI
 
 
 def _statements(path: PathLike, tokens: list[Token]) -> list[list[Token]]:
-    """Tokens by statement: one that stands at the beginning of a line starts another."""
+    """Tokens by statement: a token at the beginning of a line starts another."""
     found: list[list[Token]] = []
     for token in tokens:
         if token.first:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class RuleModel:
-    """What a file of rules stands for.
+    """The model of a file of rules.
 
     Attributes:
         graph: the model to decode.
@@ -62,7 +62,7 @@ class Reader:
         self.path, self.folder, self.limit, self.model = path, folder, limit, model
 
     def read(self, tokens: list[Token]) -> None:
-        """One statement; whatever is wrong in it is told with its line."""
+        """One statement; its errors name its line."""
         kinds: dict[str, Callable[[Parser], None]] = {
             "domain": self.domain,
             "relation": self.relation,
@@ -90,18 +90,16 @@ class Reader:
         if name in self.model.domains:
             raise ModelError(f"domain {name!r} is declared twice")
         if parser.accept("from"):
-            columns = [self._column(parser)]
-            while parser.accept(","):
-                columns.append(self._column(parser))
-            labels: Any = members(columns)
+            labels: Any = members(parser.separated(lambda: self._column(parser)))
         else:
             parser.expect("=", "'=' or 'from'")
             labels = self._members(parser)
         self.model.domains[name] = Domain(name, labels)
 
     def _members(self, parser: Parser) -> Any:
-        first = self._label(parser)
-        if isinstance(first, int) and parser.accept(".."):
+        labels = parser.separated(lambda: self._label(parser))
+        first = labels[0]
+        if len(labels) == 1 and isinstance(first, int) and parser.accept(".."):
             last = self._label(parser)
             if not isinstance(last, int):
                 parser.fail("the last number of the range")
@@ -109,9 +107,6 @@ class Reader:
                 raise ModelError(f"a domain of {last - first + 1:,} members is more than "
                                  f"limit={self.limit:,}")  # fmt: skip
             return range(first, last + 1)
-        labels = [first]
-        while parser.accept(","):
-            labels.append(self._label(parser))
         return labels
 
     def _label(self, parser: Parser) -> Any:
@@ -133,23 +128,17 @@ class Reader:
         """``relation NAME(domains)``, then ``= tuples`` or ``from FILE`` or nothing."""
         name, domains = self._signature(parser)
         if parser.accept("="):
-            rows = [self._row(parser)]
-            while parser.accept(","):
-                rows.append(self._row(parser))
-            self._declare(name, relation(name, rows, *domains))
+            rows = parser.separated(lambda: self._row(parser))
+            self._declare(relation(name, rows, *domains))
             return
         file = self._file(parser, self._source(parser, name))
-        positions = file.positions(domains)
-        keys = np.unique(flat_keys(positions, domains))
-        true = np.full(len(keys), TRUE, np.int32)
-        self._declare(name, Predicate(name, domains, None, keys, true))
+        keys = np.unique(flat_keys(file.positions(domains), domains))
+        self._declare(Predicate(name, domains, None, keys, np.full(len(keys), TRUE, np.int32)))
 
     def _row(self, parser: Parser) -> tuple[Any, ...]:
         if not parser.accept("("):
             return (self._label(parser),)
-        row = [self._label(parser)]
-        while parser.accept(","):
-            row.append(self._label(parser))
+        row = parser.separated(lambda: self._label(parser))
         parser.expect(")")
         return tuple(row)
 
@@ -160,7 +149,7 @@ class Reader:
         default = self._default(parser)
         keys = np.arange(self._cells(domains))
         entries = self._scores(self._file(parser, source), domains, keys, default)
-        self._declare(name, Table(name, domains, entries.reshape(tuple(map(len, domains)))))
+        self._declare(Table(name, domains, entries.reshape(tuple(map(len, domains)))))
 
     def unknown(self, parser: Parser) -> None:
         """``unknown NAME(domains) at RELATION from FILE default NUMBER``."""
@@ -172,9 +161,7 @@ class Reader:
         lits = self.model.graph.binary(
             len(keys), scores=self._own_scores(parser, name, domains, keys), name=name
         )
-        own = Predicate(name, domains, self.model.graph, keys, lits.codes)
-        self._declare(name, own)
-        self.model.unknown.append(own)
+        self._declare(Predicate(name, domains, self.model.graph, keys, lits.codes))
 
     def choice(self, parser: Parser) -> None:
         """``choice NAME(domains): STATES``: one state for every tuple."""
@@ -183,18 +170,16 @@ class Reader:
         states = parser.domain()
         sets = (*domains, states)
         keys = np.arange(self._cells(sets))
-        worth = self._own_scores(parser, name, sets, keys).reshape(tuple(map(len, sets)))
-        variable = self.model.graph.categorical(
-            worth.shape[:-1], states.labels, scores=worth, name=name
-        )
-        own = Predicate(name, sets, self.model.graph, keys, variable.codes.ravel(), one_state=True)
-        self._declare(name, own)
-        self.model.unknown.append(own)
+        scores = self._own_scores(parser, name, sets, keys).reshape(tuple(map(len, sets)))
+        graph = self.model.graph
+        variable = graph.categorical(scores.shape[:-1], states.labels, scores=scores, name=name)
+        codes = variable.codes.ravel()
+        self._declare(Predicate(name, sets, graph, keys, codes, one_state=True))
 
     def _own_scores(
         self, parser: Parser, name: str, domains: tuple[Domain, ...], keys: Any
     ) -> Float:
-        """Scores of variables: from a file that is named, or one that is called as they are."""
+        """Scores of variables: from a file that is named, or one of the predicate's name."""
         named = self._file_name(parser) if parser.accept("from") else None
         default = self._default(parser)
         if named is None and find_file(self.folder, name) is None:
@@ -215,7 +200,7 @@ class Reader:
         return entries
 
     def _cells(self, domains: tuple[Domain, ...]) -> int:
-        """Number of tuples, within reason."""
+        """Number of tuples, at most the limit."""
         cells = int(np.prod([float(len(d)) for d in domains]))
         if cells > self.limit:
             raise ModelError(
@@ -225,7 +210,7 @@ class Reader:
         return cells
 
     def _places(self, parser: Parser, domains: tuple[Domain, ...]) -> Any:
-        """Where there are variables: the tuples of a relation or of a file."""
+        """The tuples with variables: those of a relation or of a file."""
         name = self._file_name(parser)
         known = self.model.names.get(name)
         if isinstance(known, Predicate):
@@ -248,19 +233,21 @@ class Reader:
             return
         parser.place = start
         seen: dict[Predicate, list[tuple[tuple[Any, ...], bool]]] = {}
-        while True:
+
+        def read() -> None:
             negated = parser.accept("~") is not None
-            own = self._observable(parser, parser.name("a predicate"))
-            parser.place -= 1
-            atom = parser.applied(parser.name("a predicate"))
+            name = parser.name("a predicate")
+            own = self._observable(parser, name)
+            atom = parser.applied(name)
             if any(not hasattr(arg, "value") for arg in atom.args):
                 raise ModelError(f"observe: {atom!r} has variables; write labels in quotes")
             row = tuple(arg.value for arg in atom.args)
             seen.setdefault(own, []).append((row, not negated))
-            if not parser.accept(","):
-                break
+
+        parser.separated(read)
         for own, pairs in seen.items():
-            own.observe([pair[0] for pair in pairs], [pair[1] for pair in pairs], closed=closed)
+            rows, values = zip(*pairs, strict=True)
+            own.observe(list(rows), list(values), closed=closed)
 
     def _observable(self, parser: Parser, name: str) -> Predicate:
         known = parser.known(name)
@@ -283,14 +270,14 @@ class Reader:
         if parser.accept("for"):
             parser.bound_variables()
         where = parser.formula() if parser.accept("where") else None
-        worth: dict[str, Any] = {}
+        soft: dict[str, Any] = {}
         if word := parser.accept("weight", "penalty"):
-            worth[word] = parser.expression()
+            soft[word] = parser.expression()
         parser.finish()
-        self.model.rules.add(statement, where=where, name=name, limit=self.limit, **worth)
+        self.model.rules.add(statement, where=where, name=name, limit=self.limit, **soft)
 
     def _rule_name(self, parser: Parser) -> str:
-        """The words before the first colon, where they are no formula."""
+        """The words before the first colon, unless they are a formula."""
         start = parser.place
         words: list[str] = []
         while parser.place < len(parser.tokens):
@@ -310,17 +297,12 @@ class Reader:
         name = parser.name("a name")
         if name in self.model.names:
             raise ModelError(f"{name!r} is declared twice")
-        parser.expect("(")
-        domains = []
-        if not parser.peek(")"):
-            domains.append(parser.domain())
-            while parser.accept(","):
-                domains.append(parser.domain())
-        parser.expect(")", "',' or ')'")
-        return name, tuple(domains)
+        return name, tuple(parser.parenthesized(parser.domain))
 
-    def _declare(self, name: str, value: Predicate | Table) -> None:
-        self.model.names[name] = value
+    def _declare(self, value: Predicate | Table) -> None:
+        self.model.names[value.name] = value
+        if isinstance(value, Predicate) and value.graph is not None:
+            self.model.unknown.append(value)
 
     def _default(self, parser: Parser) -> float:
         if not parser.accept("default"):

@@ -5,7 +5,7 @@
                 at_most 2 x: a     at_least 2 x: a     exactly 2 x: a     one_of(a, b, c)
     atom        arc(h, m - 1)     tag(i, "V")     comparisons  h != m,  cost(x, y) >= 2
 
-Bare names among arguments are variables; labels stand in quotes.
+Bare names among arguments are variables; labels are in quotes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from assent.errors import ModelError
 from assent.io.text import FormatError, PathLike
@@ -25,6 +25,7 @@ from assent.logic.domains import Domain
 from assent.logic.expressions import Expression, Variable, expression
 from assent.logic.predicates import Predicate, Table
 
+Item = TypeVar("Item")
 TOKEN = re.compile(
     r"""(?P<space>[ \t]+|\#[^\n]*)
       | (?P<text>"[^"\n]*"|'[^'\n]*')
@@ -46,15 +47,15 @@ LISTS: dict[str, Callable[..., f.Formula]] = {
     "one_of": q.one_of, "any_of": q.any_of, "all_of": q.all_of,
 }  # fmt: skip
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-MOST_DIGITS = 15  # what a float holds exactly
-DEEPEST = 50  # nested parentheses, negations and quantifiers: far more than a person reads
+MOST_DIGITS = 15  # that a float holds exactly
+DEEPEST = 50  # nested parentheses, negations and quantifiers: keeps clear of Python's stack limit
 STARTS = {*QUANTIFIERS, *LISTS}  # words that begin a formula
 RESERVED = {*STARTS, "where", "weight", "penalty", "abs", "in", "for"}
 
 
 @dataclass(frozen=True)
 class Token:
-    """A token, the line it stands on, and whether it begins one."""
+    """A token, its line, and whether it begins that line."""
 
     kind: str
     text: str
@@ -63,14 +64,14 @@ class Token:
 
     @property
     def value(self) -> Any:
-        """What a quoted text or a number stands for."""
+        """The value of a quoted text or a number."""
         if self.kind == "text":
             return self.text[1:-1]
         return int(self.text) if self.text.isdigit() else float(self.text)
 
 
 def tokens_of(path: PathLike, text: str) -> list[Token]:
-    """All tokens of a text; what is none is an error."""
+    """All tokens of a text; anything else is an error."""
     found: list[Token] = []
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
         place = 0
@@ -132,6 +133,20 @@ class Parser:
         self.place += 1
         return self.tokens[self.place - 1]
 
+    def separated(self, read: Callable[[], Item], by: str = ",") -> list[Item]:
+        """One or more items, separated by a symbol."""
+        found = [read()]
+        while self.accept(by):
+            found.append(read())
+        return found
+
+    def parenthesized(self, read: Callable[[], Item]) -> list[Item]:
+        """Items in parentheses, separated by commas."""
+        self.expect("(")
+        found = [] if self.peek(")") else self.separated(read)
+        self.expect(")", "',' or ')'")
+        return found
+
     def name(self, what: str) -> str:
         """Read a name that is no reserved word."""
         token = self.take(("name",), what)
@@ -181,16 +196,12 @@ class Parser:
 
     def disjunction(self) -> f.Formula:
         """Joined by ``|``."""
-        parts = [self.conjunction()]
-        while self.accept("|"):
-            parts.append(self.conjunction())
+        parts = self.separated(self.conjunction, "|")
         return parts[0] if len(parts) == 1 else q.any_of(*parts)
 
     def conjunction(self) -> f.Formula:
         """Joined by ``&``."""
-        parts = [self.unary()]
-        while self.accept("&"):
-            parts.append(self.unary())
+        parts = self.separated(self.unary, "&")
         return parts[0] if len(parts) == 1 else q.all_of(*parts)
 
     def unary(self) -> f.Formula:
@@ -229,14 +240,14 @@ class Parser:
 
     def bound_variables(self) -> list[Variable]:
         """``x, y in domain``: variables, each with its domain where that does not follow."""
-        bound = []
-        while True:
+
+        def read() -> Variable:
             variable = self.variable()
             if self.accept("in"):
                 variable.domain = self.domain()
-            bound.append(variable)
-            if not self.accept(","):
-                return bound
+            return variable
+
+        return self.separated(read)
 
     def domain(self) -> Domain:
         """The domain of this name."""
@@ -249,38 +260,23 @@ class Parser:
     def listed(self) -> f.Formula:
         """``one_of(a, b)``."""
         word = str(self.accept(*LISTS))
-        self.expect("(")
-        parts = [self.formula()]
-        while self.accept(","):
-            parts.append(self.formula())
-        self.expect(")")
-        return LISTS[word](*parts)
+        return LISTS[word](*self.parenthesized(self.formula))
 
     def atom_or_comparison(self) -> f.Formula:
         """A predicate with arguments, or two expressions compared."""
         token = self.tokens[self.place] if self.place < len(self.tokens) else None
-        if (
-            token is not None
-            and token.kind == "name"
-            and isinstance(self.names.get(token.text), Predicate)
-        ):
+        known = token is not None and token.kind == "name" and self.names.get(token.text)
+        if isinstance(known, Predicate):
             return self.applied(self.name("a predicate"))
         left = self.expression()
         op = self.accept(*COMPARISONS)
         if op is None:
             self.fail("a comparison")
-        right = self.expression()
-        return left._compare(op, right)
+        return left._compare(op, self.expression())
 
     def applied(self, name: str) -> Any:
         """A predicate or table applied to arguments; errors name the line."""
-        self.expect("(")
-        args: list[Any] = []
-        if not self.peek(")"):
-            args.append(self.expression())
-            while self.accept(","):
-                args.append(self.expression())
-        self.expect(")", "',' or ')'")
+        args = self.parenthesized(self.expression)
         try:
             return self.known(name)(*args)
         except ModelError as error:
@@ -298,7 +294,7 @@ class Parser:
         return self.names[name]
 
     def _is_comparison(self) -> bool:
-        """Whether the parenthesis ahead groups an expression: what follows it tells."""
+        """Whether the parenthesis ahead groups an expression: an operator follows it."""
         depth = 0
         for number, token in enumerate(self.tokens[self.place :], start=self.place):
             depth += (token.text == "(") - (token.text == ")")
