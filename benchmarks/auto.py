@@ -3,7 +3,7 @@
 A solver counts on an instance if its gap is no larger than Auto's.  Graphs are built anew for
 every run, as they remember what was found out about them.  After a run that loads code all take
 turns, and the median of their processor seconds counts; Auto runs twice in every round, which tells
-how much of a ratio is chance.  A solver that takes twice as long as Auto is stopped: the ratio is
+how much of a ratio is noise.  A solver that takes twice as long as Auto is stopped: the ratio is
 then known to be one half at most, and counts as that.  Where Auto itself is stopped by the limit,
 so are the others.  Solvers of one step, which see no callback, get a limit on the wall.
 
@@ -53,9 +53,9 @@ AUTO, AGAIN = "Auto", "Auto again"
 ROUNDS = 3, 15  # at least and at most, as many as fit into ...
 ENOUGH = 0.3  # processor seconds of Auto
 SLOW = 2.0  # seconds of a first run that count, code loaded or not: nobody runs again
-GIVEN_UP = 2.0  # a solver is stopped after so many times as long as Auto took
-PATIENCE = 30.0  # seconds on the wall at most, for everybody
-WALL = 3.0  # ... and so many times the processor seconds that are allowed, as machines are busy
+GIVEN_UP = 2.0  # a solver is stopped after this multiple of Auto's time
+WALL_LIMIT = 30.0  # seconds on the wall at most, for every solver
+WALL_PER_CPU = 3.0  # ... and this multiple of the processor seconds allowed, as machines are busy
 LOADING = 1.0  # seconds a first run may take longer, as code is loaded
 
 SEEN = "seen"
@@ -170,7 +170,7 @@ def clock(instance: Instance, solver: Any, allowed: float) -> tuple[float, at.Re
     begun = time.process_time()
     try:
         result = at.decode(
-            graph, solver, time_limit=min(PATIENCE, LOADING + WALL * allowed),
+            graph, solver, time_limit=min(WALL_LIMIT, LOADING + WALL_PER_CPU * allowed),
             callback=lambda step: time.process_time() > begun + allowed,
         )  # fmt: skip
     except at.ModelError:

@@ -4,7 +4,7 @@ Both get prepared inputs, graphs compiled and matrices built, and prove their an
 gap.  Times of one thread are of the processor, the quickest of several runs; several threads are
 compared on the wall, in turns.
 
-Warm starts are compared with cold ones twice: by whole calls, which is what the bar is about, and
+Warm starts are compared with cold ones twice: by full calls, which is what the bar is about, and
 inside the compiled loop on problems with a tight relaxation.  What a call does besides (checking
 new scores, laying problems end to end) is the same for both, and a relaxation that is not tight
 has to converge to the last digit in either case.
@@ -180,12 +180,12 @@ def timed(work: Callable[[], at.Results]) -> tuple[float, at.Results]:
 
 
 def solve_milp(program: CompactLP) -> float:
-    """The optimum by HiGHS's branch and cut; the coordinates are whole, the rest follows."""
+    """The optimum by HiGHS's branch and cut; the coordinates are integral, the rest follows."""
     n = len(program.column_upper) - len(program.rows.cost)
-    whole = np.concatenate([np.ones(n), np.zeros(len(program.rows.cost))])
+    integral = np.concatenate([np.ones(n), np.zeros(len(program.rows.cost))])
     answer: Any = milp(
         program.cost,
-        integrality=whole,
+        integrality=integral,
         bounds=Bounds(0.0, program.column_upper),
         constraints=LinearConstraint(program.matrix, program.row_lower, program.row_upper),
         options={"mip_rel_gap": GAP},

@@ -61,7 +61,7 @@ def joint_labelling(variables: int, seed: int = 0) -> at.FactorGraph:
 
 
 def budgeted_selection(variables: int, seed: int = 0) -> at.FactorGraph:
-    """Choose items of a total weight: each is worth something, near ones are redundant.
+    """Choose items of a total weight: each has a value, near ones are redundant.
 
     Of every ten items one has to be chosen, if the budget is to be used at all.
     """

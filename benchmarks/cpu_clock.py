@@ -1,7 +1,7 @@
 """Limits that count processor seconds of this process: a busy machine stops nobody early.
 
-toulbar2 counts them by itself.  Ours looks at ``time.perf_counter``, HiGHS at the wall and so does
-CP-SAT: the first is given another clock, the others are watched and stopped.
+toulbar2 counts them by itself.  Ours reads ``time.perf_counter``, HiGHS and CP-SAT the
+wall clock: the first is given another clock, the others are watched and stopped.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# Seconds between two looks at the clock.
-LOOK = 0.05
+# Seconds between two readings of the clock.
+POLL = 0.05
 
 
 def processor_seconds() -> float:
@@ -53,7 +53,7 @@ def watched(highspy: Any) -> type:
             return super().startSolve()
 
         def wait(self, timeout: float = -1.0) -> Any:
-            done = super().wait(LOOK)
+            done = super().wait(POLL)
             if not done[0] and time.process_time() > self.deadline:
                 self.late = True
                 self.cancelSolve()
@@ -69,11 +69,11 @@ def watched(highspy: Any) -> type:
 
 @contextmanager
 def stopped_after(seconds: float, stop: Callable[[], Any]) -> Iterator[None]:
-    """Call ``stop`` once the process has worked so long, unless the block ends before."""
+    """Call ``stop`` after ``seconds`` of processor time, unless the block ends before."""
     until, over = time.process_time() + seconds, threading.Event()
 
     def watch() -> None:
-        while not over.wait(LOOK):
+        while not over.wait(POLL):
             if time.process_time() > until:
                 stop()
                 return

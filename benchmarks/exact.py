@@ -24,10 +24,10 @@ from benchmarks.exact_outcome import (
     Outcome,
     against_ours,
     by_family,
+    describe,
     disagreements,
     keep,
     kept,
-    told,
 )
 from benchmarks.exact_peers import PEERS
 from benchmarks.exact_worker import OURS
@@ -36,7 +36,7 @@ from benchmarks.tables import circumstances, show
 SOLVERS = (OURS, *PEERS)
 # Seconds on the wall after which a process is given up: a busy machine may give it a tenth of a
 # processor, and the system stops it by processor time before.
-PATIENCE = 1800.0
+WALL_LIMIT = 1800.0
 # UAI models of more variables are left out, but for a few that are quickly read.
 SMALL = 500
 LARGER = (
@@ -73,7 +73,7 @@ def measure(name: str, solver: str, limit: float, data: Path | None) -> Outcome:
     """Run a solver in a process of its own."""
     call = [sys.executable, "-m", "benchmarks.exact_worker", name, solver, str(limit), str(data)]
     try:
-        done = subprocess.run(call, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(call, capture_output=True, text=True, timeout=WALL_LIMIT)
     except subprocess.TimeoutExpired:
         return Outcome(note="did not end")
     if done.returncode:
@@ -119,13 +119,13 @@ def run(
                 if results is not None:
                     keep(results, name, solver, limit, outcome)
             found[name][solver] = outcome
-        console.print(f"[dim]{name}: {', '.join(map(told, found[name].values()))}[/]")
+        console.print(f"[dim]{name}: {', '.join(map(describe, found[name].values()))}[/]")
     _show(console, found, solvers, limit)
     return found
 
 
 def _show(console: Console, found: Found, solvers: Sequence[str], limit: float) -> None:
-    rows = [(name, *(told(outcomes[s]) for s in solvers)) for name, outcomes in found.items()]
+    rows = [(name, *(describe(outcomes[s]) for s in solvers)) for name, outcomes in found.items()]
     notes = [(name, line) for name, o in found.items() for line in disagreements(o)]
     caption = (
         f"CPU seconds to a proof (gap 1e-6; * with HiGHS on what was left), or the relative gap "

@@ -1,4 +1,4 @@
-"""What an exact solver claims of a model: how it is told, kept in a file and summed up."""
+"""What an exact solver claims of a model: described, kept in a file and summed up."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 Found = dict[str, dict[str, Outcome]]  # by model and solver
 
 
-def told(outcome: Outcome) -> str:
+def describe(outcome: Outcome) -> str:
     """Seconds to a proof (* where another solver's word is part of it), or the gap."""
     if outcome.note:
         return outcome.note

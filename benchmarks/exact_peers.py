@@ -1,9 +1,10 @@
 """Exact solvers of others on our graphs: HiGHS, OR-tools CP-SAT, toulbar2; one thread each.
 
-All read the flat problem, with categorical variables told apart where a solver has them.  Scores
-become whole numbers for CP-SAT and decimals for toulbar2, ``DIGITS`` behind the point; values
+All read the flat problem, with categorical variables as such where a solver has them.  Scores
+become integers for CP-SAT and decimals for toulbar2, ``DIGITS`` behind the point; values
 are always recomputed here from the assignment a solver returns.  Every peer first states the
-model, which is not counted, and returns what solves it within so many processor seconds.
+model, which is not counted, and returns a function that solves it within a limit of
+processor seconds.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from benchmarks.cpu_clock import stopped_after
 DIGITS = 6
 SCALE = 10**DIGITS
 GAP = 1e-6
-# A table with more joint states than this is not written out for CP-SAT.
+# A table with more joint states than this is not tabulated for CP-SAT.
 MOST_ENTRIES = 2_000_000
 
 
@@ -87,7 +88,7 @@ class TableOf(NamedTuple):
 
 
 def tables(problem: Problem, scores: Scores) -> Iterator[TableOf]:
-    """All tables, written out."""
+    """All tables, with a score per joint state."""
     t = problem.tables
     if problem.models:
         raise Refused("structures are not tables")
@@ -202,7 +203,7 @@ def _add_table(
 ) -> None:
     """A variable per possible joint state, one of which is true; states are their sums."""
     if table.scores.size > MOST_ENTRIES:
-        raise Refused("a table is too large to be written out")
+        raise Refused("a table is too large to be tabulated")
     states = [
         [literal(part[0]).negated(), literal(part[0])] if lone else [literal(c) for c in part]
         for part, lone in zip(table.slots, table.binary, strict=True)
@@ -307,8 +308,8 @@ def _add_linear(network: Any, owners: _Owners, rule: Rule) -> None:
         _add_sum(network, owners, [*rule.lits[:-1], ~output], [1] * len(rule.lits), ">=", 1)
         return
     if rule.kind == KNAPSACK:
-        whole = all(float(w).is_integer() for w in rule.weights)
-        scale = 1 if whole else 1000
+        integral = all(float(w).is_integer() for w in rule.weights)
+        scale = 1 if integral else 1000
         weights = [int(np.ceil(w * scale - 1e-9)) for w in rule.weights]
         limit = int(np.floor(rule.capacity * scale + 1e-9))
         _add_sum(network, owners, rule.lits, weights, "<=", limit)

@@ -14,7 +14,7 @@ def forget_peak() -> int:
     """Start a new peak where the system allows it; returns the bytes in use now."""
     try:
         CLEAR.write_text(RESET_PEAK)
-    except OSError:  # elsewhere than on Linux the peak of the whole run has to do
+    except OSError:  # elsewhere than on Linux the peak of the run has to do
         return peak()
     return peak()
 

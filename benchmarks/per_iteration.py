@@ -117,14 +117,14 @@ def torus_of_labels(side: int, kind: Any) -> at.FactorGraph:
 def _table_row(cost: Cost, barred: bool) -> tuple[str, ...]:
     if cost.note:
         return (cost.name, tables.FAILED, "", "", "", "")
-    whole, each = 1e-6 * cost.units * cost.nanoseconds, 1e-3 * cost.nanoseconds
+    total, each = 1e-6 * cost.units * cost.nanoseconds, 1e-3 * cost.nanoseconds
     is_potts = cost.name.startswith("Potts")
     bars = (POTTS_BAR, None) if is_potts else (None, DENSE_BAR)
     return (
         cost.name,
         f"{cost.units:,}",
-        f"{whole:.2f}",
-        tables.against(whole, bars[0] if barred else None, at_least=False),
+        f"{total:.2f}",
+        tables.against(total, bars[0] if barred else None, at_least=False),
         f"{each:.2f}",
         tables.against(each, bars[1] if barred else None, at_least=False),
     )
@@ -195,7 +195,7 @@ def logic_costs(instance: Instance) -> list[Cost]:
         return []
     costs = [(f"{instance.name} logic", *without_pairs(problem, scores))]
     if problem.n_pairs:
-        costs.append((f"{instance.name} whole", problem, scores))
+        costs.append((f"{instance.name} all", problem, scores))
     return [_recorded(name, lambda n=name, p=p, s=s: _link_cost(n, p, s)) for name, p, s in costs]
 
 

@@ -19,7 +19,7 @@ MARKERS = {"simplex": "s", "ipm": "^"}
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty figure of so many inches."""
+    """An empty figure of a size in inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")

@@ -2,7 +2,7 @@
 
 The sentences are made up (`synthetic.sentence`): seeds 0 and 1 are those stored as
 ``parse_tree_*``; some of the others have fractional relaxations, on which methods that wait for
-whole numbers never end.
+an integral answer never end.
 """
 
 from __future__ import annotations

@@ -5,13 +5,13 @@ Three families, in turns:
 - ``rota``: people × shifts.  A shift takes one person or two; nobody works two shifts in a row or
   more shifts than agreed; some pairs of people do not share a day.
 - ``annotation``: every word of a sentence gets a label, some pairs of words a relation.
-  Relations ask for labels of their words, neighbouring labels go together well or badly, at
-  most so many words carry each of the rarer labels, a word has at most one relation.
-- ``packing``: items with a value, some worth more or less together.  At most so many in all and
-  of each sort, some need another one, some exclude each other.
+  Relations ask for labels of their words, neighbouring labels go together well or badly, the
+  rarer labels have a largest number of words each, a word has at most one relation.
+- ``packing``: items with a value, some with a score together.  There is a largest number in all
+  and of each sort, some need another one, some exclude each other.
 
 Scores are what a fairly good model would say: an answer drawn at random that satisfies the
-constraints (nearly) is worth ``SIGNAL`` more than the rest, plus normal noise of size 1.  The
+constraints (nearly) scores ``SIGNAL`` more than the rest, plus normal noise of size 1.  The
 noise leaves the constraints much to do.  ``SIGNAL`` and the sparse rules were chosen so that the
 linear relaxation is tight on about 95 in 100: the others take AD3 ten to a hundred times as long,
 and a few more of them would decide every average.
@@ -70,7 +70,7 @@ def rota(rng: np.random.Generator) -> at.FactorGraph:
     turn = rng.permutation(people)[np.arange(shifts) % people]
     plan[turn, np.arange(shifts)] = True
     plan[np.roll(turn, people // 2)[double], np.flatnonzero(double)] = True
-    works = g.binary((people, shifts), scores=guess(rng, plan), name="works")
+    works = g.binary((people, shifts), scores=noisy_scores(rng, plan), name="works")
     if (~double).any():
         g.add(at.ExactlyOne(works[:, np.flatnonzero(~double)], axis=0))
     if double.any():
@@ -89,7 +89,7 @@ def annotation(rng: np.random.Generator) -> at.FactorGraph:
     g = at.FactorGraph()
     true = rng.choice(len(LABELS), words, p=[0.4, 0.2, 0.2, 0.2])
     label = g.categorical(
-        words, states=LABELS, scores=guess(rng, np.eye(len(LABELS))[true]), name="label"
+        words, states=LABELS, scores=noisy_scores(rng, np.eye(len(LABELS))[true]), name="label"
     )
     follows = 0.5 * rng.normal(size=(len(LABELS), len(LABELS)))
     g.add(at.Dense(label[:-1], label[1:], scores=follows))
@@ -97,7 +97,7 @@ def annotation(rng: np.random.Generator) -> at.FactorGraph:
     kinds = rng.integers(1, len(LABELS), (len(ends), 2))
     kinds = np.where(rng.random((len(ends), 1)) < 0.3, true[ends], kinds)
     holds = (true[ends] == kinds).all(axis=1) & (kinds > 0).all(axis=1)
-    related = g.binary(len(ends), scores=guess(rng, holds) - SIGNAL / 2, name="related")
+    related = g.binary(len(ends), scores=noisy_scores(rng, holds) - SIGNAL / 2, name="related")
     for side in range(2):
         for kind in range(1, len(LABELS)):
             chosen = np.flatnonzero(kinds[:, side] == kind)
@@ -124,14 +124,14 @@ def packing(rng: np.random.Generator) -> at.FactorGraph:
     good = rng.random(items) < 0.3
     good[needs[good[needs[:, 0]], 1]] = True
     good[excluded[good[excluded].all(axis=1), 0]] = False
-    taken = g.binary(items, scores=guess(rng, good) - SIGNAL / 2, name="taken")
+    taken = g.binary(items, scores=noisy_scores(rng, good) - SIGNAL / 2, name="taken")
     for one in np.unique(sort):
         own = np.flatnonzero(sort == one)
         if len(own) > 2:
             g.add(at.AtMost(len(own) // 2, taken[own]))
     g.add(at.AtMost(items // 3, taken))
-    worth = 0.5 * rng.normal(size=len(together))
-    g.add(at.Pair(taken[together[:, 0]], taken[together[:, 1]], scores=worth))
+    joint = 0.5 * rng.normal(size=len(together))
+    g.add(at.Pair(taken[together[:, 0]], taken[together[:, 1]], scores=joint))
     g.add(at.Implies(taken[needs[:, 0]], taken[needs[:, 1]]))
     g.add(at.AtMostOne([taken[excluded[:, 0]], taken[excluded[:, 1]]], axis=0))
     return g
@@ -146,7 +146,7 @@ def weighted(rng: np.random.Generator) -> at.FactorGraph:
     return g
 
 
-def guess(rng: np.random.Generator, answer: np.ndarray) -> np.ndarray:
+def noisy_scores(rng: np.random.Generator, answer: np.ndarray) -> np.ndarray:
     """Scores that favour an answer, with noise."""
     return SIGNAL * answer + rng.normal(size=answer.shape)
 

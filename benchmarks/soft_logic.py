@@ -203,7 +203,7 @@ def run_assent(task: Task, solver: Any) -> Run:
     result = at.decode(graph, solver)
     seconds = time.perf_counter() - begun
     found = [task.judged(result.marginals[variables])]
-    if result.feasible:  # a whole answer is a point of the relaxation as well
+    if result.feasible:  # an integral answer is a point of the relaxation as well
         found.append(task.judged(result[variables].astype(float)))
     return Run(seconds, min(found), -result.bound)
 

@@ -109,12 +109,12 @@ def sentence_tree(projective: bool, words: int = TREE_WORDS) -> Search:
         # Three maxima over all splits of every span, two for those that begin at the root.
         steps = sum((3 if i else 2) * (j - i) for j in range(side) for i in range(j))
         room = np.empty(5 * side**2), found, np.empty(6 * side, np.int64)
-        twin = plain.loop("eisner", words, given, *room)
-        return Search(f"projective tree of {words} words (Eisner)", steps, run, plain=twin)
+        reference = plain.loop("eisner", words, given, *room)
+        return Search(f"projective tree of {words} words (Eisner)", steps, run, plain=reference)
     room = np.empty((words, side)), np.empty((words, side), np.int64), np.empty(2 * side)
     nodes = np.empty(7 * 2 * side, np.int64)
-    twin = plain.loop("chu_liu_edmonds", words, given, *room, nodes, found)
-    return Search(f"arborescence of {words} words", arcs.size, run, plain=twin)
+    reference = plain.loop("chu_liu_edmonds", words, given, *room, nodes, found)
+    return Search(f"arborescence of {words} words", arcs.size, run, plain=reference)
 
 
 def head_automaton(modifiers: int = TREE_WORDS - 1) -> Search:
@@ -129,8 +129,8 @@ def head_automaton(modifiers: int = TREE_WORDS - 1) -> Search:
     data, out = np.array([modifiers, 0, 1], np.int32), np.empty(modifiers, np.int32)
     run = repeated(maximize_automaton, start, data, scores, pairs, 1.0, out)
     room = np.empty(modifiers + 2), np.empty(modifiers, np.int64)
-    twin = plain.loop("head_automaton", modifiers, gain, pairs, 1.0, *room)
-    return Search(f"head automaton, {modifiers} modifiers", len(pairs), run, plain=twin)
+    reference = plain.loop("head_automaton", modifiers, gain, pairs, 1.0, *room)
+    return Search(f"head automaton, {modifiers} modifiers", len(pairs), run, plain=reference)
 
 
 # What is measured, in this order: functions that set one search up.

@@ -22,7 +22,7 @@ from benchmarks.methods import flat, recorded, warm_up
 
 ACCURACIES = (1e-4, 1e-5, 1e-6)
 MOST = 10_000  # iterations
-BARRED = "potts_n20_*"  # AD3 as it is has so many seconds to the last digit here
+BARRED = "potts_n20_*"  # models on which AD3 as it is has BAR seconds to the last digit
 BAR = 0.5
 RUNS = 3  # of which the quickest counts, where there is a bar
 

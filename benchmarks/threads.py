@@ -54,8 +54,8 @@ def run(console: Console, sides: Sequence[int], count: int) -> list[tuple[Speedu
         with console.status(f"torus {side}²"):
             graph = torus(side)
             iteration = iteration_speedup(graph, count)
-            near, whole = bound_speedup(graph, count), decode_speedup(graph, count)
-        figures.append((iteration, near, whole))
+            near, full = bound_speedup(graph, count), decode_speedup(graph, count)
+        figures.append((iteration, near, full))
         bar = BAR if side == BAR_SIDE and count == 2 else None
         rows.append(
             (
@@ -63,9 +63,9 @@ def run(console: Console, sides: Sequence[int], count: int) -> list[tuple[Speedu
                 *_cells(iteration),
                 f"{iteration.available:.2f}×",
                 *_cells(near),
-                *_cells(whole),
+                *_cells(full),
                 tables.against(iteration.ratio, bar, at_least=True),
-                tables.against(whole.ratio, bar, at_least=True),
+                tables.against(full.ratio, bar, at_least=True),
             )
         )
     tables.show(
@@ -111,7 +111,7 @@ def iteration_speedup(graph: at.FactorGraph, count: int) -> Speedup:
 
 
 def decode_speedup(graph: at.FactorGraph, count: int) -> Speedup:
-    """A whole decode."""
+    """A full decode."""
     solvers = [at.AD3(threads=threads) for threads in (1, count)]
     return Speedup(*quickest(*(lambda s=s: at.decode(graph, s) for s in solvers)))
 

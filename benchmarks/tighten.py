@@ -1,6 +1,6 @@
 """Suite ``tighten``: the relaxation tightened by cycles, until the answer is proven.
 
-CPU seconds of a whole decode, compiled graph included, the kernels loaded; what the relaxation
+CPU seconds of a full decode, compiled graph included, the kernels loaded; what the relaxation
 alone leaves, what tightening leaves, and how long anybody takes to recheck the proof.
 """
 

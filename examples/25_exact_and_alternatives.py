@@ -25,7 +25,7 @@ print(f"relaxation: {relaxed.status.name}, value {relaxed.value:g}, bound {relax
 exact = at.decode(graph, at.BranchAndBound(second=None, core=0))
 proof = exact.certificate
 print(f"search:     {exact.status.name}, value {exact.value:g}, bound {exact.bound:.2f}")
-print(f"{exact.iterations} cases, replayed without the search: {proof.verify()}")
+print(f"{exact.iterations} nodes, replayed without the search: {proof.verify()}")
 print("parts of the proof that are somebody's word:", proof.trusted or "none")
 print()
 

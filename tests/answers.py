@@ -44,6 +44,6 @@ def differences_of(graph: at.FactorGraph) -> Differences:
 def differences_at_answers(graph: at.FactorGraph, given: Differences) -> np.ndarray:
     """Those of coordinates and of two literals, at every feasible assignment."""
     points, values = enumerate_graph(graph)
-    whole = points[np.isfinite(values)][:, graph.compile().free]
+    feasible = points[np.isfinite(values)][:, graph.compile().free]
     u, v = given.ends[given.n_single : given.n_single + given.n_two].T
-    return np.hstack([whole, whole[:, u] ^ whole[:, v]])
+    return np.hstack([feasible, feasible[:, u] ^ feasible[:, v]])

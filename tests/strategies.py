@@ -1,6 +1,6 @@
 """Random factors and graphs through the public face, and what they mean by enumeration.
 
-The meaning of every kind is written out here once more, in the plainest terms, so that the
+The meaning of every kind is spelled out here once more, in the plainest terms, so that the
 library is compared with something that shares no code with it.
 """
 
@@ -29,7 +29,7 @@ class Load(NamedTuple):
     capacity: Any  # a number, or [m]
 
     def carries(self, x: np.ndarray) -> np.ndarray:
-        """Whether ``x[..., size]``, whole or cut, is within the capacity."""
+        """Whether ``x[..., size]``, integral or not, is within the capacity."""
         return (x * self.weights).sum(-1) <= self.capacity + 1e-9 * (1.0 + self.capacity)
 
 

@@ -24,7 +24,7 @@ def rule(holds):
     return lambda *t: 0.0 if holds(*t) else BANNED
 
 
-# Over the literals (x0, ~x0, x1): how the factor is written and what it is worth.
+# Over the literals (x0, ~x0, x1): how the factor is written and its value.
 COMPLEMENTS = {
     "ExactlyOne": (at.ExactlyOne, rule(lambda *t: sum(t) == 1)),
     "AtMostOne": (at.AtMostOne, rule(lambda *t: sum(t) <= 1)),
@@ -62,7 +62,7 @@ COMPLEMENTS = {
 @pytest.mark.parametrize("name", COMPLEMENTS)
 @pytest.mark.parametrize("evidence", [None, (0, 0), (1, 1)])
 def test_a_literal_beside_its_negation(name, evidence):
-    write, worth = COMPLEMENTS[name]
+    write, value_of = COMPLEMENTS[name]
     for seed in range(4):
         theta = np.random.default_rng(seed).normal(size=2)
         g = at.FactorGraph()
@@ -71,7 +71,7 @@ def test_a_literal_beside_its_negation(name, evidence):
         if evidence is not None:
             g.fix(x[evidence[0]], evidence[1])
         best = max(
-            theta @ (a, b) + worth(a, 1 - a, b)
+            theta @ (a, b) + value_of(a, 1 - a, b)
             for a, b in product((0, 1), repeat=2)
             if evidence is None or (a, b)[evidence[0]] == evidence[1]
         )
@@ -279,7 +279,7 @@ def test_a_knapsack_with_room_for_all_says_nothing(capacity):
     ids=repr,
 )
 def test_what_is_packed_may_be_a_million_times_as_heavy_as_the_rest(solver, is_exact):
-    """Then the rounding of the whole is no less than what is left."""
+    """Then the rounding of the full capacity is no less than what is left."""
     for seed in range(12):
         rng = np.random.default_rng(seed)
         g = at.FactorGraph()

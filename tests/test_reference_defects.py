@@ -135,7 +135,7 @@ def test_9_tolerances_and_penalties_follow_the_scores(scale):
 
 
 def test_10_whole_answers_are_called_optimal():
-    """Assignments and chains have whole relaxations: nothing may be reported as a fraction."""
+    """Assignments and chains have integral relaxations: nothing may be reported as a fraction."""
     for seed in range(5):
         rng = np.random.default_rng(seed)
         g = at.FactorGraph()

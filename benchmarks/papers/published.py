@@ -1,4 +1,4 @@
-"""AD3 as it was published (Martins et al., 2011), factor by factor: a twin to measure against.
+"""AD3 as it was published (Martins et al., 2011), factor by factor: a reference to measure against.
 
 Every factor is projected on its own, multipliers take steps of ``step`` times the penalty, and a
 factor all of whose variables are idle is skipped.  None of what the library adds is here: averages,
@@ -22,7 +22,7 @@ from assent.solvers.base.starting_point import share_out
 PAIR = -1  # the form of pairs, beside CAP, SUM and ANYOF
 # Copies this close to their consensus agree with it: most of them are at 0 or 1.
 AGREES = 1e-10
-# The penalty doubles or halves when one residual (a mean square) is so many times the other.
+# The penalty doubles or halves when one residual (a mean square) is this multiple of the other.
 OUT_OF_BALANCE = 10.0
 
 VARIABLES, FACTORS, MESSAGES = range(3)  # columns of ``activity``
@@ -61,8 +61,8 @@ def factors_of(problem: Problem, scores: Scores) -> Factors:
     kind, k, score, link, stride, size = (
         np.concatenate(columns) for columns in zip(*parts, strict=True)
     )
-    whole = [column.astype(np.int64) for column in (kind, k, link, stride, size)]
-    return Factors(whole[0], whole[1], score.astype(float), *whole[2:])
+    integers = [column.astype(np.int64) for column in (kind, k, link, stride, size)]
+    return Factors(integers[0], integers[1], score.astype(float), *integers[2:])
 
 
 @jit
@@ -89,7 +89,7 @@ def project_factor(factors, f, lits, u, p, penalty, point, out):
 def advance(
     factors, lits, degree, penalty, step, cache, iterations, u, q, p, idle, residuals, activity
 ):  # fmt: skip
-    """So many iterations; residuals are mean squares, ``activity[iterations, 3]`` are counts."""
+    """Iterate; residuals are mean squares, ``activity[iterations, 3]`` are counts."""
     largest = factors.size.max()
     point, out = np.empty(largest), np.empty(largest)
     total = np.empty(len(p))

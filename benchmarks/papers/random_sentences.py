@@ -1,6 +1,6 @@
 """Random sentences to parse, written as a tree, as flows, in rules, or with head automata.
 
-Arcs are worth N(0, 1) and pairs of arcs (siblings and grandparents) N(0, 0.1), the second number
+Arcs score N(0, 1) and pairs of arcs (siblings and grandparents) N(0, 0.1), the second number
 being a variance.  A *planted* sentence favours the arcs of a random tree, as a trained model does.
 """
 
@@ -18,7 +18,7 @@ from assent.logic.dependency_parser import PartScores, parser
 PAIR_SPREAD = np.sqrt(0.1)
 # All parts together are thousands: with PAIR_SPREAD each, nothing would be left of the arcs' say.
 PART_SPREAD = 0.1
-PLANTED = 3.0  # what an arc of the planted tree is worth more
+PLANTED = 3.0  # what an arc of the planted tree scores more
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ def tree_graph(sentence: Sentence) -> tuple[at.FactorGraph, Any]:
     heads, modifiers = sentence.ends
     arc = graph.binary(scores=scores.arc[heads, modifiers - 1], name="arc")
     graph.add(at.Arborescence(arc, heads=heads, modifiers=modifiers))
-    first, second, worth = _pairs(sentence)
-    graph.add(at.Pair(arc[first], arc[second], scores=worth))
+    first, second, pair_scores = _pairs(sentence)
+    graph.add(at.Pair(arc[first], arc[second], scores=pair_scores))
     return graph, arc
 
 
@@ -131,11 +131,11 @@ def _pairs(sentence: Sentence) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     siblings = (heads[a] == heads[b]) & (modifiers[a] < modifiers[b])
     below = (modifiers[a] == heads[b]) & (heads[a] != modifiers[b])
     first, second = np.append(a[siblings], a[below]), np.append(b[siblings], b[below])
-    worth = [
+    pair_scores = [
         table[heads[x], modifiers[x] - 1, modifiers[y] - 1]
         for table, x, y in (
             (scores.sibling, a[siblings], b[siblings]),
             (scores.grandparent, a[below], b[below]),
         )
     ]
-    return first, second, np.concatenate(worth)
+    return first, second, np.concatenate(pair_scores)

@@ -1,4 +1,4 @@
-"""Conflicts are told as steps, each of which is a valid and minimal conclusion."""
+"""Conflicts are explained by steps, each of which is a valid and minimal conclusion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.oracles.sweep import sweep_seeds
 from tests.strategies import meaning, random_graph
 
 
-def told(graph):
+def reasons(graph):
     """The conflict of a graph, whose proof checks out."""
     result = at.decode(graph)
     assert result.status is at.Status.INFEASIBLE
@@ -41,7 +41,7 @@ def test_a_chain_of_reasons_through_many_kinds():
     g.fix(x[0], 1)
     assert at.decode(g)[x].tolist() == [1, 0, 1, 0, 0, 1]
     g.fix(x[5], 0)
-    assert told(g) == (
+    assert reasons(g) == (
         "evidence x[0]=1",
         "evidence x[5]=0",
         "hole: AtMostOne(x[0], x[1]) → x[1]=0",
@@ -61,7 +61,7 @@ def test_only_the_evidence_that_matters_is_named():
     x = g.binary(50, name="x")
     g.add(at.AtMost(2, x[[*range(5, 40)]]), name="few")
     g.fix(x[10:], 1)
-    *given, end = told(g)
+    *given, end = reasons(g)
     assert given == ["evidence x[10]=1", "evidence x[11]=1", "evidence x[12]=1"]
     assert end.startswith("few: AtMost(2; x[5], ") and end.endswith("cannot hold")
 
@@ -71,7 +71,7 @@ def test_forbidden_scores_are_reasons():
     x = g.binary(scores=[-np.inf, 0.0, -np.inf], name="x")
     g.add(at.Implies(~x[0], x[1]))
     g.add(at.AtMostOne([x[1], ~x[2]]))
-    assert told(g) == (
+    assert reasons(g) == (
         "x[0]=0 by a score of -inf",
         "x[2]=0 by a score of -inf",
         "Implies(~x[0] ⇒ x[1]) → x[1]=1",
@@ -83,7 +83,7 @@ def test_factors_that_cannot_hold_by_themselves():
     g = at.FactorGraph()
     x = g.binary(2, name="x")
     g.add(at.Agree(x[0], ~x[0]), name="never")
-    assert told(g)[-1] == "never: Agree(x[0], ~x[0]) cannot hold"
+    assert reasons(g)[-1] == "never: Agree(x[0], ~x[0]) cannot hold"
 
 
 def test_what_is_fixed_in_a_proof_by_multipliers_is_explained_too():
@@ -95,7 +95,7 @@ def test_what_is_fixed_in_a_proof_by_multipliers_is_explained_too():
     g.add(at.AtMostOne(sits, axis=0), name="hole")
     g.add(at.Implies(closed, ~sits[:, 2]), name="shut")
     g.fix(closed, 1)
-    steps = told(g)
+    steps = reasons(g)
     assert g.compile().conflict is None
     assert steps[:2] == ("evidence closed=1", "shut: Implies(closed ⇒ ~sits[0,2]) → sits[0,2]=0")
     assert {"pigeon", "hole"} <= {step.split(":")[0] for step in steps}
@@ -107,7 +107,7 @@ def test_long_chains_are_abridged():
     g.add(at.Implies(x[:-1], x[1:]))
     g.fix(x[0], 1)
     g.fix(x[-1], 0)
-    steps = told(g)
+    steps = reasons(g)
     assert len(steps) == SHOWN_STEPS + 1
     assert steps[0] == "evidence x[0]=1"
     assert any("more steps" in step for step in steps)
@@ -123,10 +123,10 @@ def test_a_table_deduces_what_lets_a_structure_deduce():
     assert g.compile().fixed.tolist() == [0, 1, 1, 0, 1, 0]
 
 
-# ------------------------------------------------------------------ what the steps are worth
+# ------------------------------------------------------------------ whether the steps are right
 
 
-def worth(handle, row, never, state):
+def holds(handle, row, never, state):
     """Whether factor ``row`` allows a full state ``{coordinate: value}`` of its coordinates."""
     factor = handle.factor
     codes = factor.codes[row]
@@ -134,7 +134,7 @@ def worth(handle, row, never, state):
     if isinstance(factor, at.Pair):
         return not (row in never and truth.all())
     if isinstance(factor, Logic):
-        # The oracle reads whole batches: all rows alike.
+        # The oracle reads full batches: all rows alike.
         everywhere = np.broadcast_to(truth, factor.codes.shape)
         return bool(meaning(factor, everywhere)[row])
     scores = np.zeros(factor.scores.shape)
@@ -153,7 +153,7 @@ def breaks(handle, row, never, codes):
     known = {~c if c < 0 else c: int(c >= 0) for c in codes}
     free = [c for c in coordinates if c not in known]
     return not any(
-        worth(handle, row, never, {**known, **dict(zip(free, values, strict=True))})
+        holds(handle, row, never, {**known, **dict(zip(free, values, strict=True))})
         for values in product((0, 1), repeat=len(free))
     )
 

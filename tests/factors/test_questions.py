@@ -70,11 +70,11 @@ def test_pairs(seeds):
         factor = at.Pair(x[0], x[1])
         points = np.array(list(itertools.product([0.0, 1.0], repeat=2)))
         scores, c = rng.normal(size=(1, 2)), rng.normal(size=1) * 3
-        heat = 10.0 ** rng.uniform(-2, 1)
+        temperature = 10.0 ** rng.uniform(-2, 1)
         values = points @ scores[0] + c[0] * points.prod(axis=1)
-        best, value, mean = brute(points, values, heat)
+        best, value, mean = brute(points, values, temperature)
         assert np.allclose(factor.max_marginals(scores, c)[0], best)
-        log_partition, probabilities = factor.marginals(scores, c, heat)
+        log_partition, probabilities = factor.marginals(scores, c, temperature)
         assert np.isclose(log_partition[0], value)
         assert np.allclose(probabilities[0, :2], mean)
 
@@ -86,13 +86,13 @@ def test_tables(draw, seeds):
         rng = np.random.default_rng(seed)
         factor = one_table(rng, draw, most=36)
         links = rng.normal(size=(1, factor.codes.shape[1]))
-        heat = 10.0 ** rng.uniform(-1, 1)
+        temperature = 10.0 ** rng.uniform(-1, 1)
         joint, truths = joint_states(factor)
         total = truths @ links[0] + joint_scores(factor, factor.scores[0])
-        weight = np.exp((total - total.max()) / heat)
+        weight = np.exp((total - total.max()) / temperature)
         best = factor.max_marginals(links, factor.scores)
-        log_partition, probabilities = factor.marginals(links, factor.scores, heat)
-        assert np.isclose(log_partition[0], total.max() + heat * np.log(weight.sum()))
+        log_partition, probabilities = factor.marginals(links, factor.scores, temperature)
+        assert np.isclose(log_partition[0], total.max() + temperature * np.log(weight.sum()))
         for slot, states in enumerate(factor.states):
             for state in range(states):
                 here = joint[:, slot] == state

@@ -88,10 +88,10 @@ def test_max_marginals_by_solving_again(kind, single_root):
 @pytest.mark.parametrize("kind", KINDS)
 def test_marginals_are_derivatives_of_the_log_partition(kind, single_root):
     rng = np.random.default_rng(2)
-    words, step, heat = 15, 1e-4, 0.7
+    words, step, temperature = 15, 1e-4, 0.7
     scores = rng.normal(size=(words + 1, words))
     tree = tree_over(kind, words, single_root=single_root)
-    _, found, _ = tree.marginals(links(scores), tree.scores, heat)
+    _, found, _ = tree.marginals(links(scores), tree.scores, temperature)
     assert np.allclose([p.sum() for p in found], 1.0, atol=1e-12)
     for _ in range(40):
         head, word = int(rng.integers(words + 1)), int(rng.integers(words))
@@ -99,7 +99,7 @@ def test_marginals_are_derivatives_of_the_log_partition(kind, single_root):
         for sign in (1.0, -1.0):
             moved = scores.copy()
             moved[head, word] += sign * step
-            ends.append(tree.marginals(links(moved), tree.scores, heat)[0][0])
+            ends.append(tree.marginals(links(moved), tree.scores, temperature)[0][0])
         assert found[word][0, head] == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-7)
 
 
@@ -114,7 +114,7 @@ def test_the_log_partition_counts_trees(kind):
 
 
 def ternary(words):
-    """Projective trees over so many words: binomial(3 n, n) / (2 n + 1)."""
+    """Projective trees over ``n`` words: binomial(3 n, n) / (2 n + 1)."""
     from math import comb
 
     return comb(3 * words, words) // (2 * words + 1)
@@ -229,16 +229,16 @@ def test_more_sentences_are_solved(words, seed):
 def test_sentences_whose_relaxation_is_fractional_are_solved_as_far_as_it_goes(words, seed):
     """No run that waits for whole numbers ends here; ours ends at the relaxation's optimum.
 
-    A point of all polytopes that is worth as much as the bound proves it.
+    A point of all polytopes that scores as much as the bound proves it.
     """
     g = sentence(words, seed)
     result = at.decode(g)
     assert result.status is at.Status.RELAXED
     assert result.certificate.verify()
-    worth = g.constant + g.variables[0].scores @ result.consensus
+    value = g.constant + g.variables[0].scores @ result.consensus
     for handle in g.handles[1:]:
-        worth += (result._inner_parts(handle) * handle.factor.scores).sum()
-    assert worth == pytest.approx(result.bound, abs=1e-4)
+        value += (result._inner_parts(handle) * handle.factor.scores).sum()
+    assert value == pytest.approx(result.bound, abs=1e-4)
     assert result.bound - 0.1 <= result.value < result.bound - 1e-3
 
 

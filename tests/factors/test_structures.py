@@ -153,9 +153,9 @@ def test_new_scores_and_inner_marginals(name):
     parts = settled._inner_parts(handle)
     earned = np.where(parts > 0, handle.factor.fit(changed), 0.0) * parts
     theta = np.concatenate([v.scores for v in g.variables])
-    worth = theta @ settled.consensus + earned.sum()
+    value = theta @ settled.consensus + earned.sum()
     apart = settled.trace.primal_residual[-1] * np.abs(theta).sum()
-    assert abs(worth - cold.value) <= 0.02 * (1.0 + abs(cold.value)) + apart
+    assert abs(value - cold.value) <= 0.02 * (1.0 + abs(cold.value)) + apart
     assert parts.min(initial=0.0) >= 0.0 and parts.max(initial=0.0) <= 1.0 + 1e-9
 
 

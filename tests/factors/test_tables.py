@@ -50,10 +50,10 @@ def test_maximize_finds_the_best_joint_state(draw, seeds):
         table = scale * factor.scores
         value, states = factor.maximize(links, table)
         joint, truths = joint_states(factor)
-        worth = truths @ links[0] + joint_scores(factor, table[0])
-        assert value[0] == pytest.approx(worth.max(), rel=1e-12)
+        total = truths @ links[0] + joint_scores(factor, table[0])
+        assert value[0] == pytest.approx(total.max(), rel=1e-12)
         (chosen,) = np.flatnonzero((joint == states[0]).all(axis=1))
-        assert worth[chosen] == pytest.approx(worth.max(), rel=1e-12)
+        assert total[chosen] == pytest.approx(total.max(), rel=1e-12)
 
 
 @sweep_seeds()

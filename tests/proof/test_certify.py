@@ -158,7 +158,7 @@ def test_claims_hold_where_large_scores_cancel(iterations):
         x = g.binary(6, scores=rng.normal(size=6))
         i, j = np.triu_indices(6, 1)
         scores = rng.normal(size=15)
-        scores[:6] = -(10.0 ** rng.integers(8, 16, 6))  # who takes part in these is worth nothing
+        scores[:6] = -(10.0 ** rng.integers(8, 16, 6))  # whoever takes part in these scores nothing
         g.add(at.Pair(x[i], ~x[j], scores=rng.permutation(scores)))
         g.add(at.AtMost(3, x))
         solver, best = at.AD3(max_iterations=iterations), optimum(g)
@@ -189,15 +189,15 @@ def test_a_knapsack_is_bounded_beside_what_is_known():
     """Items known to be packed count and take their weight: the linear program says how much."""
     rng = np.random.default_rng(7)
     for _ in range(20):
-        worth, weights = rng.normal(size=6) + 0.5, rng.uniform(0.2, 1.0, 6)
+        scores, weights = rng.normal(size=6) + 0.5, rng.uniform(0.2, 1.0, 6)
         known = rng.choice(np.array([-1, -1, 0, 1], np.int8), 6)
         capacity = weights[known == 1].sum() + 0.6
         g = at.FactorGraph()
-        x = g.binary(6, scores=worth, name="x")
+        x = g.binary(6, scores=scores, name="x")
         g.add(at.Knapsack(x, weights=weights, capacity=capacity))
-        bound = certify.upper_bound(g.compile(), graph_scores(g), (worth[None],), known)
+        bound = certify.upper_bound(g.compile(), graph_scores(g), (scores[None],), known)
         limits = [(0, 1) if k < 0 else (k, k) for k in known]
-        best = linprog(-worth, A_ub=weights[None], b_ub=[capacity], bounds=limits)
+        best = linprog(-scores, A_ub=weights[None], b_ub=[capacity], bounds=limits)
         assert bound == pytest.approx(-best.fun)
 
 

@@ -75,8 +75,8 @@ def test_replaying_shows_the_same_as_one_case_after_the_other(rest):
         links = np.random.default_rng(seed).normal(size=problem.n_links)
         leaf = LinkScores(split_links(problem, links))
         literals = tuple(compiled.free.tolist())
-        cases = [replay.closure.extend(compiled.fixed, (~literal,)) for literal in literals]
-        worst = [leaf.bound(replay, case) for case in cases if case is not None]
+        nodes = [replay.closure.extend(compiled.fixed, (~literal,)) for literal in literals]
+        worst = [leaf.bound(replay, node) for node in nodes if node is not None]
         if replay.closure.extend(compiled.fixed, literals) is not None:
             worst.append(rest)
         shown = replay.bound(Fixed(leaf, literals, Trusted("a friend", rest)))

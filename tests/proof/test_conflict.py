@@ -11,7 +11,7 @@ from tests.strategies import optimum
 
 
 def needs_cases(extra: int = 0) -> at.FactorGraph:
-    """Every way to have x[0] and x[1] is forbidden, which takes two cases to see."""
+    """Every way to have x[0] and x[1] is forbidden, which takes two branches to see."""
     g = at.FactorGraph()
     x = g.binary(2 + extra, name="x")
     g.add(at.AtLeastOne([[x[0], x[1]], [x[0], ~x[1]], [~x[0], x[1]], [~x[0], ~x[1]]], axis=1))

@@ -69,7 +69,7 @@ def nested(depth: int) -> Conditioned:
 ZERO = DualPoint(np.zeros((3, 2)), NONE)
 LEAF = LinkScores(ZERO)
 ANSWER = np.zeros(3, np.int8)
-WHOLE = np.arange(3)
+ALL = np.arange(3)
 
 
 def multipliers(**changes) -> Regions:
@@ -95,12 +95,12 @@ def multipliers(**changes) -> Regions:
         LinkScores(DualPoint(np.zeros((2, 3)), NONE)),
         Trusted("nobody", "0"),
         Listed(np.array([99]), ANSWER),
-        IndependentParts(ANSWER[:2], ((WHOLE, LEAF),)),
-        IndependentParts(ANSWER + np.int8(7), ((WHOLE, LEAF),)),
-        IndependentParts(ANSWER, ((WHOLE + 1, LEAF),)),
-        IndependentParts(ANSWER, (WHOLE, LEAF)),
-        EliminationOrder((WHOLE[:1], WHOLE[1:2], np.array([99]))),
-        EliminationOrder((WHOLE[:1], WHOLE[1:2], np.array([-1.0]))),
+        IndependentParts(ANSWER[:2], ((ALL, LEAF),)),
+        IndependentParts(ANSWER + np.int8(7), ((ALL, LEAF),)),
+        IndependentParts(ANSWER, ((ALL + 1, LEAF),)),
+        IndependentParts(ANSWER, (ALL, LEAF)),
+        EliminationOrder((ALL[:1], ALL[1:2], np.array([99]))),
+        EliminationOrder((ALL[:1], ALL[1:2], np.array([-1.0]))),
         Reduced((Leaves(np.array([99], np.int32)),), LEAF),
         Reduced((Leaves(np.array([[0]], np.int32)),), LEAF),
         Reduced((LEAF,), LEAF),
@@ -170,7 +170,7 @@ def one_by_one(coordinate: int, proof):
 
 @pytest.mark.parametrize("share", [halves, one_by_one])
 def test_parts_that_share_parts_that_share_parts_show_nothing(share):
-    """A few dozen nodes would be more cases than anybody can look at."""
+    """A few dozen nodes would be a tree too large to replay."""
     g = at.FactorGraph()
     x = g.binary(60, scores=-1.0)
     g.add(at.Pair(x[:-1], x[1:], scores=1.0))

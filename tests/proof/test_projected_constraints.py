@@ -29,18 +29,18 @@ def test_some_values_of_the_others_fit(form):
     rng = np.random.default_rng(form)
     for _ in range(40):
         size = int(rng.integers(2, 6))
-        k, loose = int(rng.integers(0, size + 1)), rng.random(size) < 0.4
+        k, free = int(rng.integers(0, size + 1)), rng.random(size) < 0.4
         weights, capacity = rng.integers(0, 4, size).astype(float), float(rng.integers(0, 6))
         truth = rng.random((8, size)) < 0.5
-        for row, told in zip(
-            truth, possible(form, k, truth, loose, weights, capacity), strict=True
+        for row, found in zip(
+            truth, possible(form, k, truth, free, weights, capacity), strict=True
         ):
             fitting = False
-            for others in product((False, True), repeat=int(loose.sum())):
-                whole = row.copy()
-                whole[loose] = others
-                fitting |= holds(form, k, whole, weights, capacity)
-            assert told == fitting
+            for others in product((False, True), repeat=int(free.sum())):
+                full = row.copy()
+                full[free] = others
+                fitting |= holds(form, k, full, weights, capacity)
+            assert found == fitting
 
 
 def test_rules_are_read_from_the_graph_as_written():
@@ -55,5 +55,5 @@ def test_rules_are_read_from_the_graph_as_written():
     assert sorted(found) == [0, 5]
     (rule,) = found[0]
     assert (rule.form, rule.k, rule.lits.tolist()) == (CAP, 2, [~0, ~1, ~2])
-    assert rule.spoken == {0, 1} and found[5][0].spoken == {2}
+    assert rule.mentioned == {0, 1} and found[5][0].mentioned == {2}
     assert region_rules(compiled, scores, entries[:0]) == {}

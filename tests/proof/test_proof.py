@@ -1,4 +1,4 @@
-"""Proofs by cases: they replay, and one that misses a case or was tampered with does not."""
+"""Proofs by branching: they replay, and one that misses a branch or was tampered with does not."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_proof_that_shows_less_than_it_claims_fails():
     for proof in (
         Split(((0,), (~0,)), (shifted, false)),
         Split(((0,), (~0,)), (false, true)),  # the other way round
-        Split(((0,),), (true,)),  # a case is missing
+        Split(((0,),), (true,)),  # a branch is missing
         Split(((0,), (~1,)), (true, true)),  # these do not cover everything
         Split(((0,), (~0,)), (true,)),
         Split(((0,), (~0,)), (true, Refuted())),  # not so
@@ -98,8 +98,8 @@ def test_states_of_a_variable_are_cases():
     leaf = LinkScores(claim.flat_dual)
     replay = Replay(claim.compiled, claim.scores)
 
-    def bound(*cases):
-        return replay.bound(Split(cases, (leaf,) * len(cases)))
+    def bound(*branches):
+        return replay.bound(Split(branches, (leaf,) * len(branches)))
 
     assert bound((0,), (1,), (2,)) == pytest.approx(claim.bound)
     assert bound((~0,), (0,)) == pytest.approx(claim.bound)
@@ -183,7 +183,7 @@ def test_a_word_that_is_trusted_is_told():
 
 
 def test_what_is_no_number_shows_nothing():
-    """Neither link scores, nor a word, nor an elimination of what it cannot write out."""
+    """Neither link scores, nor a word, nor an elimination of what it cannot tabulate."""
     _, claim, true, _ = claim_and_leaves()
     replay = Replay(claim.compiled, claim.scores)
     unreal = LinkScores(DualPoint(np.nan * true.dual.pair, NONE))
