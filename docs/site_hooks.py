@@ -5,6 +5,7 @@ links work where the repository is browsed.  In the site every example is a page
 README, CONTRIBUTING and CHANGELOG are pages beside those of docs/: links are rewritten to match.
 """
 
+import ast
 import re
 from pathlib import Path
 
@@ -34,10 +35,19 @@ def on_files(files, config):
             text = f"# License\n\n```text\n{text}```\n"
         files.append(File.generated(config, page, content=moved_links(text, ROOT)))
     for path in sorted((ROOT / "examples").glob("*.py")):
-        title = re.match(r'"""(.*?)[.:]?(?:\n|""")', path.read_text(encoding="utf-8"))[1]
-        text = f"# {title}\n\n`examples/{path.name}`\n\n```python\n{path.read_text('utf-8')}```\n"
-        files.append(File.generated(config, f"examples/{path.stem}.md", content=text))
+        page = f"examples/{path.stem}.md"
+        files.append(File.generated(config, page, content=example_page(path)))
     return files
+
+
+def example_page(path):
+    """An example as a page: its docstring as prose, then the program."""
+    source = path.read_text(encoding="utf-8")
+    module = ast.parse(source)
+    title, _, text = ast.get_docstring(module).partition("\n")
+    program = "\n".join(source.split("\n")[module.body[0].end_lineno :]).strip()
+    head = f"---\nhide: [toc]\n---\n\n# {title.rstrip('.:')}\n{text}\n\n`examples/{path.name}`"
+    return f"{head}\n\n```python\n{program}\n```\n"
 
 
 def on_page_markdown(markdown, page, config, files):
