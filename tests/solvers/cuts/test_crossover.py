@@ -11,7 +11,7 @@ from assent.kernels.core import evaluate
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.cuts import crossover
 from assent.solvers.cuts.branch_and_cut import POOL_SIZE, BranchAndCut
-from assent.solvers.cuts.crossover import Mixing
+from assent.solvers.cuts.crossover import Crossover
 from assent.solvers.cuts.cutting_plane_program import GrowingProgram
 from assent.solvers.programs.compact_lp import build_lp
 from benchmarks.constrained import budgeted_selection
@@ -36,7 +36,7 @@ def test_what_answers_disagree_on_is_decided_best(seed):
         x = (rng.random(program.problem.n) < 0.3).astype(np.int8)
         answers.consider(program.problem, program.scores, x)
     before = answers.value
-    own = Mixing(answers)
+    own = Crossover(answers)
     own.begin(program.x)
     lower, upper = own._range(program.x)
     value = own.mix(program, np.inf)
@@ -64,7 +64,7 @@ def test_the_best_answers_are_kept_once():
 
 def test_mixing_waits_for_cases_and_time(monkeypatch):
     program, answers = searched(budgeted_selection(12, 0))
-    own = Mixing(answers)
+    own = Crossover(answers)
     assert not own.is_due(100)  # cases have not begun
     clock = [0.0]
     monkeypatch.setattr(crossover.time, "process_time", lambda: clock[0])

@@ -11,7 +11,7 @@ import assent as at
 from assent.kernels.core import propagate
 from assent.kernels.search import probing
 from assent.proof.replay import Replay
-from assent.solvers.cuts.implied_cuts import Implied
+from assent.solvers.cuts.implied_cuts import ImpliedCuts
 from tests.answers import assert_tightened_bounds, differences_at_answers, differences_of
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import random_graph
@@ -86,7 +86,7 @@ def test_every_answer_obeys_every_row():
         if graph.compile().conflict is not None:
             continue
         given = differences_of(graph)
-        implied = Implied(graph.compile().problem, given)
+        implied = ImpliedCuts(graph.compile().problem, given)
         implied._probe(np.ones(len(implied.ends)))
         cuts = implied._as_cuts(implied.product, implied.literal)
         d = differences_at_answers(graph, given)

@@ -1,4 +1,4 @@
-"""Joins of factors that overlap: rows that every answer obeys, and bounds that fall by them."""
+"""Local cuts: rows that every answer obeys, and bounds that fall by them."""
 
 from __future__ import annotations
 

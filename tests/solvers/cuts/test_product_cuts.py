@@ -1,4 +1,4 @@
-"""Fans: products of a literal with several of which few can be true."""
+"""Product cuts: products of a literal with several of which few can be true."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import assent as at
 from assent.proof.replay import Replay
-from assent.solvers.cuts.product_cuts import Fans
+from assent.solvers.cuts.product_cuts import ProductCuts
 from tests.answers import assert_tightened_bounds, differences_at_answers, differences_of
 from tests.oracles.sweep import sweep_seeds
 
@@ -35,7 +35,7 @@ def test_every_answer_obeys_every_row():
         graph = two_choices(np.random.default_rng(seed))
         if graph.compile().conflict is not None:
             continue
-        fans = Fans(graph.compile().problem, differences_of(graph))
+        fans = ProductCuts(graph.compile().problem, differences_of(graph))
         d = differences_at_answers(graph, fans.given)
         assert (d @ fans.rows.toarray().T <= fans.upper + 1e-9).all()
         rows += len(fans.upper)

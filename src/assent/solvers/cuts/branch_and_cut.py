@@ -1,4 +1,4 @@
-"""BranchAndCut: a tightened relaxation, then cases of it, until the optimum is proven."""
+"""BranchAndCut: a tightened relaxation, then its subproblems, until the optimum is proven."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.rounding import Rounder, due_at_node
 from assent.solvers.base.settings import check_settings
-from assent.solvers.cuts.crossover import Mixing
+from assent.solvers.cuts.crossover import Crossover
 from assent.solvers.cuts.cut_nodes import CutNode, CutTree
 from assent.solvers.cuts.tightened import Tightened, TightenedState, restate
 from assent.solvers.programs.highs import why_it_stopped
@@ -24,26 +24,26 @@ from assent.solvers.programs.highs import why_it_stopped
 # Seconds of one call: interrupts and reports come in between.
 CALL = 0.2
 
-# Rounds at the root end once so many of them have taken off no more than this share of what is
-# missing: cases do better then.
+# Rounds at the root end once five of them have taken off no more than this share of what is
+# missing: nodes do better then.
 PATIENCE, WORTH = 5, 0.01
-# ... and this one while tables could be written out, after which rounds take off more again.
+# ... and this one while tables could be tabulated, after which rounds take off more again.
 WORTH_BEFORE = 0.002
 
 # Further solutions that are kept beside the best one.
 POOL_SIZE = 64
 
-ALL_CASES = "All cases are closed, up to rounding."
+ALL_CLOSED = "All nodes are closed, up to rounding."
 
 
 @dataclass
 class BranchAndCutState:
-    """The relaxation, and the cases once it no longer yields."""
+    """The relaxation, and the nodes once it no longer yields."""
 
     root: TightenedState
     rounder: Rounder
     incumbent: Incumbent
-    mixing: Mixing
+    crossover: Crossover
     roundings: int = 0  # relaxed answers that were offered
     tree: CutTree | None = None
     bounds: list[float] = field(default_factory=list)  # after every round
@@ -78,16 +78,16 @@ class BranchAndCutState:
 
 @dataclass(frozen=True)
 class BranchAndCut:
-    """The optimum with a proof: `Tightened`, then case by case on the same linear program.
+    """The optimum with a proof: `Tightened`, then branching on the same linear program.
 
-    Cases fix a coordinate each; rows found in one hold in all.  What the best answers disagree on
-    is decided anew from time to time, all of it together.  The proof is a tree of loans and
-    link scores that ``certificate.verify()`` replays.
+    Nodes fix a coordinate each; rows found in one hold in all.  What the best answers disagree on
+    is decided anew from time to time, all of it together.  The proof is a tree of cut multipliers
+    and link scores that ``certificate.verify()`` replays.
 
     Attributes:
         gap_tolerance: relative gap at which an answer counts as optimal.
         residual_tolerance: not used: a relaxation is solved or not.
-        max_iterations: stop after so many rounds and cases.
+        max_iterations: the most rounds and nodes.
         time_limit: seconds after which the search ends, or None.
 
     Example:
@@ -123,16 +123,16 @@ class BranchAndCut:
         root = self._rounds().init(problem, scores, warm_start)
         incumbent = Incumbent(pool_size=POOL_SIZE)
         rounder = Rounder(problem, scores, schedule.first_chance(0))
-        return BranchAndCutState(root, rounder, incumbent, Mixing(incumbent))
+        return BranchAndCutState(root, rounder, incumbent, Crossover(incumbent))
 
     def take_answer(self, workspace: BranchAndCutState, x: NDArray[np.int8]) -> None:
-        """An answer from elsewhere, to compare cases with."""
+        """An answer from elsewhere, to compare nodes with."""
         workspace.take(x)
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: BranchAndCutState, iterations: int = 1
     ) -> Info:
-        """A round of the relaxation, or some cases."""
+        """A round of the relaxation, or some nodes."""
         w = workspace
         if w.tree is None:
             info = self._rounds().advance(problem, scores, w.root)
@@ -142,15 +142,15 @@ class BranchAndCut:
         begun = time.perf_counter()
         for _ in range(iterations):
             if w.tree.done:
-                return Info(self._count(w), 0.0, 0.0, finished=True, reason=ALL_CASES)
+                return Info(self._count(w), 0.0, 0.0, finished=True, reason=ALL_CLOSED)
             status = w.tree.step(w.root.deadline)
             if status == "interrupted":
                 raise KeyboardInterrupt
             if status != "optimal":
                 reason = why_it_stopped(status)
                 return Info(self._count(w), np.inf, np.inf, finished=True, reason=reason)
-            if w.mixing.is_due(w.tree.nodes):
-                w.tree.value = w.mixing.mix(w.root.program, w.root.deadline)
+            if w.crossover.is_due(w.tree.nodes):
+                w.tree.value = w.crossover.mix(w.root.program, w.root.deadline)
             if time.perf_counter() - begun > CALL:
                 break
         return Info(self._count(w), np.inf, np.inf)
@@ -161,15 +161,15 @@ class BranchAndCut:
     def _plant(self, problem: Problem, w: BranchAndCutState) -> CutTree:
         root = CutNode(bound=w.root.bound, proof=w.root.best)
         tree = CutTree(
-            w.root.program, root, lambda loans: restate(problem, w.root.outer, loans),
+            w.root.program, root, lambda proven: restate(problem, w.root.outer, proven),
             w.offer, 0.5 * self.gap_tolerance,
         )  # fmt: skip
         tree.value = w.offer(w.root.program.x)
-        w.mixing.begin(w.root.program.x)
+        w.crossover.begin(w.root.program.x)
         return tree
 
     def bound(self, problem: Problem, scores: Scores, workspace: BranchAndCutState) -> float:
-        """The largest bound of a case."""
+        """The largest bound of a node."""
         return workspace.root.bound if workspace.tree is None else workspace.tree.bound
 
     def dual_point(
@@ -179,11 +179,11 @@ class BranchAndCut:
         workspace: BranchAndCutState,
         out: DualPoint | None = None,
     ) -> DualPoint:
-        """Link scores of the relaxation's bound; they belong to the scores with loans."""
+        """Link scores of the relaxation's bound; they belong to the reparametrised scores."""
         return workspace.root.best.dual
 
     def proof(self, compiled: Compiled, workspace: BranchAndCutState) -> Any:
-        """What proves the bound: loans, or a tree of cases."""
+        """What proves the bound: cut multipliers, or a tree of nodes."""
         tree = workspace.tree
         return workspace.root.best if tree is None else tree.proof(compiled)
 
@@ -192,7 +192,7 @@ class BranchAndCut:
         return workspace.root.ray
 
     def marginals(self, workspace: BranchAndCutState) -> Float:
-        """The best answer found in cases, or the relaxed one."""
+        """The best answer found in nodes, or the relaxed one."""
         best = workspace.incumbent.assignment
         if workspace.tree is None or best is None:
             return workspace.root.program.x
@@ -201,5 +201,5 @@ class BranchAndCut:
     def relaxed_value(
         self, problem: Problem, scores: Scores, workspace: BranchAndCutState
     ) -> float:
-        """Objective of the tightened relaxation at its answer; unknown among cases."""
+        """Objective of the tightened relaxation at its answer; unknown among nodes."""
         return workspace.root.program.value if workspace.tree is None else np.nan

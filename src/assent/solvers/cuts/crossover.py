@@ -16,19 +16,19 @@ import numpy as np
 from assent.kernels.problem import Float
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.cuts.cutting_plane_program import GrowingProgram
-from assent.solvers.programs.highs import highs_status, run_highs
+from assent.solvers.programs.highs import highs_status, new_highs, run_highs
 
-# Mixing may take this share of the processor's time, and begins after so many seconds of cases.
+# Crossover may take this share of the processor's time, and begins after so many seconds of cases.
 SHARE, FIRST = 0.2, 0.3
 # Seconds for a single time, at least.
 LEAST = 0.5
 # Coordinates that are to be open, and how many more are next time if that was too few.
 OPEN, WIDER = 60, 1.5
 # Coordinates nearer to 0 or 1 count as decided.
-WHOLE = 1e-6
+INTEGRAL = 1e-6
 
 
-class Mixing:
+class Crossover:
     """When answers of a search are mixed, and how."""
 
     def __init__(self, incumbent: Incumbent) -> None:
@@ -75,7 +75,7 @@ class Mixing:
         """Lower and upper ends ``[n]``, open where answers differ or a relaxed one is undecided."""
         assert self.incumbent.assignment is not None and self.relaxed is not None
         best = self.incumbent.assignment.astype(np.float64)
-        open_ = (np.round(self.relaxed) != best) | ((x > WHOLE) & (x < 1.0 - WHOLE))
+        open_ = (np.round(self.relaxed) != best) | ((x > INTEGRAL) & (x < 1.0 - INTEGRAL))
         for _, other in self.incumbent.pool:
             if open_.sum() >= self.open:
                 break
@@ -89,9 +89,7 @@ def _restricted(program: GrowingProgram, lower: Float, upper: Float) -> Any:
 
     n = program.problem.n
     columns = np.arange(n, dtype=np.int32)
-    highs = highspy.Highs()
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("threads", 1)
+    highs = new_highs({})
     highs.passModel(program.highs.getLp())
     highs.changeColsIntegrality(n, columns, np.full(n, highspy.HighsVarType.kInteger))
     highs.changeColsBounds(n, columns, lower, upper)

@@ -1,8 +1,8 @@
-"""Cases of a tightened relaxation: one growing program, whose columns are fixed and freed.
+"""Nodes of a tightened relaxation: one growing program, whose columns are fixed and freed.
 
-All cases share the program and its rows, which hold for every whole answer.  HiGHS starts where the
-case above ended, and stops as soon as a case is closed.  A case keeps what proved its bound, for
-the proof at the end.
+All nodes share the program and its rows, which hold for every integral answer.  HiGHS starts where
+the node above ended, and stops as soon as a node is closed.  A node keeps what proved its bound,
+for the proof at the end.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from assent.kernels.problem import Float
 from assent.proof.proof_tree import Refuted
 from assent.proof.regions import Regions
 from assent.solvers.base.search_tree import Node, SearchTree
-from assent.solvers.cuts.cutting_plane_program import GrowingProgram, Loans
+from assent.solvers.cuts.cutting_plane_program import CutProof, GrowingProgram
 
-# Rounds of rows in one case: each costs a solve, as a further case does.
+# Rounds of rows in one node: each costs a solve, as a further node does.
 MOST_ROUNDS = 4
 # A round that lowers the bound by less than this share of what is missing is the last.
 WORTH = 0.1
-# Coordinates nearer to 0 or 1 count as whole.
-WHOLE = 1e-6
+# Coordinates nearer to 0 or 1 count as integral.
+INTEGRAL = 1e-6
 # A coordinate without effect on one side is still worth this share of the usual one.
 SLIGHT = 1e-3
 
 
 class Pseudocosts:
-    """What cases by each coordinate took off the bound, per unit of change: ``fall[n, 2]``.
+    """What branching on each coordinate took off the bound, per unit of change: ``fall[n, 2]``.
 
     The rule of product of two estimates prefers coordinates that help on both sides (Achterberg,
     Koch and Martin, 2005); those without a history are taken for average.
@@ -42,7 +42,7 @@ class Pseudocosts:
         self.fall, self.count = np.zeros((n, 2)), np.zeros((n, 2))
 
     def learn(self, node: CutNode) -> None:
-        """From a case that has been bounded."""
+        """From a node that has been bounded."""
         if node.literals and node.moved > 0.0 and np.isfinite(node.bound):
             literal = node.literals[-1]
             place = max(literal, ~literal), int(literal >= 0)
@@ -58,8 +58,8 @@ class Pseudocosts:
         least = SLIGHT * max(float(usual.max()), SLIGHT)
         score = np.maximum(down, least) * np.maximum(up, least)
         undecided = np.minimum(x, 1.0 - x)
-        if (undecided[free] > WHOLE).any():
-            free = free & (undecided > WHOLE)
+        if (undecided[free] > INTEGRAL).any():
+            free = free & (undecided > INTEGRAL)
         return int(np.where(free, score, -1.0).argmax())
 
 
@@ -79,9 +79,9 @@ class CutNode(Node):
 
 
 class CutTree:
-    """Cases still open, best bound first, with dives in between.
+    """Nodes still open, best bound first, with dives in between.
 
-    ``restate(loans)`` turns what the program's multipliers prove into a leaf of the proof, and
+    ``restate(proven)`` turns what the program's multipliers prove into a leaf of the proof, and
     ``offer(x)`` looks for answers near ``x[n]`` and returns the best value so far.
     """
 
@@ -89,7 +89,7 @@ class CutTree:
         self,
         program: GrowingProgram,
         root: CutNode,
-        restate: Callable[[Loans], Regions],
+        restate: Callable[[CutProof], Regions],
         offer: Callable[[Float], float],
         tolerance: float,
     ) -> None:
@@ -104,17 +104,17 @@ class CutTree:
 
     @property
     def bound(self) -> float:
-        """No case has more than this."""
+        """No node has more than this."""
         current = -np.inf if self.current is None else self.current.bound
         return max(self.tree.closed_bound, self.tree.open_bound, current)
 
     @property
     def done(self) -> bool:
-        """Whether no case is left."""
+        """Whether no node is left."""
         return self.current is None and not len(self.tree)
 
     def step(self, deadline: float) -> str:
-        """Bound one case and split it if need be; "optimal" or why the program stopped."""
+        """Bound one node and split it if need be; "optimal" or why the program stopped."""
         try:
             return self._step(deadline)
         except BaseException:
@@ -145,7 +145,7 @@ class CutTree:
         return node.bound - self.value <= self.tolerance * (1.0 + abs(node.bound))
 
     def _enter(self, node: CutNode) -> None:
-        """Fix the columns of a case, free all others."""
+        """Fix the columns of a node, free all others."""
         fixed = np.full(len(self.fixed), -1, np.int8)
         for literal in node.path:
             fixed[max(literal, ~literal)] = literal >= 0
@@ -157,7 +157,7 @@ class CutTree:
             node.start = None
 
     def _bound(self, node: CutNode, deadline: float) -> str:
-        """Solve and tighten a case until it is closed or no longer yields."""
+        """Solve and tighten a node until it is closed or no longer yields."""
         for _ in range(MOST_ROUNDS):
             before = node.bound
             status = self._solve(node, deadline)
@@ -166,7 +166,7 @@ class CutTree:
                 return status
             if status != "optimal" or self._is_closed(node):
                 return status
-            self._take(node, self.program.loans(self.fixed))
+            self._take(node, self.program.proven(self.fixed))
             self.value = self.offer(self.program.x)
             missing = node.bound - self.value
             if self._is_closed(node) or before - node.bound < WORTH * missing:
@@ -176,34 +176,34 @@ class CutTree:
         return status
 
     def _solve(self, node: CutNode, deadline: float) -> str:
-        """Solve a case, no further than it takes to close it."""
+        """Solve a node, no further than it takes to close it."""
         self.program.stop_below(self.value)
         status = self.program.solve(deadline)
         if status == "low enough":
-            self._take(node, self.program.loans(self.fixed))
+            self._take(node, self.program.proven(self.fixed))
             if self._is_closed(node):
                 return "optimal"
             self.program.stop_below(-np.inf)
             status = self.program.solve(deadline)
         return status
 
-    def _take(self, node: CutNode, loans: Loans | None) -> None:
-        if loans is not None and loans.bound < node.bound:
-            node.bound, node.proof = loans.bound, self.restate(loans)
+    def _take(self, node: CutNode, proven: CutProof | None) -> None:
+        if proven is not None and proven.bound < node.bound:
+            node.bound, node.proof = proven.bound, self.restate(proven)
 
     def _refute(self, node: CutNode) -> None:
-        """Close a case in which nothing is possible, if that can be shown.
+        """Close a node in which nothing is possible, if that can be shown.
 
         With all coordinates fixed propagation shows it.
         """
-        loans = self.program.refutation(self.fixed)
-        if loans is not None:
-            node.bound, node.proof = -np.inf, replace(self.restate(loans), is_ray=True)
+        proven = self.program.refutation(self.fixed)
+        if proven is not None:
+            node.bound, node.proof = -np.inf, replace(self.restate(proven), is_ray=True)
         elif (self.fixed >= 0).all():
             node.bound, node.proof = -np.inf, Refuted()
 
     def _split(self, node: CutNode) -> None:
-        """Two cases; the one nearer to the relaxed answer is next."""
+        """Two nodes; the one nearer to the relaxed answer is next."""
         x = self.program.x
         v = self.pseudocosts.choose(x, self.fixed < 0)
 

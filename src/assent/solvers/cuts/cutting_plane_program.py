@@ -1,14 +1,12 @@
 """A linear relaxation that grows by rows, solved by HiGHS from where it was before.
 
-A multiplier ``y`` of an added row ``a . d <= b`` is a *loan*: ``y (b - a . d)`` is never negative,
-so adding it to the scores leaves an upper bound, and what it changes are scores of coordinates,
-pairs and joint states.  The bound is therefore the ordinary bound of link scores at the scores
-with all loans, plus ``y b``.
+With a multiplier ``y >= 0`` of an added row ``a . d <= b`` the term ``y (b - a . d)`` is never
+negative, so adding it leaves an upper bound: it reparametrises scores of coordinates, pairs and
+joint states.  The bound is the ordinary one of link scores at those scores, plus ``y b``.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +16,13 @@ from numpy.typing import NDArray
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, Scores, split_links
 from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.cuts.cut_rows import NO_NEVER, NO_RULES, Cuts
-from assent.solvers.cuts.cycle_cuts import Separator
-from assent.solvers.cuts.implied_cuts import Implied
-from assent.solvers.cuts.local_cuts import Joins
+from assent.solvers.cuts.cycle_cuts import CycleCuts
+from assent.solvers.cuts.implied_cuts import ImpliedCuts
+from assent.solvers.cuts.local_cuts import LocalCuts
 from assent.solvers.cuts.pair_disagreement import differences
-from assent.solvers.cuts.product_cuts import Fans
+from assent.solvers.cuts.product_cuts import ProductCuts
 from assent.solvers.programs.compact_lp import CompactLP, row_scores
-from assent.solvers.programs.highs import highs_status, load_highs, run_highs
+from assent.solvers.programs.highs import highs_status, load_highs, run_until
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -34,14 +32,14 @@ CLEAR = 1e-8
 
 
 @dataclass(frozen=True)
-class Loans:
+class CutProof:
     """What multipliers stand for.
 
     Attributes:
-        amounts: ``[R, places]`` what every row with a multiplier lends.
+        amounts: ``[R, places]`` what every row with a multiplier adds to scores.
         rules: ``[Q, 3]`` constraints that they rest on, as `Regions` has them.
         never: ``[Q, 4]`` literals that are never all true, as it has them too.
-        links: one score per link of the problem, for the scores with all loans.
+        links: one score per link of the problem, for the reparametrised scores.
         bound: what they prove.
     """
 
@@ -73,13 +71,14 @@ class GrowingProgram:
         self.problem, self.scores, self.lp = problem, scores, lp
         self.highs: Any = load_highs(lp, {})
         self.given = differences(problem, lp)
-        self.separator = Separator(self.given)
-        self.fans, self.implied = Fans(problem, self.given), Implied(problem, self.given)
+        self.cycle_cuts = CycleCuts(self.given)
+        self.product_cuts = ProductCuts(problem, self.given)
+        self.implied_cuts = ImpliedCuts(problem, self.given)
         self.signs = sparse.csr_matrix((0, len(self.given.ends)))
         self.upper = np.zeros(0)
         self.product = np.zeros(0, np.int64)
         self.rules, self.never = NO_RULES, NO_NEVER
-        self.joins = Joins(problem, self.given)
+        self.local_cuts = LocalCuts(problem, self.given)
         self.columns: Float | None = None
 
     @property
@@ -101,9 +100,9 @@ class GrowingProgram:
         assert self.columns is not None, "a relaxed answer exists after a solve"
         found = sum(
             self._add(source.find(self.columns))
-            for source in (self.fans, self.separator, self.implied)
+            for source in (self.product_cuts, self.cycle_cuts, self.implied_cuts)
         )
-        return found or self._add(self.joins.find(self.columns))
+        return found or self._add(self.local_cuts.find(self.columns))
 
     def _add(self, cuts: Cuts) -> int:
         from scipy import sparse
@@ -126,11 +125,7 @@ class GrowingProgram:
 
     def solve(self, deadline: float = np.inf) -> str:
         """Solve from where the last solve ended; "optimal" or why not."""
-        if np.isfinite(deadline):
-            # HiGHS counts the time of all its runs together.
-            left = max(deadline - time.perf_counter(), 1e-3)
-            self.highs.setOptionValue("time_limit", self.highs.getRunTime() + left)
-        run_highs(self.highs)
+        run_until(self.highs, deadline)
         solution = self.highs.getSolution()
         if solution.value_valid:
             self.columns = np.array(solution.col_value)
@@ -160,7 +155,7 @@ class GrowingProgram:
             begin.row_status = [*begin.row_status, *[highspy.HighsBasisStatus.kBasic] * more]
         self.highs.setBasis(begin)
 
-    def loans(self, fixed: NDArray[np.int8] | None = None) -> Loans | None:
+    def proven(self, fixed: NDArray[np.int8] | None = None) -> CutProof | None:
         """What the multipliers of the last solve prove, if it has any.
 
         ``fixed[n]`` are coordinates that were fixed, -1 for free.
@@ -170,35 +165,35 @@ class GrowingProgram:
             return None
         return self._prove(-self.lp.scale * np.array(solution.row_dual), fixed)
 
-    def refutation(self, fixed: NDArray[np.int8] | None = None) -> Loans | None:
-        """A ray of multipliers that shows that a program without an answer has none, if found."""
+    def refutation(self, fixed: NDArray[np.int8] | None = None) -> CutProof | None:
+        """A Farkas ray that shows that the program has no answer, if one was found."""
         _, found, ray = self.highs.getDualRay()
         if not found:
             return None
         # HiGHS does not promise the ray's sign.
         tries = [self._prove(sign * np.array(ray), fixed, ray=True) for sign in (1.0, -1.0)]
-        best = min(tries, key=lambda loans: loans.bound)
+        best = min(tries, key=lambda proven: proven.bound)
         size = float(np.abs(best.links).sum() + np.abs(best.amounts.data).sum())
         return best if best.bound < -CLEAR * size else None
 
-    def _prove(self, dual: Float, fixed: NDArray[np.int8] | None, ray: bool = False) -> Loans:
+    def _prove(self, dual: Float, fixed: NDArray[np.int8] | None, ray: bool = False) -> CutProof:
         """What multipliers prove of the scores, or (a ``ray``) of the all-zero objective."""
         free = np.isneginf(self.lp.row_lower)
-        own, lent = np.split(dual, [len(free)])
+        own, cut_dual = np.split(dual, [len(free)])
         own = np.where(free, np.maximum(own, 0.0), own)
-        taken = np.flatnonzero(lent > 0.0)
+        taken = np.flatnonzero(cut_dual > 0.0)
         cycles, alone = taken[self.product[taken] < 0], taken[self.product[taken] >= 0]
-        amounts, within = self._amounts(lent, cycles), self._amounts(lent, alone)
+        amounts, within = self._amounts(cut_dual, cycles), self._amounts(cut_dual, alone)
         total, own_total = (np.asarray(a.sum(axis=0)).ravel() for a in (amounts, within))
         links = self._links(own, total + own_total, ray)
         self._keep_within(within.tocoo(), self.product[alone], links)
-        scores = self._lent(total, zeroed(self.scores) if ray else self.scores)
-        owed = float(lent[cycles] @ self.upper[cycles])
+        scores = self._reparametrised(total, zeroed(self.scores) if ray else self.scores)
+        owed = float(cut_dual[cycles] @ self.upper[cycles])
         bound = bound_at(self.problem, scores, split_links(self.problem, links)) + owed
         if fixed is not None:
             bound += self._fixed_change(scores.theta, links, fixed)
         rules, never = self._of_rows(self.rules, cycles), self._of_rows(self.never, cycles)
-        return Loans(amounts, rules, never, links, bound)
+        return CutProof(amounts, rules, never, links, bound)
 
     def _of_rows(self, told: Int64, rows: Int64) -> Int64:
         """What some rows rest on; they are regions then in the order given."""
@@ -208,18 +203,18 @@ class GrowingProgram:
         own[:, 0] = region[own[:, 0]]
         return own
 
-    def _amounts(self, lent: Float, rows: Int64) -> sparse.csr_matrix:
-        """What rows lend, ``[rows, places]``."""
+    def _amounts(self, dual: Float, rows: Int64) -> sparse.csr_matrix:
+        """What multipliers of rows add to scores, ``[rows, places]``."""
         from scipy import sparse
 
-        amounts = (sparse.diags(-lent[rows]) @ self.signs[rows] @ self.given.places).tocsr()
+        amounts = (sparse.diags(-dual[rows]) @ self.signs[rows] @ self.given.places).tocsr()
         amounts.eliminate_zeros()
         return amounts
 
     def _keep_within(self, amounts: sparse.coo_matrix, product: Int64, links: Float) -> None:
-        """Loans within one factor are none: what its literals would get, their links give it.
+        """Within one factor nothing changes: what its literals would get, their links give it.
 
-        The factor has the same score then as with the loan, and no region is needed to say so.
+        The factor has the same score as if reparametrised, and no region is needed to say so.
         """
         to_literal = amounts.col < self.problem.n
         coordinate, amount = amounts.col[to_literal], amounts.data[to_literal]
@@ -237,8 +232,8 @@ class GrowingProgram:
         known = fixed >= 0
         return float(left[fixed == 1].sum() - np.maximum(left[known], 0.0).sum())
 
-    def _lent(self, total: Float, own: Scores) -> Scores:
-        """Scores with all loans."""
+    def _reparametrised(self, total: Float, own: Scores) -> Scores:
+        """Reparametrised scores."""
         ends = np.cumsum([self.problem.n, self.problem.n_pairs])
         theta, pair, table = np.split(total, ends)
         return replace(own, theta=own.theta + theta, pair=own.pair + pair, table=own.table + table)
@@ -253,8 +248,8 @@ class GrowingProgram:
         if not ray:
             np.subtract.at(links, rows.earned_link, rows.earned)
         gains = np.flatnonzero(rows.products.gains)
-        lent = total[self.problem.n + rows.products.place[gains]]
-        given_back = np.where(rows.products.opposite[gains, 0], -lent, lent)
+        added = total[self.problem.n + rows.products.place[gains]]
+        given_back = np.where(rows.products.opposite[gains, 0], -added, added)
         np.subtract.at(links, rows.products.links[gains, 0], given_back)
         return links
 
@@ -269,9 +264,9 @@ def zeroed(scores: Scores) -> Scores:
     )
 
 
-def plain_bound(problem: Problem, scores: Scores, dual: DualPoint) -> Loans:
-    """Link scores alone, without any loan."""
+def plain_bound(problem: Problem, scores: Scores, dual: DualPoint) -> CutProof:
+    """Link scores alone, without any cut."""
     from scipy import sparse
 
     none = sparse.csr_matrix((0, problem.n + problem.n_pairs + len(scores.table)))
-    return Loans(none, NO_RULES, NO_NEVER, dual.joined(), bound_at(problem, scores, dual))
+    return CutProof(none, NO_RULES, NO_NEVER, dual.joined(), bound_at(problem, scores, dual))

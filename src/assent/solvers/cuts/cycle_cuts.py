@@ -7,7 +7,7 @@ All rows have one form: differences ``d`` and a choice ``F`` of some of them, wi
 They come from cycles of coordinates (``F`` of odd size), from cycles of variables (``F`` a single
 edge: if it differs, some other does; Chopra and Rao, 1993), and from what products of two literals
 and comparisons of two variables must obey by themselves, which the compact program leaves out where
-the scores take care of it.  Where no such row is violated, factors that overlap are joined
+the scores take care of it.  Where no such row is violated, local cuts are sought
 (`assent.solvers.cuts.local_cuts`), whose rows have other coefficients.
 """
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 # A row is worth adding if it is violated by this.
 LEAST_VIOLATION = 1e-5
 # Coordinates that are nearer to 0 or 1 take part in no violated cycle to speak of.
-WHOLE = 1e-6
+INTEGRAL = 1e-6
 
 
-class Separator:
+class CycleCuts:
     """Finds violated rows, each once.
 
     Example:
@@ -41,7 +41,7 @@ class Separator:
         >>> from assent.solvers.programs.compact_lp import build_lp
         >>> triangle = make_problem(3, np.array([[0, 1], [1, 2], [0, 2]], np.int32), [])
         >>> lp = build_lp(triangle, Scores(np.ones(3), np.full(3, -2.0)))
-        >>> separator = Separator(differences(triangle, lp))
+        >>> separator = CycleCuts(differences(triangle, lp))
         >>> half = np.array([0.5, 0.5, 0.5, 0.0, 0.0, 0.0])
         >>> separator.find(half).signs.toarray().tolist()
         [[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]]
@@ -106,12 +106,12 @@ class Separator:
 
     def _cycles(self, d: Float) -> list[Int64]:
         given, n = self.given, self.n
-        fraction = (d[:n] > WHOLE) & (d[:n] < 1.0 - WHOLE)
+        fraction = (d[:n] > INTEGRAL) & (d[:n] < 1.0 - INTEGRAL)
         two = np.arange(n, n + given.n_two)
         two = two[fraction[given.ends[two]].all(axis=1)]
         told = two[given.rule[two] < 0]
-        whole = np.arange(n + given.n_two, len(given.ends))
-        found = [*self._odd(d, told, once=False), *self._odd(d, whole, once=True)]
+        variables = np.arange(n + given.n_two, len(given.ends))
+        found = [*self._odd(d, told, once=False), *self._odd(d, variables, once=True)]
         # Through constraints only where no other cycle is left: those say more.
         return found or ([] if len(told) == len(two) else self._odd(d, two, once=False))
 

@@ -22,7 +22,7 @@ LEAST_VIOLATION = 1e-3
 MOST_FOUND, MOST_ROWS = 1 << 15, 100
 
 
-class Implied:
+class ImpliedCuts:
     """Finds literals that products imply and a relaxed answer denies, each once.
 
     Example:
@@ -33,7 +33,7 @@ class Implied:
         >>> second = CAP, np.array([[1, 2, 3]], np.int32), np.array([2], np.int32)
         >>> problem = make_problem(4, np.array([[0, 1]], np.int32), [first, second])
         >>> given = differences(problem, build_lp(problem, Scores(np.zeros(4), np.ones(1))))
-        >>> cuts = Implied(problem, given).find(np.array([1.0, 1.0, 1.0, 0.5, 0.0]))
+        >>> cuts = ImpliedCuts(problem, given).find(np.array([1.0, 1.0, 1.0, 0.5, 0.0]))
         >>> cuts.never.tolist()  # a row, and coordinates that are never all true
         [[0, 0, 1, 3]]
     """

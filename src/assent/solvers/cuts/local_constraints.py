@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import CAP, KNAPSACK, PARITY, SUM, Float, Int32, Int64, Problem
 from assent.proof.projected_constraints import possible
-from assent.solvers.cuts.cycle_cuts import WHOLE
+from assent.solvers.cuts.cycle_cuts import INTEGRAL
 from assent.solvers.direct.tabulated_problem import group_lits
 
 # Constraints over more coordinates tie none of them closely.
 MOST_TIED = 12
 
 
-class FlatRules:
+class LocalConstraints:
     """The logic factors of a problem, seen from coordinates.
 
     Example:
         >>> from assent.kernels.problem import make_problem
         >>> groups = [(CAP, np.array([[0, 1], [1, 2]], np.int32), np.ones(2, np.int32))]
-        >>> rules = FlatRules(make_problem(3, np.zeros((0, 2), np.int32), groups))
+        >>> rules = LocalConstraints(make_problem(3, np.zeros((0, 2), np.int32), groups))
         >>> rules.over(np.array([1, 2]))
         (1,)
         >>> rules.allow(1, np.array([1, 2]), np.array([[True, False], [True, True]])).tolist()
@@ -59,11 +59,11 @@ class FlatRules:
             number = int(self.first[group])
             k = self.problem.k[number : number + len(lits)]
             value = np.where(lits < 0, 1.0 - x[~lits], x[np.maximum(lits, 0)])
-            above = value > WHOLE
+            above = value > INTEGRAL
             few = above.sum(axis=1) <= most
             own = np.where(lits < 0, ~lits, lits)
             open_ = (above & undecided[own]).sum(axis=1) > 1
-            tight = value.sum(axis=1) >= k - WHOLE
+            tight = value.sum(axis=1) >= k - INTEGRAL
             for f in np.flatnonzero(few & open_ & tight):
                 found.append(np.unique(own[f][above[f]]).astype(np.int64))
         return found
@@ -87,7 +87,7 @@ class FlatRules:
         for number in self.over(np.array(sorted(coordinates))):
             kind, lits = self._row(number)
             if kind in (CAP, SUM):
-                true = np.where(lits < 0, 1.0 - x[~lits], x[np.maximum(lits, 0)]) > WHOLE
+                true = np.where(lits < 0, 1.0 - x[~lits], x[np.maximum(lits, 0)]) > INTEGRAL
                 more = found | {max(code, ~code) for code in lits[true].tolist()}
                 found = more if len(more) <= most else found
         return np.array(sorted(found), np.int64)

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import Float, Int64, Problem
 from assent.solvers.cuts.cut_rows import Cuts
-from assent.solvers.cuts.cycle_cuts import WHOLE
-from assent.solvers.cuts.local_constraints import FlatRules, states_of_tables
+from assent.solvers.cuts.cycle_cuts import INTEGRAL
+from assent.solvers.cuts.local_constraints import LocalConstraints, states_of_tables
 from assent.solvers.cuts.pair_disagreement import Differences
+from assent.solvers.programs.highs import new_highs
 
 # Coordinates of a region: all their joint values are listed.
 MOST_SPOKEN = 9
@@ -52,7 +53,7 @@ class Row(NamedTuple):
     upper: float
 
 
-class Joins:
+class LocalCuts:
     """Finds rows that joins of factors obey and a relaxed answer does not.
 
     Example:
@@ -69,7 +70,7 @@ class Joins:
     def __init__(self, problem: Problem, given: Differences) -> None:
         self.problem, self.given = problem, given
         self.n = given.n_single
-        self.rules = FlatRules(problem)
+        self.rules = LocalConstraints(problem)
         self.variable, self.size = states_of_tables(problem)
         two = np.arange(self.n, self.n + given.n_two)
         self.products = two[given.rule[two] < 0]
@@ -78,7 +79,7 @@ class Joins:
         """Rows that a point of the program violates."""
         d = self.given.at(columns)
         x = d[: self.n]
-        undecided = (x > WHOLE) & (x < 1.0 - WHOLE)
+        undecided = (x > INTEGRAL) & (x < 1.0 - INTEGRAL)
         found = []
         if undecided.any():
             inside = _Inside(self.given, self.products, x)
@@ -184,7 +185,7 @@ class _Inside:
 
     def __init__(self, given: Differences, products: Int64, x: Float) -> None:
         ends = given.ends[products]
-        kept = (x[ends] > WHOLE).all(axis=1)
+        kept = (x[ends] > INTEGRAL).all(axis=1)
         self.edge: dict[tuple[int, int], int] = {}
         for (u, v), e in zip(ends[kept].tolist(), products[kept].tolist(), strict=True):
             self.edge.setdefault((min(u, v), max(u, v)), e)
@@ -223,9 +224,7 @@ def _most_violated(corners: Float, point: Float) -> Float:
     model.a_matrix_.start_ = np.searchsorted(row, np.arange(count + 1)).astype(np.int32)
     model.a_matrix_.index_ = column.astype(np.int32)
     model.a_matrix_.value_ = matrix[row, column]
-    highs = highspy.Highs()
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("presolve", "off")
+    highs = new_highs({"presolve": "off"})
     highs.passModel(model)
     highs.run()
     return np.array(highs.getSolution().col_value)[:m]

@@ -1,6 +1,6 @@
 """How far two coordinates, or two variables, are said to differ by a linear program.
 
-A *difference* is 0 or 1 at whole points and linear in what the program knows:
+A *difference* is 0 or 1 at integral points and linear in what the program knows:
 
     single     x                              from false
     two        u + v - 2 u v                  of two literals whose product is known: by a column,
@@ -9,7 +9,7 @@ A *difference* is 0 or 1 at whole points and linear in what the program knows:
 
 It is written over *places*, where scores are: coordinate ``v``, the product of pair ``p`` at
 ``n + p``, entry ``j`` of the tables at ``n + P + j``.  What a place is worth in the columns of
-the program is told apart, since a multiplier of a row is a loan of scores.
+the program is told apart, since a multiplier of a row reparametrises scores.
 """
 
 from __future__ import annotations
@@ -83,14 +83,14 @@ def differences(problem: Problem, lp: CompactLP) -> Differences:
                [ 1.,  1., -2.]])
     """
     worth, rest, known = worth_of_places(problem, lp)
-    builder = _Builder()
+    builder = _DifferenceBuilder()
     builder.add_singles(problem.n)
     first_entry = problem.n + problem.n_pairs
     pairs = np.flatnonzero(known[problem.n : first_entry])
     u, v = problem.pair_var[pairs].T
     builder.add_two(u, v, (problem.n + pairs)[:, None], np.stack([2 * pairs, 2 * pairs + 1], 1))
     builder.add_excluding(exclusions(problem))
-    whole = _Whole(builder)
+    variables = _ComparedVariables(builder)
     tables, first_link = problem.written, 2 * problem.n_pairs + len(problem.lits)
     for t, kind in enumerate(tables.kind):
         slots = slice(tables.slot[t], tables.slot[t + 1])
@@ -101,7 +101,7 @@ def differences(problem: Problem, lp: CompactLP) -> Differences:
         if kind == POTTS:
             k = shape[0]
             all_known = known[entry].all(axis=1)
-            rows = whole.add(lits[all_known, :k], lits[all_known, k:], entry[all_known])
+            rows = variables.add(lits[all_known, :k], lits[all_known, k:], entry[all_known])
             within = np.full(m, -1)
             within[all_known] = rows
             told = np.nonzero(known[entry])
@@ -111,8 +111,8 @@ def differences(problem: Problem, lp: CompactLP) -> Differences:
                 np.stack([link[:, 0][told], link[:, 1][told]], axis=1), within[told[0]],
             )  # fmt: skip
         elif len(shape) > 1:
-            _add_table(builder, whole, lits, shape, first, entry.reshape(m, *shape))
-    return builder.finish(problem.n, whole, worth, rest)
+            _add_table(builder, variables, lits, shape, first, entry.reshape(m, *shape))
+    return builder.finish(problem.n, variables, worth, rest)
 
 
 def worth_of_places(
@@ -154,8 +154,8 @@ def worth_of_places(
 
 
 def _add_table(
-    builder: _Builder,
-    whole: _Whole,
+    builder: _DifferenceBuilder,
+    variables: _ComparedVariables,
     lits: Int32,
     shape: list[int],
     first: list[int],
@@ -172,7 +172,7 @@ def _add_table(
         within = np.full((len(lits), shape[i], shape[j]), -1)
         if slots == 2 and shape[i] == shape[j] > 2 and not any(first):
             k = np.arange(shape[i])
-            within[:, k, k] = whole.add(columns[i], columns[j], both[:, k, k])[:, None]
+            within[:, k, k] = variables.add(columns[i], columns[j], both[:, k, k])[:, None]
         both, within = (a[:, first[i] :, first[j] :] for a in (both, within))
         u = np.repeat(columns[i], columns[j].shape[1], axis=1)
         v = np.tile(columns[j], columns[i].shape[1])
@@ -180,7 +180,7 @@ def _add_table(
         builder.add_two(u.ravel(), v.ravel(), both.reshape(u.size, -1), links, within.ravel())
 
 
-class _Builder:
+class _DifferenceBuilder:
     """Collects differences as triplets over places."""
 
     def __init__(self) -> None:
@@ -248,12 +248,14 @@ class _Builder:
         self.place.append(places.astype(np.int64))
         self.value.append(values)
 
-    def finish(self, n: int, whole: _Whole, worth: sparse.csr_matrix, rest: Float) -> Differences:
-        """Everything collected, those of whole variables last."""
+    def finish(
+        self, n: int, variables: _ComparedVariables, worth: sparse.csr_matrix, rest: Float
+    ) -> Differences:
+        """Everything collected, those of variables last."""
         from scipy import sparse
 
         n_two = self.count - n
-        whole.finish()
+        variables.finish()
         within = np.concatenate(self.within)
         within = np.where(within >= 0, n + n_two + within, -1)
         constant = np.concatenate(self.constant)
@@ -268,10 +270,10 @@ class _Builder:
         )  # fmt: skip
 
 
-class _Whole:
+class _ComparedVariables:
     """Collects differences of variables, whose states must be told in one order everywhere."""
 
-    def __init__(self, builder: _Builder) -> None:
+    def __init__(self, builder: _DifferenceBuilder) -> None:
         self.builder = builder
         self.states: dict[int, bytes] = {}
         self.count = 0

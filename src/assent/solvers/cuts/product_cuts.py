@@ -32,7 +32,7 @@ MOST_COUNTED = 10
 MOST_TERMS = 1 << 20
 
 
-class Fans:
+class ProductCuts:
     """Finds violated rows of fans, each once.
 
     Example:
@@ -44,7 +44,7 @@ class Fans:
         >>> problem = make_problem(4, pairs, [one])
         >>> given = differences(problem, build_lp(problem, Scores(np.zeros(4), -np.ones(3))))
         >>> third = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]) / 3  # and no product
-        >>> fans = Fans(problem, given)
+        >>> fans = ProductCuts(problem, given)
         >>> len(fans.find(third)), len(fans.find(third))
         (1, 0)
     """

@@ -2,8 +2,8 @@
 
 Round after round (1) HiGHS solves the relaxation from where it was, (2) cycles are sought along
 which the relaxed answer contradicts itself, (3) a row for each is added.  Where no cycle is left,
-constraints are joined with what they overlap with; then tables that merely score common states
-are written out, which shows more.
+local cuts of a few coordinates are sought; then tables that merely score common states
+are tabulated in full, which shows more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assent.kernels.problem import POTTS, DualPoint, Float, Problem, Scores, spl
 from assent.proof.regions import Regions
 from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.settings import check_settings, check_time_limit
-from assent.solvers.cuts.cutting_plane_program import GrowingProgram, Loans, plain_bound
+from assent.solvers.cuts.cutting_plane_program import CutProof, GrowingProgram, plain_bound
 from assent.solvers.programs.compact_lp import build_lp
 from assent.solvers.programs.highs import find_ray, why_it_stopped
 
@@ -32,7 +32,7 @@ DECIDED = 1e-6
 
 @dataclass
 class TightenedState:
-    """The problem with some tables written out, its program, and what proves the best bound."""
+    """The problem with some tables tabulated, its program, and what proves the best bound."""
 
     outer: TabulatedPotts
     program: GrowingProgram
@@ -44,7 +44,7 @@ class TightenedState:
     solved: bool = False
 
     def can_tabulate(self) -> bool:
-        """Whether some tables of common states are not written out yet."""
+        """Whether some tables of common states are not tabulated yet."""
         problem = self.outer.problem
         return bool((problem.tables.kind == POTTS).any())
 
@@ -60,7 +60,7 @@ class Tightened:
     Attributes:
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
         residual_tolerance: not used: a relaxation is solved or not.
-        max_iterations: stop after so many rounds.
+        max_iterations: the most rounds.
         time_limit: seconds after which the rounds end, or None.
 
     Example:
@@ -107,9 +107,9 @@ class Tightened:
             raise KeyboardInterrupt
         if status == "infeasible":
             self._refute(problem, scores, w)
-        loans = w.program.loans()
-        if loans is not None and loans.bound < w.bound:
-            w.best, w.bound = restate(problem, w.outer, loans), loans.bound
+        proven = w.program.proven()
+        if proven is not None and proven.bound < w.bound:
+            w.best, w.bound = restate(problem, w.outer, proven), proven.bound
         w.solved = status == "optimal"
         return Info(
             w.rounds, np.inf, np.inf, finished=not w.solved,
@@ -119,12 +119,12 @@ class Tightened:
     def _refute(self, problem: Problem, scores: Scores, w: TightenedState) -> None:
         """Nothing is possible: link scores show it, or the rows that were found."""
         w.ray = find_ray(problem, build_lp(problem, scores), w.deadline)
-        loans = None if w.ray is not None else w.program.refutation()
-        if loans is not None:
-            w.best, w.bound = replace(restate(problem, w.outer, loans), is_ray=True), -np.inf
+        proven = None if w.ray is not None else w.program.refutation()
+        if proven is not None:
+            w.best, w.bound = replace(restate(problem, w.outer, proven), is_ray=True), -np.inf
 
     def _tabulate(self, problem: Problem, scores: Scores, w: TightenedState) -> bool:
-        """Start again with tables of undecided variables written out, if there are any left."""
+        """Start again with tables of fractional variables tabulated, if there are any left."""
         chosen = fractional_potts(problem, w.program.x, DECIDED) | w.outer.chosen
         if (chosen == w.outer.chosen).all():
             return False
@@ -143,7 +143,7 @@ class Tightened:
         workspace: TightenedState,
         out: DualPoint | None = None,
     ) -> DualPoint:
-        """Link scores of the best bound; they belong to the scores with loans."""
+        """Link scores of the best bound; they belong to the reparametrised scores."""
         return workspace.best.dual
 
     def proof(self, compiled: Compiled, workspace: TightenedState) -> Regions:
@@ -174,15 +174,15 @@ def _program(outer: TabulatedPotts) -> GrowingProgram:
     return GrowingProgram(outer.problem, outer.scores, lp)
 
 
-def restate(problem: Problem, outer: TabulatedPotts, loans: Loans) -> Regions:
-    """Loans in the terms of the original problem."""
+def restate(problem: Problem, outer: TabulatedPotts, proven: CutProof) -> Regions:
+    """CutProof in the terms of the original problem."""
     links = np.zeros(problem.n_links)
-    links[outer.link] = loans.links
+    links[outer.link] = proven.links
     return Regions(
-        loans.amounts.indptr.astype(np.int64),
-        outer.place[loans.amounts.indices],
-        loans.amounts.data,
+        proven.amounts.indptr.astype(np.int64),
+        outer.place[proven.amounts.indices],
+        proven.amounts.data,
         split_links(problem, links),
-        rules=loans.rules,
-        never=loans.never,
+        rules=proven.rules,
+        never=proven.never,
     )

@@ -21,7 +21,7 @@ from assent.kernels.core.oracle import raise_pending
 from assent.kernels.core.questions import make_questions_work, maximize_all
 from assent.kernels.problem import STRUCTURE, DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.programs.compact_lp import CompactLP, LpSolution, link_scores, row_scores
-from assent.solvers.programs.highs import Method, highs_status, load_highs, read_highs, run_highs
+from assent.solvers.programs.highs import Method, highs_status, load_highs, read_highs, run_until
 
 # A vertex is worth a column if it beats the convexity row's multiplier by this, in units of the
 # scaled costs and relative to the value.  HiGHS is asked for multipliers that are more precise;
@@ -53,12 +53,9 @@ class Master:
     def solve(self) -> str:
         """Generate columns until none helps; the status of the last run."""
         while True:
-            limit = self.deadline - time.perf_counter()
-            if limit <= 0.0:
+            if self.deadline <= time.perf_counter():
                 return "time limit"
-            if np.isfinite(limit):
-                self.highs.setOptionValue("time_limit", self.highs.getRunTime() + limit)
-            run_highs(self.highs)
+            run_until(self.highs, self.deadline)
             info = self.highs.getInfo()
             self.iterations += max(0, info.simplex_iteration_count)
             status = highs_status(self.highs)
@@ -160,7 +157,7 @@ def make_master(
     sign = np.repeat([-1.0, 1.0], [len(above), len(below)])
     extra = sparse.csc_matrix((sign, (rows, np.arange(len(rows)))), (lp.matrix.shape[0], len(rows)))
     first = len(lp.cost)
-    whole = replace(
+    elastic = replace(
         lp,
         matrix=sparse.hstack([lp.matrix, extra], format="csc"),
         cost=np.append(lp.cost, np.full(len(rows), price)),
@@ -168,7 +165,7 @@ def make_master(
     )
     solver = "simplex" if method == "choose" else method
     precise = {"dual_feasibility_tolerance": PRECISION}
-    highs = load_highs(whole, {"solver": solver, **precise})
+    highs = load_highs(elastic, {"solver": solver, **precise})
     return Master(
         problem, lp, inner_scores(scores), highs, first + np.arange(len(rows)), link_rows,
         convexity, deadline,

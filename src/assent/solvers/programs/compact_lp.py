@@ -9,7 +9,7 @@ import numpy as np
 
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.programs.relaxation_rows import relaxation_rows
-from assent.solvers.programs.row_builder import Rows
+from assent.solvers.programs.row_builder import ProgramRows
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -33,7 +33,7 @@ class CompactLP:
     row_upper: Float
     offset: float
     scale: float
-    rows: Rows
+    rows: ProgramRows
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def cost_scale(cost: Float) -> float:
     return float(2.0 ** np.round(np.log2(largest / nearest)))
 
 
-def link_scores(problem: Problem, rows: Rows, row_dual: Float) -> DualPoint:
+def link_scores(problem: Problem, rows: ProgramRows, row_dual: Float) -> DualPoint:
     """Link scores that row multipliers stand for."""
     dual = np.minimum(row_dual, rows.limit)
     links = row_scores(problem, rows, dual)
@@ -123,7 +123,7 @@ def link_scores(problem: Problem, rows: Rows, row_dual: Float) -> DualPoint:
     return split_links(problem, links)
 
 
-def row_scores(problem: Problem, rows: Rows, row_dual: Float) -> Float:
+def row_scores(problem: Problem, rows: ProgramRows, row_dual: Float) -> Float:
     """One score per link: the multipliers of its rows times their entries."""
     # (an empty bincount would be integer)
     weights = rows.entry * row_dual[rows.row]

@@ -40,21 +40,28 @@ STATUS = {
 }
 
 
-def load_highs(
-    lp: CompactLP, options: dict[str, Any], whole: NDArray[np.bool_] | None = None
-) -> Any:
-    """HiGHS with the model and options set, silent and on one thread.
-
-    ``whole`` says which columns of an integer program take whole values only.
-    """
+def new_highs(options: dict[str, Any]) -> Any:
+    """HiGHS without a model, silent and on one thread; options of None are left as they are."""
     import highspy
 
     highs = highspy.Highs()
     highs.silent()
-    options = {"threads": 1, "parallel": "off", **options}
-    for name, value in options.items():
+    for name, value in {"threads": 1, "parallel": "off", **options}.items():
         if value is not None:
             highs.setOptionValue(name, value)
+    return highs
+
+
+def load_highs(
+    lp: CompactLP, options: dict[str, Any], integral: NDArray[np.bool_] | None = None
+) -> Any:
+    """HiGHS with the model and options set.
+
+    ``integral`` says which columns of an integer program take integral values only.
+    """
+    import highspy
+
+    highs = new_highs(options)
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = lp.matrix.shape
     model.col_cost_, model.row_lower_, model.row_upper_ = lp.cost, lp.row_lower, lp.row_upper
@@ -63,9 +70,9 @@ def load_highs(
     model.a_matrix_.start_ = lp.matrix.indptr
     model.a_matrix_.index_ = lp.matrix.indices
     model.a_matrix_.value_ = lp.matrix.data
-    if whole is not None:
+    if integral is not None:
         kinds = highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger
-        model.integrality_ = [kinds[int(must)] for must in whole]
+        model.integrality_ = [kinds[int(must)] for must in integral]
     highs.passModel(model)
     return highs
 
@@ -91,6 +98,14 @@ def run_highs(highs: Any) -> None:
     except KeyboardInterrupt:
         if highs_status(highs) != "interrupted":  # it was done before it heard
             raise
+
+
+def run_until(highs: Any, deadline: float) -> None:
+    """Run HiGHS once more, until then at most: it counts the time of all its runs together."""
+    left = time_left(deadline)
+    if left is not None:
+        highs.setOptionValue("time_limit", highs.getRunTime() + left)
+    run_highs(highs)
 
 
 def highs_status(highs: Any) -> str:

@@ -111,10 +111,10 @@ class IntegerProgram(OneStep):
         self, problem: Problem, scores: Scores, workspace: IntegerProgramState, limit: float | None
     ) -> str:
         lp = workspace.program
-        whole = np.append(np.ones(problem.n, bool), lp.rows.whole)
+        integral = np.append(np.ones(problem.n, bool), lp.rows.integral)
         # The gap is relative to the value in HiGHS, and to 1 + |bound| here: half is enough.
         options = {"mip_rel_gap": 0.5 * self.gap_tolerance, "time_limit": limit}
-        highs = load_highs(lp, {**options, "mip_abs_gap": 0.0}, whole)
+        highs = load_highs(lp, {**options, "mip_abs_gap": 0.0}, integral)
         run_highs(highs)
         status = highs_status(highs)
         columns, _ = read_highs(highs, lp)

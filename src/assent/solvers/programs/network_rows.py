@@ -11,7 +11,7 @@ from assent.solvers.programs.row_builder import RowBuilder
 
 
 def add_matching(builder: RowBuilder, model: Model, links: Int64, inner: Float) -> None:
-    """Sums of rows and of columns; their corners are whole."""
+    """Sums of rows and of columns; their corners are integral."""
     n, m, fill_rows, fill_columns = model.structure.data[:4].tolist()
     capacities = np.split(model.structure.data[4:].astype(float), [n])
     pairs = true_places(model, add_places(builder, model, links)).reshape(-1, n, m)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assent.kernels.problem import Float, Int64, Model
-from assent.solvers.programs.row_builder import RowBuilder, State
+from assent.solvers.programs.row_builder import LinkStates, RowBuilder
 
 NONE = -1  # column of a place that cannot be
 
@@ -32,7 +32,7 @@ def add_places(
     out = columns[:, possible][~allowed]
     builder.put_column(builder.rows(np.zeros(len(out))), out, 1.0)
     rows = builder.rows(np.zeros(links.shape), lower=0.0)
-    builder.put(rows, State(links), -1.0)
+    builder.put(rows, LinkStates(links), -1.0)
     builder.put_column(rows, columns[:, model.place], 1.0)
     return columns
 

@@ -35,8 +35,8 @@ def write_program(graph: FactorGraph, path: str | Path, *, integer: bool) -> Non
             "cannot be written to a file"
         )
     n = compiled.problem.n
-    whole = np.append(np.full(n, integer), integer & lp.rows.whole)
-    highs = load_highs(lp, {}, whole if integer else None)
+    integral = np.append(np.full(n, integer), integer & lp.rows.integral)
+    highs = load_highs(lp, {}, integral if integer else None)
     import highspy
 
     columns = np.arange(len(lp.cost), dtype=np.int32)

@@ -33,7 +33,7 @@ from assent.kernels.problem import (
     Problem,
     Scores,
 )
-from assent.solvers.programs.row_builder import RowBuilder, Rows, State
+from assent.solvers.programs.row_builder import LinkStates, ProgramRows, RowBuilder
 from assent.solvers.programs.structure_rows import add_structures
 
 # Even parity of three literals: signs and right-hand sides of the four facets.
@@ -41,10 +41,10 @@ PARITY_SIGNS = np.array([[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]
 PARITY_UPPER = np.array([0.0, 0.0, 0.0, 2.0])
 
 
-def relaxation_rows(problem: Problem, scores: Scores, integer: bool = False) -> Rows:
+def relaxation_rows(problem: Problem, scores: Scores, integer: bool = False) -> ProgramRows:
     """Rows of all factors: pairs, logic factors, tables, structures.
 
-    For an ``integer`` program they need to be right at whole points only.
+    For an ``integer`` program they need to be right at integral points only.
 
     Example:
         >>> from assent.kernels.problem import make_problem
@@ -55,7 +55,7 @@ def relaxation_rows(problem: Problem, scores: Scores, integer: bool = False) -> 
     builder = RowBuilder()
     ends = np.arange(2 * problem.n_pairs).reshape(-1, 2)
     pairs = np.arange(problem.n_pairs)
-    add_products(builder, State(ends[:, 0]), State(ends[:, 1]), scores.pair, pairs)
+    add_products(builder, LinkStates(ends[:, 0]), LinkStates(ends[:, 1]), scores.pair, pairs)
     _add_logic(builder, problem, first_link=2 * problem.n_pairs)
     first_link = 2 * problem.n_pairs + len(problem.lits)
     _add_tables(builder, problem, scores.table, first_link)
@@ -64,7 +64,7 @@ def relaxation_rows(problem: Problem, scores: Scores, integer: bool = False) -> 
     return builder.finish(len(scores.table))
 
 
-def add_products(builder: RowBuilder, u: State, v: State, c: Float, place: Int64) -> None:
+def add_products(builder: RowBuilder, u: LinkStates, v: LinkStates, c: Float, place: Int64) -> None:
     """Rows of ``c * u * v``, element by element; ``-inf`` forbids both, 0 needs nothing.
 
     ``place`` says which scores they are, as in `Products`.
@@ -93,7 +93,7 @@ def _add_logic(builder: RowBuilder, problem: Problem, first_link: int) -> None:
     for g, kind in enumerate(problem.group_kind):
         m, size = int(problem.group_count[g]), int(problem.group_size[g])
         first, factor = int(problem.group_link[g]), int(problem.group_factor[g])
-        links = State(first_link + first + np.arange(m * size).reshape(size, m))
+        links = LinkStates(first_link + first + np.arange(m * size).reshape(size, m))
         if kind == ANYOF:
             _add_anyof(builder, links)
         elif kind == PARITY:
@@ -107,7 +107,7 @@ def _add_logic(builder: RowBuilder, problem: Problem, first_link: int) -> None:
             builder.put(builder.rows(k, lower=k if kind == SUM else -np.inf), links, 1.0)
 
 
-def _add_anyof(builder: RowBuilder, literals: State) -> None:
+def _add_anyof(builder: RowBuilder, literals: LinkStates) -> None:
     """Row of an input: it implies the output.  Row of the output: it implies some input."""
     rows = builder.rows(np.zeros(literals.links.shape))
     inputs, output = literals[:-1], literals[-1]
@@ -117,11 +117,11 @@ def _add_anyof(builder: RowBuilder, literals: State) -> None:
     builder.put(rows[-1], output, 1.0)
 
 
-def _add_parity(builder: RowBuilder, literals: State) -> None:
+def _add_parity(builder: RowBuilder, literals: LinkStates) -> None:
     """Running parities ``p``: each literal changes the one before it into the one after it.
 
     The triples share one binary column with the next, so the hulls of the triples together are
-    the hull of the whole.
+    the hull of all.
     """
     size, m = literals.links.shape
     if size < 3:  # a single literal is false, two are equal
@@ -158,17 +158,17 @@ def _add_tables(builder: RowBuilder, problem: Problem, scores: Float, first_link
             _add_potts(builder, states[0], states[1], group_scores.reshape(m, -1), place)
 
 
-def _slot_states(links: Int64, shape: list[int], first: list[int]) -> list[State]:
+def _slot_states(links: Int64, shape: list[int], first: list[int]) -> list[LinkStates]:
     """``[m, K]`` states of every slot; state 0 of a binary slot is the opposite of state 1."""
     states, position = [], 0
     for k, lowest in zip(shape, first, strict=True):
         own = links[:, position + np.maximum(np.arange(k) - lowest, 0)]
-        states.append(State(own, np.broadcast_to(np.arange(k) < lowest, own.shape)))
+        states.append(LinkStates(own, np.broadcast_to(np.arange(k) < lowest, own.shape)))
         position += k - lowest
     return states
 
 
-def _add_dense(builder: RowBuilder, states: list[State], scores: Float, place: Int64) -> None:
+def _add_dense(builder: RowBuilder, states: list[LinkStates], scores: Float, place: Int64) -> None:
     """Marginals of the allowed joint states are the slots' states.
 
     The states of a variable sum to one by a factor of its own, so of all slots but the first a
@@ -186,7 +186,9 @@ def _add_dense(builder: RowBuilder, states: list[State], scores: Float, place: I
         builder.put_column(rows[factor[kept], own[kept] - left_out], columns[kept], 1.0)
 
 
-def _add_potts(builder: RowBuilder, u: State, v: State, scores: Float, place: Int64) -> None:
+def _add_potts(
+    builder: RowBuilder, u: LinkStates, v: LinkStates, scores: Float, place: Int64
+) -> None:
     """Common states of two slots.
 
     If no score is negative ``min(u_k, v_k)`` for all states at once can be reached, if none is

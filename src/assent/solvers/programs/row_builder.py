@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assent.kernels.problem import Float, Int64
 
 
-class Rows(NamedTuple):
+class ProgramRows(NamedTuple):
     """All rows as triplets: over links (``row, link, entry``) and over the further columns.
 
     Attributes:
@@ -20,7 +20,7 @@ class Rows(NamedTuple):
         cost: ``[C]`` of the further columns, to be minimised.
         earned_link, earned: scores that literals of links earn besides the model's.
         constant: score that is earned in any case.
-        whole: ``[C]`` which of the further columns an integer program needs whole.
+        integral: ``[C]`` which of the further columns an integer program needs integral.
         priced: structures whose columns are still to be generated.
         products: the products among the further columns.
         entry_column: ``[entries]`` the column of every entry of a DENSE table, -1 where none is.
@@ -39,7 +39,7 @@ class Rows(NamedTuple):
     earned_link: Int64
     earned: Float
     constant: float
-    whole: NDArray[np.bool_]
+    integral: NDArray[np.bool_]
     priced: tuple[Priced, ...]
     products: Products
     entry_column: Int64
@@ -75,17 +75,17 @@ class Priced(NamedTuple):
 
 
 @dataclass(frozen=True)
-class State:
+class LinkStates:
     """Indicators of states: ``links`` whose literals they are, or the ``opposite`` of."""
 
     links: Int64
     opposite: NDArray[np.bool_] | bool = False
 
-    def __getitem__(self, chosen: Any) -> State:
+    def __getitem__(self, chosen: Any) -> LinkStates:
         if isinstance(self.opposite, bool):
-            return State(self.links[chosen], self.opposite)
+            return LinkStates(self.links[chosen], self.opposite)
         opposite = np.broadcast_to(self.opposite, self.links.shape)
-        return State(self.links[chosen], opposite[chosen])
+        return LinkStates(self.links[chosen], opposite[chosen])
 
 
 class RowBuilder:
@@ -95,7 +95,7 @@ class RowBuilder:
         self.n_rows = self.n_columns = 0
         self._limits: list[tuple[Float, ...]] = []
         self._cost: list[Float] = []
-        self._whole: list[NDArray[np.bool_]] = []
+        self._integral: list[NDArray[np.bool_]] = []
         self.priced: list[Priced] = []
         self._entries: list[tuple[NDArray, ...]] = []
         self._column_entries: list[tuple[NDArray, ...]] = []
@@ -111,14 +111,14 @@ class RowBuilder:
         self.n_rows += upper.size
         return np.arange(self.n_rows - upper.size, self.n_rows).reshape(upper.shape)
 
-    def columns(self, cost: Float, whole: bool = False) -> Int64:
+    def columns(self, cost: Float, integral: bool = False) -> Int64:
         """New non-negative columns, one per element of ``cost``: their numbers, in its shape."""
         self._cost.append(cost.ravel())
-        self._whole.append(np.full(cost.size, whole))
+        self._integral.append(np.full(cost.size, integral))
         self.n_columns += cost.size
         return np.arange(self.n_columns - cost.size, self.n_columns).reshape(cost.shape)
 
-    def put(self, rows: Int64, state: State, entry: Any) -> None:
+    def put(self, rows: Int64, state: LinkStates, entry: Any) -> None:
         """Entries of states; of the opposite of a literal ``l``, which is ``1 - l``."""
         if state.opposite is False:
             self._entries.append(_flat(rows, state.links, entry))
@@ -132,12 +132,14 @@ class RowBuilder:
         """Entries of further columns."""
         self._column_entries.append(_flat(rows, columns, entry))
 
-    def earn(self, state: State, amount: Float) -> None:
+    def earn(self, state: LinkStates, amount: Float) -> None:
         """Scores for states being true."""
         self._earned.append(_flat(state.links, np.where(state.opposite, -amount, amount)))
         self._constant += float(amount[np.broadcast_to(state.opposite, amount.shape)].sum())
 
-    def product(self, place: Int64, u: State, v: State, columns: Int64, gains: bool) -> None:
+    def product(
+        self, place: Int64, u: LinkStates, v: LinkStates, columns: Int64, gains: bool
+    ) -> None:
         """Where the products of two states are to be found: ``columns``, or ``u - columns``."""
         opposite = [np.broadcast_to(s.opposite, s.links.shape) for s in (u, v)]
         self._products.append(_flat(place, u.links, v.links, *opposite, columns, gains))
@@ -146,7 +148,7 @@ class RowBuilder:
         """The columns of entries of tables."""
         self._entry_columns.append(_flat(place, columns))
 
-    def finish(self, n_entries: int) -> Rows:
+    def finish(self, n_entries: int) -> ProgramRows:
         """Everything collected."""
         index, number = np.zeros(0, np.int64), np.zeros(0)
         row, link, entry = _joined((index, index, number), self._entries)
@@ -156,10 +158,10 @@ class RowBuilder:
         moved = np.bincount(shift_row, shift, minlength=self.n_rows)
         earned_link, earned = _joined((index, number), self._earned)
         (cost,) = _joined((number,), [(part,) for part in self._cost])
-        (whole,) = _joined((np.zeros(0, bool),), [(part,) for part in self._whole])
-        return Rows(
+        (integral,) = _joined((np.zeros(0, bool),), [(part,) for part in self._integral])
+        return ProgramRows(
             row, link, entry, column_row, column, column_entry, lower - moved, upper - moved,
-            limit, cost, earned_link, earned, self._constant, whole, tuple(self.priced),
+            limit, cost, earned_link, earned, self._constant, integral, tuple(self.priced),
             self._all_products(), self._columns_of_entries(n_entries),
         )  # fmt: skip
 

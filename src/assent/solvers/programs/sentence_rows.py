@@ -4,7 +4,7 @@
     ProjectiveTree    derivations of a chart: an item is made as often as it is used
     automata          a path over the modifiers in order, a copy for every grandparent
 
-All describe the hull, so that their corners are whole.
+All describe the hull, so that their corners are integral.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def add_projective(builder: RowBuilder, model: Model, links: Int64, inner: Float
     place[head[possible], modifier[possible]] = np.flatnonzero(possible)
     made, used, arc = _derivations(words, place)
     derived = builder.columns(np.zeros((len(links), len(made))))
-    # An item is made as often as it is used; the whole sentence is made once.
+    # An item is made as often as it is used; the sentence itself is made once.
     items = sorted({*made, *(item for parts in used for item in parts)})
     item_of = {item: row for row, item in enumerate(items)}
     goal = (COMPLETE, LEFT, 0, words)

@@ -4,13 +4,13 @@ Every state that a slot can be in is a column, one of each slot is 1, and those 
 tied to it.  What makes them a vertex of the structure is said by further rows:
 
     trees, chains       a column per pair of states of every edge; limits and scores per count make
-                        the hull larger, and one whole column per number of visits makes the rows
-                        right at whole points
+                        the hull larger, and one integral column per number of visits makes the rows
+                        right at integral points
     dependency trees    flows from the root, the items of a chart; see ``sentence_rows``
     head automata       a path from each modifier to the next
     Matching, Cut       sums of rows and columns, pairs of states of every edge; ``network_rows``
     soft agreement      a column for what is paid
-    soft outputs, counts, Cardinality    for integer programs only: right at whole points
+    soft outputs, counts, Cardinality    for integer programs only: right at integral points
     all others          a column per vertex, generated while solving; see ``column_generation``
 
 An integer program cannot generate its columns, and so has none of the others.
@@ -42,7 +42,7 @@ from assent.solvers.programs.network_rows import (
     add_soft_output,
 )
 from assent.solvers.programs.place_rows import add_edge, add_places, put_known
-from assent.solvers.programs.row_builder import Priced, RowBuilder, State
+from assent.solvers.programs.row_builder import LinkStates, Priced, RowBuilder
 from assent.solvers.programs.sentence_rows import add_arborescence, add_automaton, add_projective
 
 Add = Callable[[RowBuilder, Model, Int64, Float], None]
@@ -69,7 +69,7 @@ def add_structures(
             )
         else:
             rows = builder.rows(np.zeros(links.shape), lower=0.0)
-            builder.put(rows, State(links), -1.0)
+            builder.put(rows, LinkStates(links), -1.0)
             builder.priced.append(Priced(t, rows, builder.rows(np.ones(m), lower=1.0)))
 
 
@@ -77,7 +77,7 @@ def formulation(structure: Structure, integer: bool) -> Add | None:
     """What writes the rows of a structure, if it has any."""
     if isinstance(structure, ForestFactor):
         return _add_forest if integer or max(structure.counted) < 0 else None
-    ways = {**EXACT, **AT_WHOLE_POINTS} if integer else EXACT
+    ways = {**EXACT, **AT_INTEGRAL_POINTS} if integer else EXACT
     return next((add for kind, add in ways.items() if isinstance(structure, kind)), None)
 
 
@@ -109,13 +109,13 @@ def _tables(structure: ForestFactor, inner: Float) -> list[Float]:
 
 
 def _add_counts(builder: RowBuilder, scores: Float, already: int) -> Int64:
-    """One whole column per number; returns the rows ``[m]`` that what is counted goes into.
+    """One integral column per number; returns the rows ``[m]`` that what is counted goes into.
 
     ``already`` is how many are counted before any.
     """
     m, numbers = scores.shape
     allowed = np.isfinite(scores)
-    columns = builder.columns(np.where(allowed, -scores, 0.0), whole=True)
+    columns = builder.columns(np.where(allowed, -scores, 0.0), integral=True)
     builder.put_column(builder.rows(np.ones(m), lower=1.0)[:, None], columns, 1.0)
     builder.put_column(builder.rows(np.zeros(int((~allowed).sum()))), columns[~allowed], 1.0)
     rows = builder.rows(np.full(m, -float(already)), lower=-float(already))
@@ -127,7 +127,7 @@ def _add_cardinality(builder: RowBuilder, model: Model, links: Int64, inner: Flo
     true = np.arange(1, len(model.base), 2)
     forced = ~np.isin(true, model.place) & np.isinf(model.base[true - 1])
     rows = _add_counts(builder, inner, int(forced.sum()))
-    builder.put(rows[:, None], State(links), 1.0)
+    builder.put(rows[:, None], LinkStates(links), 1.0)
 
 
 # Rows of the hull, for linear programs too.
@@ -141,7 +141,7 @@ EXACT: dict[type[Structure], Add] = {
     MatrixSoft: add_matrix,  # a kind of AgreeSoft
     AgreeSoft: add_agreement,
 }
-AT_WHOLE_POINTS: dict[type[Structure], Add] = {
+AT_INTEGRAL_POINTS: dict[type[Structure], Add] = {
     Cardinality: _add_cardinality,
     CountedSoft: _add_cardinality,
     OutputSoft: add_soft_output,

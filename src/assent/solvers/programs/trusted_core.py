@@ -38,7 +38,7 @@ def search_core(problem: Problem, scores: Scores, limit: float, gap: float) -> F
     except ModelError:
         return None
     options = {"mip_rel_gap": gap, "mip_abs_gap": 0.0, "time_limit": max(limit, 1e-3)}
-    highs = load_highs(lp, options, np.append(np.ones(problem.n, bool), lp.rows.whole))
+    highs = load_highs(lp, options, np.append(np.ones(problem.n, bool), lp.rows.integral))
     run_highs(highs)
     status = highs_status(highs)
     if status == "interrupted":
