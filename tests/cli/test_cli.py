@@ -328,4 +328,4 @@ def test_several_graphs_are_not_decoded_exactly(chain, tmp_path):
     path.write_text("1\n0\n0.5\n\n1\n0\n-0.5\n")
     done = run("decode", path, "--exact")
     assert done.exit_code == 2
-    assert "--exact takes a single graph" in done.output
+    assert "--exact takes one graph" in done.output

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
-import math
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from assent.cli.model_arguments import EXISTING_FILE, WritableFile, bad_files_reported
-from assent.cli.options import POSITIVE, evidence_option, seed_option
+from assent.cli.options import (
+    POSITIVE,
+    evidence_option,
+    file_argument,
+    finite,
+    json_option,
+    load_single,
+    markdown_option,
+    plot_option,
+    seed_option,
+)
 from assent.cli.solvers import SOLVERS
 
 
 @click.command()
-@click.argument("file", type=EXISTING_FILE)
+@file_argument
 @evidence_option
 @click.option("--solvers", "names", help="Names as in `assent solvers`, with commas between.")
 @click.option(
@@ -27,9 +34,9 @@ from assent.cli.solvers import SOLVERS
     help="Seconds for each solver.",
 )
 @seed_option
-@click.option("--plot", type=WritableFile(), help="Draw bounds and values of all runs.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
+@plot_option("Draw bounds and values of all runs.")
+@json_option
+@markdown_option
 def compare(
     file: Path,
     evidence: Path | None,
@@ -40,20 +47,13 @@ def compare(
     as_json: bool,
     markdown: bool,
 ) -> None:
-    """Run several solvers on FILE and show what each found, proved and took."""
-    if plot is not None and find_spec("matplotlib") is None:
-        raise click.UsageError('--plot needs matplotlib: pip install "assent[plot]"')
+    """Run several solvers on FILE and show the value, bound and time of each."""
     chosen = _chosen(names)
-    with bad_files_reported():
-        from assent.io import load_models
-
-        models = load_models(file, evidence)
-    if len(models) > 1:
-        raise click.UsageError(f"compare takes one graph, and {file} holds {len(models)}")
+    model = load_single(file, evidence, "compare")
     import assent
 
     solvers = None if chosen is None else {n: getattr(assent, SOLVERS[n])() for n in chosen}
-    found = assent.compare(models[0].graph, solvers, time_limit=time_limit, seed=seed)
+    found = assent.compare(model.graph, solvers, time_limit=time_limit, seed=seed)
     click.echo(json.dumps(_described(found)) if as_json else found.table(markdown))
     if plot is not None:
         found.plot(plot, title=file.name)
@@ -73,13 +73,13 @@ def _chosen(names: str | None) -> list[str] | None:
 
 
 def _described(found: Any) -> dict[str, Any]:
-    """What is infinite or missing is null."""
+    """The comparison as a JSON object."""
     return {
         "solvers": {
             name: {
                 "status": result.status.name,
-                "value": _finite(result.value),
-                "bound": _finite(result.bound),
+                "value": finite(result.value),
+                "bound": finite(result.bound),
                 "iterations": result.iterations,
                 "calls": int(result.trace.calls[-1]) if len(result.trace) else 0,
                 "seconds": result.seconds,
@@ -88,7 +88,3 @@ def _described(found: Any) -> dict[str, Any]:
         },
         "refused": dict(found.refused),
     }
-
-
-def _finite(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None

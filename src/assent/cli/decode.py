@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from importlib.util import find_spec
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from assent.cli.model_arguments import (
-    EXISTING_FILE,
-    EXISTING_FOLDER,
-    WritableFile,
-    bad_files_reported,
+from assent.cli.model_arguments import WritableFile, bad_files_reported
+from assent.cli.options import (
+    POSITIVE,
+    data_option,
+    evidence_option,
+    file_argument,
+    finite,
+    json_option,
+    plot_option,
+    seed_option,
 )
-from assent.cli.options import POSITIVE, evidence_option, seed_option
 from assent.cli.solvers import SOLVERS
 
 if TYPE_CHECKING:
@@ -33,14 +37,30 @@ _SHOWN_VALUES = 64
 _SHOWN_PAID = 5  # soft rules that cost most
 
 
+@dataclass(frozen=True)
+class DecodeOptions:
+    """The arguments of ``assent decode``."""
+
+    file: Path
+    evidence: Path | None
+    data: Path | None
+    solver: str
+    exact: bool
+    tolerance: float
+    max_iterations: int | None
+    time_limit: float | None
+    threads: int
+    seed: int
+    output: Path | None
+    as_json: bool
+    plot: Path | None
+    quiet: bool
+
+
 @click.command()
-@click.argument("file", type=EXISTING_FILE)
+@file_argument
 @evidence_option
-@click.option(
-    "--data",
-    type=EXISTING_FOLDER,
-    help="Folder of a rule file's data; by default the one it is in.",
-)
+@data_option
 @click.option(
     "--solver",
     type=click.Choice(list(SOLVERS)),
@@ -63,7 +83,7 @@ _SHOWN_PAID = 5  # soft rules that cost most
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How many threads work on a large problem, or on several graphs (AD3 only).",
+    help="Threads for a large problem, or for several graphs (AD3 only).",
 )
 @seed_option
 @click.option(
@@ -71,68 +91,52 @@ _SHOWN_PAID = 5  # soft rules that cost most
     type=WritableFile(),
     help="Write the assignment: its length, its values; a line per graph.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--plot", type=WritableFile(), help="Draw the run of a single graph.")
+@json_option
+@plot_option("Draw the run of a single graph.")
 @click.option("--quiet", is_flag=True, help="No progress, no summary.")
-def decode(
-    file: Path,
-    evidence: Path | None,
-    data: Path | None,
-    solver: str,
-    exact: bool,
-    tolerance: float,
-    max_iterations: int | None,
-    time_limit: float | None,
-    threads: int,
-    seed: int,
-    output: Path | None,
-    as_json: bool,
-    plot: Path | None,
-    quiet: bool,
-) -> None:
+def decode(**arguments: Any) -> None:
     """Find the best assignment of FILE (.uai, .LG, .fg, .wcsp or .rules, also .gz or .xz).
 
     A .fg file may hold several graphs: they are decoded together, the time limit is for all.
     """
-    if plot is not None and find_spec("matplotlib") is None:
-        raise click.UsageError('--plot needs matplotlib: pip install "assent[plot]"')
+    options = DecodeOptions(**arguments)
     with bad_files_reported():
         from assent.io import load_models
 
-        models = load_models(file, evidence, data)
-    if exact and len(models) > 1:
-        raise click.UsageError(f"--exact takes a single graph, and {file} holds {len(models)}")
-    if plot is not None and len(models) > 1:
-        raise click.UsageError(f"--plot draws a single run, and {file} holds {len(models)} graphs")
-    import assent
-
-    try:
-        settings = _solver(
-            _chosen(solver, models, max_iterations, threads, exact),
-            tolerance,
-            max_iterations,
-            threads,
-        )
-        shared: dict[str, Any] = {"time_limit": time_limit, "seed": seed, "progress": not quiet}
-        results: Sequence[Result]
-        if len(models) == 1:
-            results = [assent.decode(models[0].graph, settings, exact=exact, **shared)]
-        else:
-            graphs = [model.graph for model in models]
-            results = assent.decode_many(graphs, solver=settings, threads=threads, **shared)
-    except ValueError as error:  # what the options' own checks let through, such as nan
-        raise click.UsageError(str(error)) from None
-    if as_json:
+        models = load_models(options.file, options.evidence, options.data)
+    for option, given in (("--exact", options.exact), ("--plot", options.plot is not None)):
+        if given and len(models) > 1:
+            raise click.UsageError(
+                f"{option} takes one graph, and {options.file} holds {len(models)} graphs"
+            )
+    results = _results(models, options)
+    if options.as_json:
         described = list(map(describe, models, results))
         answer = described[0] if len(models) == 1 else {"results": described}
         click.echo(json.dumps(answer, allow_nan=False))
-    elif not quiet:
+    elif not options.quiet:
         click.echo(_report(models, results))
-    if output is not None:
-        _write_assignments(models, results, output)
-    if plot is not None:
-        results[0].plot(plot)
+    if options.output is not None:
+        _write_assignments(models, results, options.output)
+    if options.plot is not None:
+        results[0].plot(options.plot)
     raise SystemExit(max(map(exit_code, results)))
+
+
+def _results(models: list[FileModel], options: DecodeOptions) -> Sequence[Result]:
+    import assent
+
+    shared: dict[str, Any] = {
+        "time_limit": options.time_limit, "seed": options.seed, "progress": not options.quiet
+    }  # fmt: skip
+    try:
+        solver = _solver(len(models), options)
+        if len(models) == 1:
+            return [assent.decode(models[0].graph, solver, exact=options.exact, **shared)]
+        graphs = [model.graph for model in models]
+        return assent.decode_many(graphs, solver=solver, threads=options.threads, **shared)
+    except ValueError as error:  # values that the options' checks accept, such as nan
+        raise click.UsageError(str(error)) from None
 
 
 def _write_assignments(models: list[FileModel], results: Sequence[Result], output: Path) -> None:
@@ -147,14 +151,14 @@ def _write_assignments(models: list[FileModel], results: Sequence[Result], outpu
 
 
 def exit_code(result: Result) -> int:
-    """0 if there is an answer, otherwise why there is none."""
+    """0 if there is a feasible assignment, otherwise why there is none."""
     if result.feasible:
         return 0
     return EXIT_INFEASIBLE if result.status.name == "INFEASIBLE" else EXIT_NOTHING_FOUND
 
 
 def describe(model: FileModel, result: Result) -> dict[str, Any]:
-    """The result as a JSON object; what is infinite or missing is null.
+    """The result as a JSON object; infinite or missing numbers are null.
 
     ``assignment`` lists the values of the file's variables in its order.
     """
@@ -163,10 +167,10 @@ def describe(model: FileModel, result: Result) -> dict[str, Any]:
     return atoms | {
         "status": result.status.name,
         "message": result.message,
-        "value": _finite(result.value),
-        "bound": _finite(result.bound),
-        "gap": _finite(result.gap),
-        "relative_gap": _finite(result.certificate.relative_gap),
+        "value": finite(result.value),
+        "bound": finite(result.bound),
+        "gap": finite(result.gap),
+        "relative_gap": finite(result.certificate.relative_gap),
         "feasible": result.feasible,
         "plan": result.plan,
         "iterations": result.iterations,
@@ -179,35 +183,27 @@ def describe(model: FileModel, result: Result) -> dict[str, Any]:
     }
 
 
-def _chosen(
-    name: str, models: list[FileModel], max_iterations: int | None, threads: int, exact: bool
-) -> str:
-    """Auto has no iterations and one thread, and AD3 decodes many graphs together."""
-    counted = max_iterations is not None or threads > 1 or len(models) > 1
-    return "ad3" if name == "auto" and counted and not exact else name
-
-
-def _solver(name: str, tolerance: float, max_iterations: int | None, threads: int) -> Any:
+def _solver(graphs: int, options: DecodeOptions) -> Any:
+    """The solver's settings; Auto has no iterations and one thread, so AD3 takes its place."""
     import assent
 
-    settings: dict[str, Any] = {"gap_tolerance": tolerance}
-    if max_iterations is not None:  # of a search they are nodes
+    name, limit = options.solver, options.max_iterations
+    counted = limit is not None or options.threads > 1 or graphs > 1
+    if name == "auto" and counted and not options.exact:
+        name = "ad3"
+    settings: dict[str, Any] = {"gap_tolerance": options.tolerance}
+    if limit is not None:  # for a search, the number of nodes
         if name == "auto":
             raise click.UsageError(
                 "--max-iterations is for a solver by name: with --exact, such as "
                 "--solver branch-and-bound"
             )
-        own = "max_nodes" if name == "branch-and-bound" else "max_iterations"
-        settings[own] = max_iterations
-    if threads > 1:
+        settings["max_nodes" if name == "branch-and-bound" else "max_iterations"] = limit
+    if options.threads > 1:
         if name != "ad3":
             raise click.UsageError(f"--threads is for --solver ad3; {name} runs on one")
-        settings["threads"] = threads
+        settings["threads"] = options.threads
     return getattr(assent, SOLVERS[name])(**settings)
-
-
-def _finite(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None
 
 
 def _report(models: list[FileModel], results: Sequence[Result]) -> str:
@@ -241,7 +237,7 @@ def _summary(model: FileModel, result: Result) -> str:
 
 
 def _rules_summary(model: RuleModel, result: Result) -> list[str]:
-    """The atoms that hold, and which soft rules cost how much."""
+    """The atoms that hold, and the soft rules with the largest costs."""
     lines = []
     for name, found in model.atoms(result).items() if result.feasible else ():
         shown = [f"({', '.join(map(str, row))})" for row in found[:_SHOWN_VALUES]]

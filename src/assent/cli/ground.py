@@ -1,4 +1,4 @@
-"""``assent ground FILE``: what a file of rules becomes."""
+"""``assent ground FILE``: the grounding of a file of rules."""
 
 from __future__ import annotations
 
@@ -7,19 +7,13 @@ from pathlib import Path
 
 import click
 
-from assent.cli.model_arguments import (
-    EXISTING_FILE,
-    EXISTING_FOLDER,
-    WritableFile,
-    bad_files_reported,
-)
+from assent.cli.model_arguments import WritableFile, bad_files_reported
+from assent.cli.options import data_option, file_argument, json_option
 
 
 @click.command()
-@click.argument("file", type=EXISTING_FILE)
-@click.option(
-    "--data", type=EXISTING_FOLDER, help="Folder of the data files; by default the one FILE is in."
-)
+@file_argument
+@data_option
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -28,9 +22,9 @@ from assent.cli.model_arguments import (
     help="Bindings beyond which a rule is refused.",
 )
 @click.option("--output", type=WritableFile(), help="Write the graph (.fg).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def ground(file: Path, data: Path | None, limit: int, output: Path | None, as_json: bool) -> None:
-    """Ground the rules of FILE and say which became how many factors and variables."""
+    """Ground the rules of FILE and list the number of factors and variables of each."""
     with bad_files_reported():
         from assent.io import save_graph
         from assent.logic.rules_file import load_rules
@@ -40,15 +34,9 @@ def ground(file: Path, data: Path | None, limit: int, output: Path | None, as_js
             save_graph(model.graph, output)
     report = model.rules.report()
     if as_json:
+        columns = ("weight", "bindings", "factors", "auxiliaries", "merged")
         rules = [
-            {
-                "rule": rule.name,
-                "weight": rule.weight,
-                "bindings": rule.bindings,
-                "factors": rule.factors,
-                "auxiliaries": rule.auxiliaries,
-                "merged": rule.merged,
-            }
+            {"rule": rule.name} | {column: getattr(rule, column) for column in columns}
             for rule in report.rules
         ]
         click.echo(json.dumps({"variables": model.graph.size, "rules": rules}))

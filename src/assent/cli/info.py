@@ -1,4 +1,4 @@
-"""``assent info FILE``: what a model file holds."""
+"""``assent info FILE``: the contents of a model file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assent.cli.model_arguments import EXISTING_FILE, bad_files_reported
+from assent.cli.model_arguments import bad_files_reported
+from assent.cli.options import file_argument, json_option
 
 if TYPE_CHECKING:
     from assent.io import FgModel, UaiModel
 
 
 @click.command()
-@click.argument("file", type=EXISTING_FILE)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@file_argument
+@json_option
 @click.option("--presolve", is_flag=True, help="Tell how much of it presolving leaves.")
 def info(file: Path, as_json: bool, presolve: bool) -> None:
     """Describe FILE (.uai, .LG, .fg or .wcsp, also .gz or .xz)."""

@@ -8,20 +8,21 @@ from pathlib import Path
 import click
 
 from assent.cli.decode import EXIT_INFEASIBLE, describe, exit_code
-from assent.cli.model_arguments import EXISTING_FILE, bad_files_reported
-from assent.cli.options import POSITIVE, evidence_option
+from assent.cli.options import (
+    POSITIVE,
+    evidence_option,
+    file_argument,
+    json_option,
+    load_single,
+)
 
 
 @click.command("k-best")
-@click.argument("file", type=EXISTING_FILE)
+@file_argument
 @click.argument("k", type=click.IntRange(min=1))
 @evidence_option
-@click.option(
-    "--time-limit",
-    type=POSITIVE,
-    help="Stop after this many seconds in all.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--time-limit", type=POSITIVE, help="Stop after this many seconds in all.")
+@json_option
 def k_best(
     file: Path, k: int, evidence: Path | None, time_limit: float | None, as_json: bool
 ) -> None:
@@ -29,18 +30,12 @@ def k_best(
 
     A line per answer: its value and the values of the file's variables.
     """
-    with bad_files_reported():
-        from assent.io import load_models
-
-        models = load_models(file, evidence)
-    if len(models) > 1:
-        raise click.UsageError(f"k-best takes one graph, and {file} holds {len(models)}")
+    model = load_single(file, evidence, "k-best")
     import assent
 
-    model = models[0]
     try:
         results = assent.k_best(model.graph, k, time_limit=time_limit)
-    except ValueError as error:  # what the options' own checks let through, such as nan
+    except ValueError as error:  # values that the options' checks accept, such as nan
         raise click.UsageError(str(error)) from None
     if as_json:
         answers = [describe(model, result) for result in results]

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from assent.cli.options import markdown_option
 from assent.text_table import format_table
 
 QUESTIONS = ("maximize", "project", "max_marginals", "marginals")
@@ -14,26 +15,19 @@ QUESTIONS = ("maximize", "project", "max_marginals", "marginals")
 
 @click.command()
 @click.option("--questions", is_flag=True, help="Only who answers which question.")
-@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
+@markdown_option
 def kinds(questions: bool, markdown: bool) -> None:
     """List the kinds of factors: what each says and which questions it answers."""
     from assent.factors import KINDS
 
-    table = question_table(KINDS, markdown) if questions else kind_table(KINDS, markdown)
-    click.echo(table)
+    click.echo((question_table if questions else kind_table)(KINDS, markdown))
 
 
 def kind_table(kinds: Iterable[Any], markdown: bool = False) -> str:
     """What each kind says, its formula, the papers' name for it and what it answers."""
     rows = [
-        (
-            kind.__name__,
-            _first_sentence(kind),
-            kind.formula,
-            kind.paper_name,
-            ", ".join(kind.abilities),
-        )
-        for kind in kinds
+        (k.__name__, _first_sentence(k), k.formula, k.paper_name, ", ".join(k.abilities))
+        for k in kinds
     ]
     return format_table(("kind", "says", "formula", "papers", "questions"), rows, markdown)
 

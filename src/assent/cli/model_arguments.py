@@ -1,4 +1,4 @@
-"""What all verbs do with files: paths as arguments, and bad files told in one line."""
+"""Files as arguments, and errors in them as one line."""
 
 from __future__ import annotations
 

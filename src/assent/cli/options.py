@@ -1,18 +1,34 @@
-"""Options that several commands share."""
+"""Options, arguments and checks that several commands share."""
 
 from __future__ import annotations
 
+import math
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from assent.cli.model_arguments import EXISTING_FILE
+from assent.cli.model_arguments import (
+    EXISTING_FILE,
+    EXISTING_FOLDER,
+    WritableFile,
+    bad_files_reported,
+)
+
+if TYPE_CHECKING:
+    from assent.io import FileModel
 
 # Seconds of a time limit.
 POSITIVE = click.FloatRange(min=0, min_open=True)
 
+file_argument = click.argument("file", type=EXISTING_FILE)
 evidence_option = click.option(
     "--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model."
 )
-
+data_option = click.option(
+    "--data", type=EXISTING_FOLDER, help="Folder of a rule file's data; by default the file's."
+)
 seed_option = click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -20,3 +36,32 @@ seed_option = click.option(
     show_default=True,
     help="For the randomized part of rounding.",
 )
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+markdown_option = click.option("--markdown", is_flag=True, help="Print a Markdown table.")
+
+
+def _check_plot(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    if value is not None and find_spec("matplotlib") is None:
+        raise click.UsageError('--plot needs matplotlib: pip install "assent[plot]"')
+    return value
+
+
+def plot_option(text: str) -> Any:
+    """``--plot FILE``, refused without matplotlib before any work is done."""
+    return click.option("--plot", type=WritableFile(), callback=_check_plot, help=text)
+
+
+def load_single(file: Path, evidence: Path | None, verb: str) -> FileModel:
+    """The model of a file that must hold one graph."""
+    with bad_files_reported():
+        from assent.io import load_models
+
+        models = load_models(file, evidence)
+    if len(models) > 1:
+        raise click.UsageError(f"{verb} takes one graph, and {file} holds {len(models)}")
+    return models[0]
+
+
+def finite(number: float) -> float | None:
+    """A number for JSON: null where it is infinite or missing."""
+    return float(number) if math.isfinite(number) else None

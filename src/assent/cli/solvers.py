@@ -6,6 +6,7 @@ from dataclasses import fields
 
 import click
 
+from assent.cli.options import markdown_option
 from assent.text_table import format_table
 
 # The name of each solver on the command line, and in the library.
@@ -32,7 +33,7 @@ SOLVERS = {
 
 
 @click.command()
-@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
+@markdown_option
 def solvers(markdown: bool) -> None:
     """List the solvers, what each does and its settings."""
     import assent

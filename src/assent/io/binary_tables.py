@@ -4,8 +4,8 @@ A table ``t`` over two binary variables equals
 
     t00 + (t10 − t00) x + (t01 − t00) y + (t11 − t10 − t01 + t00) x y.
 
-Where entries are −inf, a hard constraint forbids them. Their place in the formula can then be
-filled with anything: here with what makes the last coefficient vanish, so that no pair is needed.
+Entries of −inf are forbidden by a hard constraint, and their value in the formula is arbitrary: it
+is chosen so that the last coefficient vanishes and no pair is needed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from assent.model.variables import Literals
 def add_scores(
     scope: NDArray[np.int64], tables: NDArray[np.float64], scores: NDArray[np.float64]
 ) -> float:
-    """Add what tables ``[m, 2]`` or ``[m, 2, 2]`` are worth for single variables to ``scores``.
+    """Add the linear terms of tables ``[m, 2]`` or ``[m, 2, 2]`` to ``scores``.
 
-    ``scope[m, 1]`` or ``[m, 2]`` holds the places in ``scores``. Returns the constant part.
+    ``scope[m, 1]`` or ``[m, 2]`` are indices into ``scores``. Returns the constant term.
     """
     if tables.ndim == 2:
         np.add.at(scores, scope[:, 0], _difference(tables))
@@ -39,7 +39,7 @@ def add_scores(
 def add_factors(
     graph: FactorGraph, x: Literals, scope: NDArray[np.int64], tables: NDArray[np.float64]
 ) -> None:
-    """Add what is left of the same tables: pairs, constraints and fixed variables."""
+    """Add the other terms of the same tables: pairs, constraints and fixed variables."""
     allowed = np.isfinite(tables)
     if tables.ndim == 2:
         _fix_states(graph, x[scope[:, 0]], allowed)
@@ -54,19 +54,19 @@ def add_factors(
 
 
 def _base(unary: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a unary table adds to the constant: state 0, or the one state that is left."""
+    """The constant term of a unary table: the score of state 0, or of the only allowed state."""
     base = np.where(np.isfinite(unary[:, 0]), unary[:, 0], unary[:, 1])
     return np.where(np.isfinite(base), base, 0.0)
 
 
 def _difference(unary: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Score of state 1 over state 0; nothing where one of them is forbidden."""
+    """Score of state 1 minus that of state 0; zero where one of them is forbidden."""
     both = np.isfinite(unary).all(axis=1)
     return np.where(both, unary[:, 1], 0.0) - np.where(both, unary[:, 0], 0.0)
 
 
 def _fill_forbidden(tables: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Tables ``[m, 2, 2]`` with −inf replaced such that what is added has no product term."""
+    """Tables ``[m, 2, 2]`` with −inf replaced such that the replacement adds no product term."""
     allowed = np.isfinite(tables)
     t = np.where(allowed, tables, 0.0)
     row_mate, column_mate, opposite = t[:, :, ::-1], t[:, ::-1, :], t[:, ::-1, ::-1]

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.io.text import PathLike, TokenReader, read_text, write_text
+from assent.io.text import HASH_COMMENT, PathLike, TokenReader, read_text, starts, write_text
 
 # Fewest literals of each type of factor; a position in this table is the type's code.
 FEWEST_LITERALS = {
@@ -49,8 +49,6 @@ UNSIGNED = ("PAIR", "DENSE")
 
 Triple = tuple[str, Sequence[int], Sequence[float] | NDArray[np.float64]]
 
-_COMMENT = re.compile(r"#[^\n]*")
-
 
 @dataclass(frozen=True)
 class FgModel:
@@ -62,7 +60,7 @@ class FgModel:
         start: ``[F+1]`` factor ``f`` has the literals ``literals[start[f]:start[f+1]]``.
         literals: variable ``v`` (counted from 0), or ``~v`` for its negation.
         number_start: ``[F+1]`` the same for ``numbers``.
-        numbers: what follows the literals in each factor's line.
+        numbers: the numbers after the literals in each factor's line.
 
     Example:
         >>> model = FgModel.from_factors([0.5, 1.0], [("XOR", [0, ~1], [])])
@@ -88,9 +86,9 @@ class FgModel:
         return cls(
             scores=np.array(scores, np.float64),
             types=np.array([CODES[name] for name, _, _ in triples], np.int8),
-            start=_starts([len(literals) for _, literals, _ in triples]),
+            start=starts([len(literals) for _, literals, _ in triples]),
             literals=np.array([lit for _, lits, _ in triples for lit in lits], np.int32),
-            number_start=_starts([len(numbers) for _, _, numbers in triples]),
+            number_start=starts([len(numbers) for _, _, numbers in triples]),
             numbers=np.concatenate([np.zeros(0), *(numbers for _, _, numbers in triples)]),
         )
 
@@ -114,9 +112,9 @@ def read_fg(path: PathLike) -> list[FgModel]:
     Example:
         >>> [model] = read_fg("coref.fg")                               # doctest: +SKIP
     """
-    text = _COMMENT.sub("", read_text(path))
+    text = HASH_COMMENT.sub("", read_text(path))
     reader = TokenReader(path, text)
-    # libDAI writes tables of numbers under the same suffix; no factor type ever occurs in them.
+    # libDAI has files of tables with the same suffix, in which no factor type occurs.
     has_words = re.search("[A-Z]", text) is not None
     models = [_read_graph(reader, has_words)]
     while reader.remaining:
@@ -162,7 +160,7 @@ def _read_factor(reader: TokenReader, factor: int, n_variables: int, hint: str) 
 
 
 def _read_numbers(reader: TokenReader, name: str, size: int) -> Sequence[float] | NDArray:
-    """What follows the literals."""
+    """The numbers after the literals."""
     if name == "PAIR":
         return [reader.number("the score of a PAIR (finite, or -inf)", lambda v: v < np.inf)]
     if name == "BUDGET":
@@ -212,18 +210,9 @@ def _format_graph(model: FgModel) -> str:
     for factor, code in enumerate(model.types.tolist()):
         literals = shown[start[factor] : start[factor + 1]]
         own = numbers[number_start[factor] : number_start[factor + 1]]
-        whole = _whole_numbers(TYPES[code], own)
-        fields = [TYPES[code], len(literals), *literals, *map(int, own[:whole]), *own[whole:]]
+        # The limit of a BUDGET and the shape of a DENSE are written as integers, which others need.
+        name = TYPES[code]
+        integers = 1 if name == "BUDGET" else 1 + int(own[0]) if name == "DENSE" else 0
+        fields = [name, len(literals), *literals, *map(int, own[:integers]), *own[integers:]]
         lines.append(" ".join(map(str, fields)))
     return "\n".join([*counts, *scores, *lines]) + "\n"
-
-
-def _whole_numbers(name: str, numbers: list[float]) -> int:
-    """How many of a factor's numbers are counts: those that other programs read as such."""
-    if name == "BUDGET":
-        return 1
-    return 1 + int(numbers[0]) if name == "DENSE" else 0
-
-
-def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)

@@ -67,7 +67,7 @@ def fg_to_graph(model: FgModel) -> FactorGraph:
 
 
 def _batches(model: FgModel) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Factors of one type, size and (of tables) shape: a few calls, however many there are."""
+    """Factors grouped by type, size and (of tables) shape, so that each group is one batch."""
     sizes, widths = np.diff(model.start), np.diff(model.number_start)
     keys = np.column_stack([model.types, sizes, widths]).astype(np.int64)
     for key in np.unique(keys, axis=0):
@@ -107,18 +107,18 @@ def _dense(lits: Literals, numbers: NDArray[np.float64]) -> Dense:
 
 
 def _add_simplices(graph: FactorGraph, x: Literals, model: FgModel) -> None:
-    """A DENSE says that one state of each of its variables holds; once is enough."""
-    said = {
+    """A DENSE implies that each of its variables has one state: add this once, if no XOR does."""
+    given = {
         tuple(sorted(model.literals[model.start[f] : model.start[f + 1]].tolist()))
         for f in np.flatnonzero(model.types == CODES["XOR"])
     }
-    unsaid: dict[int, dict[tuple[int, ...], None]] = {}
+    missing: dict[int, dict[tuple[int, ...], None]] = {}
     for f in np.flatnonzero(model.types == CODES["DENSE"]).tolist():
         place = int(model.start[f])
         for k in _shape(model, f):
             states = tuple(sorted(model.literals[place : place + k].tolist()))
             place += k
-            if states not in said:
-                unsaid.setdefault(k, {})[states] = None
-    for rows in unsaid.values():
+            if states not in given:
+                missing.setdefault(k, {})[states] = None
+    for rows in missing.values():
         graph.add(ExactlyOne(x[np.array(list(rows))], axis=1), name="states")

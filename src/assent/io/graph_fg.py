@@ -22,9 +22,8 @@ def fg_from_graph(graph: FactorGraph) -> FgModel:
 
     Categorical variables become one binary variable per state. A literal in a table becomes a
     variable of two states: the format's tables know no negation, so that an opposite variable,
-    tied to it by an ``XOR``, is added behind the others. The format has no place for a constant:
-    the scores of all assignments shift by ``graph.constant`` and by what negated literals of
-    pairs leave behind.
+    tied to it by an ``XOR``, is added after the others. The format has no constant: the scores of
+    all assignments shift by ``graph.constant`` and by the constants of pairs of negated literals.
 
     Raises:
         ModelError: naming the first factor of a kind that the format lacks.
@@ -52,7 +51,7 @@ def fg_from_graph(graph: FactorGraph) -> FgModel:
 
 
 class _Opposites:
-    """Variables that are true where another is false, made when first asked for."""
+    """Variables that are true where another is false, created on demand."""
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -66,7 +65,7 @@ class _Opposites:
 
 
 def _pair_triples(factor: Pair, scores: NDArray[np.float64]) -> Iterator[Triple]:
-    """Pairs of plain variables; what negations leave on single variables goes into ``scores``."""
+    """Pairs of plain variables; the linear terms of negations are added to ``scores``."""
     negated = factor.codes < 0
     variables = np.where(negated, ~factor.codes, factor.codes)
     forbidden = np.isneginf(factor.scores)
@@ -111,7 +110,7 @@ def _logic_triples(factor: Logic) -> Iterator[Triple]:
 
 
 def _table_triples(factor: Table, opposites: _Opposites) -> Iterator[Triple]:
-    """Tables written out in full; a literal's two states are its opposite and itself."""
+    """Dense tables; a literal's two states are its opposite and itself."""
     tables = factor.dense(factor.scores).reshape(len(factor), -1)
     for codes, table in zip(factor.codes.tolist(), tables, strict=True):
         states: list[int] = []

@@ -16,14 +16,14 @@ from assent.factors.scored import Scored
 from assent.io.uai import UaiModel
 from assent.model.graph import FactorGraph
 
-# The table of a constraint grows with its variables' states; beyond this a file explodes.
+# Entries of one constraint's table, which is exponential in its number of variables: 1 MB.
 _MOST_ENTRIES = 2**16
 
 ScopeTable = tuple[list[int], NDArray[np.float64]]
 
 
 class Coordinates(NamedTuple):
-    """What every coordinate stands for: ``variable[size]`` is in ``state[size]``."""
+    """The meaning of every coordinate: ``variable[size]`` is in ``state[size]``."""
 
     variable: NDArray[np.int64]
     state: NDArray[np.int64]
@@ -47,7 +47,7 @@ def uai_from_graph(graph: FactorGraph) -> UaiModel:
     """
     where = _coordinates(graph)
     n = len(where.cardinalities)
-    # The constant is spread over the unary tables, where no potential then grows out of range.
+    # The constant is divided among the unary tables, so that no potential overflows.
     share = graph.constant / max(1, n)
     scopes, tables = [[v] for v in range(n)], list(_unary_tables(graph, share))
     if graph.constant and not n:
@@ -78,11 +78,8 @@ def _coordinates(graph: FactorGraph) -> Coordinates:
         state.append(np.ones(m, np.int64) if array.states is None else np.tile(np.arange(k), m))
         cardinalities.append(np.full(m, 2 if array.states is None else k))
         count += m
-    return Coordinates(*(_joined(part) for part in (variable, state, cardinalities)))
-
-
-def _joined(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(0, np.int64), *parts])
+    empty = np.zeros(0, np.int64)
+    return Coordinates(*(np.concatenate([empty, *p]) for p in (variable, state, cardinalities)))
 
 
 def _unary_tables(graph: FactorGraph, share: float) -> Iterator[NDArray[np.float64]]:
@@ -95,7 +92,7 @@ def _unary_tables(graph: FactorGraph, share: float) -> Iterator[NDArray[np.float
 
 
 def _factor_tables(factor: Factor, where: Coordinates) -> Iterator[ScopeTable]:
-    """Scope and log-table of each factor of a batch, by trying all joint states."""
+    """Scope and log-table of each factor of a batch, by enumeration of joint states."""
     coordinates = np.where(factor.codes < 0, ~factor.codes, factor.codes)
     owners = where.variable[coordinates]
     scopes = [list(dict.fromkeys(row)) for row in owners.tolist()]
@@ -121,7 +118,7 @@ def _factor_tables(factor: Factor, where: Coordinates) -> Iterator[ScopeTable]:
 def _strides(
     scopes: list[list[int]], shapes: list[tuple[int, ...]], owners: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """``[m, size]`` how many entries of its factor's table share a state of each variable."""
+    """``[m, size]`` the stride of each literal's variable in its factor's table."""
     strides = np.empty(owners.shape, np.int64)
     for row, (scope, shape) in enumerate(zip(scopes, shapes, strict=True)):
         own = {v: math.prod(shape[slot + 1 :]) for slot, v in enumerate(scope)}

@@ -12,11 +12,10 @@ import re
 
 import numpy as np
 
-from assent.io.sparse_tables import Room, read_rows, read_scope
-from assent.io.text import PathLike, TokenReader, read_text
+from assent.io.sparse_tables import EntryLimit, read_scope
+from assent.io.text import HASH_COMMENT, PathLike, TokenReader, read_text
 from assent.io.uai import UaiModel
 
-_COMMENT = re.compile(r"#[^\n]*")
 _TYPE = re.compile(r"\b[A-Z]{2,}\b")
 
 # Labels and states are counted in 32 bits.
@@ -24,15 +23,15 @@ _MOST = 2**31 - 1
 
 
 def is_libdai(text: str) -> bool:
-    """Whether the text of an ``.fg`` file is libDAI's, told by its having no types of factors.
+    """Whether the text of an ``.fg`` file is libDAI's: it has no types of factors.
 
     Example:
         >>> is_libdai("1  2 0 1  2 2  1  3 0.5"), is_libdai("2 1  0.5 1.0  XOR 2 1 2")
         (True, False)
     """
-    bare = _COMMENT.sub("", text)
+    bare = HASH_COMMENT.sub("", text)
     numbers = bare.split(maxsplit=2)
-    # A graph of AD3's without factors has no types either: its second number says so.
+    # A graph of AD3's without factors has no types either: its second number is then 0.
     return not _TYPE.search(bare) and numbers[1:2] != ["0"]
 
 
@@ -45,19 +44,20 @@ def read_libdai(path: PathLike) -> UaiModel:
     Example:
         >>> model = read_libdai("alarm.fg")                              # doctest: +SKIP
     """
-    reader = TokenReader(path, _COMMENT.sub("", read_text(path)))
+    reader = TokenReader(path, HASH_COMMENT.sub("", read_text(path)))
     n_factors = reader.integer("the number of factors", low=0)
-    room, scopes, tables = Room(reader), [], []
+    limit, scopes, tables = EntryLimit(reader), [], []
     states: dict[int, int] = {}  # by label
     for factor in range(n_factors):
-        scope = read_scope(reader, _read_arity(reader, factor), factor, _MOST)
+        arity = reader.integer(f"the number of variables of factor {factor}", 0, reader.remaining)
+        scope = read_scope(reader, arity, factor, _MOST)
         for label in scope:
             known = states.get(label)
             low, high = (1, _MOST) if known is None else (known, known)
-            told = "at least 1" if known is None else f"{known} as before"
-            states[label] = reader.integer(f"the states of variable {label}, {told}", low, high)
+            wanted = "at least 1" if known is None else f"{known} as before"
+            states[label] = reader.integer(f"the states of variable {label}, {wanted}", low, high)
         scopes.append(scope)
-        tables.append(_read_table(reader, room, factor, tuple(states[v] for v in scope)))
+        tables.append(_read_table(reader, limit, factor, tuple(states[v] for v in scope)))
     reader.finish()
     labels = sorted(states)
     place = {label: v for v, label in enumerate(labels)}
@@ -66,17 +66,15 @@ def read_libdai(path: PathLike) -> UaiModel:
     )
 
 
-def _read_arity(reader: TokenReader, factor: int) -> int:
-    return reader.integer(f"the number of variables of factor {factor}", 0, reader.remaining)
-
-
-def _read_table(reader: TokenReader, room: Room, factor: int, shape: tuple[int, ...]) -> np.ndarray:
+def _read_table(
+    reader: TokenReader, limit: EntryLimit, factor: int, shape: tuple[int, ...]
+) -> np.ndarray:
     """Logarithms of a table's entries, ``shape``."""
-    size = room.take(factor, shape)
+    size = limit.take(factor, shape)
     listed = reader.integer(f"the number of entries listed for factor {factor}", 0, size)
     begin = reader.position
-    rows = read_rows(reader, listed, 2, f"indices and values of factor {factor}")
-    index, value = rows.T
+    numbers = reader.numbers(2 * listed, f"indices and values of factor {factor}")
+    index, value = numbers[::2], numbers[1::2]
     wrong = (index < 0) | (index >= size) | (index != np.floor(index))
     if wrong.any():
         at = begin + 2 * int(np.argmax(wrong))

@@ -34,12 +34,12 @@ _COMPRESSED = (".gz", ".xz")
 
 @dataclass(frozen=True)
 class FileModel:
-    """A graph and where the variables of its file went.
+    """A graph and the order of its file's variables.
 
     Attributes:
         graph: the model.
-        order: ``[n]`` place of each variable of the file among all values of the graph's.
-        rules: what a file of rules declares.
+        order: ``[n]`` index of each variable of the file among all values of the graph's.
+        rules: the declarations of a file of rules.
     """
 
     graph: FactorGraph
@@ -47,7 +47,7 @@ class FileModel:
     rules: RuleModel | None = None
 
     def assignment(self, result: Result) -> NDArray[np.int64]:
-        """The answer as the file counts it: ``[n]`` states, the least violating if infeasible."""
+        """``[n]`` states in the file's order, of the least violating assignment if infeasible."""
         arrays = [result.least_violating[v.symbol].ravel() for v in self.graph.variables]
         return np.concatenate([np.zeros(0, np.int64), *arrays])[self.order]
 
@@ -58,9 +58,9 @@ def load_models(
     """Read all graphs of a ``.uai``, ``.fg``, ``.wcsp`` or ``.rules`` file, also compressed.
 
     Names may end in ``.gz`` or ``.xz``; ``.LG`` are UAI models in logarithms, and ``.fg`` is AD3's
-    format or libDAI's, told apart by what is in the file.
-    ``evidence`` belongs to UAI models, which come alone; ``data`` is the folder of a rule file's
-    data (by default its own).
+    format or libDAI's, by the file's content.
+    ``evidence`` belongs to UAI models, one per file; ``data`` is the folder of a rule file's data
+    (by default its own).
 
     Raises:
         FormatError: if the file does not follow its format.
@@ -145,7 +145,7 @@ def save_graph(graph: FactorGraph | Sequence[FactorGraph], path: PathLike) -> No
 
 
 def format_of(path: PathLike, formats: tuple[str, ...] = FORMATS) -> str:
-    """The format's suffix, one of ``formats``, compression set aside.
+    """The format's suffix, one of ``formats``, before any ``.gz`` or ``.xz``.
 
     Example:
         >>> format_of("grid.uai.gz")

@@ -1,27 +1,24 @@
-"""Tables of which a file lists some entries only: what two formats have in common."""
+"""Sparse tables, of which a file lists only some entries: shared by two formats."""
 
 from __future__ import annotations
 
 from math import prod
 
-import numpy as np
-from numpy.typing import NDArray
-
 from assent.io.text import FormatError, TokenReader
 
-# Entries of all tables of a file together: half a gigabyte.  A few listed entries can stand for
-# a table of any size, so the size of the file does not bound them.
+# Entries of all tables of a file together: half a gigabyte.  The size of the file does not bound
+# them, as unlisted entries take no space in it.
 MOST_ENTRIES = 1 << 26
 
 
-class Room:
-    """Counts the entries of tables before they are made."""
+class EntryLimit:
+    """Counts the entries of tables before they are allocated."""
 
     def __init__(self, reader: TokenReader) -> None:
         self.reader, self.taken = reader, 0
 
     def take(self, factor: int, shape: tuple[int, ...]) -> int:
-        """Number of entries of a table, or a complaint if there is no room for it."""
+        """Number of entries of a table; raises where the limit is exceeded."""
         size = prod(shape)
         self.taken += size
         if self.taken > MOST_ENTRIES:
@@ -42,8 +39,3 @@ def read_scope(reader: TokenReader, arity: int, factor: int, most: int) -> list[
             raise reader.error(f"another variable in factor {factor}", reader.position - 1)
         scope.append(variable)
     return scope
-
-
-def read_rows(reader: TokenReader, count: int, width: int, expected: str) -> NDArray[np.float64]:
-    """``[count, width]`` numbers."""
-    return reader.numbers(count * width, expected).reshape(count, width)

@@ -6,15 +6,18 @@ import gzip
 import lzma
 import math
 import os
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 PathLike = str | os.PathLike[str]
 
+HASH_COMMENT = re.compile(r"#[^\n]*")
 _GZIP_MAGIC = b"\x1f\x8b"
 _XZ_MAGIC = b"\xfd7zXZ\x00"
 
@@ -24,7 +27,7 @@ class FormatError(ValueError):
 
     Attributes:
         path: the file.
-        line: line of the offending token, counted from 1; ``None`` where the whole file is meant.
+        line: line of the offending token, counted from 1; ``None`` for the file as such.
         token: the token itself; ``None`` for the end of the file.
     """
 
@@ -39,13 +42,13 @@ class FormatError(ValueError):
 
     @classmethod
     def found(cls, path: PathLike, line: int, token: str | None, expected: str) -> FormatError:
-        """The usual complaint: ``expected`` this, found ``token``."""
+        """The error "expected ``expected``, found ``token``"."""
         shown = "the end of the file" if token is None else repr(_shorten(token))
         return cls(path, f"expected {expected}, found {shown}", line, token)
 
 
 def read_text(path: PathLike) -> str:
-    """Whole text of a plain, ``.gz`` or ``.xz`` file; the content decides, not the suffix."""
+    """The text of a plain, ``.gz`` or ``.xz`` file; the content decides, not the suffix."""
     raw = Path(path).read_bytes()
     try:
         if raw.startswith(_GZIP_MAGIC):
@@ -62,7 +65,7 @@ def read_text(path: PathLike) -> str:
 
 
 def write_text(path: PathLike, text: str) -> None:
-    """Write ``text``; a name ending in ``.gz`` or ``.xz`` asks for compression."""
+    """Write ``text``, compressed if the name ends in ``.gz`` or ``.xz``."""
     raw = text.encode()
     suffix = Path(path).suffix
     if suffix == ".gz":
@@ -73,7 +76,7 @@ def write_text(path: PathLike, text: str) -> None:
 
 
 class TokenReader:
-    """Reads a text token by token and names the line of whatever does not fit.
+    """Reads a text token by token; errors name the line.
 
     Example:
         >>> reader = TokenReader("example", "2 0.5 -1.5")
@@ -100,7 +103,7 @@ class TokenReader:
         return FormatError.found(self.path, self._line_of(position), token, expected)
 
     def word(self, expected: str) -> str:
-        """The next token as it stands."""
+        """The next token."""
         if self.position >= self._count:
             raise self.error(expected)
         self.position += 1
@@ -109,7 +112,7 @@ class TokenReader:
     def words(self, count: int, expected: str) -> list[str]:
         """The next ``count`` tokens."""
         start, end = self.position, self.position + count
-        # Checked before anything is allocated: a corrupted count may claim the moon.
+        # Checked before anything is allocated: a corrupted count may be arbitrarily large.
         if end > self._count:
             raise self.error(expected, self._count)
         self.position = end
@@ -149,7 +152,7 @@ class TokenReader:
             raise self.error("the end of the file")
 
     def _line_of(self, position: int) -> int:
-        """Line of a token, found by counting: only errors pay for it."""
+        """Line of a token; found by counting, as only errors need it."""
         lines = self._text.rstrip().split("\n")
         for number, line in enumerate(lines, start=1):
             position -= len(line.split())
@@ -168,6 +171,11 @@ def parse_numbers(
         values = np.fromiter(map(_number_or_nan, tokens), np.float64, len(tokens))
     accepted = valid(values)
     return values, None if accepted.all() else int(np.argmin(accepted))
+
+
+def starts(sizes: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
+    """``[len(sizes) + 1]`` where each of consecutive blocks begins, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
 
 
 def _number_or_nan(token: str) -> float:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +27,7 @@ from assent.io.text import (
     TokenReader,
     parse_numbers,
     read_text,
+    starts,
     write_text,
 )
 
@@ -86,9 +87,9 @@ class UaiModel:
         return cls(
             kind=kind,
             cardinalities=np.array(cardinalities, np.int64),
-            scope_start=_starts([len(scope) for scope in scopes]),
+            scope_start=starts([len(scope) for scope in scopes]),
             scope=np.array([v for scope in scopes for v in scope], np.int64),
-            table_start=_starts([table.size for table in tables]),
+            table_start=starts([table.size for table in tables]),
             log_tables=np.concatenate([np.zeros(0), *(table.ravel() for table in tables)]),
             evidence=dict(evidence or {}),
         )
@@ -127,8 +128,8 @@ def read_uai(
 ) -> UaiModel:
     """Read a UAI model and, if given, its evidence (a file, or states by variable).
 
-    ``logs`` says that the file holds natural logarithms of the potentials, as those named ``.LG``
-    do (the default goes by the name).
+    ``logs`` says whether the file holds natural logarithms of the potentials; by default, if its
+    name ends in ``.LG``.
 
     Raises:
         FormatError: naming file, line and token, where the file does not follow the format.
@@ -148,26 +149,25 @@ def read_uai(
     logs = holds_logs(path) if logs is None else logs
     table_start, log_tables = _read_tables(reader, sizes, logs)
     reader.finish()
-    model = UaiModel(
+    if isinstance(evidence, Mapping):
+        for v, x in evidence.items():
+            if not (0 <= v < n_variables and 0 <= x < cardinalities[v]):
+                raise ValueError(f"evidence: {path} has no variable {v} with a state {x}")
+    elif evidence is not None:
+        evidence = read_evidence(evidence, cardinalities)
+    return UaiModel(
         kind=kind,
         cardinalities=np.array(cardinalities, np.int64),
         scope_start=scope_start,
         scope=scope,
         table_start=table_start,
         log_tables=log_tables,
+        evidence=dict(evidence or {}),
     )
-    if evidence is None:
-        return model
-    if not isinstance(evidence, Mapping):
-        return replace(model, evidence=read_evidence(evidence, model.cardinalities))
-    for v, x in evidence.items():
-        if not (0 <= v < n_variables and 0 <= x < cardinalities[v]):
-            raise ValueError(f"evidence: {path} has no variable {v} with a state {x}")
-    return replace(model, evidence=dict(evidence))
 
 
 def holds_logs(path: PathLike) -> bool:
-    """Whether a file's name promises logarithms: ``.LG``, compression set aside.
+    """Whether a file holds logarithms by its name: ``.LG``, possibly compressed.
 
     Example:
         >>> holds_logs("grid.uai.LG.gz"), holds_logs("grid.uai")
@@ -178,7 +178,7 @@ def holds_logs(path: PathLike) -> bool:
 
 
 def read_evidence(path: PathLike, cardinalities: ArrayLike) -> dict[int, int]:
-    """Observed states by variable; both dialects are told apart by their number of tokens.
+    """Observed states by variable; the number of tokens decides between the two dialects.
 
     Example:
         >>> read_evidence("grid.uai.evid", model.cardinalities)         # doctest: +SKIP
@@ -203,8 +203,8 @@ def read_evidence(path: PathLike, cardinalities: ArrayLike) -> dict[int, int]:
 def write_uai(model: UaiModel, path: PathLike) -> None:
     """Write a model's potentials; compressed if the name ends in ``.gz`` or ``.xz``.
 
-    Where the name ends in ``.LG``, compression aside, their logarithms are written.  Evidence is a
-    file of its own, see :func:`write_evidence`.
+    A name that ends in ``.LG`` (``.LG.gz``, ``.LG.xz``) means their logarithms.  Evidence is a
+    separate file, see :func:`write_evidence`.
 
     Raises:
         ValueError: if a potential would overflow or vanish as a floating-point number.
@@ -243,12 +243,10 @@ def _read_scopes(
     reader: TokenReader, n_factors: int, n_variables: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Starts of all scopes and their variables."""
-    rows = _Rows(reader)
+    rows = _TokenRows(reader)
     for factor in range(n_factors):
-        rows.sizes.append(
-            reader.integer(f"the number of variables of factor {factor}", 0, n_variables)
-        )
-        rows.take(f"{rows.sizes[-1]} variables of factor {factor}")
+        size = reader.integer(f"the number of variables of factor {factor}", 0, n_variables)
+        rows.take(size, f"{size} variables of factor {factor}")
     start, values = rows.parse(
         lambda v: (v >= 0) & (v < n_variables) & (v == np.floor(v)),
         f"a variable, 0 to {n_variables - 1},",
@@ -265,7 +263,7 @@ def _read_scopes(
 def _table_sizes(
     reader: TokenReader, cardinalities: list[int], scope_start: NDArray, scope: NDArray
 ) -> list[int]:
-    """Entries of each table; gives up early, since a corrupted file may multiply to anything."""
+    """Entries of each table; checked factor by factor, as a corrupted file may claim any size."""
     sizes = []
     variables = scope.tolist()
     for factor, (start, end) in enumerate(pairwise(scope_start.tolist())):
@@ -282,11 +280,10 @@ def _read_tables(
     reader: TokenReader, sizes: list[int], logs: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Starts of all tables and their log-potentials."""
-    rows = _Rows(reader)
+    rows = _TokenRows(reader)
     for factor, size in enumerate(sizes):
         reader.integer(f"{size}, the table size of factor {factor}", low=size, high=size)
-        rows.sizes.append(size)
-        rows.take(f"{size} potentials of factor {factor}")
+        rows.take(size, f"{size} potentials of factor {factor}")
     if logs:
         return rows.parse(lambda v: v < np.inf, "a logarithm (a number or -inf)")
     start, values = rows.parse(
@@ -296,32 +293,33 @@ def _read_tables(
         return start, np.log(values)
 
 
-class _Rows:
-    """Numbers of one row per factor, gathered as tokens and converted in one go."""
+class _TokenRows:
+    """Numbers of one row per factor, collected as tokens and converted together."""
 
     def __init__(self, reader: TokenReader) -> None:
         self.reader = reader
-        self.sizes: list[int] = []
+        self._sizes: list[int] = []
         self._first: list[int] = []  # position in the file of each row's first number
         self._tokens: list[str] = []
 
-    def take(self, expected: str) -> None:
-        """Take the tokens of the last row, whose size is already listed."""
+    def take(self, size: int, expected: str) -> None:
+        """Take the ``size`` tokens of the next row."""
+        self._sizes.append(size)
         self._first.append(self.reader.position)
-        self._tokens += self.reader.words(self.sizes[-1], expected)
+        self._tokens += self.reader.words(size, expected)
 
     def parse(
         self, valid: Callable[[NDArray], NDArray], expected: str
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Starts of all rows and their numbers; complains of the first that is not ``valid``."""
+        """Starts of all rows and their numbers; raises for the first that is not ``valid``."""
         values, bad = parse_numbers(self._tokens, valid)
         if bad is not None:
             raise self.error(bad, expected)
-        return _starts(self.sizes), values
+        return starts(self._sizes), values
 
     def error(self, index: int, expected: str) -> FormatError:
         """The error about one number, by its index among all."""
-        start = _starts(self.sizes)
+        start = starts(self._sizes)
         factor = int(np.searchsorted(start, index, side="right")) - 1
         position = self._first[factor] + index - int(start[factor])
         return self.reader.error(f"{expected} in factor {factor}", position)
@@ -340,10 +338,6 @@ def _exponentiate(model: UaiModel) -> NDArray[np.float64]:
             "finite positive number; write logarithms (a name that ends in .LG)"
         )
     return potentials
-
-
-def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
 
 
 def _join(numbers: Sequence[float]) -> str:

@@ -1,7 +1,7 @@
 """UAI models as factor graphs.
 
 Variables of one cardinality make one array: binary ones (those of a single state among them,
-fixed at 0) and, for every larger number of states, categorical ones. Tables over one variable
+fixed at 0) and, for every larger number of states, categorical ones. TableGroup over one variable
 become its scores, over two binary variables scores, pairs and constraints, two variables whose
 table is constant off its diagonal a Potts factor; all others are dense tables.
 """
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from assent.factors.dense import Dense
 from assent.factors.potts import Potts
 from assent.io import binary_tables
+from assent.io.text import starts
 from assent.io.uai import UaiModel
 from assent.model.graph import FactorGraph
 from assent.model.variables import Categorical, Literals, as_literals
@@ -24,7 +25,7 @@ from assent.model.variables import Categorical, Literals, as_literals
 Arrays = dict[int, Literals | Categorical]  # the variables by number of states, 2 for binary ones
 
 
-class Tables(NamedTuple):
+class TableGroup(NamedTuple):
     """Factors of one shape: places ``scope[m, d]`` in the variables' arrays, ``[m, *shape]``."""
 
     shape: tuple[int, ...]
@@ -33,10 +34,10 @@ class Tables(NamedTuple):
 
 
 def uai_to_graph(model: UaiModel) -> FactorGraph:
-    """The model as a graph; with variables of one cardinality only, they are ``graph["x"]``.
+    """The model as a graph; variables that all have one cardinality are ``graph["x"]``.
 
-    With several, they are ``graph["x2"]``, ``graph["x3"]``, …, in the order of the file
-    each; :func:`uai_order` tells where every variable of the file went.
+    With several cardinalities they are ``graph["x2"]``, ``graph["x3"]``, …, each in the order of
+    the file; :func:`uai_order` maps the file's variables to them.
 
     Example:
         >>> from assent.io import UaiModel
@@ -80,20 +81,19 @@ def uai_order(model: UaiModel) -> NDArray[np.int64]:
 
 
 def _array_of(model: UaiModel) -> NDArray[np.int64]:
-    """The number of states by which a variable is filed: one with a single state is binary."""
+    """The number of states of each variable's array: one of a single state counts as binary."""
     return np.maximum(model.cardinalities, 2)
 
 
-def _by_shape(model: UaiModel) -> Iterator[Tables]:
-    """All factors, grouped by the shape of their tables; variables of one state leave scopes."""
+def _by_shape(model: UaiModel) -> Iterator[TableGroup]:
+    """All factors, grouped by the shape of their tables, without variables of one state."""
     kind, order = _array_of(model), uai_order(model)
     counts = np.bincount(kind, minlength=3)
-    first = np.concatenate([[0], np.cumsum(counts)])
-    place = order - first[kind]
+    place = order - starts(counts)[kind]
     kept = model.cardinalities[model.scope] > 1
     owner = np.repeat(np.arange(model.n_factors), np.diff(model.scope_start))
     arity = np.bincount(owner[kept], minlength=model.n_factors)
-    start = np.concatenate([[0], np.cumsum(arity)])
+    start = starts(arity)
     scope = model.scope[kept]
     for d in np.unique(arity).tolist():
         factors = np.flatnonzero(arity == d)
@@ -104,11 +104,11 @@ def _by_shape(model: UaiModel) -> Iterator[Tables]:
             size = int(np.prod(shape, dtype=np.int64))
             entries = model.table_start[factors[chosen]][:, None] + np.arange(size)
             tables = model.log_tables[entries].reshape(-1, *shape)
-            yield Tables(tuple(shape), place[rows[chosen]], tables)
+            yield TableGroup(tuple(shape), place[rows[chosen]], tables)
 
 
-def _declare(graph: FactorGraph, model: UaiModel, groups: list[Tables]) -> bool:
-    """Declare all variables with their scores; whether anything is left possible."""
+def _declare(graph: FactorGraph, model: UaiModel, groups: list[TableGroup]) -> bool:
+    """Declare all variables with their scores; False where a table forbids all states."""
     possible = True
     kinds, counts = np.unique(_array_of(model), return_counts=True)
     scores = {k: np.zeros((m, k)) for k, m in zip(kinds.tolist(), counts.tolist(), strict=True)}
@@ -142,8 +142,8 @@ def _arrays(graph: FactorGraph) -> Arrays:
     }
 
 
-def _add_tables(graph: FactorGraph, arrays: Arrays, group: Tables) -> bool:
-    """Add dense tables, Potts factors where they are as good; False if a table allows nothing."""
+def _add_tables(graph: FactorGraph, arrays: Arrays, group: TableGroup) -> bool:
+    """Add dense tables or equivalent Potts factors; False where a table forbids all states."""
     shape, scope, entries = group
     flat = entries.reshape(len(entries), -1)
     possible = np.isfinite(flat).any(axis=1)
@@ -179,7 +179,7 @@ def _fix(graph: FactorGraph, model: UaiModel, arrays: Arrays) -> None:
 
 
 def _contradict(graph: FactorGraph) -> None:
-    """Make the graph say that nothing is possible."""
+    """Make the graph infeasible."""
     never = graph.binary(1, name="impossible")
     graph.fix(never, 0)
     graph.fix(never, 1)

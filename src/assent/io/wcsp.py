@@ -1,9 +1,9 @@
-"""The ``.wcsp`` format: weighted constraint networks, turned from least cost to highest score.
+"""The ``.wcsp`` format: weighted constraint networks, costs negated to scores.
 
 A file holds a name, the number of variables, the largest number of states, the number of cost
 functions and ``top``; the number of states of each variable; and for each function the number of
-its variables, the variables, a cost for all that is not listed, the number of tuples listed, and
-for each of those its states and its cost.  A function of no variables is a constant.
+its variables, the variables, the cost of unlisted tuples, the number of tuples listed, and for
+each of those its states and its cost.  A function of no variables is a constant.
 
 Costs become scores of the opposite sign.  A cost of ``top`` or more is forbidden; sums of smaller
 costs are not limited, so that an answer may cost ``top`` or more in all.  Functions written by the
@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.io.sparse_tables import Room, read_rows, read_scope
+from assent.io.sparse_tables import EntryLimit, read_scope
 from assent.io.text import FormatError, PathLike, TokenReader, read_text
 from assent.io.uai import UaiModel
 
 
 def read_wcsp(path: PathLike) -> UaiModel:
-    """Read a network; scores are costs with the sign turned, ``-inf`` from ``top`` on.
+    """Read a network; scores are negated costs, ``-inf`` for a cost of ``top`` or more.
 
     Raises:
         FormatError: naming file, line and token, where the file does not follow the format.
@@ -35,19 +35,21 @@ def read_wcsp(path: PathLike) -> UaiModel:
     n_functions = reader.integer("the number of cost functions", low=0)
     top = reader.number("top, the cost that is forbidden (a positive number)", lambda v: v > 0)
     states = [reader.integer(f"the states of variable {v}, 1 to {most}", 1, most) for v in range(n)]
-    room, scopes, tables = Room(reader), [], []
+    limit, scopes, tables = EntryLimit(reader), [], []
     for factor in range(n_functions):
         arity = reader.integer(f"the number of variables of factor {factor}", 0, n)
         scope = read_scope(reader, arity, factor, n - 1)
         shape = tuple(states[v] for v in scope)
-        costs = _read_costs(reader, room, factor, shape)
+        costs = _read_costs(reader, limit, factor, shape)
         scopes.append(scope)
         tables.append(np.where(costs >= top, -np.inf, -costs))
     reader.finish()
     return UaiModel.from_factors(states, scopes, tables)
 
 
-def _read_costs(reader: TokenReader, room: Room, factor: int, shape: tuple[int, ...]) -> np.ndarray:
+def _read_costs(
+    reader: TokenReader, limit: EntryLimit, factor: int, shape: tuple[int, ...]
+) -> np.ndarray:
     """The costs of all states of a function's variables, ``shape``."""
     default = reader.number(f"the default cost of factor {factor}")
     if default < 0:
@@ -56,18 +58,19 @@ def _read_costs(reader: TokenReader, room: Room, factor: int, shape: tuple[int, 
             f"factor {factor} is a global constraint, written by its name "
             f"{reader.word('its name')!r}: these are not read; write its tuples",
         )
-    size = room.take(factor, shape)
+    size = limit.take(factor, shape)
     listed = reader.integer(f"the number of tuples of factor {factor}", 0, reader.remaining)
     begin, width = reader.position, len(shape) + 1
-    rows = read_rows(reader, listed, width, f"states and cost of tuples of factor {factor}")
+    expected = f"states and cost of tuples of factor {factor}"
+    rows = reader.numbers(listed * width, expected).reshape(listed, width)
     wrong = (rows < 0) | (rows >= np.array([*shape, np.inf]))
     wrong[:, :-1] |= rows[:, :-1] != np.floor(rows[:, :-1])
     if wrong.any():
         at = begin + int(np.argmax(wrong))
         raise reader.error(f"a state or cost (not negative) of factor {factor}", at)
     costs = np.full(size, default)
-    at_tuple = np.zeros(listed, np.int64)
+    index = np.zeros(listed, np.int64)
     for column, count in zip(rows[:, :-1].T, shape, strict=True):
-        at_tuple = at_tuple * count + column.astype(np.int64)
-    costs[at_tuple] = rows[:, -1]
+        index = index * count + column.astype(np.int64)
+    costs[index] = rows[:, -1]
     return costs.reshape(shape)
