@@ -202,7 +202,7 @@ def test_elementwise_kinds(g, x, tag):
         at.Pair(x, x[:2])
     with says(at.ModelError, "Pair(x[0], ~x[0]) can never hold: a literal and its negation"):
         at.Pair(x[0], ~x[0])
-    with says(at.ModelError, "Implies: the literals belong to different graphs"):
+    with says(at.ModelError, "Implies: the variables belong to different graphs"):
         at.Implies(x[0] & other()[0], x[1])
     with says(at.ModelError, "have different states"):
         at.Agree(tag[0], g.categorical(states="XY"))

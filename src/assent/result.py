@@ -326,8 +326,8 @@ class Result:
             return p
         if not isinstance(key.factor, Pair):
             raise TypeError(f"{key!r} has no inner parts; ask for the marginals of its variables")
-        pairs = [b for b in self.certificate.compiled.blocks if isinstance(b.factor, Pair)]
-        scores = self.certificate.scores.pairs[pairs.index(key)]
+        compiled = self.certificate.compiled
+        scores = compiled.by_block(self.certificate.scores)[compiled.blocks.index(key)]
         return inner_part(p, scores).reshape(key.shape)
 
     def _inner_parts(self, key: Handle) -> Float:
@@ -394,10 +394,10 @@ class Result:
         if not self.feasible:
             return ()
         claim = self.certificate
-        tables = iter(claim.scores.tables)
         found: list[Paid] = []
-        for block in claim.compiled.blocks:
-            scores = next(tables) if isinstance(block.factor, Scored) else np.zeros(0)
+        for block, scores in zip(
+            claim.compiled.blocks, claim.compiled.by_block(claim.scores), strict=True
+        ):
             if not isinstance(block.factor, SOFT):
                 continue
             truth = certify.literal_truth(block.factor.codes, claim.assignment)

@@ -132,7 +132,7 @@ class Compiled:
             flat, extra = pair_placement.fold_negations(kept_codes, kept, column, theta)
             pair.append(flat)
             constant += extra
-        by_block = self._table_scores(scores)
+        by_block = self.by_block(scores)
         for part in self.unary_tables:
             constant += table_placement.score_unary(part, by_block[part.block], column, theta)
         for done in self.settled:
@@ -154,10 +154,15 @@ class Compiled:
             return self.own_pair
         return np.concatenate([np.zeros(0), *scores.pairs])
 
-    def _table_scores(self, scores: GraphScores) -> dict[int, Float]:
-        """Scores of tables by the number of their batch."""
-        numbers = [i for i, b in enumerate(self.blocks) if isinstance(b.factor, Scored)]
-        return dict(zip(numbers, scores.tables, strict=True))
+    def by_block(self, scores: GraphScores | Forbids) -> list[Any]:
+        """The arrays of every batch of factors; empty ones for constraints."""
+        pairs, tables = iter(scores.pairs), iter(scores.tables)
+        return [
+            next(pairs) if isinstance(block.factor, Pair)
+            else next(tables) if isinstance(block.factor, Scored)
+            else np.zeros(0)
+            for block in self.blocks
+        ]  # fmt: skip
 
     def same_model_as(self, other: Compiled) -> bool:
         """Whether both were compiled from the same graph in the same state."""
@@ -204,7 +209,7 @@ class Compiled:
             pair_placement.restore_pairs(part, codes, values, dual.pair, out[part.block])
         for table in self.placed_tables:
             table_placement.restore_tables(table, self.problem.tables, dual.table, out[table.block])
-        by_block = self._table_scores(scores)
+        by_block = self.by_block(scores)
         for unary in self.unary_tables:
             table_placement.restore_unary(unary, by_block[unary.block], out[unary.block])
         return out

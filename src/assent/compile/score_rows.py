@@ -15,7 +15,7 @@ from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.kernels.problem import Float, Int64, Problem, Scores
 from assent.model.graph import FactorGraph, Handle
-from assent.model.scores import clean_scores
+from assent.model.scores import broadcast_scores, clean_scores
 from assent.model.variables import Categorical, Literals
 
 
@@ -81,14 +81,9 @@ def _batch_size(arrays: Mapping[Any, Float]) -> int:
 def _fit_rows(array: Float, shape: tuple[int, ...], name: Any) -> Float:
     """``array[B, …]`` with every row broadcast to ``shape``, flat ``[B, size]``."""
     count, *rest = array.shape
-    missing = len(shape) - len(rest)
-    try:
-        full = np.broadcast_to(array.reshape(count, *[1] * missing, *rest), (count, *shape))
-    except ValueError:
-        raise ModelError(
-            f"{name}: scores have shape {array.shape}, expected {(count, *shape)}: the problems, "
-            "then the variables (or something that broadcasts to it)"
-        ) from None
+    padded = array.reshape(count, *[1] * (len(shape) - len(rest)), *rest)
+    axes = ": the problems, then the variables (or something that broadcasts to it)"
+    full = broadcast_scores(padded, (count, *shape), name, axes)
     return full.reshape(count, int(np.prod(shape, dtype=np.int64)))
 
 

@@ -33,33 +33,10 @@ from assent.factors.table import Table
 from assent.factors.tree import Tree
 
 KINDS: tuple[type[Factor], ...] = (
-    Pair,
-    ExactlyOne,
-    AtMostOne,
-    AtLeastOne,
-    All,
-    Implies,
-    AtMost,
-    AtLeast,
-    Exactly,
-    Agree,
-    Parity,
-    Knapsack,
-    Dense,
-    Potts,
-    Cardinality,
-    Chain,
-    Tree,
-    Arborescence,
-    ProjectiveTree,
-    HeadAutomaton,
-    GrandparentAutomaton,
-    Soft,
-    SoftCount,
-    Matching,
-    Cut,
-    Custom,
-)
+    Pair, ExactlyOne, AtMostOne, AtLeastOne, All, Implies, AtMost, AtLeast, Exactly, Agree, Parity,
+    Knapsack, Dense, Potts, Cardinality, Chain, Tree, Arborescence, ProjectiveTree, HeadAutomaton,
+    GrandparentAutomaton, Soft, SoftCount, Matching, Cut, Custom,
+)  # fmt: skip
 
 __all__ = [
     "KINDS",

@@ -33,10 +33,7 @@ class Cardinality(Structure):
     formula = "score[x_1 + … + x_n]"
 
     def __init__(self, literals: Any, *, scores: Any, axis: int | None = None) -> None:
-        graph, codes, shape = rows("Cardinality", literals, axis)
-        self.states, self.first = (2,) * codes.shape[1], (1,) * codes.shape[1]
-        self.data = np.zeros(0, np.int32)
-        self._attach(graph, codes, shape)
+        self._attach_literals(*rows("Cardinality", literals, axis))
         self.scores = self.fit(scores)
 
     def fit(self, scores: Any) -> Any:

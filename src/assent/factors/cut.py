@@ -64,12 +64,10 @@ class Cut(Structure):
                     f"{(*shape, len(self._ends))}"
                 )
             codes = np.hstack([codes, more])
-        self.states, self.first = (2,) * codes.shape[1], (1,) * codes.shape[1]
         # Imported here: kernels load the compiler, which a written model does not need yet.
         from assent.kernels.cut.cut_network import cut_data
 
-        self.data = cut_data(n, self._ends, cut is not None)
-        self._attach(graph, codes, shape)
+        self._attach_literals(graph, codes, shape, cut_data(n, self._ends, cut is not None))
         self._in_tables = np.ndim(scores) > len(shape) + 1
         self.scores = self.fit(np.zeros((0, 2, 2)) if cut is not None else scores)
 

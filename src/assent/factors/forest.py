@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.factors.scored import slots_of
 from assent.factors.structure import Kernels, Structure
 from assent.kernels.problem import Float, Int32
-from assent.model.scores import clean_scores
+from assent.model.scores import broadcast_scores, clean_scores
 from assent.model.variables import Categorical, Literals
 
 
@@ -163,7 +162,7 @@ def fit_tables(
         if len(tables) != len(wanted):
             raise ModelError(f"{kind}: {len(wanted)} tables are needed, got {len(tables)}")
         return [
-            _broadcast(kind, f"table {e}", table, (*shape, *own), order)
+            broadcast_scores(table, (*shape, *own), kind, f" ({order})", f"table {e} has")
             for e, (table, own) in enumerate(zip(tables, wanted, strict=True))
         ]
     if len(set(wanted)) > 1:
@@ -174,7 +173,7 @@ def fit_tables(
     if not wanted:
         clean_scores(tables, kind)
         return []
-    full = _broadcast(kind, "the scores", tables, (*shape, len(wanted), *wanted[0]), order)
+    full = broadcast_scores(tables, (*shape, len(wanted), *wanted[0]), kind, f" ({order})")
     return list(np.moveaxis(full, len(shape), 0))
 
 
@@ -182,16 +181,4 @@ def fit_states(kind: str, name: str, scores: Any, shape: tuple[int, ...], states
     """Scores of one slot's states, ``(*shape, states)``; ``None`` is zero."""
     if scores is None:
         return np.zeros((*shape, states))
-    return _broadcast(kind, name, scores, (*shape, states), "…, state")
-
-
-def _broadcast(
-    kind: str, name: str, scores: Any, shape: tuple[int, ...], order: str
-) -> NDArray[np.float64]:
-    array = clean_scores(scores, f"{kind}, {name}")
-    try:
-        return np.broadcast_to(array, shape)
-    except ValueError:
-        raise ModelError(
-            f"{kind}: {name} has shape {array.shape}, expected {shape} ({order})"
-        ) from None
+    return broadcast_scores(scores, (*shape, states), kind, " (…, state)", f"{name} has")

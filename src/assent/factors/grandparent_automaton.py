@@ -18,7 +18,7 @@ from assent.factors.head_automaton import (
 )
 from assent.factors.structure import Kernels, Structure
 from assent.kernels.problem import Float, Int32
-from assent.model.scores import clean_scores
+from assent.model.scores import broadcast_scores
 from assent.model.variables import Categorical
 
 
@@ -83,15 +83,9 @@ class GrandparentAutomaton(Structure):
         if isinstance(scores, tuple) and len(scores) == 2:
             siblings = self._fit_siblings(scores[1])
             scores = scores[0]
-        array, wanted = clean_scores(scores, self.kind), (*self.shape, self._grandparents, k)
-        try:
-            own = np.broadcast_to(array, wanted).reshape(len(self), -1)
-        except ValueError:
-            raise ModelError(
-                f"{self.kind}: scores have shape {array.shape}, expected {wanted}: grandparents, "
-                "then modifiers"
-            ) from None
-        return np.hstack([own, siblings])
+        shape = (*self.shape, self._grandparents, k)
+        own = broadcast_scores(scores, shape, self.kind, ": grandparents, then modifiers")
+        return np.hstack([own.reshape(len(self), -1), siblings])
 
     def _fit_siblings(self, siblings: Any) -> Float:
         """Tables of pairs as ``[m, entries]``; zeros for ``None``."""

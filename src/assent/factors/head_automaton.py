@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from assent.errors import ModelError
 from assent.factors.base import rows
 from assent.factors.structure import Kernels, Structure
 from assent.kernels.problem import Float
-from assent.model.scores import clean_scores
+from assent.model.scores import broadcast_scores
 
 
 class HeadAutomaton(Structure):
@@ -41,10 +40,7 @@ class HeadAutomaton(Structure):
 
     def __init__(self, modifiers: Any, *, scores: Any) -> None:
         graph, codes, shape = rows("HeadAutomaton", modifiers, axis=-1)
-        count = codes.shape[1]
-        self.states, self.first = (2,) * count, (1,) * count
-        self.data = automaton_data(count, 0, 1)
-        self._attach(graph, codes, shape)
+        self._attach_literals(graph, codes, shape, automaton_data(codes.shape[1], 0, 1))
         self.scores = self.fit(scores)
 
     def entry_shape(self) -> tuple[int, ...]:
@@ -101,18 +97,12 @@ def fit_pairs(
     kind: str, scores: Any, shape: tuple[int, ...], tables: tuple[int, ...], modifiers: int
 ) -> Float:
     """Tables ``(*shape, *tables, k + 2, k + 2)``, or what broadcasts, as ``(…, pairs)``."""
-    array = clean_scores(scores, kind)
     side = modifiers + 2
-    wanted = (*shape, *tables, side, side)
-    try:
-        full = np.broadcast_to(array, wanted)
-    except ValueError:
-        raise ModelError(
-            f"{kind}: scores have shape {array.shape}, expected {wanted}: the last axes are "
-            f"modifiers before and after, 0 for none yet and {side - 1} for no more"
-        ) from None
-    earlier, later = pairs_of(modifiers)
-    return full[..., earlier, later]
+    axes = (
+        f": the last axes are modifiers before and after, 0 for none yet and {side - 1} for no more"
+    )
+    full = broadcast_scores(scores, (*shape, *tables, side, side), kind, axes)
+    return full[(..., *pairs_of(modifiers))]
 
 
 def unpacked(parts: Float, modifiers: int) -> Float:

@@ -59,10 +59,9 @@ class Matching(Structure):
             raise ModelError(f"Matching over no pairs (shape {literals.shape}) says nothing")
         own, other = capacities("rows", rows, n), capacities("columns", columns, m)
         _refuse_infeasible(own, other, fill_rows, fill_columns)
-        self.states, self.first = (2,) * (n * m), (1,) * (n * m)
-        self.data = np.array([n, m, fill_rows, fill_columns, *own, *other], np.int32)
         codes = literals.codes.reshape(-1, n * m)
-        self._attach(literals.graph, codes, tuple(shape))
+        data = [n, m, fill_rows, fill_columns, *own, *other]
+        self._attach_literals(literals.graph, codes, tuple(shape), data)
         self.scores = self.fit(np.zeros(0))
 
     def entry_shape(self) -> tuple[int, ...]:

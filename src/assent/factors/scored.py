@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.base import SHOWN_LITERALS, Factor, common_shape
 from assent.kernels.problem import Float, Int32
-from assent.model.scores import clean_scores
+from assent.model.scores import broadcast_scores
 from assent.model.variables import Categorical, Literals, as_literals
 
 
@@ -145,12 +145,6 @@ def fit_table(
     scores: Any, shape: tuple[int, ...], size: tuple[int, ...], entry: tuple[int, ...], kind: str
 ) -> Float:
     """Scores that broadcast to ``(*shape, *entry)`` as one checked array ``[m, size]``."""
-    array = clean_scores(scores, kind)
-    try:
-        full = np.broadcast_to(array, (*shape, *entry))
-    except ValueError:
-        raise ModelError(
-            f"{kind}: scores have shape {array.shape}, expected {(*shape, *entry)}: the factors, "
-            "then the states of each variable"
-        ) from None
+    axes = ": the factors, then the states of each variable"
+    full = broadcast_scores(scores, (*shape, *entry), kind, axes)
     return full.reshape(int(np.prod(shape, dtype=np.int64)), *size).copy()

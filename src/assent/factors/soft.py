@@ -17,6 +17,7 @@ from assent.factors.agree import Agree
 from assent.factors.base import Factor, Logic
 from assent.factors.cardinality import count_kernels
 from assent.factors.knapsack import Knapsack
+from assent.factors.normal_form import NormalForm
 from assent.factors.scored import Scored, slots_of
 from assent.factors.structure import Kernels, Structure
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float
@@ -52,6 +53,7 @@ class Soft(Structure):
     paper_name = "soft constraint"
     formula = "−penalty · [the constraint is violated]"
     rule: Factor
+    flip: NDArray[np.bool_]  # literals of the rule that enter negated
 
     # Without arguments: copies are made that way.
     def __new__(cls, rule: Any = None, *, penalty: Any = None) -> Any:
@@ -88,14 +90,16 @@ class Soft(Structure):
         """What each constraint ``[m]`` costs at literal truth values ``[m, links]``."""
         return -self.value_at(truth, scores)
 
+    def _attach_form(self, form: NormalForm) -> None:
+        """Attach to the literals as the rule's normal form reads them."""
+        self.flip = form.flip
+        self._attach_literals(self.rule.graph, form.literals(self.rule.codes), self.rule.shape)
+
     def _rule_now(self) -> Factor:
         """The rule in terms of this factor's own literals, which another graph may have given."""
         rule = copy.copy(self.rule)
-        rule.graph, rule.codes = self.graph, self._rule_codes()
+        rule.graph, rule.codes = self.graph, self.codes ^ -self.flip.astype(np.int32)
         return rule
-
-    def _rule_codes(self) -> Any:
-        return self.codes
 
 
 class SoftCount(Soft):
@@ -168,20 +172,13 @@ class CountedSoft(Soft):
         form = check_rule(self.kind, self.rule).normal_form()
         if form.form in (ANYOF, KNAPSACK):
             raise ModelError(f"{self.kind}: {self.rule.kind} does not count literals; use Soft")
-        self.flip = form.flip
-        size = self.rule.size
-        self.states, self.first = (2,) * size, (1,) * size
-        self.data = np.zeros(0, np.int32)
-        number = np.arange(size + 1)
+        number = np.arange(self.rule.size + 1)
         if form.form == PARITY:
-            self.excess = np.broadcast_to(number % 2, (len(self.rule), size + 1))
+            self.excess = np.broadcast_to(number % 2, (len(self.rule), len(number)))
         else:
             above = np.maximum(number - form.k[:, None], 0)
             self.excess = above if form.form == CAP else np.abs(number - form.k[:, None])
-        self._attach(self.rule.graph, form.literals(self.rule.codes), self.rule.shape)
-
-    def _rule_codes(self) -> Any:
-        return self.codes ^ -self.flip.astype(np.int32)
+        self._attach_form(form)
 
     def _entries(self, penalty: Float) -> Float:
         return -penalty[:, None] * (self.excess > 0)
@@ -208,14 +205,7 @@ class OutputSoft(Soft):
     """The last literal should say whether any of the others is true."""
 
     def _prepare(self) -> None:
-        form = check_rule(self.kind, self.rule).normal_form()
-        self.flip = form.flip
-        self.states, self.first = (2,) * self.rule.size, (1,) * self.rule.size
-        self.data = np.zeros(0, np.int32)
-        self._attach(self.rule.graph, form.literals(self.rule.codes), self.rule.shape)
-
-    def _rule_codes(self) -> Any:
-        return self.codes ^ -self.flip.astype(np.int32)
+        self._attach_form(check_rule(self.kind, self.rule).normal_form())
 
     def _entries(self, penalty: Float) -> Float:
         return -penalty[:, None]
@@ -234,7 +224,10 @@ class OutputSoft(Soft):
 
 
 class AgreeSoft(Soft):
-    """Two variables should take the same state; the first one's says what it costs if not."""
+    """Two variables should take the same state; the first one's says what it costs if not.
+
+    Its inner parts are the probabilities of disagreement by the first one's state.
+    """
 
     def _prepare(self) -> None:
         assert isinstance(self.rule, Agree)
@@ -256,10 +249,6 @@ class AgreeSoft(Soft):
     def entry_shape(self) -> tuple[int, ...]:
         return (self.states[0],)
 
-    def readable(self, parts: Float) -> Any:
-        """Probability of disagreement by the first one's state."""
-        return parts.reshape(*self.shape, self.states[0])
-
     def words(self, row: int) -> str:
         return Scored.words(self, row).replace("Soft(", "Soft(Agree(", 1) + ")"
 
@@ -278,10 +267,6 @@ class MatrixSoft(AgreeSoft):
 
     def entry_shape(self) -> tuple[int, ...]:
         return self.states
-
-    def readable(self, parts: Float) -> Any:
-        """Probability that each entry of the matrix is charged."""
-        return parts.reshape(*self.shape, *self.states)
 
     def kernels(self) -> Kernels:
         from assent.kernels.kinds import soft_agreement_matrix

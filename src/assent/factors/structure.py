@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,14 @@ class Structure(Scored):
         self.data.flags.writeable = False  # for all kinds, as kernels are compiled for it
         super()._attach(graph, codes, shape)
 
+    def _attach_literals(
+        self, graph: FactorGraph, codes: Int32, shape: tuple[int, ...], data: Any = ()
+    ) -> None:
+        """Attach structures whose slots are all literals, with the constants ``data``."""
+        self.states, self.first = (2,) * codes.shape[1], (1,) * codes.shape[1]
+        self.data = np.array(data, np.int32)
+        self._attach(graph, codes, shape)
+
     @abstractmethod
     def kernels(self) -> Kernels:
         """Its compiled functions, imported when first needed."""
@@ -87,12 +95,8 @@ class Structure(Scored):
 
     def max_marginals(self, links: Float, scores: Float) -> list[Float]:
         """Best value with each state of each slot, ``[m, states]`` per slot."""
-        kernel = self._ask("max_marginals")
-        places = self.place_scores(links)
-        out = np.empty(places.shape)
-        for row, own in enumerate(places):
-            kernel(self.start, self.data, own, self._inner(scores, row), out[row])
-        return np.split(out, self.start[1:-1], axis=1)
+        found = self._max_marginals(self.place_scores(links), scores)
+        return np.split(found, self.start[1:-1], axis=1)
 
     def marginals(
         self, links: Float, scores: Float, temperature: float = 1.0
@@ -102,16 +106,8 @@ class Structure(Scored):
         Returns the log-partition ``[m]`` times the temperature, probabilities ``[m, states]``
         per slot, and probabilities ``[m, entries]`` of the inner parts.
         """
-        kernel = self._ask("marginals")
-        checked = check_temperature(temperature)
-        places = self.place_scores(links)
-        value, out = np.empty(len(places)), np.empty(places.shape)
-        inner = np.empty((len(places), self.scores.shape[1]))
-        for row, own in enumerate(places):
-            value[row] = kernel(
-                self.start, self.data, own, self._inner(scores, row), checked, out[row], inner[row]
-            )
-        return value, np.split(out, self.start[1:-1], axis=1), inner
+        value, found, inner = self._marginals(self.place_scores(links), scores, temperature)
+        return value, np.split(found, self.start[1:-1], axis=1), inner
 
     def _ask(self, question: str) -> Callable:
         kernel = getattr(self.kernels(), question)
@@ -130,6 +126,27 @@ class Structure(Scored):
                 self.start, self.data, own, self._inner(scores, row), 1.0, states[row]
             )
         return value, states
+
+    def _max_marginals(self, places: Float, scores: Float) -> Float:
+        """Best value ``[m, places]`` with each place chosen."""
+        kernel, out = self._ask("max_marginals"), np.empty(places.shape)
+        for row, own in enumerate(places):
+            kernel(self.start, self.data, own, self._inner(scores, row), out[row])
+        return out
+
+    def _marginals(
+        self, places: Float, scores: Float, temperature: float
+    ) -> tuple[Float, Float, Float]:
+        """Log-partition ``[m]``, probabilities ``[m, places]`` and ``[m, entries]``."""
+        kernel, temperature = self._ask("marginals"), check_temperature(temperature)
+        value, out = np.empty(len(places)), np.empty(places.shape)
+        parts = np.empty((len(places), self.scores.shape[1]))
+        for row, own in enumerate(places):
+            inner = self._inner(scores, row)
+            value[row] = kernel(
+                self.start, self.data, own, inner, temperature, out[row], parts[row]
+            )
+        return value, out, parts
 
     @staticmethod
     def _inner(scores: Float, row: int) -> Float:
@@ -155,20 +172,14 @@ class Structure(Scored):
 
     def ask_max_marginals(self, places: Float, row: int = 0) -> Float:
         """Best value ``[places]`` of structure ``row`` with each place chosen."""
-        out = np.empty(len(places))
-        kernel = self._ask("max_marginals")
-        kernel(self.start, self.data, places, self._inner(self.scores, row), out)
-        return out
+        return self._max_marginals(places[None], self.scores[row : row + 1])[0]
 
     def ask_marginals(
         self, places: Float, row: int = 0, temperature: float = 1.0
     ) -> tuple[float, Float, Float]:
         """Log-partition, probabilities ``[places]`` and ``[entries]`` of structure ``row``."""
-        out, parts = np.empty(len(places)), np.empty(self.scores.shape[1])
-        kernel = self._ask("marginals")
-        inner = self._inner(self.scores, row)
-        value = kernel(self.start, self.data, places, inner, temperature, out, parts)
-        return float(value), out, parts
+        value, out, parts = self._marginals(places[None], self.scores[row : row + 1], temperature)
+        return float(value[0]), out[0], parts[0]
 
     def inner_at(self, states: Int32, row: int = 0) -> tuple[float, Float]:
         """Inner value of a joint state and its parts ``[entries]``; ``-inf`` for no vertex."""
@@ -217,12 +228,8 @@ class Structure(Scored):
         allowed = self.allowed_places(fixed)
         places = np.where(allowed, 0.0, -np.inf)
         inner = np.where(forbidden, -np.inf, 0.0)
-        kernel = self.kernels().max_marginals
-        if kernel is not None and self.finds_impossible:
-            best = np.empty(places.shape)
-            for row, own in enumerate(places):
-                kernel(self.start, self.data, own, self._inner(inner, row), best[row])
-            possible = allowed & (best > -np.inf)
+        if self.kernels().max_marginals is not None and self.finds_impossible:
+            possible = allowed & (self._max_marginals(places, inner) > -np.inf)
         else:
             value, _ = self._maximize(places, inner)
             possible = allowed & (value > -np.inf)[:, None]

@@ -13,7 +13,7 @@ from assent.factors.head_automaton import HeadAutomaton
 from assent.factors.sentence_tree import read_arcs
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph, Handle
-from assent.model.scores import clean_scores
+from assent.model.scores import broadcast_scores
 from assent.model.variables import Literals
 
 Automata = dict[tuple[int, str], Handle]
@@ -138,15 +138,8 @@ class _Sentence:
 
     def fit(self, scores: Any, name: str, longer: int) -> Float:
         """Scores that broadcast to ``(n + 1, n + 1, n + 1 + longer)``, checked."""
-        array = clean_scores(scores, f"{self.caller}, {name}")
-        n = self.words + 1
-        try:
-            return np.broadcast_to(array, (n, n, n + longer))
-        except ValueError:
-            raise ModelError(
-                f"{self.caller}: {name} have shape {array.shape}, expected {(n, n, n + longer)} "
-                f"for {self.words} words"
-            ) from None
+        n, axes = self.words + 1, f" for {self.words} words"
+        return broadcast_scores(scores, (n, n, n + longer), self.caller, axes, f"{name} have")
 
     def automata(self, siblings: Any, grandparents: Float | None) -> Automata:
         """An automaton for every side; with grandparents where there are any, and a head's head."""

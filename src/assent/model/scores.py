@@ -45,13 +45,18 @@ def fit_scores(array: Float, shape: tuple[int, ...], name: Any) -> Float:
     """``array`` broadcast to ``shape`` and flattened; a copy that nobody else can change."""
     if array.shape == shape:
         return array.flatten()
+    return broadcast_scores(array, shape, name, " (or something that broadcasts to it)").flatten()
+
+
+def broadcast_scores(
+    scores: Any, shape: tuple[int, ...], name: Any, axes: str, what: str = "scores have"
+) -> Float:
+    """``scores``, checked and broadcast to ``shape``, which ``axes`` describes in messages."""
+    array = clean_scores(scores, name)
     try:
-        return np.broadcast_to(array, shape).flatten()
+        return np.broadcast_to(array, shape)
     except ValueError:
-        raise ModelError(
-            f"{name}: scores have shape {array.shape}, expected {shape} (or something that "
-            "broadcasts to it)"
-        ) from None
+        raise ModelError(f"{name}: {what} shape {array.shape}, expected {shape}{axes}") from None
 
 
 def broadcast_numbers(name: str, value: Any, shape: tuple[int, ...]) -> Float:

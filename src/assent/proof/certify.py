@@ -64,7 +64,7 @@ def check_assignment(
     value = scores.constant + float(scores.theta[is_true].sum())
     words: list[str] = []
     count = 0
-    for block, own_scores in zip(compiled.blocks, by_block(compiled, scores), strict=True):
+    for block, own_scores in zip(compiled.blocks, compiled.by_block(scores), strict=True):
         factor = block.factor
         if isinstance(factor, Pair):
             value += _earned(factor, own_scores, truth_of)
@@ -104,19 +104,6 @@ def _earned(factor: Pair, scores: Float, truth_of: NDArray[np.bool_]) -> float:
     return total
 
 
-def by_block(compiled: Compiled, scores: GraphScores) -> list[Float]:
-    """The scores of every batch of factors; empty arrays for constraints."""
-    pairs, tables, nothing = iter(scores.pairs), iter(scores.tables), np.zeros(0)
-    return [
-        next(pairs)
-        if isinstance(block.factor, Pair)
-        else next(tables)
-        if isinstance(block.factor, Scored)
-        else nothing
-        for block in compiled.blocks
-    ]
-
-
 def broken_evidence(compiled: Compiled, assignment: NDArray[np.int8]) -> list[int]:
     """Codes of evidence literals that ``assignment`` makes false."""
     codes = compiled.evidence
@@ -142,7 +129,7 @@ def upper_bound(
     """
     fixed = compiled.fixed if known is None else known
     total, residual = scores.constant, scores.theta.copy()
-    own_scores = by_block(compiled, scores)
+    own_scores = compiled.by_block(scores)
     for block, own, links in zip(compiled.blocks, own_scores, dual, strict=True):
         total += _block_bound(block.factor, own, links, fixed, compiled.fixed)
         total -= charge(block.factor.codes, links, residual)

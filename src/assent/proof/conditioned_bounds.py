@@ -48,9 +48,7 @@ def bounds_with_each(
     which[coordinate[::-1]] = np.arange(len(codes))[::-1]
     residual = scores.theta.copy()
     with np.errstate(invalid="ignore"):
-        for block, own, links in zip(
-            compiled.blocks, certify.by_block(compiled, scores), dual, strict=True
-        ):
+        for block, own, links in zip(compiled.blocks, compiled.by_block(scores), dual, strict=True):
             certify.charge(block.factor.codes, links, residual)
             _add_changes(block.factor, own, links, known, compiled.fixed, which, value, total)
     left = residual[coordinate]

@@ -25,7 +25,7 @@ from assent.factors.table import Table
 from assent.kernels.problem import SUM, Float, Int32, Int64
 from assent.model.variables import coordinates_of
 from assent.proof.bucket_elimination import Piece, eliminate
-from assent.proof.certify import by_block, literal_truth
+from assent.proof.certify import literal_truth
 from assent.proof.field_checks import are_places
 from assent.proof.projected_constraints import possible
 
@@ -73,7 +73,7 @@ class EliminationOrder:
         total = scores.constant + float(scores.theta[known == 1].sum())
         pieces = view.own_scores(scores.theta)
         for block, own in zip(
-            replay.compiled.blocks, by_block(replay.compiled, scores), strict=True
+            replay.compiled.blocks, replay.compiled.by_block(scores), strict=True
         ):
             if not view.tabulates(block.factor):
                 return np.inf

@@ -19,7 +19,6 @@ from assent.factors.knapsack import FEASIBILITY_TOLERANCE
 from assent.factors.pair import Pair
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32, Int64
 from assent.model.variables import coordinates_of
-from assent.proof import certify
 
 
 class ProjectedConstraint(NamedTuple):
@@ -124,7 +123,7 @@ def _as_written(compiled: Compiled, scores: GraphScores, number: int) -> Project
     block, row = origin(compiled.problem, compiled.placed, number)
     factor = compiled.blocks[block].factor
     if isinstance(factor, Pair):
-        never = certify.by_block(compiled, scores)[block][row] == -np.inf
+        never = compiled.by_block(scores)[block][row] == -np.inf
         return (
             ProjectedConstraint(CAP, 1, factor.codes[row], None, 0.0, frozenset())
             if never

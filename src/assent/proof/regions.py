@@ -248,7 +248,7 @@ def _table_changes(
 ) -> float:
     """By how much multipliers of joint states change the best values of tables."""
     total = 0.0
-    own_scores = certify.by_block(compiled, scores)
+    own_scores = compiled.by_block(scores)
     for number in np.unique(multipliers.block[multipliers.block >= 0]).tolist():
         factor = compiled.blocks[number].factor
         if not isinstance(factor, Table):

@@ -15,7 +15,6 @@ from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.kernels.problem import Float
 from assent.model.graph import Handle
-from assent.proof.certify import by_block
 from assent.reductions.reduction import Reduction
 
 # What factors have one of per row, beside their literals.
@@ -43,7 +42,7 @@ class GraphRewrite:
         return cls(
             compiled.blocks,
             scores.theta.copy(),
-            [own.copy() for own in by_block(compiled, scores)],
+            [own.copy() for own in compiled.by_block(scores)],
             [np.ones(len(block.factor), bool) for block in compiled.blocks],
             scores.constant,
         )
