@@ -23,7 +23,7 @@ def proven(rng) -> Iterator[at.Certificate]:
         for solver in (PLAIN, TIGHTENED, at.Tightened(), at.BranchAndCut()):
             yield at.decode(g, solver).certificate
         yield at.decode(g, exact=True).certificate
-        yield at.presolve(g, thorough=True).decode(PLAIN).certificate
+        yield at.presolve(g).decode(PLAIN).certificate
     claim = at.decode(g, at.AD3()).certificate
     parts = tuple((np.arange(4) + begin, LinkScores(claim.flat_dual)) for begin in (0, 4))
     yield replace(claim, proof=IndependentParts(claim.assignment, parts))

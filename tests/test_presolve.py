@@ -562,8 +562,6 @@ def test_every_answer_of_a_list_stays():
 def test_what_cannot_be_presolved_is_said():
     with pytest.raises(TypeError, match="presolve takes a FactorGraph, got int"):
         at.presolve(3)
-    with pytest.raises(TypeError, match="thorough is True or False, got 'yes'"):
-        at.presolve(at.FactorGraph(), thorough="yes")
     with pytest.raises(TypeError, match="scores is a dict"):
         at.presolve(at.FactorGraph(), scores=[1.0])
     made = at.presolve(at.FactorGraph())

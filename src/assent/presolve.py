@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from assent.presolved import Presolved
 
 
-def presolve(
-    graph: FactorGraph, *, scores: Mapping[Any, Any] | None = None, thorough: bool = False
-) -> Presolved:
+def presolve(graph: FactorGraph, *, scores: Mapping[Any, Any] | None = None) -> Presolved:
     """Make a graph smaller: the same optimum, and a way from its best answer to one of the graph.
 
     - *Dominated* values are pruned: where another value is at least as good whatever the other
@@ -31,8 +29,6 @@ def presolve(
     Args:
         graph: what to presolve; it stays as it is.
         scores: new scores for variables or handles, in place of those written.
-        thorough: look for states of variables in tables that can be pruned *together*, as
-            exchanging all of them at once never loses; it takes as long as a decoder.
 
     Example:
         >>> import assent as at
@@ -45,12 +41,9 @@ def presolve(
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"presolve takes a FactorGraph, got {type(graph).__name__}")
     from assent.presolved import Presolved
-    from assent.solvers.base.settings import check_flag
-    from assent.solvers.presolve.presolve_rounds import THOROUGH, presolve_compiled
+    from assent.solvers.presolve.presolve_rounds import presolve_compiled
 
     check_settings(None, None, scores)
-    check_flag("thorough", thorough)
     own = graph_scores(graph, scores)
-    last = THOROUGH if thorough else ()
-    made = presolve_compiled(compiled_for(graph, own), own, last=last)
+    made = presolve_compiled(compiled_for(graph, own), own)
     return Presolved(made.reductions, made.steps)

@@ -6,7 +6,6 @@ and others projects onto them: values that some values of the others complete ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,6 @@ from assent.factors.base import Logic
 from assent.factors.knapsack import FEASIBILITY_TOLERANCE
 from assent.factors.pair import Pair
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32, Int64
-from assent.model.variables import coordinates_of
 
 
 class ProjectedConstraint(NamedTuple):
@@ -90,27 +88,6 @@ def region_rules(
         if rule is not None:
             found.setdefault(region, []).append(rule._replace(mentioned=frozenset(own)))
     return {region: tuple(rules) for region, rules in found.items()}
-
-
-def never_all(
-    compiled: Compiled, entries: Int64, is_proven: Callable[[frozenset[int]], bool]
-) -> dict[int, tuple[ProjectedConstraint, ...]]:
-    """Rules of regions from ``entries[Q, 4]``: literals that are never all true.
-
-    They are those of the flat problem; where that is not shown, there is no rule.
-    """
-    coordinate = compiled.free[coordinates_of(entries)[:, 1:]]
-    codes = np.where(entries[:, 1:] < 0, ~coordinate, coordinate)
-    found: dict[int, tuple[ProjectedConstraint, ...]] = {}
-    for region, literals in zip(
-        entries[:, 0].tolist(), map(frozenset, codes.tolist()), strict=True
-    ):
-        if is_proven(literals):
-            lits = np.array(sorted(literals), np.int32)
-            mentioned = frozenset(max(code, ~code) for code in literals)
-            rule = ProjectedConstraint(CAP, len(lits) - 1, lits, None, 0.0, mentioned)
-            found[region] = (*found.get(region, ()), rule)
-    return found
 
 
 def _as_written(compiled: Compiled, scores: GraphScores, number: int) -> ProjectedConstraint | None:

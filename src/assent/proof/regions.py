@@ -35,8 +35,8 @@ from assent.kernels.problem import (
 )
 from assent.model.variables import coordinates_of
 from assent.proof import certify
-from assent.proof.field_checks import are_literals, are_places, fits
-from assent.proof.projected_constraints import never_all, region_rules
+from assent.proof.field_checks import are_places, fits
+from assent.proof.projected_constraints import region_rules
 from assent.proof.region_bounds import CutMultipliers, region_maxima
 
 if TYPE_CHECKING:
@@ -58,8 +58,6 @@ class Regions:
             below zero, so nothing is feasible.
         rules: ``[Q, 3]`` constraints that hold in regions: the region, the logic factor's number
             in the flat problem, and one of its coordinates there that the region mentions.
-        never: ``[Q, 4]`` a region, and three literals of the flat problem (or two, one of them
-            twice) that are never all true, as propagation shows.
 
     Example:
         >>> import assent as at
@@ -81,7 +79,6 @@ class Regions:
     dual: DualPoint
     is_ray: bool = False
     rules: Int64 = field(default_factory=lambda: np.zeros((0, 3), np.int64))
-    never: Int64 = field(default_factory=lambda: np.zeros((0, 4), np.int64))
 
     def reparametrised(self, problem: Problem, scores: Scores) -> tuple[Problem, Scores, DualPoint]:
         """The reparametrised flat problem, and its link scores.
@@ -134,8 +131,6 @@ class Regions:
             and bool((np.diff(self.start) >= 0).all())
             and self.rules.shape == (len(self.rules), 3)
             and are_places(self.rules[:, 2], problem.n)
-            and self.never.shape == (len(self.never), 4)
-            and are_literals(self.never[:, 1:].ravel().tolist(), problem.n)
         )
 
     def _bound(self, replay: Replay, scores: GraphScores, known: Known) -> float:
@@ -146,8 +141,6 @@ class Regions:
         total = certify.upper_bound(compiled, changed, dual, known)
         total += _table_changes(compiled, changed, dual, multipliers, known)
         rules = region_rules(compiled, scores, self.rules)
-        for region, more in never_all(compiled, self.never, replay.are_never_all).items():
-            rules[region] = (*rules.get(region, ()), *more)
         count = len(self.start) - 1
         return total + sum(region_maxima(compiled, multipliers, count, known, replay.memory, rules))
 

@@ -61,7 +61,6 @@ class Replay:
         self.compiled, self.scores, self.listed = compiled, scores, listed
         self.memory: dict[Any, float] = {}  # what many leaves would compute again
         # Often asked again at once.
-        self._never: dict[frozenset[int], bool] = {}
         self._latest: tuple[DualPoint, tuple[Float, ...] | None] | None = None
         self._conditioned: tuple[Known, Replay] | None = None
 
@@ -75,12 +74,6 @@ class Replay:
     @cached_property
     def closure(self) -> Closure:
         return Closure(self.compiled)
-
-    def are_never_all(self, literals: frozenset[int]) -> bool:
-        """Whether propagation shows that literals of the graph are never all true."""
-        if literals not in self._never:
-            self._never[literals] = self.closure.extend(self.closure.start, [*literals]) is None
-        return self._never[literals]
 
     def bound(self, proof: Any, known: Known | None = None) -> float:
         """What a proof shows: ``-inf`` if nothing is possible, ``inf`` if it does not hold."""

@@ -1,1 +1,1 @@
-"""Depth-first search over tables and constraints, compiled; reduced costs, odd cycles, probing."""
+"""Depth-first search over tables and constraints, compiled; reduced costs, odd cycles."""

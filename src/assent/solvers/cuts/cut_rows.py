@@ -11,8 +11,8 @@ from assent.kernels.problem import Float, Int64
 if TYPE_CHECKING:
     from scipy import sparse
 
-# Rows that rest on no constraints, and on no literals that are never all true.
-NO_RULES, NO_NEVER = np.zeros((0, 3), np.int64), np.zeros((0, 4), np.int64)
+# Rows that rest on no constraints.
+NO_RULES = np.zeros((0, 3), np.int64)
 
 
 class Cuts(NamedTuple):
@@ -25,15 +25,12 @@ class Cuts(NamedTuple):
             itself, -1 for others.
         rules: ``[Q, 3]`` constraints that a row rests on: the row, the logic factor's number, and
             one of its coordinates that the row speaks of.
-        never: ``[Q, 4]`` what else it rests on: the row, and three literals (or two, one of them
-            twice) that are never all true, as propagation shows.
     """
 
     signs: sparse.csr_matrix
     upper: Float
     product: Int64
     rules: Int64 = NO_RULES
-    never: Int64 = NO_NEVER
 
     def __len__(self) -> int:
         return len(self.upper)

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, Scores, split_links
 from assent.solvers.base.dual_bound import bound_at
-from assent.solvers.cuts.cut_rows import NO_NEVER, NO_RULES, Cuts
+from assent.solvers.cuts.cut_rows import NO_RULES, Cuts
 from assent.solvers.cuts.cycle_cuts import CycleCuts
-from assent.solvers.cuts.implied_cuts import ImpliedCuts
 from assent.solvers.cuts.local_cuts import LocalCuts
 from assent.solvers.cuts.pair_disagreement import differences
 from assent.solvers.cuts.product_cuts import ProductCuts
@@ -38,14 +37,12 @@ class CutProof:
     Attributes:
         amounts: ``[R, places]`` what every row with a multiplier adds to scores.
         rules: ``[Q, 3]`` constraints that they rest on, as `Regions` has them.
-        never: ``[Q, 4]`` literals that are never all true, as it has them too.
         links: one score per link of the problem, for the reparametrised scores.
         bound: what they prove.
     """
 
     amounts: sparse.csr_matrix
     rules: Int64
-    never: Int64
     links: Float
     bound: float
 
@@ -73,11 +70,10 @@ class GrowingProgram:
         self.given = differences(problem, lp)
         self.cycle_cuts = CycleCuts(self.given)
         self.product_cuts = ProductCuts(problem, self.given)
-        self.implied_cuts = ImpliedCuts(problem, self.given)
         self.signs = sparse.csr_matrix((0, len(self.given.ends)))
         self.upper = np.zeros(0)
         self.product = np.zeros(0, np.int64)
-        self.rules, self.never = NO_RULES, NO_NEVER
+        self.rules = NO_RULES
         self.local_cuts = LocalCuts(problem, self.given)
         self.columns: Float | None = None
 
@@ -99,8 +95,7 @@ class GrowingProgram:
         """Add rows that the relaxed answer violates; how many."""
         assert self.columns is not None, "a relaxed answer exists after a solve"
         found = sum(
-            self._add(source.find(self.columns))
-            for source in (self.product_cuts, self.cycle_cuts, self.implied_cuts)
+            self._add(source.find(self.columns)) for source in (self.product_cuts, self.cycle_cuts)
         )
         return found or self._add(self.local_cuts.find(self.columns))
 
@@ -119,7 +114,6 @@ class GrowingProgram:
         self.upper = np.append(self.upper, cuts.upper - cuts.signs @ self.given.constant)
         before = len(self.product)
         self.rules = np.concatenate([self.rules, cuts.rules + np.array([before, 0, 0])])
-        self.never = np.concatenate([self.never, cuts.never + np.array([before, 0, 0, 0])])
         self.product = np.append(self.product, cuts.product)
         return len(cuts)
 
@@ -192,8 +186,7 @@ class GrowingProgram:
         bound = bound_at(self.problem, scores, split_links(self.problem, links)) + owed
         if fixed is not None:
             bound += self._fixed_change(scores.theta, links, fixed)
-        rules, never = self._of_rows(self.rules, cycles), self._of_rows(self.never, cycles)
-        return CutProof(amounts, rules, never, links, bound)
+        return CutProof(amounts, self._of_rows(self.rules, cycles), links, bound)
 
     def _of_rows(self, told: Int64, rows: Int64) -> Int64:
         """What some rows rest on; they are regions then in the order given."""
@@ -269,4 +262,4 @@ def plain_bound(problem: Problem, scores: Scores, dual: DualPoint) -> CutProof:
     from scipy import sparse
 
     none = sparse.csr_matrix((0, problem.n + problem.n_pairs + len(scores.table)))
-    return CutProof(none, NO_RULES, NO_NEVER, dual.joined(), bound_at(problem, scores, dual))
+    return CutProof(none, NO_RULES, dual.joined(), bound_at(problem, scores, dual))

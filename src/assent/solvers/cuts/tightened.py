@@ -184,5 +184,4 @@ def restate(problem: Problem, outer: TabulatedPotts, proven: CutProof) -> Region
         proven.amounts.data,
         split_links(problem, links),
         rules=proven.rules,
-        never=proven.never,
     )

@@ -35,15 +35,6 @@ def find_persistent(before: Reduction) -> tuple[ReductionStep, Reduction] | None
     return roof_persistency.find_persistent(before)
 
 
-def find_improving(before: Reduction) -> tuple[ReductionStep, Reduction] | None:
-    """States to pruned by joint exchange; the sweeps are imported when they are needed."""
-    if not len(before.compiled.problem.written.kind):
-        return None
-    from assent.solvers.presolve import joint_dominance_sweeps
-
-    return joint_dominance_sweeps.find_improving(before)
-
-
 # What is tried, in turns, and what once is enough for.
 ONCE: tuple[Finder, ...] = (find_merges, find_persistent)
 
@@ -54,10 +45,6 @@ FINDERS: tuple[Finder, ...] = (
     find_exchanges,
     partial(find_exchanges, cautious=True),
 )
-
-
-# What takes longer: tried where it is asked for, once all that has come to an end.
-THOROUGH: tuple[Finder, ...] = (find_improving,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,22 +145,13 @@ def presolve_compiled(
     finders: Sequence[Finder] = FINDERS,
     deadline: float = np.inf,
     worth: float = WORTH,
-    last: Sequence[Finder] = (),
 ) -> SmallerProblem:
     """The same for a compiled graph with its scores; no step is begun after the deadline.
 
-    Rounds end with the first one that takes off less than a share ``worth``; then come the
-    ``last`` finders, and more rounds if those find something.
+    Rounds end with the first one that takes off less than a share ``worth``.
     """
     made = _Making(Reduction.of(compiled, scores), deadline)
     made.rounds(finders, worth)
-    again = [find for find in finders if find not in ONCE]
-    while left := made.left:
-        for find in last:
-            made.take(find)
-        if made.left > (1.0 - worth) * left:
-            break
-        made.rounds(again, worth)
     return SmallerProblem(tuple(made.reductions), tuple(made.steps))
 
 
