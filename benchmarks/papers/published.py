@@ -85,15 +85,24 @@ def project_factor(factors, f, lits, u, p, penalty, point, out):
         project_logic(factors.kind[f], factors.k[f], point[:size], out[:size])
 
 
+class Iterate(NamedTuple):
+    """Link scores over the penalty, copies, consensus, which coordinates are idle, residuals."""
+
+    u: np.ndarray
+    q: np.ndarray
+    p: np.ndarray
+    idle: np.ndarray
+    residuals: np.ndarray
+
+
 @jit
-def advance(
-    factors, lits, degree, penalty, step, cache, iterations, u, q, p, idle, residuals, activity
-):  # fmt: skip
+def advance(factors, lits, degree, penalty, step, cache, iterate, activity):
     """Iterate; residuals are mean squares, ``activity[iterations, 3]`` are counts."""
+    u, q, p, idle, residuals = iterate
     largest = factors.size.max()
     point, out = np.empty(largest), np.empty(largest)
     total = np.empty(len(p))
-    for t in range(iterations):
+    for t in range(len(activity)):
         activity[t] = 0
         activity[t, VARIABLES] = len(idle) - idle.sum()
         for f in range(len(factors.kind)):
@@ -189,8 +198,8 @@ class Published:
         for _ in range(iterations // at_a_time):
             activity = np.zeros((at_a_time, 3), np.int64)
             advance(
-                w.factors, w.lits, problem.degree, w.penalty, self.step, self.cache, at_a_time,
-                w.u, w.q, w.p, w.idle, residuals, activity,
+                w.factors, w.lits, problem.degree, w.penalty, self.step, self.cache,
+                Iterate(w.u, w.q, w.p, w.idle, residuals), activity,
             )  # fmt: skip
             assert w.activity is not None
             w.activity.append(activity)

@@ -23,7 +23,7 @@ from assent.factors.table import Table
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph, Handle
 from assent.model.variables import Categorical, Literals
-from assent.result import AnswerLookup, Result, label_array
+from assent.result import ReadByVariable, Result
 
 
 def binarize(graph: FactorGraph) -> Binarized:
@@ -97,7 +97,7 @@ class Binarized:
 
 
 @dataclass(frozen=True, eq=False)
-class Restored:
+class Restored(ReadByVariable):
     """A result of a binarized model, read by the variables and handles it was made from.
 
     ``restored.result`` is the result as it was, with status, bound and certificate: both models
@@ -120,21 +120,6 @@ class Restored:
     def __getitem__(self, key: Any) -> np.ndarray:
         truth = self.result[self._literals(key)]
         return truth.argmax(axis=-1) if isinstance(key, Categorical) else truth
-
-    @property
-    def labels(self) -> AnswerLookup:
-        """Labels of categorical variables."""
-        return AnswerLookup(self._labels, "labels")
-
-    @property
-    def marginals(self) -> AnswerLookup:
-        """The relaxed answer: a number in [0, 1] per literal, state or table entry."""
-        return AnswerLookup(self._marginals, "marginals")
-
-    def _labels(self, key: Any) -> np.ndarray:
-        if not isinstance(key, Categorical):
-            raise TypeError(f"labels belong to categorical variables, not {key!r}")
-        return label_array(key.states)[self[key]]
 
     def _marginals(self, key: Any) -> Float:
         if not isinstance(key, Handle):

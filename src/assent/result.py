@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -222,6 +223,33 @@ class AnswerLookup:
         return f"<{self._what}: index with a variable>"
 
 
+class ReadByVariable:
+    """Labels and marginals of a result, read by its variables."""
+
+    @property
+    def labels(self) -> AnswerLookup:
+        """Labels of categorical variables."""
+        return AnswerLookup(self._labels, "labels")
+
+    @property
+    def marginals(self) -> AnswerLookup:
+        """The relaxed answer: a number in [0, 1] per literal, state, pair or table entry."""
+        return AnswerLookup(self._marginals, "marginals")
+
+    def _labels(self, key: Any) -> NDArray[Any]:
+        if not isinstance(key, Categorical):
+            raise TypeError(f"labels belong to categorical variables, not {key!r}")
+        return label_array(key.states)[self[key]]
+
+    @abstractmethod
+    def __getitem__(self, key: Any) -> NDArray[Any]:
+        """Values of variables."""
+
+    @abstractmethod
+    def _marginals(self, key: Any) -> Float:
+        """Marginals of variables or of the inner parts of a handle."""
+
+
 class Beginning(NamedTuple):
     """What a later run can start from."""
 
@@ -233,7 +261,7 @@ class Beginning(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(ReadByVariable):
     """The answer of a decode.
 
     ``result[x]`` are the values of variables: 0/1 for literals, state indices for categoricals,
@@ -293,16 +321,6 @@ class Result:
         """The assignment that breaks the fewest constraints found, feasible or not."""
         return AnswerLookup(self._values, "least violating assignment")
 
-    @property
-    def labels(self) -> AnswerLookup:
-        """Labels of categorical variables."""
-        return AnswerLookup(self._labels, "labels")
-
-    @property
-    def marginals(self) -> AnswerLookup:
-        """The relaxed answer: a number in [0, 1] per literal, state, pair or table entry."""
-        return AnswerLookup(self._marginals, "marginals")
-
     def _values(self, key: Any) -> NDArray[Any]:
         x = self.certificate.assignment
         codes = self._codes(key)
@@ -312,11 +330,6 @@ class Result:
         if isinstance(key, Handle):
             return truth.all(axis=-1).astype(np.int8).reshape(key.shape)
         return truth.astype(np.int8)
-
-    def _labels(self, key: Any) -> NDArray[Any]:
-        if not isinstance(key, Categorical):
-            raise TypeError(f"labels belong to categorical variables, not {key!r}")
-        return label_array(key.states)[self[key]]
 
     def _marginals(self, key: Any) -> Float:
         if isinstance(key, Handle) and isinstance(key.factor, Scored):
