@@ -119,7 +119,7 @@ def attempt(
     if known is not None:
         run.offer_known(known)
     workspace = solver.init(run.problem, run.scores, request.warm_start)
-    if known is not None and hasattr(solver, "take_answer"):
+    if known is not None:
         solver.take_answer(workspace, known)
     try:
         with request.display or nullcontext():

@@ -139,8 +139,8 @@ class Run:
             stop = self.report(self.record(info)) is True
             status = self._status(info, workspace)
             if look and status is Status.OPTIMAL:
-                rest_at: Any = getattr(self.solver, "rest_at")  # noqa: B009 - an optional ability
-                info = rest_at(self.problem, workspace, self.best.assignment)
+                assert self.best.assignment is not None
+                info = self.solver.rest_at(self.problem, workspace, self.best.assignment)
             if status is not None:
                 return status, status.value, info
             if info.reason:
@@ -183,7 +183,7 @@ class Run:
 
     def _looks_first(self) -> bool:
         """Whether the earlier answer may be proven best without any iteration."""
-        able = hasattr(self.solver, "rest_at") and not self.problem.models
+        able = self.solver.has_first_bound and not self.problem.models
         return able and schedule.looks_first(self.small, self.warm, self.best.violations)
 
     def _advance(self, workspace: Any, iterations: int) -> Info:
@@ -236,7 +236,7 @@ class Run:
 
         Beside long iterations a rounding costs little.
         """
-        if getattr(self.solver, "long_iterations", False) and self.pace > LONG_ITERATION:
+        if self.solver.long_iterations and self.pace > LONG_ITERATION:
             return True
         iterations, change = info.iterations, bound_before - self.best.bound
         resting = schedule.is_resting(change, self._tolerance(), iterations, self.rounded_at)
@@ -347,9 +347,8 @@ class Run:
 
     def _ray(self, info: Info, workspace: Any) -> DualPoint | None:
         """Where multipliers may run away: the solver's own proof, or their drift of late."""
-        own = getattr(self.solver, "ray", None)
-        if own is not None:
-            return own(workspace)
+        if self.solver.finds_rays:
+            return self.solver.ray(workspace)
         if not self.rays.due(info.iterations):
             return None
         now = self.solver.dual_point(self.problem, self.scores, workspace)

@@ -9,7 +9,7 @@ import numpy as np
 
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.dual_bound import bound_at
-from assent.solvers.base.protocol import WarmStart
+from assent.solvers.base.protocol import Solver, WarmStart
 
 
 @dataclass
@@ -20,13 +20,15 @@ class OneStepState:
     solution: Any = None
 
 
-class OneStep:
+class OneStep(Solver):
     """All of a solver but `advance`, which sets the state's ``solution``.
 
     That has the relaxed answer ``x[n]``, its ``relaxed_value``, link scores ``dual`` and, if it
     found the relaxation infeasible, a Farkas ``ray`` of link scores.  There is no solution yet
     where an interrupt came first.
     """
+
+    finds_rays = True
 
     def init(self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None) -> Any:
         """Nothing yet: one step has no use for an earlier one's end."""

@@ -158,8 +158,8 @@ def conclude(run: Run, workspace: Any, status: Status, message: str, info: Info)
         bound=best.bound,
         dual=best.dual,
         is_ray=run.has_ray,
-        searched=getattr(solver, "searches", False),
-        proof=None if run.has_ray else _proof(run, workspace),
+        searched=solver.searches,
+        proof=None if run.has_ray else solver.proof(compiled, workspace),
         relaxation=None if best.bound == -np.inf else run.relaxation(info, workspace),
         conflict=_conflict(run),
         gap_tolerance=solver.gap_tolerance,
@@ -170,7 +170,7 @@ def conclude(run: Run, workspace: Any, status: Status, message: str, info: Info)
         seconds=time.perf_counter() - run.started,
         consensus=compiled.full(consensus),
         penalty=info.penalty,
-        inner=_inner(run, workspace),
+        inner=solver.table_marginals(run.problem, workspace),
     ).result()
 
 
@@ -178,24 +178,12 @@ def _conflict(run: Run) -> tuple[str, ...]:
     """Constraints that cannot hold together: by multipliers, or after a search by cases."""
     if run.has_ray and run.best.dual is not None:
         return infeasibility.reasons(run.compiled, run.best.dual)
-    if run.best.bound > -np.inf or not getattr(run.solver, "searches", False):
+    if run.best.bound > -np.inf or not run.solver.searches:
         return ()
     from assent.proof.conflict import SECONDS, small_conflict
 
     left = max(run.deadline - time.perf_counter(), 0.0)
     return small_conflict(run.compiled, min(left, SECONDS))
-
-
-def _proof(run: Run, workspace: Any) -> Any:
-    """A proof that is no dual point, from solvers that have one."""
-    read = getattr(run.solver, "proof", None)
-    return None if read is None else read(run.compiled, workspace)
-
-
-def _inner(run: Run, workspace: Any) -> Float | None:
-    """Weights of table entries, from solvers that keep them."""
-    read = getattr(run.solver, "table_marginals", None)
-    return None if read is None else read(run.problem, workspace)
 
 
 def refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels.problem import DualPoint, Float, Problem, Scores
+from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
+from assent.solvers.base.settings import check_settings
 from assent.trace import Progress
+
+if TYPE_CHECKING:
+    from assent.compile.compiled import Compiled
 
 
 @dataclass(frozen=True)
@@ -89,42 +93,74 @@ def in_time(solver: Any, deadline: float) -> Any:
     return replace(solver, time_limit=max(deadline - time.perf_counter(), 1e-3))
 
 
-class Solver(Protocol):
-    """A frozen settings object; all state lives in the workspace it makes.
+class Solver:
+    """Settings of a solver of flat problems; all state lives in the workspace that it makes.
 
-    Four abilities are optional: ``ray(workspace)``, link scores that prove infeasibility (or
-    None), ``table_marginals(problem, workspace)``, weights of table entries,
-    ``proof(compiled, workspace)``, what shows a bound that link scores do not (or None), and
-    ``rest_at(problem, workspace, answer)`` of solvers with a bound before the first iteration.
-    Through ``take_answer(workspace, x)`` an answer is handed over that was known before; with
-    ``long_iterations`` answers are sought at every report, where these are far apart.
+    A solver makes a workspace, advances it and reads it.  What follows `marginals` here are
+    abilities that some have; the defaults are those of a solver without them.
+
+    Attributes:
+        gap_tolerance: relative gap at which an answer counts as optimal.
+        residual_tolerance: residuals at which the relaxation counts as solved.
+        max_iterations: the most iterations.
+        searches: whether it proves optimality by itself, its bound being that of a search.
+        long_iterations: whether reports are so far apart that each of them is worth a rounding.
+        finds_rays: whether `ray` tells of infeasibility; else the drift of link scores does.
+        has_first_bound: whether there is a bound before the first iteration, and `rest_at`.
     """
 
-    @property
-    def gap_tolerance(self) -> float: ...
+    gap_tolerance: float
+    residual_tolerance: float
+    max_iterations: int
+    searches: ClassVar[bool] = False
+    long_iterations: ClassVar[bool] = False
+    finds_rays: ClassVar[bool] = False
+    has_first_bound: ClassVar[bool] = False
 
-    @property
-    def residual_tolerance(self) -> float: ...
+    def __post_init__(self) -> None:
+        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
 
-    @property
-    def max_iterations(self) -> int: ...
-
-    def init(self, problem: Problem, scores: Scores, warm_start: WarmStart | None) -> Any:
+    def init(self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None) -> Any:
         """Workspace at the start."""
+        raise NotImplementedError
 
     def advance(self, problem: Problem, scores: Scores, workspace: Any, iterations: int) -> Info:
         """Do ``iterations`` more."""
+        raise NotImplementedError
 
     def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:
         """Upper bound from the current dual point."""
+        raise NotImplementedError
+
+    def marginals(self, workspace: Any) -> Float:
+        """The relaxed answer ``[n]``."""
+        raise NotImplementedError
 
     def dual_point(
         self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
     ) -> DualPoint:
-        """The current dual point, written into ``out`` if given."""
-
-    def marginals(self, workspace: Any) -> Float:
-        """The relaxed answer ``[n]``."""
+        """The current dual point, written into ``out`` if given; zero where there is none."""
+        return split_links(problem, np.zeros(problem.n_links))
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Any) -> float:
-        """The relaxation's objective at the relaxed answer."""
+        """The relaxation's objective at the relaxed answer; nan where it is not known."""
+        return np.nan
+
+    def proof(self, compiled: Compiled, workspace: Any) -> Any:
+        """What shows a bound that link scores do not, or None."""
+        return None
+
+    def ray(self, workspace: Any) -> DualPoint | None:
+        """Link scores that prove infeasibility, if they were found."""
+        return None
+
+    def table_marginals(self, problem: Problem, workspace: Any) -> Float | None:
+        """Weights of table entries, if they are kept."""
+        return None
+
+    def take_answer(self, workspace: Any, x: NDArray[np.int8]) -> None:
+        """An answer ``x[n]`` from elsewhere, for those that compare with one."""
+
+    def rest_at(self, problem: Problem, workspace: Any, answer: NDArray[np.int8]) -> Info:
+        """End at an answer ``[n]`` that the first bound proves best."""
+        raise NotImplementedError

@@ -19,7 +19,6 @@ from assent.kernels.core.oracle import raise_pending
 from assent.kernels.problem import Float, Int64, Problem, Scores
 from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.protocol import Info, WarmStart
-from assent.solvers.base.settings import check_settings
 from assent.solvers.boxes.box_dual import Boxes, Submodels
 from assent.solvers.boxes.box_solver import BoxSolver, Linked, link_submodels, read_multipliers
 from assent.solvers.boxes.chain_walks import find_walks, telling
@@ -80,7 +79,7 @@ class BoxMPLP(BoxSolver):
     max_iterations: int = 10_000
 
     def __post_init__(self) -> None:
-        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        super().__post_init__()
         if self.passes < 1:
             raise ValueError(f"passes is at least 1, got {self.passes}")
 

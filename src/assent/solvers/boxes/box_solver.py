@@ -13,6 +13,7 @@ from assent.kernels.core.questions import Work, make_questions_work
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
 from assent.solvers.base.dual_bound import bound_at
+from assent.solvers.base.protocol import Solver
 from assent.solvers.boxes.box_dual import Boxes, Submodels, find_submodels, make_boxes, soft_groups
 
 
@@ -54,7 +55,7 @@ def read_multipliers(problem: Problem, scores: Scores, linked: Linked, nu: Float
     return split_links(problem, s)
 
 
-class BoxSolver:
+class BoxSolver(Solver):
     """The half of a solver that follows from its multipliers."""
 
     def best_multipliers(self, workspace: Any) -> Float:
@@ -70,7 +71,3 @@ class BoxSolver:
     ) -> DualPoint:
         """The best multipliers as link scores."""
         return read_multipliers(problem, scores, workspace.linked, self.best_multipliers(workspace))
-
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Any) -> float:
-        """Not known: there is no relaxed answer."""
-        return np.nan

@@ -13,7 +13,6 @@ from assent.kernels.core.oracle import raise_pending
 from assent.kernels.messages import subgradient_step as plain
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.protocol import Info, WarmStart
-from assent.solvers.base.settings import check_settings
 from assent.solvers.base.starting_point import initial_penalty
 from assent.solvers.boxes.box_solver import BoxSolver, Linked, link_submodels
 from assent.solvers.messages.subgradient import RULES, Rule, aim_below
@@ -66,7 +65,7 @@ class BoxSubgradient(BoxSolver):
     max_iterations: int = 20_000
 
     def __post_init__(self) -> None:
-        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        super().__post_init__()
         if self.step not in RULES:
             raise ValueError(f"step is one of {', '.join(RULES)}, got {self.step!r}")
 

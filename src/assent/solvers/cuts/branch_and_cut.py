@@ -13,9 +13,8 @@ from assent.compile.compiled import Compiled
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.solvers.base.incumbent import Incumbent
-from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.protocol import Info, Solver, WarmStart
 from assent.solvers.base.rounding import Rounder, due_at_node
-from assent.solvers.base.settings import check_settings
 from assent.solvers.cuts.crossover import Crossover
 from assent.solvers.cuts.cut_nodes import CutNode, CutTree
 from assent.solvers.cuts.tightened import Tightened, TightenedState, restate
@@ -77,7 +76,7 @@ class BranchAndCutState:
 
 
 @dataclass(frozen=True)
-class BranchAndCut:
+class BranchAndCut(Solver):
     """The optimum with a proof: `Tightened`, then branching on the same linear program.
 
     Nodes fix a coordinate each; rows found in one hold in all.  What the best answers disagree on
@@ -107,10 +106,11 @@ class BranchAndCut:
     max_iterations: int = 1_000_000
     time_limit: float | None = None
     long_iterations = True
+    finds_rays = True
     searches = True
 
     def __post_init__(self) -> None:
-        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        super().__post_init__()
         self._rounds()
 
     def _rounds(self) -> Tightened:

@@ -18,8 +18,8 @@ from assent.compile.potts_as_dense import TabulatedPotts, fractional_potts, tabu
 from assent.errors import ModelError
 from assent.kernels.problem import POTTS, DualPoint, Float, Problem, Scores, split_links
 from assent.proof.regions import Regions
-from assent.solvers.base.protocol import Info, WarmStart
-from assent.solvers.base.settings import check_settings, check_time_limit
+from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.settings import check_time_limit
 from assent.solvers.cuts.cutting_plane_program import CutProof, GrowingProgram, plain_bound
 from assent.solvers.programs.compact_lp import build_lp
 from assent.solvers.programs.highs import find_ray, why_it_stopped
@@ -50,7 +50,7 @@ class TightenedState:
 
 
 @dataclass(frozen=True)
-class Tightened:
+class Tightened(Solver):
     """The linear relaxation, tightened by odd cycles and joins until it is exact or none is left.
 
     For graphs with pairs and tables, with any constraints beside them: on grids, labels under
@@ -78,9 +78,10 @@ class Tightened:
     max_iterations: int = 1000
     time_limit: float | None = None
     long_iterations = True
+    finds_rays = True
 
     def __post_init__(self) -> None:
-        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        super().__post_init__()
         check_time_limit(self.time_limit)
 
     def init(

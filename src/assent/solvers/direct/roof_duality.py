@@ -19,7 +19,6 @@ from assent.kernels.direct import roof_network
 from assent.kernels.problem import DualPoint, Float, Int32, Problem, Scores
 from assent.solvers.base.one_step import OneStep, OneStepState
 from assent.solvers.base.protocol import Info
-from assent.solvers.base.settings import check_settings
 from assent.solvers.direct.posiform import Repulsions, repulsions
 
 # Capacities below this part of the largest count as none: crumbs of rounding.
@@ -69,9 +68,6 @@ class RoofDuality(OneStep):
     gap_tolerance: float = 1e-6
     residual_tolerance: float = 1e-6
     max_iterations: int = 1  # one step does everything
-
-    def __post_init__(self) -> None:
-        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: OneStepState, iterations: int = 1

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled
 from assent.errors import ModelError
 from assent.kernels.direct import eliminate as kernel
-from assent.kernels.problem import DualPoint, Float, Int32, Problem, Scores, split_links
+from assent.kernels.problem import Float, Int32, Problem, Scores
 from assent.proof.elimination_proof import EliminationOrder
-from assent.solvers.base.protocol import Info, WarmStart
-from assent.solvers.base.settings import check_settings, check_time_limit
+from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.settings import check_time_limit
 from assent.solvers.base.stop_reasons import TIME_LIMIT
 from assent.solvers.direct.tabulated_problem import Tabulation, tabulation
 
@@ -141,7 +141,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Elimination:
+class Elimination(Solver):
     """Eliminate one variable after the other: the optimum, whatever the scores, of narrow graphs.
 
     Chains, trees, thin grids and anything else whose *width* is small (some twenty binary
@@ -167,7 +167,7 @@ class Elimination:
     max_iterations: int = 1  # one step does everything
 
     def __post_init__(self) -> None:
-        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        super().__post_init__()
         check_time_limit(self.time_limit)
 
     def init(
@@ -194,12 +194,6 @@ class Elimination:
     def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """The optimum; infinite before the solve."""
         return workspace.bound
-
-    def dual_point(
-        self, problem: Problem, scores: Scores, workspace: Workspace, out: DualPoint | None = None
-    ) -> DualPoint:
-        """Zero: elimination proves its bound without link scores."""
-        return split_links(problem, np.zeros(problem.n_links))
 
     def proof(self, compiled: Compiled, workspace: Workspace) -> EliminationOrder | None:
         """The order: eliminating again, from the graph as written, gives the bound again."""

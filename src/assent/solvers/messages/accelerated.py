@@ -26,7 +26,6 @@ from assent.kernels.problem import CAP, SUM, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
 from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.protocol import Info, WarmStart
-from assent.solvers.base.settings import check_settings
 from assent.solvers.base.starting_point import initial_penalty, share_out
 from assent.solvers.messages.block_descent import KeepsBest
 from assent.solvers.messages.star_layout import slots_of_group
@@ -83,7 +82,7 @@ class Accelerated(KeepsBest):
     max_iterations: int = 10_000
 
     def __post_init__(self) -> None:
-        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        super().__post_init__()
         if self.temperature is not None and not 0.0 < self.temperature < np.inf:
             raise ValueError(f"temperature is a positive number or None, got {self.temperature}")
 
@@ -134,10 +133,6 @@ class Accelerated(KeepsBest):
     def marginals(self, workspace: Workspace) -> Float:
         """The mean of the factors' marginals."""
         return workspace.point.p
-
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """Not known: factors tell their marginals, not what these earn inside of them."""
-        return np.nan
 
 
 def _weights(problem: Problem, flat: Flat) -> tuple[Float, Float]:

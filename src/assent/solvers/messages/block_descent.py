@@ -18,8 +18,7 @@ from assent.kernels.core.questions import Work, make_questions_work, residuals
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
 from assent.solvers.base.dual_bound import bound_at
-from assent.solvers.base.protocol import Info, WarmStart
-from assent.solvers.base.settings import check_settings
+from assent.solvers.base.protocol import Info, Solver, WarmStart
 
 AT_REST = (
     "The sweeps no longer lower the bound: they have come to rest at the relaxation's optimum or "
@@ -85,15 +84,8 @@ def votes(belief: Float) -> Float:
     return 0.5 + 0.5 * np.tanh(0.5 * belief / size)
 
 
-class BlockDescent:
+class BlockDescent(Solver):
     """The half of a solver that is the same for all of them."""
-
-    gap_tolerance: float
-    residual_tolerance: float
-    max_iterations: int
-
-    def __post_init__(self) -> None:
-        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
 
     def bound(self, problem: Problem, scores: Scores, workspace: Messages) -> float:
         """Upper bound from the current link scores."""
@@ -115,12 +107,8 @@ class BlockDescent:
         """Votes of the coordinates; no point of the relaxation."""
         return votes(workspace.belief)
 
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Messages) -> float:
-        """Not known: there is no relaxed answer."""
-        return np.nan
 
-
-class KeepsBest:
+class KeepsBest(Solver):
     """The half of a solver whose workspace keeps the best link scores so far, ``best_s``."""
 
     def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:

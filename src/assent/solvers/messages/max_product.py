@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
-from assent.solvers.base.protocol import Info, WarmStart
-from assent.solvers.base.settings import check_settings
+from assent.kernels.problem import Float, Problem, Scores
+from assent.solvers.base.protocol import Info, Solver, WarmStart
 from assent.solvers.messages import block_descent, star_sweeps
 from assent.solvers.messages.block_descent import votes
 from assent.solvers.messages.star_sweeps import StarMessages
@@ -20,7 +19,7 @@ CONVERGED = (
 
 
 @dataclass(frozen=True)
-class MaxProduct:
+class MaxProduct(Solver):
     """Damped max-product belief propagation: often a good answer soon, without any bound.
 
     Exact where the factors form a tree.  Elsewhere messages may run in circles; the answer is
@@ -49,7 +48,7 @@ class MaxProduct:
     max_iterations: int = 1000
 
     def __post_init__(self) -> None:
-        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        super().__post_init__()
         if not 0.0 <= self.damping < 1.0:
             raise ValueError(f"damping is at least 0 and below 1, got {self.damping}")
 
@@ -85,20 +84,6 @@ class MaxProduct:
         """Infinite: max-product proves nothing."""
         return np.inf
 
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: StarMessages,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
-        """Zero: messages are no dual point worth the name."""
-        return split_links(problem, np.zeros(problem.n_links))
-
     def marginals(self, workspace: StarMessages) -> Float:
         """Beliefs as numbers between 0 and 1."""
         return votes(workspace.belief)
-
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: StarMessages) -> float:
-        """Not known: there is no relaxed answer."""
-        return np.nan

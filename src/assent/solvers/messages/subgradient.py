@@ -15,7 +15,6 @@ from assent.kernels.messages import subgradient_step as kernel
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.abilities import require
 from assent.solvers.base.protocol import Info, WarmStart
-from assent.solvers.base.settings import check_settings
 from assent.solvers.base.starting_point import initial_penalty, share_out
 from assent.solvers.messages.block_descent import KeepsBest
 
@@ -98,7 +97,7 @@ class Subgradient(KeepsBest):
     max_iterations: int = 20_000
 
     def __post_init__(self) -> None:
-        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        super().__post_init__()
         if self.step not in RULES:
             raise ValueError(f"step is one of {', '.join(RULES)}, got {self.step!r}")
         if self.count not in ("iterations", "increases"):

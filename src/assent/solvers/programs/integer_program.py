@@ -14,7 +14,7 @@ from assent.proof.proof_tree import Trusted
 from assent.solvers.base import infeasibility
 from assent.solvers.base.one_step import OneStep, OneStepState
 from assent.solvers.base.protocol import Info, WarmStart
-from assent.solvers.base.settings import check_settings, check_time_limit
+from assent.solvers.base.settings import check_time_limit
 from assent.solvers.programs.compact_lp import CompactLP, build_lp
 from assent.solvers.programs.highs import (
     highs_status,
@@ -69,7 +69,7 @@ class IntegerProgram(OneStep):
     searches = True
 
     def __post_init__(self) -> None:
-        check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
+        super().__post_init__()
         check_time_limit(self.time_limit)
 
     def write(self, graph: FactorGraph, path: str | Path) -> None:

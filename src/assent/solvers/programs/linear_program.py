@@ -112,6 +112,7 @@ class LinearProgram(OneStep):
     def __post_init__(self) -> None:
         if self.method not in ("simplex", "ipm", "choose"):
             raise ValueError(f'method is "simplex", "ipm" or "choose", got {self.method!r}')
+        super().__post_init__()
         check_time_limit(self.time_limit)
 
     def solve(

@@ -109,8 +109,7 @@ class Case:
     def read(self, solver: Any, workspace: Any, bound: float) -> None:
         """Keep a bound that is better, with what shows it."""
         if self.dual is None or bound < self.bound:
-            show = getattr(solver, "proof", None)
-            self.proof = None if show is None else show(self.compiled, workspace)
+            self.proof = solver.proof(self.compiled, workspace)
             self.dual = solver.dual_point(self.problem, self.scores, workspace)
             self.bound = bound
 
