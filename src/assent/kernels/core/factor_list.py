@@ -44,7 +44,8 @@ DATA = 17  # constants of a structure begin here in ``whole``
 DATA_END = 18
 ADDRESS = 19  # of its compiled function
 AS_PLACES = 20  # whether a table's links are its places, in order, and all are possible
-COLUMNS = 21
+SLOT = 21  # first slot of a table, among those of all tables
+COLUMNS = 22
 
 # Where to ask a structure: compiled when first asked for, and only for that question.
 QUESTIONS = {
@@ -198,7 +199,7 @@ class _Builder:
             slots = slice(t.slot[g], t.slot[g + 1])
             start = np.concatenate([[0], np.cumsum(t.states[slots])])
             row[[SLOTS, PLACES]] = len(start) - 1, start[-1]
-            row[START] = self._keep(start)
+            row[START], row[SLOT] = self._keep(start), t.slot[g]
             row[ENTRY] = p.n_pairs + t.entry[g]
             row[ENTRIES] = (t.entry[g + 1] - t.entry[g]) // count
             row[BASE] = sum(map(len, self.numbers))

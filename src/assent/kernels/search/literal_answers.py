@@ -6,7 +6,7 @@ Loads ``load[F]`` of the answer are kept, so that no factor is read anew.
 from __future__ import annotations
 
 from assent.kernels.core.propagate import lean
-from assent.kernels.direct.table_scopes import FOUR, WRITTEN
+from assent.kernels.direct.table_scopes import FOUR, TABULATED
 from assent.kernels.search.literals import inlined, is_true, verdict, worth_of
 
 
@@ -51,7 +51,7 @@ def count_loads(net, x, load):
     """Loads ``load[F]`` of states ``x[V]``; no room means that there are none."""
     load[:] = 0.0
     for k in range(len(net.scope) if len(load) else 0):
-        if net.form[net.factor[k]] != WRITTEN and is_true(net, k, x[net.scope[k]]):
+        if net.form[net.factor[k]] != TABULATED and is_true(net, k, x[net.scope[k]]):
             load[net.factor[k]] += net.weight[k]
 
 

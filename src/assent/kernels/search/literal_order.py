@@ -6,7 +6,7 @@ The order is kept while messages change, as most literals move a few places only
 from __future__ import annotations
 
 from assent.kernels.core.propagate import lean
-from assent.kernels.direct.table_scopes import FOUR, WRITTEN
+from assent.kernels.direct.table_scopes import FOUR, TABULATED
 from assent.kernels.problem import KNAPSACK
 from assent.kernels.search.literals import (
     FALSE,
@@ -37,7 +37,7 @@ def key_of(net, slot, gain):
 def read_constraints(net, domains, point, work):
     """Read all literals of constraints, for as long as no state is put away or taken back."""
     for f in range(len(work.base)):
-        if net.form[f] == WRITTEN or net.form[f] == FOUR:
+        if net.form[f] == TABULATED or net.form[f] == FOUR:
             continue
         begin, end = net.start[f], net.start[f + 1]
         base, held, lowest, highest = 0.0, 0.0, len(net.card), -1

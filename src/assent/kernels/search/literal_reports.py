@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.direct.table_scopes import FOUR
-from assent.kernels.direct.tabulate import BRIM
+from assent.kernels.direct.tabulate import FEASIBILITY_TOLERANCE
 from assent.kernels.problem import ANYOF, KNAPSACK
 from assent.kernels.search.literals import OPEN, TRUE, inlined, may_be
 from assent.kernels.search.other_literals import best_any, best_filling, best_numbers
@@ -48,7 +48,7 @@ def report_count(net, point, slot, lines, truth, base, held, work):
     if net.form[f] == ANYOF:
         if_false, if_true = best_any(load, slot, begin, end - 1, truth, work.gain)
     elif net.form[f] == KNAPSACK:
-        room, brim = net.limit[f] - load, BRIM * net.limit[f]
+        room, brim = net.limit[f] - load, FEASIBILITY_TOLERANCE * net.limit[f]
         if_false, if_true = best_filling(
             room, brim, slot, lines, work.order[begin:end], truth, work.gain, net.weight, work.key
         )

@@ -15,7 +15,7 @@ A factor may name several states of a variable.  It takes them for independent, 
 from __future__ import annotations
 
 from assent.kernels.direct.table_scopes import FOUR
-from assent.kernels.direct.tabulate import BRIM
+from assent.kernels.direct.tabulate import FEASIBILITY_TOLERANCE
 from assent.kernels.jit import jit
 from assent.kernels.problem import CAP, KNAPSACK, PARITY, SUM
 
@@ -34,7 +34,7 @@ def verdict(net, f, load):
     if form == CAP:
         excess = load - limit
     elif form == KNAPSACK:
-        excess = load - limit * (1.0 + BRIM)
+        excess = load - limit * (1.0 + FEASIBILITY_TOLERANCE)
     elif form == SUM:
         excess = abs(load - limit)
     elif form == PARITY:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assent.kernels.core.propagate import lean
-from assent.kernels.direct.table_scopes import WRITTEN
+from assent.kernels.direct.table_scopes import TABULATED
 from assent.kernels.search.literal_answers import add_words, change_loads, count_loads
 from assent.kernels.search.literals import worth_of
 
@@ -27,7 +27,7 @@ def worth(net, x):
     for v in range(len(net.card)):
         value += net.theta[net.first[v] + x[v]]
     for f in range(len(net.start) - 1):
-        if net.form[f] == WRITTEN:
+        if net.form[f] == TABULATED:
             value += net.table[entry_at(net, f, x)]
         else:
             value += worth_of(net, f, x)

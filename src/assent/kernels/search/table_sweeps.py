@@ -41,7 +41,7 @@ class Net(NamedTuple):
     at: np.ndarray  # int64[slots + 1]: where the messages of a slot begin
     named: np.ndarray  # int32[slots]: the one state that a factor tells from others, -1 if all
     other: np.ndarray  # int32[slots]: a state that it does not name
-    form: np.ndarray  # int8[F]: WRITTEN, or what a factor is if it is not written out
+    form: np.ndarray  # int8[F]: TABULATED, or what a factor is if it is not written out
     limit: np.ndarray  # float64[F]: the right-hand side of such a constraint
     weight: np.ndarray  # float64[slots]: what its literals add to its load
     negated: np.ndarray  # bool[slots]
