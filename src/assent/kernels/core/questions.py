@@ -47,8 +47,7 @@ from assent.kernels.core.oracle import (
     call_max_marginals,
     call_python,
 )
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.count_scores import descending_order
 from assent.kernels.kinds.knapsack_relaxation import maximize_knapsack
 from assent.kernels.kinds.parity_hull import maximize_parity
@@ -85,12 +84,7 @@ def make_questions_work(flat: Flat) -> Work:
     )  # fmt: skip
 
 
-# Kernels of kinds may allocate.  Compiled from within a function that does not, they would be
-# forbidden to as well, unless something in between says otherwise.
-door = jit(_nrt=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-
-
-@jit(inline="always")
+@jit_inline
 def gather(row, flat, f, s, a):
     """Scores of factor ``f``: of its links, or for a table of its places.
 
@@ -110,7 +104,7 @@ def gather(row, flat, f, s, a):
     return a[: row[PLACES]]
 
 
-@lean
+@jit_internal_no_allocation
 def maximize_counted(kind, k, a, z, order):
     """Best vertex ``z[n]`` of a CAP, SUM or ANYOF for scores ``a[n]``; returns its value."""
     n = len(a) - 1 if kind == ANYOF else len(a)
@@ -146,7 +140,7 @@ def maximize_counted(kind, k, a, z, order):
     return value
 
 
-@lean
+@jit_internal_no_allocation
 def maximize_logic(row, flat, f, a, work):
     """Best vertex of a logic factor, by link, into ``work.z``; returns its value."""
     n = row[SIZE]
@@ -160,7 +154,7 @@ def maximize_logic(row, flat, f, a, work):
     return maximize_counted(row[CODE], flat.k[row[ITEM] + f], a[:n], z, work.order[:n])
 
 
-@door
+@jit_internal
 def maximize_table(row, flat, inner, f, a, work):
     """Best vertex of a table or structure; returns its value and its inner value."""
     start = flat.whole[row[START] : row[START] + row[SLOTS] + 1]
@@ -190,7 +184,7 @@ def maximize_table(row, flat, inner, f, a, work):
     return value, earned
 
 
-@door
+@jit_internal
 def max_marginals_factor(row, flat, inner, f, a, work):
     """Best value with each place chosen, into ``work.out``; -inf where there is none."""
     if row[CODE] == PAIR:
@@ -221,7 +215,7 @@ def max_marginals_factor(row, flat, inner, f, a, work):
             out[at] = -np.inf
 
 
-@door
+@jit_internal
 def marginals_factor(row, flat, inner, f, a, temperature, work):
     """Probabilities of the links, into ``work.z``; returns the log-partition times temperature."""
     n = row[SIZE]
@@ -249,7 +243,7 @@ def marginals_factor(row, flat, inner, f, a, temperature, work):
     return value
 
 
-@lean
+@jit_internal_no_allocation
 def settle(lit, score, residual):
     """Take a link's score off what its coordinate has left: ``s * (1 - x) = s - s * x``."""
     if lit < 0:

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # A variable with more neighbours is never eliminated next: 2 ** 40 is beyond all memories.
 MOST_NEIGHBOURS = 40
@@ -65,7 +64,7 @@ class Links(NamedTuple):
     following: np.ndarray  # int32[...]: the next place of the same list, or -1
 
 
-@lean
+@jit_internal_no_allocation
 def linked(links, a, b):
     """Whether two variables are neighbours, by the shorter list if there is no matrix."""
     if len(links.matrix):
@@ -80,7 +79,7 @@ def linked(links, a, b):
     return False
 
 
-@lean
+@jit_internal_no_allocation
 def gather_near(links, v, near):
     """The neighbours of ``v`` that are still there; returns their number, -1 if too many."""
     to, following = links.to, links.following
@@ -102,7 +101,7 @@ def gather_near(links, v, near):
     return count
 
 
-@lean
+@jit_internal_no_allocation
 def score_of(links, log_card, v, near, most, rank):
     """Links that eliminating ``v`` would add, then the size of its join; inf if too large.
 
@@ -126,7 +125,7 @@ def score_of(links, log_card, v, near, most, rank):
     return missing + 1e-3 * size
 
 
-@lean
+@jit_internal_no_allocation
 def link(links, used, a, b):
     """Make two variables neighbours; returns how many places of the lists are used."""
     to, following = links.to, links.following
@@ -141,7 +140,7 @@ def link(links, used, a, b):
     return used + 2
 
 
-@lean
+@jit_internal_no_allocation
 def link_all(links, used, members):
     """Make all members neighbours of each other; returns how many places are used."""
     for i in range(len(members)):
@@ -172,7 +171,7 @@ def link_scopes(n, start, scope, effort):
     return links, used, effort
 
 
-@lean
+@jit_internal_no_allocation
 def effort_of(links, v):
     """About the pairs looked at for the score of a variable."""
     return 1 + min(links.degree[v], MOST_NEIGHBOURS) ** 2
@@ -360,7 +359,7 @@ def tables_of(model, place):
     return start[: n + 1], table
 
 
-@lean
+@jit_internal_no_allocation
 def choice_bits(states):
     """Bits in which the choice among ``states`` is kept: a power of two."""
     bits = 1
@@ -445,7 +444,7 @@ def gather_parts(model, plan, b, axis_of, waiting, n_waiting):
     return Parts(base, on_stack, step)
 
 
-@lean
+@jit_internal_no_allocation
 def set_steps(card, scope, axis_of, step):
     """How far apart neighbouring entries of a table are, along each axis."""
     along = 1
@@ -497,7 +496,7 @@ def join_blocks(table, stack, parts, card, split, block, acc, top, choice):
             return
 
 
-@lean
+@jit_internal_no_allocation
 def fill_offsets(step, card, split, offsets):
     """Offsets of the entries of a block, the last axis fastest."""
     filled = 1
@@ -509,7 +508,7 @@ def fill_offsets(step, card, split, offsets):
         filled *= card[axis]
 
 
-@lean
+@jit_internal_no_allocation
 def add_part(source, first, offsets, varies, row):
     """Add a part's entries to a row."""
     if not varies:
@@ -521,7 +520,7 @@ def add_part(source, first, offsets, varies, row):
         row[i] += source[first + offsets[i]]
 
 
-@lean
+@jit_internal_no_allocation
 def keep_best(acc, states, block, out, first, choice, place, bits):
     """The best of all states for each entry of a block, and which it is."""
     for i in range(block):
@@ -533,7 +532,7 @@ def keep_best(acc, states, block, out, first, choice, place, bits):
         put_choice(choice, place + i, bits, best)
 
 
-@lean
+@jit_internal_no_allocation
 def put_choice(choice, place, bits, state):
     """Keep a state; the bits are zero before."""
     if bits < 8:
@@ -544,7 +543,7 @@ def put_choice(choice, place, bits, state):
         choice[place * (bits // 8) + byte] = np.uint8((state >> (8 * byte)) & 255)
 
 
-@lean
+@jit_internal_no_allocation
 def get_choice(choice, place, bits):
     """A state that was kept."""
     if bits < 8:

@@ -20,9 +20,9 @@ from assent.kernels.core.factor_list import (
     SLOTS,
     WEIGHT,
 )
-from assent.kernels.core.propagate import coordinate, lean
+from assent.kernels.core.propagate import coordinate
 from assent.kernels.direct.table_scopes import FOUR, TABULATED, is_table, most_in
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, KNAPSACK
 
 
@@ -85,7 +85,7 @@ def place_literals(factors, slots):
             factor += 1
 
 
-@lean
+@jit_internal_no_allocation
 def place_literal(factors, row, f, j, factor, slots, latest):
     """The slot of literal ``j`` of a group's factor ``f``, which is the ``factor``-th of all."""
     flat, variables = factors.flat, factors.variables
@@ -106,7 +106,7 @@ def place_literal(factors, row, f, j, factor, slots, latest):
     latest[variables.var_of[c]] = slot
 
 
-@lean
+@jit_internal_no_allocation
 def are_variables(slot, uses, states, first):
     """Whether literals of each slot in turn are all those about one variable."""
     at = 0
@@ -150,7 +150,7 @@ def place_links(factors, alone, slots):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def find_own_slots(factors, row, f, scope, slot, uses):
     """The ``slot`` of each literal of a factor in its scope, and the literals of each slot."""
     uses[: row[SIZE]] = 0
@@ -162,7 +162,7 @@ def find_own_slots(factors, row, f, scope, slot, uses):
         uses[k] += 1
 
 
-@lean
+@jit_internal_no_allocation
 def place_link(factors, alone, row, f, j, k, count, complete, slots):
     """The messages of a link in slot ``k``, which ``count`` literals share; False if refused.
 

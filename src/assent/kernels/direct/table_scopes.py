@@ -23,8 +23,8 @@ from assent.kernels.core.factor_list import (
     TABLE,
     Flat,
 )
-from assent.kernels.core.propagate import coordinate, lean
-from assent.kernels.jit import jit
+from assent.kernels.core.propagate import coordinate
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import KNAPSACK, SUM, Int32, Int64
 
 # Forms of factors: tables over their variables, and what is not tabulated but has a slot per
@@ -63,7 +63,7 @@ class VariableFactors(NamedTuple):
     slot_first: Int32  # [slots] see ``problem.Tables``
 
 
-@lean
+@jit_internal_no_allocation
 def find_slots(tables, leader, width):
     """Which coordinates tables take for the states of one variable.
 
@@ -80,7 +80,7 @@ def find_slots(tables, leader, width):
                 at += links
 
 
-@lean
+@jit_internal_no_allocation
 def may_be_block(lits, at, size, across, var_of):
     """Whether the literals of a sum are coordinates of no variable so far."""
     for j in range(size):
@@ -90,7 +90,7 @@ def may_be_block(lits, at, size, across, var_of):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def is_slot(lits, at, size, across, leader, width):
     """Whether tables take the literals of a sum for a variable."""
     for j in range(size):
@@ -132,13 +132,13 @@ def find_blocks(groups, tables, variables):
     return count
 
 
-@lean
+@jit_internal_no_allocation
 def is_table(row, f, is_block):
     """Whether a factor is a table here, and does not just say that a variable has one state."""
     return row[CODE] >= PAIR or not is_block[row[ITEM] + f]
 
 
-@lean
+@jit_internal_no_allocation
 def literal_of(flat, row, f, j):
     """Literal ``j`` of factor ``f`` of a group."""
     return flat.lits[row[LINK] + f * row[ALONG] + j * row[ACROSS]]
@@ -153,7 +153,7 @@ def most_in(groups, column):
     return most
 
 
-@lean
+@jit_internal_no_allocation
 def add_variables(factors, row, f, scope, begin, most, stop):
     """List the distinct variables of a factor from ``scope[begin]`` on; their end, joint states.
 

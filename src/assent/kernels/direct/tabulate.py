@@ -21,9 +21,9 @@ from assent.kernels.core.factor_list import (
     TABLE,
     WEIGHT,
 )
-from assent.kernels.core.propagate import coordinate, lean
+from assent.kernels.core.propagate import coordinate
 from assent.kernels.direct.table_scopes import FOUR, TABULATED, is_table, literal_of, most_in
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, CAP, DENSE, KNAPSACK, PARITY, POTTS, SUM
 
 # Sums of weights are rounded: a full knapsack is not overfull.
@@ -57,7 +57,7 @@ def make_scratch(factors):
     )  # fmt: skip
 
 
-@lean
+@jit_internal_no_allocation
 def part_of(scratch, size):
     """The room of a factor of ``size`` literals."""
     return Scratch(
@@ -66,7 +66,7 @@ def part_of(scratch, size):
     )  # fmt: skip
 
 
-@lean
+@jit_internal_no_allocation
 def next_state(card, scope, states):
     """The following joint state, the last variable fastest."""
     for i in range(len(scope) - 1, -1, -1):
@@ -76,7 +76,7 @@ def next_state(card, scope, states):
         states[i] = 0
 
 
-@lean
+@jit_internal_no_allocation
 def read_truths(variables, scope, scratch):
     """Truth of each literal in a joint state."""
     for j in range(len(scratch.lits)):
@@ -87,7 +87,7 @@ def read_truths(variables, scope, scratch):
         scratch.truth[j] = (scratch.states[at] == variables.state_of[c]) != (lit < 0)
 
 
-@lean
+@jit_internal_no_allocation
 def holds(kind, k, weights, capacity, truth):
     """Whether literal truths satisfy a logic factor."""
     n = len(truth)
@@ -112,7 +112,7 @@ def holds(kind, k, weights, capacity, truth):
     return truth[n - 1] == (inputs > 0)
 
 
-@lean
+@jit_internal_no_allocation
 def fill_logic(kind, k, capacity, variables, scope, scratch, out):
     """The table of a logic factor: 0 where it holds, ``-inf`` elsewhere."""
     scratch.states[:] = 0
@@ -123,7 +123,7 @@ def fill_logic(kind, k, capacity, variables, scope, scratch, out):
         next_state(variables.card, scope, scratch.states)
 
 
-@lean
+@jit_internal_no_allocation
 def fill_pair(score, variables, scope, scratch, out):
     """The table of a pair: its score where both are true."""
     scratch.states[:] = 0
@@ -133,7 +133,7 @@ def fill_pair(score, variables, scope, scratch, out):
         next_state(variables.card, scope, scratch.states)
 
 
-@lean
+@jit_internal_no_allocation
 def fill_four(code, k, score, scratch, out):
     """What a pair or a constraint says of two literals, each false and true as coordinates."""
     truth = scratch.truth
@@ -147,7 +147,7 @@ def fill_four(code, k, score, scratch, out):
             out[entry] = 0.0 if fine else -np.inf
 
 
-@lean
+@jit_internal_no_allocation
 def read_slot(lits, first, variables, read):
     """What a slot shows by the state of its variable, in ``read``; False if it has several."""
     v = variables.var_of[coordinate(lits[0])]
@@ -168,7 +168,7 @@ def read_slot(lits, first, variables, read):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def look_up(kind, slot_states, shown, entries):
     """The entry for what the slots show."""
     joint, equal = 0, True
@@ -180,7 +180,7 @@ def look_up(kind, slot_states, shown, entries):
     return entries[joint]
 
 
-@lean
+@jit_internal_no_allocation
 def show_slots(slot_states, slot_first, truth, shown):
     """What the slots show by the truth of their literals."""
     at = 0
@@ -193,7 +193,7 @@ def show_slots(slot_states, slot_first, truth, shown):
         at += width
 
 
-@lean
+@jit_internal_no_allocation
 def is_as_given(lits, slot_states, slot_first, variables, scope):
     """Whether a table with these slots is over complete variables, all states in their order."""
     at = 0
@@ -211,7 +211,7 @@ def is_as_given(lits, slot_states, slot_first, variables, scope):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def read_slots(slot_states, slot_first, variables, scope, scratch):
     """Look up what each slot shows by its variable's state; False if one has several variables."""
     begin, simple = 0, True
@@ -231,7 +231,7 @@ def read_slots(slot_states, slot_first, variables, scope, scratch):
     return simple
 
 
-@lean
+@jit_internal_no_allocation
 def fill_table(kind, slot_states, slot_first, entries, variables, scope, scratch, out):
     """A table over slots, read by variables; ``entries`` are as they were given."""
     if kind == DENSE and is_as_given(scratch.lits, slot_states, slot_first, variables, scope):
@@ -252,7 +252,7 @@ def fill_table(kind, slot_states, slot_first, entries, variables, scope, scratch
         next_state(variables.card, scope, states)
 
 
-@lean
+@jit_internal_no_allocation
 def read_lits(flat, row, f, out):
     """The literals of a factor, end to end."""
     for j in range(row[SIZE]):
@@ -281,7 +281,7 @@ def are_as_given(factors, start, scope):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def fill_constraint(flat, row, f, variables, scope, scratch, out):
     """The table of a logic factor; see :func:`fill_logic`."""
     capacity = 0.0

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.interrupts import Uninterrupted
-from assent.kernels.core.propagate import OUTPUT, lean, load, reset_counters
+from assent.kernels.core.propagate import OUTPUT, load, reset_counters
 from assent.kernels.core.table_links import fill_table_field, flip_in_tables
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, PARITY, SUM
 
 
@@ -71,14 +71,14 @@ def index_pairs(var, n):
     return Pairs(var, start, edges)
 
 
-@lean
+@jit_internal_no_allocation
 def other_end(pairs, place, v):
     """The coordinate that the pair at a ``place`` of ``edges`` ties to ``v``."""
     edge = pairs.edges[place]
     return np.int64(pairs.var[edge, 0]) + pairs.var[edge, 1] - v
 
 
-@lean
+@jit_internal_no_allocation
 def fill_sums(logic, theta, pair_var, pair, tables, point):
     """Compute the running sums of ``point`` from its assignment.
 
@@ -101,7 +101,7 @@ def fill_sums(logic, theta, pair_var, pair, tables, point):
     return 0
 
 
-@lean
+@jit_internal_no_allocation
 def excess(role, k, true):
     """By how much a factor with this counter is broken: 0 if it holds."""
     if role in (ANYOF, OUTPUT):
@@ -113,7 +113,7 @@ def excess(role, k, true):
     return k - true if role == SUM else 0
 
 
-@lean
+@jit_internal_no_allocation
 def change_of_flip(logic, tables, point, v):
     """Change in the number of broken factors, and in their total excess, if ``v`` flips."""
     broken = 0
@@ -132,7 +132,7 @@ def change_of_flip(logic, tables, point, v):
     return broken, amount
 
 
-@lean
+@jit_internal_no_allocation
 def flip(logic, pairs, pair, tables, point, v):
     """Flip ``v`` and keep the running sums right."""
     for place in range(logic.start[v], logic.start[v + 1]):
@@ -147,13 +147,13 @@ def flip(logic, pairs, pair, tables, point, v):
     point.x[v] += step
 
 
-@lean
+@jit_internal_no_allocation
 def gain_of_flip(point, v):
     """Change of the score if ``v`` flips."""
     return point.field[v] if point.x[v] == 0 else -point.field[v]
 
 
-@lean
+@jit_internal_no_allocation
 def count_broken(logic, true):
     """Number of broken factors by the counters."""
     broken = 0

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.search.events import BRANCHED, CLOSED, EMPTY, PRUNED
 from assent.kernels.search.literal_order import read_constraints
 from assent.kernels.search.table_answers import improve, worth
@@ -78,7 +77,7 @@ class Log(NamedTuple):
     rows: np.ndarray  # float64[rows, M]: messages
 
 
-@lean
+@jit_internal_no_allocation
 def cutoff_of(figures):
     """A case with this bound need not be looked into."""
     if figures[BEST] == figures[LEAST]:
@@ -86,21 +85,21 @@ def cutoff_of(figures):
     return figures[BEST] + figures[TOLERANCE] * (1.0 + abs(figures[BEST] + figures[CONSTANT]))
 
 
-@lean
+@jit_internal_no_allocation
 def note(state, log, number):
     """Write a number down."""
     log.events[state.counts[EVENTS]] = number
     state.counts[EVENTS] += 1
 
 
-@lean
+@jit_internal_no_allocation
 def copy(source, target):
     """Copy as many numbers as ``target`` has."""
     for i in range(len(target)):
         target[i] = source[i]
 
 
-@lean
+@jit_internal_no_allocation
 def close(state, log, bound):
     """Write down that the node is closed by the point as it is."""
     keep_messages(state, log)
@@ -109,14 +108,14 @@ def close(state, log, bound):
     state.figures[CLOSED_BOUND] = max(state.figures[CLOSED_BOUND], bound)
 
 
-@lean
+@jit_internal_no_allocation
 def keep_messages(state, log):
     """Keep the messages as they are."""
     copy(state.point, log.rows[state.counts[ROWS]])
     state.counts[ROWS] += 1
 
 
-@lean
+@jit_internal_no_allocation
 def keep_better(net, state):
     """Keep the answer at hand if it is the best."""
     value = worth(net, state.x)
@@ -125,7 +124,7 @@ def keep_better(net, state):
         copy(state.x, state.best)
 
 
-@lean
+@jit_internal_no_allocation
 def offer(net, state, work):
     """Improve the answer at hand and keep it if it is the best."""
     improve(net, state.x, work.total, work.load, SWITCHES)
@@ -139,7 +138,7 @@ def take_answer(net, state, states):
     keep_better(net, state)
 
 
-@lean
+@jit_internal_no_allocation
 def lose_state(net, domains, state, v, s):
     """Put a state away, to be taken back when the search goes back."""
     domains.trail[state.counts[ON_TRAIL]] = v
@@ -147,7 +146,7 @@ def lose_state(net, domains, state, v, s):
     put_away(net, domains, v, s)
 
 
-@lean
+@jit_internal_no_allocation
 def put_away_losers(net, domains, state, log, bound, cutoff):
     """Put away all states with which the bound is no better than the answer; how many, -1 if empty.
 
@@ -181,7 +180,7 @@ def put_away_losers(net, domains, state, log, bound, cutoff):
     return -1 if empty else count
 
 
-@lean
+@jit_internal_no_allocation
 def next_step(state, bound, cutoff, lost):
     """Whether another round is worth it, or cases are."""
     figures, counts = state.figures, state.counts
@@ -195,7 +194,7 @@ def next_step(state, bound, cutoff, lost):
     return DOWN
 
 
-@lean
+@jit_internal_no_allocation
 def play_round(net, domains, state, log, work):
     """One round of a node; returns what to do next."""
     figures = state.figures
@@ -222,7 +221,7 @@ def play_round(net, domains, state, log, work):
     return next_step(state, bound, cutoff, lost)
 
 
-@lean
+@jit_internal_no_allocation
 def choose(net, domains, state):
     """The variable to distinguish cases of: strongly tied to others, with few states left."""
     best, chosen = -1.0, -1
@@ -232,7 +231,7 @@ def choose(net, domains, state):
     return chosen
 
 
-@lean
+@jit_internal_no_allocation
 def best_state(net, domains, state, v):
     """The state of a variable that loses least."""
     best = domains.states[net.first[v]]
@@ -243,7 +242,7 @@ def best_state(net, domains, state, v):
     return best
 
 
-@lean
+@jit_internal_no_allocation
 def go_down(net, domains, state, log):
     """Distinguish two cases and go on with the first."""
     depth = state.counts[DEPTH]
@@ -268,7 +267,7 @@ def go_down(net, domains, state, log):
     state.counts[NODES] += 1
 
 
-@lean
+@jit_internal_no_allocation
 def go_back(net, domains, state):
     """Go on with the second case of the deepest node that has one; whether there is any."""
     while state.counts[DEPTH] > 0:

@@ -19,7 +19,7 @@ from assent.kernels.problem import Float, Int32, Problem, Scores
 # Entries of one table, and of all of them together (half a gigabyte).
 LARGEST_TABLE = 1 << 20
 MOST_ENTRIES = 1 << 26
-TOO_MANY = "a factor over too many variables to be written out"
+TOO_MANY = "a factor over too many variables to be tabulated"
 
 
 @remembered
@@ -123,7 +123,7 @@ def partial_tabulation(problem: Problem) -> Tabulation | str:
 
 def _tabulate(problem: Problem, keep: bool) -> Tabulation | str:
     if problem.models:
-        return f"a {problem.models[0].structure.kind} is not written out"
+        return f"a {problem.models[0].structure.kind} is not tabulated"
     variables, tables = find_variables(problem), problem.tables
     factors = VariableFactors(flat_of(problem, "maximize"), variables, tables.states, tables.first)
     card = variables.card

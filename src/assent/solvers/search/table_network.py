@@ -100,7 +100,7 @@ class Layout:
 
     @property
     def most_literals(self) -> int:
-        """Of a constraint that is not written out."""
+        """Of a constraint that is not tabulated."""
         return int(np.diff(self.start)[self.form != TABULATED].max(initial=0))
 
     @cached_property
