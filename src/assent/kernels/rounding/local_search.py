@@ -21,6 +21,7 @@ from assent.kernels.rounding.running_sums import (
     fill_sums,
     flip,
     gain_of_flip,
+    is_among,
     other_end,
 )
 from assent.kernels.rounding.state_switches import settled_by_switches, switch_sweep
@@ -118,15 +119,6 @@ def best_neighbour(logic, pairs, tables, point, noise, chain, length):
             if broken <= 0:
                 best, best_broken, best_gain = v, broken, gain
     return best, best_broken, work
-
-
-@jit_internal_no_allocation
-def is_among(v, chain, length):
-    """Whether ``v`` is one of the first entries of a chain."""
-    found = False
-    for c in range(length):
-        found |= chain[c] == v
-    return found
 
 
 @jit_internal_no_allocation

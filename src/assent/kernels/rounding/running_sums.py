@@ -79,6 +79,15 @@ def other_end(pairs, place, v):
 
 
 @jit_internal_no_allocation
+def is_among(item, items, count):
+    """Whether an item is one of the first ``count``."""
+    found = False
+    for c in range(count):
+        found |= items[c] == item
+    return found
+
+
+@jit_internal_no_allocation
 def fill_sums(logic, theta, pair_var, pair, tables, point):
     """Compute the running sums of ``point`` from its assignment.
 

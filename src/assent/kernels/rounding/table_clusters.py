@@ -12,7 +12,7 @@ import numpy as np
 from assent.kernels.core.propagate import coordinate
 from assent.kernels.core.table_links import locate, row_start, slot_link
 from assent.kernels.jit import jit_internal, jit_internal_no_allocation
-from assent.kernels.rounding.running_sums import change_of_flip, flip, gain_of_flip
+from assent.kernels.rounding.running_sums import change_of_flip, flip, gain_of_flip, is_among
 from assent.kernels.rounding.state_switches import best_switch, is_plain, state_of
 
 # Variables in one cluster.  Sixteen turn over a small patch of an image; longer ones rarely pay.
@@ -39,15 +39,6 @@ def response(logic, tables, point, variable):
 
 
 @jit_internal_no_allocation
-def is_member(variable, members, length):
-    """Whether a variable is in the cluster."""
-    found = False
-    for c in range(length):
-        found |= members[c] == variable
-    return found
-
-
-@jit_internal_no_allocation
 def best_follower(logic, tables, point, noise, members, length):
     """The variable tied to the cluster that mends or gains most by following.
 
@@ -71,7 +62,7 @@ def best_follower(logic, tables, point, noise, members, length):
                     other = ~np.int64(links.site_of[other])
                 elif links.site_of[other] >= 0:
                     continue
-                if s == slot or is_member(other, members, length):
+                if s == slot or is_among(other, members, length):
                     continue
                 work += links.states[first + s]
                 leave, enter, mended, gain = response(logic, tables, point, other)

@@ -1,8 +1,8 @@
 """Depth-first search over tables: cheap bounds, undone by going back to a row of numbers.
 
-A node is bounded in *rounds*: two sweeps (:mod:`assent.kernels.search.table_sweeps`), then a look
-at every state.  States that would fall below the best answer are put away.  When rounds no longer
-help, one state of one variable makes two cases: it is taken, or it is put away.
+A node is bounded in *rounds*: two sweeps (:mod:`assent.kernels.search.table_sweeps`), then a probe
+of every state.  States that would fall below the best answer are pruned.  When rounds no longer
+help, one state of one variable makes two subproblems: it is taken, or it is pruned.
 
 Whatever is used is written down, so that a proof can be read from it: the messages of a round,
 and *events* in the order of the search.
@@ -18,7 +18,7 @@ from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.search.events import BRANCHED, CLOSED, EMPTY, PRUNED
 from assent.kernels.search.literal_order import read_constraints
 from assent.kernels.search.table_answers import improve, worth
-from assent.kernels.search.table_sweeps import look, put_away, sweep
+from assent.kernels.search.table_sweeps import probe, prune_state, sweep
 
 # Why a search returns.
 DONE, PAUSED, LOG_FULL, TOO_DEEP = 0, 1, 2, 3
@@ -28,16 +28,16 @@ BACK, AGAIN, DOWN = 0, 1, 2
 
 # Places in ``State.counts``.
 DEPTH, ON_TRAIL, NODES, ROUNDS, EVENTS, ROWS, PLAYED = 0, 1, 2, 3, 4, 5, 6
-FINISHED = 7  # 1 once all cases are closed
+FINISHED = 7  # 1 once all nodes are closed
 COUNTS = 8
 
-# Places in a row of ``State.chosen``: the last three are how much there was before the cases began.
+# Places in a row of ``State.chosen``: the last three are how much there was before the branching.
 VARIABLE, STATE, TRAIL_BEFORE, EVENTS_BEFORE, ROWS_BEFORE = 0, 1, 2, 3, 4
 CHOSEN = 5
 
 # Places in ``State.figures``.
 BEST = 0  # value of the best answer
-TOLERANCE = 1  # a case is closed by a bound at most so much above it, relative to
+TOLERANCE = 1  # a node is closed by a bound at most this much above it, relatively
 CONSTANT = 2  # what is added to values
 CLOSED_BOUND = 3  # the largest bound of all that was closed
 BOUND = 4  # of the present node, infinite before its first round
@@ -61,11 +61,11 @@ class State(NamedTuple):
     point: np.ndarray  # float64[M + S + V + 1]
     levels: np.ndarray  # float64[levels, M + S + V + 1]: points to go back to
     bounds: np.ndarray  # float64[levels]: theirs
-    chosen: np.ndarray  # int64[levels, CHOSEN]: the state is -1 in the second case
+    chosen: np.ndarray  # int64[levels, CHOSEN]: the state is -1 in the second branch
     losses: np.ndarray  # float64[S]
     x: np.ndarray  # int32[V]
     best: np.ndarray  # int32[V]: the best answer
-    weight: np.ndarray  # float64[V]: how much cases of a variable have helped
+    weight: np.ndarray  # float64[V]: how much branching on a variable has helped
     counts: np.ndarray  # int64[COUNTS]
     figures: np.ndarray  # float64[FIGURES]
 
@@ -79,7 +79,7 @@ class Log(NamedTuple):
 
 @jit_internal_no_allocation
 def cutoff_of(figures):
-    """A case with this bound need not be looked into."""
+    """A node with this bound need not be searched."""
     if figures[BEST] == figures[LEAST]:
         return figures[LEAST]
     return figures[BEST] + figures[TOLERANCE] * (1.0 + abs(figures[BEST] + figures[CONSTANT]))
@@ -140,15 +140,15 @@ def take_answer(net, state, states):
 
 @jit_internal_no_allocation
 def lose_state(net, domains, state, v, s):
-    """Put a state away, to be taken back when the search goes back."""
+    """Prune a state, to be taken back when the search goes back."""
     domains.trail[state.counts[ON_TRAIL]] = v
     state.counts[ON_TRAIL] += 1
-    put_away(net, domains, v, s)
+    prune_state(net, domains, v, s)
 
 
 @jit_internal_no_allocation
-def put_away_losers(net, domains, state, log, bound, cutoff):
-    """Put away all states with which the bound is no better than the answer; how many, -1 if empty.
+def prune_losers(net, domains, state, log, bound, cutoff):
+    """Prune all states with which the bound is no better than the answer; how many, -1 if empty.
 
     They are written down behind their count.
     """
@@ -182,7 +182,7 @@ def put_away_losers(net, domains, state, log, bound, cutoff):
 
 @jit_internal_no_allocation
 def next_step(state, bound, cutoff, lost):
-    """Whether another round is worth it, or cases are."""
+    """Whether another round is worth it, or branching is."""
     figures, counts = state.figures, state.counts
     fall = figures[BOUND] - bound
     figures[BOUND] = bound
@@ -205,13 +205,13 @@ def play_round(net, domains, state, log, work):
         if bound <= cutoff:
             close(state, log, bound)
             return BACK
-    bound = look(net, domains, state.point, work, state.losses, state.x)
+    bound = probe(net, domains, state.point, work, state.losses, state.x)
     offer(net, state, work)
     cutoff = cutoff_of(figures)
     if bound <= cutoff:
         close(state, log, bound)
         return BACK
-    lost = put_away_losers(net, domains, state, log, bound, cutoff)
+    lost = prune_losers(net, domains, state, log, bound, cutoff)
     if lost < 0:
         note(state, log, EMPTY)
         return BACK
@@ -223,7 +223,7 @@ def play_round(net, domains, state, log, work):
 
 @jit_internal_no_allocation
 def choose(net, domains, state):
-    """The variable to distinguish cases of: strongly tied to others, with few states left."""
+    """The variable to branch on: strongly tied to others, with few states left."""
     best, chosen = -1.0, -1
     for v in range(len(net.card)):
         if domains.size[v] > 1 and state.weight[v] > best * domains.size[v]:
@@ -244,7 +244,7 @@ def best_state(net, domains, state, v):
 
 @jit_internal_no_allocation
 def go_down(net, domains, state, log):
-    """Distinguish two cases and go on with the first."""
+    """Branch and go on with the first subproblem."""
     depth = state.counts[DEPTH]
     v = choose(net, domains, state)
     s = best_state(net, domains, state, v)
@@ -269,7 +269,7 @@ def go_down(net, domains, state, log):
 
 @jit_internal_no_allocation
 def go_back(net, domains, state):
-    """Go on with the second case of the deepest node that has one; whether there is any."""
+    """Go on with the second branch of the deepest node that has one; whether there is any."""
     while state.counts[DEPTH] > 0:
         depth = state.counts[DEPTH] - 1
         chosen = state.chosen[depth]

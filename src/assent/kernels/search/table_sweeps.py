@@ -83,7 +83,7 @@ class Work(NamedTuple):
 
 
 @jit_internal_no_allocation
-def put_away(net, domains, v, s):
+def prune_state(net, domains, v, s):
     """Take a state from a variable."""
     first = net.first[v]
     last = domains.size[v] - 1
@@ -336,7 +336,7 @@ def prefer(net, domains, point, v, slot, x, work):
 
 
 @jit_internal_no_allocation
-def look(net, domains, point, work, losses, x):
+def probe(net, domains, point, work, losses, x):
     """The bound of a point; what it loses with each state, ``losses[S]``; a likely answer ``x``.
 
     It comes after a sweep: variables that are settled have no more to add.
