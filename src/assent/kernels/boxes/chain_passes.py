@@ -120,8 +120,8 @@ def chain_of(descent, factor):
     row = flat.groups[descent.submodels.group[factor]]
     entry = row[ENTRY] + (factor - row[FACTOR]) * row[ENTRIES]
     return Chain(
-        edges_of(flat.whole[row[DATA] : row[DATA_END]]),
-        flat.whole[row[START] : row[START] + row[SLOTS] + 1],
+        edges_of(flat.integers[row[DATA] : row[DATA_END]]),
+        flat.integers[row[START] : row[START] + row[SLOTS] + 1],
         descent.inner[entry : entry + row[ENTRIES]],
     )
 

@@ -100,7 +100,7 @@ def gather(row, flat, f, s, a):
     for at in range(row[PLACES]):
         a[at] = flat.numbers[row[BASE] + at]
     for j in range(row[SIZE]):
-        a[flat.whole[row[PLACE] + j]] += s[first + j]
+        a[flat.integers[row[PLACE] + j]] += s[first + j]
     return a[: row[PLACES]]
 
 
@@ -157,7 +157,7 @@ def maximize_logic(row, flat, f, a, work):
 @jit_internal
 def maximize_table(row, flat, inner, f, a, work):
     """Best vertex of a table or structure; returns its value and its inner value."""
-    start = flat.whole[row[START] : row[START] + row[SLOTS] + 1]
+    start = flat.integers[row[START] : row[START] + row[SLOTS] + 1]
     first = row[ENTRY] + f * row[ENTRIES]
     entries = inner[first : first + row[ENTRIES]]
     places = a[: row[PLACES]]
@@ -168,7 +168,7 @@ def maximize_table(row, flat, inner, f, a, work):
     elif kind == POTTS:
         value, earned = maximize_potts(start, places, entries, 1.0, states)
     elif kind == STRUCTURE:
-        data = flat.whole[row[DATA] : row[DATA_END]]
+        data = flat.integers[row[DATA] : row[DATA_END]]
         value, earned = call_compiled(row[ADDRESS], start, data, places, entries, 1.0, states)
     else:
         earned = call_python(row[ADDRESS], places, entries, 1.0, states)
@@ -180,7 +180,7 @@ def maximize_table(row, flat, inner, f, a, work):
     for slot in range(row[SLOTS]):
         work.out[start[slot] + states[slot]] = 1.0
     for j in range(row[SIZE]):
-        work.z[j] = work.out[flat.whole[row[PLACE] + j]]
+        work.z[j] = work.out[flat.integers[row[PLACE] + j]]
     return value, earned
 
 
@@ -199,7 +199,7 @@ def max_marginals_factor(row, flat, inner, f, a, work):
         best = work.out[: 2 * n].reshape(n, 2)
         max_marginals_form(row[CODE], flat.k[row[ITEM] + f], a[:n], best)
         return
-    start = flat.whole[row[START] : row[START] + row[SLOTS] + 1]
+    start = flat.integers[row[START] : row[START] + row[SLOTS] + 1]
     first = row[ENTRY] + f * row[ENTRIES]
     entries = inner[first : first + row[ENTRIES]]
     places, out = a[: row[PLACES]], work.out[: row[PLACES]]
@@ -208,7 +208,7 @@ def max_marginals_factor(row, flat, inner, f, a, work):
     elif row[CODE] == TABLE + POTTS:
         max_marginals_potts(start, places, entries, 1.0, out)
     else:
-        data = flat.whole[row[DATA] : row[DATA_END]]
+        data = flat.integers[row[DATA] : row[DATA_END]]
         call_max_marginals(row[ADDRESS], start, data, places, entries, out)
     for at in range(row[PLACES]):
         if not out[at] > -np.inf or places[at] == -np.inf:
@@ -226,7 +226,7 @@ def marginals_factor(row, flat, inner, f, a, temperature, work):
         return value
     if row[CODE] < TABLE:
         return marginals_form(row[CODE], flat.k[row[ITEM] + f], a[:n], temperature, work.z[:n])
-    start = flat.whole[row[START] : row[START] + row[SLOTS] + 1]
+    start = flat.integers[row[START] : row[START] + row[SLOTS] + 1]
     first = row[ENTRY] + f * row[ENTRIES]
     entries = inner[first : first + row[ENTRIES]]
     places, out = a[: row[PLACES]], work.out[: row[PLACES]]
@@ -235,11 +235,11 @@ def marginals_factor(row, flat, inner, f, a, temperature, work):
     elif row[CODE] == TABLE + POTTS:
         value = marginals_dense(start, places, potts_table(entries), 1.0, temperature, out)
     else:
-        data = flat.whole[row[DATA] : row[DATA_END]]
+        data = flat.integers[row[DATA] : row[DATA_END]]
         part = work.part[: row[ENTRIES]]
         value = call_marginals(row[ADDRESS], start, data, places, entries, temperature, out, part)
     for j in range(n):
-        work.z[j] = out[flat.whole[row[PLACE] + j]]
+        work.z[j] = out[flat.integers[row[PLACE] + j]]
     return value
 
 

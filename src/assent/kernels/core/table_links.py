@@ -76,15 +76,10 @@ def build_table_links(problem: Any) -> TableLinks:
 @jit
 def index_tables(tables, n):
     """The index of table links by coordinate; see :func:`build_table_links`."""
-    start = np.zeros(n + 1, np.int32)
-    uses = np.empty(len(tables.lits), np.int32)
-    links_by_coordinate(tables.lits, start, uses)
+    start, uses = links_by_coordinate(tables.lits, n)
     site_of = np.full(n, -1, np.int32)
     site_link, site_size = np.empty(n, np.int32), np.empty(n, np.int32)
-    count = find_sites(
-        tables.slot, tables.states, tables.first, tables.link, tables.factor, tables.lits,
-        site_of, site_link, site_size,
-    )  # fmt: skip
+    count = find_sites(tables, site_of, site_link, site_size)
     return TableLinks(
         tables.kind, tables.slot, tables.states, tables.first, tables.link, tables.entry,
         tables.factor, tables.lits, start, uses, site_of, site_link[:count], site_size[:count],
@@ -113,8 +108,9 @@ def table_field(links, table):
 
 
 @jit_internal
-def links_by_coordinate(lits, start, uses):
-    """Fill a CSR from coordinates to links by a counting sort."""
+def links_by_coordinate(lits, n):
+    """A CSR from coordinates to links by a counting sort: ``start[n + 1]`` and ``uses[links]``."""
+    start, uses = np.zeros(n + 1, np.int32), np.empty(lits.size, np.int32)
     for link in range(lits.size):
         start[coordinate(lits[link]) + 1] += 1
     for v in range(start.size - 1):
@@ -128,16 +124,18 @@ def links_by_coordinate(lits, start, uses):
     for v in range(start.size - 1, 0, -1):
         start[v] = start[v - 1]
     start[0] = 0
+    return start, uses
 
 
 @jit_internal
-def find_sites(slot, states, first, link, factor, lits, site_of, site_link, site_size):
+def find_sites(tables, site_of, site_link, site_size):
     """Give every categorical variable read by a table a number; returns how many there are."""
+    states, first, lits = tables.states, tables.first, tables.lits
     count = 0
-    for t in range(factor.size - 1):
-        place = link[t]
-        for _ in range(factor[t], factor[t + 1]):
-            for s in range(slot[t], slot[t + 1]):
+    for t in range(tables.factor.size - 1):
+        place = tables.link[t]
+        for _ in range(tables.factor[t], tables.factor[t + 1]):
+            for s in range(tables.slot[t], tables.slot[t + 1]):
                 if first[s] == 0 and site_of[lits[place]] < 0:
                     site_link[count] = place
                     site_size[count] = states[s]

@@ -68,10 +68,10 @@ def matching_memory(rows: int, columns: int) -> int:
 
 
 @jit_internal_no_allocation
-def threshold(values, most, exactly, guess):
+def threshold(values, most, exactly, before):
     """The ``t`` at which ``sum(clip(values - t, 0, 1))`` is ``most``.
 
-    If that is only an upper limit, ``t`` is at least 0.  A Newton step from the last guess as
+    If that is only an upper limit, ``t`` is at least 0.  A Newton step from ``before`` as
     long as it stays between what is known to be too low and too high.
     """
     low, high, count = np.inf, -np.inf, 0
@@ -87,7 +87,7 @@ def threshold(values, most, exactly, guess):
         return max(high, 0.0)
     if count <= most:
         return low
-    t = guess
+    t = before
     for _ in range(MOST_TRIALS):
         if not low < t < high:
             t = 0.5 * (low + high)

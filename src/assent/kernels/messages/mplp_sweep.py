@@ -141,7 +141,7 @@ def slot_reference(row, flat, slot, out, linked):
     best = -np.inf
     second = -np.inf
     unlinked = -np.inf
-    for at in range(flat.whole[row[START] + slot], flat.whole[row[START] + slot + 1]):
+    for at in range(flat.integers[row[START] + slot], flat.integers[row[START] + slot + 1]):
         value = out[at]
         if linked[at] == 0.0:
             unlinked = max(unlinked, value)
@@ -164,17 +164,17 @@ def by_slot(row, flat, inner, f, s, r, work):
     a = gather(row, flat, f, s, work.a)
     max_marginals_factor(row, flat, inner, f, a, work)
     linked = work.a
-    for at in range(flat.whole[row[START] + row[SLOTS]]):
+    for at in range(flat.integers[row[START] + row[SLOTS]]):
         linked[at] = 0.0
     for j in range(row[SIZE]):
-        linked[flat.whole[row[PLACE] + j]] = 1.0
+        linked[flat.integers[row[PLACE] + j]] = 1.0
     share = 1.0 / row[SLOTS]
     slot = -1
     reference = 0.0
     for j in range(row[SIZE]):
-        at = flat.whole[row[PLACE] + j]
-        if slot < 0 or at >= flat.whole[row[START] + slot + 1]:
-            while at >= flat.whole[row[START] + slot + 1]:
+        at = flat.integers[row[PLACE] + j]
+        if slot < 0 or at >= flat.integers[row[START] + slot + 1]:
+            while at >= flat.integers[row[START] + slot + 1]:
                 slot += 1
             reference = slot_reference(row, flat, slot, work.out, linked)
         rest = remainder(work.out[at], reference, s[first + j], share)
@@ -258,7 +258,7 @@ def two_best(m):
 @jit_internal_no_allocation
 def sweep_dense(row, flat, inner, s, r, work):
     """All tables of a group over two slots, every joint state possible, in turn."""
-    size = flat.whole[row[START] + 1]
+    size = flat.integers[row[START] + 1]
     others = row[SIZE] - size
     left, right = work.a[:size], work.a[size : size + others]
     m1, m2 = work.out[:size], work.out[size : size + others]
@@ -281,7 +281,7 @@ def is_plain_dense(row, flat, inner):
     """Whether a group is tables of two slots of two or more states, all of them possible."""
     if row[CODE] != TABLE + DENSE or row[AS_PLACES] != 1 or row[SLOTS] != 2:
         return False
-    size = flat.whole[row[START] + 1]
+    size = flat.integers[row[START] + 1]
     if size < 2 or row[SIZE] - size < 2:
         return False
     for entry in range(row[ENTRY], row[ENTRY] + row[COUNT] * row[ENTRIES]):

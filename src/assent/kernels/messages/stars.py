@@ -249,7 +249,7 @@ def collect(stars, flat, inner, star, scores, room, work):
         a = gather(row, flat, ray[MEMBER], s, work.a)
         max_marginals_factor(row, flat, inner, ray[MEMBER], a, work)
         for k in range(size):
-            report = work.out[flat.whole[row[PLACE] + ray[POSITION] + k]]
+            report = work.out[flat.integers[row[PLACE] + ray[POSITION] + k]]
             reports[place] = report
             place += 1
             if report == -np.inf:

@@ -11,7 +11,7 @@ import numpy as np
 
 from assent.interrupts import Uninterrupted
 from assent.kernels.core.propagate import OUTPUT, load, reset_counters
-from assent.kernels.core.table_links import fill_table_field, flip_in_tables
+from assent.kernels.core.table_links import fill_table_field, flip_in_tables, links_by_coordinate
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, PARITY, SUM
 
@@ -50,24 +50,10 @@ def build_pairs(problem: Any) -> Pairs:
 
 @jit
 def index_pairs(var, n):
-    """Fill a CSR from coordinates to their pairs by a counting sort."""
-    start = np.zeros(n + 1, np.int32)
-    edges = np.empty(2 * len(var), np.int32)
-    for e in range(len(var)):
-        start[var[e, 0] + 1] += 1
-        start[var[e, 1] + 1] += 1
-    for v in range(start.size - 1):
-        start[v + 1] += start[v]
-    # start[v] serves as the place of v's next pair, which leaves it where v + 1 begins ...
-    for e in range(len(var)):
-        for side in range(2):
-            v = var[e, side]
-            edges[start[v]] = e
-            start[v] += 1
-    # ... so everything moves up by one.
-    for v in range(start.size - 1, 0, -1):
-        start[v] = start[v - 1]
-    start[0] = 0
+    """The pairs of every coordinate; see :class:`Pairs`."""
+    start, edges = links_by_coordinate(var.ravel(), n)
+    for place in range(edges.size):
+        edges[place] >>= 1  # a pair has two links
     return Pairs(var, start, edges)
 
 

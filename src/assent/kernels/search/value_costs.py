@@ -74,10 +74,10 @@ def charge_states(row, flat, f, out, losses):
     slot, begin, end = -1, 0, 0
     best, second = -np.inf, -np.inf
     for j in range(row[SIZE]):
-        place = flat.whole[row[PLACE] + j]
+        place = flat.integers[row[PLACE] + j]
         while place >= end and slot + 1 < row[SLOTS]:
             slot += 1
-            begin, end = flat.whole[row[START] + slot], flat.whole[row[START] + slot + 1]
+            begin, end = flat.integers[row[START] + slot], flat.integers[row[START] + slot + 1]
             best, second = -np.inf, -np.inf
             for at in range(begin, end):
                 if out[at] > best:
