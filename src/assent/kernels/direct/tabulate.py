@@ -23,7 +23,7 @@ from assent.kernels.core.factor_list import (
 )
 from assent.kernels.core.propagate import coordinate
 from assent.kernels.direct.table_scopes import FOUR, TABULATED, is_table, literal_of, most_in
-from assent.kernels.jit import jit, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, CAP, DENSE, KNAPSACK, PARITY, POTTS, SUM
 
 # Sums of weights are rounded: a full knapsack is not overfull.
@@ -57,7 +57,7 @@ def make_scratch(factors):
     )  # fmt: skip
 
 
-@jit_internal_no_allocation
+@jit_internal
 def part_of(scratch, size):
     """The room of a factor of ``size`` literals."""
     return Scratch(
