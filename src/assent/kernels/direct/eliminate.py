@@ -192,7 +192,9 @@ def find_order(card, start, scope, most, work, effort, rank):
     links, used, effort = link_scopes(n, start, scope, effort)
     near, own = np.empty(MOST_NEIGHBOURS, np.int32), np.empty(MOST_NEIGHBOURS, np.int32)
     score = np.empty(n)
-    heap = [(0.0, 0) for _ in range(0)]
+    # Not an empty comprehension: beside one Numba loses what is written to ``links.alive``.
+    heap = [(0.0, 0)]
+    heap.clear()
     for v in range(n):
         score[v] = score_of(links, log_card, v, near, most, rank)
         effort -= effort_of(links, v)
