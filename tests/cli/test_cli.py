@@ -261,8 +261,8 @@ def test_info(chain, contradiction):
     assert "presolved" in run("info", chain, "--presolve").stdout
     facts = json.loads(run("info", chain, "--presolve", "--json").stdout)
     assert "of 3 variables left: " in facts["presolved"]
-    told = run("info", contradiction, "--presolve").stdout.splitlines()[-1]
-    assert told.split(maxsplit=1) == ["presolved", "nothing is possible"]
+    line = run("info", contradiction, "--presolve").stdout.splitlines()[-1]
+    assert line.split(maxsplit=1) == ["presolved", "nothing is possible"]
 
 
 def test_help_needs_no_compiler():

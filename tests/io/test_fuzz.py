@@ -40,9 +40,9 @@ def read(path, reader, content):
 @pytest.mark.parametrize("name", READERS)
 def test_truncated(tmp_path, name, compression):
     reader, content = READERS[name]
-    whole = COMPRESSIONS[compression](content)
-    for length in range(len(whole)):
-        read(tmp_path / "file", reader, whole[:length])
+    complete = COMPRESSIONS[compression](content)
+    for length in range(len(complete)):
+        read(tmp_path / "file", reader, complete[:length])
 
 
 @pytest.mark.parametrize("name", ["uai", "logs", "fg", "libdai", "wcsp"])

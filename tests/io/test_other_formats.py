@@ -170,16 +170,16 @@ def test_damaged_networks(write, old, new, message):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "told"),
+    ("name", "text", "described"),
     [
         ("model.LG", LOGS, "UAI MARKOV, logarithms"),
         ("model.fg", LIBDAI, "libDAI factor graph"),
         ("model.wcsp", WCSP, "cost network"),
     ],
 )
-def test_models_are_described(write, name, text, told):
+def test_models_are_described(write, name, text, described):
     facts = describe(write(name, text))
-    assert (facts["format"], facts["zeros"]) == (told, {"model.wcsp": 2}.get(name, 1))
+    assert (facts["format"], facts["zeros"]) == (described, {"model.wcsp": 2}.get(name, 1))
 
 
 def test_networks_are_converted(write, tmp_path):

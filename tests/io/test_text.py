@@ -22,10 +22,10 @@ def test_content_decides_how_a_file_is_read(tmp_path):
 
 @pytest.mark.parametrize("compress", [gzip.compress, lzma.compress])
 def test_damaged_compression_is_named(tmp_path, compress):
-    whole = compress(b"some text that is long enough to be cut " * 20)
+    complete = compress(b"some text that is long enough to be cut " * 20)
     path = tmp_path / "file"
-    for length in range(7, len(whole)):
-        path.write_bytes(whole[:length])
+    for length in range(7, len(complete)):
+        path.write_bytes(complete[:length])
         with pytest.raises(FormatError, match="the compressed file is damaged"):
             read_text(path)
 

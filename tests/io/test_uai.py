@@ -49,7 +49,7 @@ def test_comments_and_bayes(tmp_path):
 def test_logarithms_by_name_or_by_request(tmp_path):
     text = "MARKOV 1 2 1 1 0 2 0.5 {}"
     for name in ("model.LG", "model.lg", "model.uai.LG.gz", "model.LG.xz"):
-        (tmp_path / name).write_text(text.format("-inf"))  # the content tells about compression
+        (tmp_path / name).write_text(text.format("-inf"))  # the content decides on compression
         assert read_uai(tmp_path / name).log_tables.tolist() == [0.5, -np.inf]
         (tmp_path / name).write_text(text.format("1.0"))
         assert read_uai(tmp_path / name, logs=False).log_tables.tolist() == [np.log(0.5), 0.0]

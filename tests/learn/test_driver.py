@@ -65,19 +65,19 @@ def same_state(one, other) -> bool:
 
 @pytest.mark.parametrize("trainer", TRAINERS, ids=lambda t: type(t).__name__)
 def test_training_resumes_bit_for_bit(trainer, tmp_path):
-    whole = train(data(), trainer)
+    uninterrupted = train(data(), trainer)
     path = tmp_path / "half.npz"
     half = train(data(), trainer, checkpoint=path, callback=lambda step: step.iteration == 3)
     assert half.reason == "the callback ended it"
     rest = train(data(), trainer, resume=path)
-    assert same_state(whole.state, rest.state)
-    np.testing.assert_array_equal(whole.weights, rest.weights)
+    assert same_state(uninterrupted.state, rest.state)
+    np.testing.assert_array_equal(uninterrupted.weights, rest.weights)
     for _ in range(2):  # going on from a training leaves it as it was
         again = train(data(), trainer, resume=half)
-        np.testing.assert_array_equal(whole.weights, again.weights)
+        np.testing.assert_array_equal(uninterrupted.weights, again.weights)
     for resumed in (rest, again):
-        assert resumed.trace.iteration.tolist() == whole.trace.iteration.tolist()
-        np.testing.assert_array_equal(resumed.trace.hinge, whole.trace.hinge)
+        assert resumed.trace.iteration.tolist() == uninterrupted.trace.iteration.tolist()
+        np.testing.assert_array_equal(resumed.trace.hinge, uninterrupted.trace.hinge)
         assert (np.diff(resumed.trace.seconds) >= 0.0).all()
 
 
@@ -109,7 +109,7 @@ def test_checkpoints_of_others_are_refused(tmp_path):
 
 def test_an_interrupt_ends_after_the_pass_and_can_be_resumed():
     trainer = AveragedPerceptron(max_iterations=6)
-    whole = train(data(), trainer)
+    uninterrupted = train(data(), trainer)
 
     class Pressed(AveragedPerceptron):
         def visit(self, example, state, n):
@@ -124,7 +124,7 @@ def test_an_interrupt_ends_after_the_pass_and_can_be_resumed():
     assert len(stopped.trace) == 1
     assert signal.getsignal(signal.SIGINT) is before
     rest = train(data(), trainer, resume=stopped)
-    np.testing.assert_array_equal(rest.weights, whole.weights)
+    np.testing.assert_array_equal(rest.weights, uninterrupted.weights)
 
 
 def test_a_time_limit_ends_it():
@@ -152,16 +152,16 @@ def test_the_best_weights_and_the_patience_survive_a_break(tmp_path):
 
     settings = {"validation": score, "patience": 5}
     trainer, path = MIRA(C=0.1, max_iterations=40), tmp_path / "half.npz"
-    whole = train(data(), trainer, **settings)
-    best = int(whole.trace.validation.argmax())
-    assert 0 < best < len(whole.trace) - 1
+    uninterrupted = train(data(), trainer, **settings)
+    best = int(uninterrupted.trace.validation.argmax())
+    assert 0 < best < len(uninterrupted.trace) - 1
     half = train(
         data(), trainer, checkpoint=path, callback=lambda s: s.iteration == best + 3, **settings
     )
     for resume in (path, half):
         rest = train(data(), trainer, resume=resume, **settings)
-        np.testing.assert_array_equal(rest.weights, whole.weights)
-        assert (rest.reason, len(rest.trace)) == (whole.reason, len(whole.trace))
+        np.testing.assert_array_equal(rest.weights, uninterrupted.weights)
+        assert (rest.reason, len(rest.trace)) == (uninterrupted.reason, len(uninterrupted.trace))
 
 
 def test_examples_need_not_be_kept():

@@ -79,12 +79,12 @@ def test_grid_search_and_pipelines():
 
 def test_partial_fit_goes_on():
     X, y = sentences()
-    whole = StructuredPredictor(ChainModel(), AveragedPerceptron(seed=None, max_iterations=1))
-    whole.fit(X, y)
+    at_once = StructuredPredictor(ChainModel(), AveragedPerceptron(seed=None, max_iterations=1))
+    at_once.fit(X, y)
     parts = StructuredPredictor(ChainModel(labels=("down", "up")), AveragedPerceptron(seed=None))
     for i in range(0, 20, 5):
         parts.partial_fit(X[i : i + 5], y[i : i + 5])
-    np.testing.assert_allclose(parts.weights_, whole.weights_, atol=1e-12)
+    np.testing.assert_allclose(parts.weights_, at_once.weights_, atol=1e-12)
     with pytest.raises(TypeError, match="FrankWolfe learns from all examples together"):
         StructuredPredictor(ChainModel(), FrankWolfe()).partial_fit(X, y)
 

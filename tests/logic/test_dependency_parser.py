@@ -57,9 +57,9 @@ def tree_score(scores, heads):
     total += sum(scores.grandparent[head[head[m]], head[m] - 1, m - 1] for m in head if head[m])
     total += sum(scores.head_bigram[head[m - 1], head[m], m - 1] for m in head if m > 1)
     for h, side in product(range(n + 1), (0, 1)):
-        sign, room = (1, n - h) if side else (-1, max(h - 1, 0))
-        met = [i for i in range(1, room + 1) if head[h + sign * i] == h]
-        for i, j in zip([0, *met], [*met, room + 1], strict=True):
+        sign, size = (1, n - h) if side else (-1, max(h - 1, 0))
+        met = [i for i in range(1, size + 1) if head[h + sign * i] == h]
+        for i, j in zip([0, *met], [*met, size + 1], strict=True):
             total += scores.next_sibling[side, h, i, j]
     for m in head:
         inside = range(min(head[m], m) + 1, max(head[m], m))
@@ -175,20 +175,20 @@ def add_pairs_by_hand(g, arc, scores):
 
 def add_siblings_by_hand(g, arc, scores, n):
     for h, side in product(range(n + 1), (0, 1)):
-        sign, room = (1, n - h) if side else (-1, max(h - 1, 0))
-        last = g.binary((room + 1, room + 1))
-        then = g.binary(scores=scores[side, h, : room + 1, : room + 2])
-        for i, j in product(range(room + 1), range(room + 2)):
+        sign, size = (1, n - h) if side else (-1, max(h - 1, 0))
+        last = g.binary((size + 1, size + 1))
+        then = g.binary(scores=scores[side, h, : size + 1, : size + 2])
+        for i, j in product(range(size + 1), range(size + 2)):
             if i >= j:
                 g.fix(then[i, j], 0)
-            if j <= room and i > j:
+            if j <= size and i > j:
                 g.fix(last[i, j], 0)
         g.fix(last[0, 0], 1)
-        for i, j in product(range(room + 1), range(room + 1)):
+        for i, j in product(range(size + 1), range(size + 1)):
             if i <= j:
-                stay = [last[i, j + 1]] if j < room else []
+                stay = [last[i, j + 1]] if j < size else []
                 g.add(at.AtMostOne([*stay, then[i, j + 1]], output=last[i, j]))
-        for j in range(1, room + 1):
+        for j in range(1, size + 1):
             own = arc[h, h + sign * j - 1]
             g.add(at.Agree(last[j, j], own))
             g.add(at.ExactlyOne(last[: j + 1, j]))

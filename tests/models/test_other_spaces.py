@@ -153,7 +153,7 @@ def test_a_loose_relaxation_gives_a_fractional_output():
 
 
 def constrained(x):
-    """At most one of three, with a pair and a Potts score beside."""
+    """At most one of three, with a pair and a Potts factor."""
     g = at.FactorGraph()
     x0 = g.binary(3, name="on")
     mood = g.categorical(2, states="uv", name="mood")

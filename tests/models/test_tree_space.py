@@ -71,7 +71,7 @@ def test_projection_is_the_nearest_point(seeds):
 
 @pytest.mark.parametrize(("length", "states"), [(4, 3), (5, 6)])
 def test_points_inside_stay(length, states):
-    """The second one takes more vertices than there is room for at first."""
+    """The second one needs more vertices than are allocated at first."""
     rng = np.random.default_rng(0)
     space = chain_space(length, states)
     vertices = [
