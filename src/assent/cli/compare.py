@@ -8,35 +8,25 @@ from typing import Any
 
 import click
 
-from assent.cli.options import (
-    POSITIVE,
-    evidence_option,
-    file_argument,
-    finite,
-    json_option,
-    load_single,
-    markdown_option,
-    plot_option,
-    seed_option,
-)
+import assent.cli.options as shared
 from assent.cli.solvers import SOLVERS
 
 
 @click.command()
-@file_argument
-@evidence_option
+@shared.file_argument
+@shared.evidence_option
 @click.option("--solvers", "names", help="Names as in `assent solvers`, with commas between.")
 @click.option(
     "--time-limit",
-    type=POSITIVE,
+    type=shared.POSITIVE,
     default=10.0,
     show_default=True,
     help="Seconds for each solver.",
 )
-@seed_option
-@plot_option("Draw bounds and values of all runs.")
-@json_option
-@markdown_option
+@shared.seed_option
+@shared.plot_option("Draw bounds and values of all runs.")
+@shared.json_option
+@shared.markdown_option
 def compare(
     file: Path,
     evidence: Path | None,
@@ -49,7 +39,7 @@ def compare(
 ) -> None:
     """Run several solvers on FILE and show the value, bound and time of each."""
     chosen = _chosen(names)
-    model = load_single(file, evidence, "compare")
+    model = shared.load_single(file, evidence, "compare")
     import assent
 
     solvers = None if chosen is None else {n: getattr(assent, SOLVERS[n])() for n in chosen}
@@ -78,8 +68,8 @@ def _described(found: Any) -> dict[str, Any]:
         "solvers": {
             name: {
                 "status": result.status.name,
-                "value": finite(result.value),
-                "bound": finite(result.bound),
+                "value": shared.finite(result.value),
+                "bound": shared.finite(result.bound),
                 "iterations": result.iterations,
                 "calls": int(result.trace.calls[-1]) if len(result.trace) else 0,
                 "seconds": result.seconds,

@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import assent.cli.options as shared
 from assent.cli.model_arguments import WritableFile, bad_files_reported
-from assent.cli.options import (
-    POSITIVE,
-    data_option,
-    evidence_option,
-    file_argument,
-    finite,
-    json_option,
-    plot_option,
-    seed_option,
-)
 from assent.cli.solvers import SOLVERS
 
 if TYPE_CHECKING:
@@ -58,9 +49,9 @@ class DecodeOptions:
 
 
 @click.command()
-@file_argument
-@evidence_option
-@data_option
+@shared.file_argument
+@shared.evidence_option
+@shared.data_option
 @click.option(
     "--solver",
     type=click.Choice(list(SOLVERS)),
@@ -77,7 +68,7 @@ class DecodeOptions:
     help="Proven optimal means: bound - value <= tolerance * (1 + |bound|).",
 )
 @click.option("--max-iterations", type=click.IntRange(min=1), help="Stop after this many.")
-@click.option("--time-limit", type=POSITIVE, help="Stop after this many seconds.")
+@click.option("--time-limit", type=shared.POSITIVE, help="Stop after this many seconds.")
 @click.option(
     "--threads",
     type=click.IntRange(min=1),
@@ -85,14 +76,14 @@ class DecodeOptions:
     show_default=True,
     help="Threads for a large problem, or for several graphs (AD3 only).",
 )
-@seed_option
+@shared.seed_option
 @click.option(
     "--output",
     type=WritableFile(),
     help="Write the assignment: its length, its values; a line per graph.",
 )
-@json_option
-@plot_option("Draw the run of a single graph.")
+@shared.json_option
+@shared.plot_option("Draw the run of a single graph.")
 @click.option("--quiet", is_flag=True, help="No progress, no summary.")
 def decode(**arguments: Any) -> None:
     """Find the best assignment of FILE (.uai, .LG, .fg, .wcsp or .rules, also .gz or .xz).
@@ -126,15 +117,15 @@ def decode(**arguments: Any) -> None:
 def _results(models: list[FileModel], options: DecodeOptions) -> Sequence[Result]:
     import assent
 
-    shared: dict[str, Any] = {
+    limits: dict[str, Any] = {
         "time_limit": options.time_limit, "seed": options.seed, "progress": not options.quiet
     }  # fmt: skip
     try:
         solver = _solver(len(models), options)
         if len(models) == 1:
-            return [assent.decode(models[0].graph, solver, exact=options.exact, **shared)]
+            return [assent.decode(models[0].graph, solver, exact=options.exact, **limits)]
         graphs = [model.graph for model in models]
-        return assent.decode_many(graphs, solver=solver, threads=options.threads, **shared)
+        return assent.decode_many(graphs, solver=solver, threads=options.threads, **limits)
     except ValueError as error:  # values that the options' checks accept, such as nan
         raise click.UsageError(str(error)) from None
 
@@ -167,10 +158,10 @@ def describe(model: FileModel, result: Result) -> dict[str, Any]:
     return atoms | {
         "status": result.status.name,
         "message": result.message,
-        "value": finite(result.value),
-        "bound": finite(result.bound),
-        "gap": finite(result.gap),
-        "relative_gap": finite(result.certificate.relative_gap),
+        "value": shared.finite(result.value),
+        "bound": shared.finite(result.bound),
+        "gap": shared.finite(result.gap),
+        "relative_gap": shared.finite(result.certificate.relative_gap),
         "feasible": result.feasible,
         "plan": result.plan,
         "iterations": result.iterations,

@@ -7,22 +7,16 @@ from pathlib import Path
 
 import click
 
+import assent.cli.options as shared
 from assent.cli.decode import EXIT_INFEASIBLE, describe, exit_code
-from assent.cli.options import (
-    POSITIVE,
-    evidence_option,
-    file_argument,
-    json_option,
-    load_single,
-)
 
 
 @click.command("k-best")
-@file_argument
+@shared.file_argument
 @click.argument("k", type=click.IntRange(min=1))
-@evidence_option
-@click.option("--time-limit", type=POSITIVE, help="Stop after this many seconds in all.")
-@json_option
+@shared.evidence_option
+@click.option("--time-limit", type=shared.POSITIVE, help="Stop after this many seconds in all.")
+@shared.json_option
 def k_best(
     file: Path, k: int, evidence: Path | None, time_limit: float | None, as_json: bool
 ) -> None:
@@ -30,7 +24,7 @@ def k_best(
 
     A line per answer: its value and the values of the file's variables.
     """
-    model = load_single(file, evidence, "k-best")
+    model = shared.load_single(file, evidence, "k-best")
     import assent
 
     try:
