@@ -5,32 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.trace import Trace
+from assent.trace import Trace, new_figure
 
 INK = "#1d3557"
 
 
-def _figure(width: float, height: float) -> Any:
-    """An empty figure that belongs to no window, or None where matplotlib is missing."""
-    if find_spec("matplotlib") is None:
-        return None
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
-
-
 def save_gallery(shown: Mapping[str, NDArray[np.bool_]], path: Path) -> list[Path]:
     """Black-and-white pictures side by side under their titles."""
-    figure = _figure(4.0 * len(shown), 3.9)
-    if figure is None:
+    if find_spec("matplotlib") is None:
         return []
     from matplotlib.colors import ListedColormap
 
+    figure = new_figure(4.0 * len(shown), 3.9)
     for axes, (title, picture) in zip(figure.subplots(1, len(shown)), shown.items(), strict=True):
         axes.imshow(picture, cmap=ListedColormap(["#fbfaf6", INK]), interpolation="nearest")
         axes.set_title(title, fontsize=13)
@@ -43,9 +33,9 @@ def save_timetable(
     week: Sequence[Sequence[str]], days: Sequence[str], hours: Sequence[str], path: Path
 ) -> list[Path]:
     """The week as a coloured grid, one column per day."""
-    figure = _figure(7.0, 3.4)
-    if figure is None:
+    if find_spec("matplotlib") is None:
         return []
+    figure = new_figure(7.0, 3.4)
     axes = figure.subplots()
     filled = np.array([[bool(text) for text in row] for row in week], float)
     axes.imshow(filled, cmap="Blues", vmin=0.0, vmax=6.0, aspect="auto")

@@ -21,7 +21,7 @@ from assent.factors.knapsack import Knapsack
 from assent.factors.pair import Pair
 from assent.io.fg import CODES, TYPES, FgModel
 from assent.model.graph import FactorGraph
-from assent.model.variables import Categorical, Literals
+from assent.model.variables import Categorical, Literals, coordinates_of
 
 # How each type reads literals[m, n] and numbers[m, …]; outputs and conclusions come last.
 _READ_AS: dict[str, Callable[[Literals, NDArray[np.float64]], Factor]] = {
@@ -57,7 +57,7 @@ def fg_to_graph(model: FgModel) -> FactorGraph:
         codes = model.literals[model.start[factors][:, None] + np.arange(size)]
         width = int(model.number_start[factors[0] + 1] - model.number_start[factors[0]])
         numbers = model.numbers[model.number_start[factors][:, None] + np.arange(width)]
-        lits = x[np.where(codes < 0, ~codes, codes)].negate(where=codes < 0)
+        lits = x[coordinates_of(codes)].negate(where=codes < 0)
         if TYPES[code] == "DENSE":
             graph.add(_dense(lits, numbers), name="DENSE")
         else:

@@ -14,7 +14,7 @@ from assent.factors.table import Table
 from assent.io.fg import FgModel, Triple
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, SUM
 from assent.model.graph import FactorGraph
-from assent.model.variables import Categorical
+from assent.model.variables import Categorical, coordinates_of
 
 
 def fg_from_graph(graph: FactorGraph) -> FgModel:
@@ -67,7 +67,7 @@ class _Opposites:
 def _pair_triples(factor: Pair, scores: NDArray[np.float64]) -> Iterator[Triple]:
     """Pairs of plain variables; the linear terms of negations are added to ``scores``."""
     negated = factor.codes < 0
-    variables = np.where(negated, ~factor.codes, factor.codes)
+    variables = coordinates_of(factor.codes)
     forbidden = np.isneginf(factor.scores)
     value = np.where(forbidden, 0.0, factor.scores)
     # s·(1−x)·y = s·y − s·x·y, and s·(1−x)·(1−y) = s − s·x − s·y + s·x·y.

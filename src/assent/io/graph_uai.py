@@ -15,6 +15,7 @@ from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.io.uai import UaiModel
 from assent.model.graph import FactorGraph
+from assent.model.variables import coordinates_of
 
 # Entries of one constraint's table, which is exponential in its number of variables: 1 MB.
 _MOST_ENTRIES = 2**16
@@ -93,7 +94,7 @@ def _unary_tables(graph: FactorGraph, share: float) -> Iterator[NDArray[np.float
 
 def _factor_tables(factor: Factor, where: Coordinates) -> Iterator[ScopeTable]:
     """Scope and log-table of each factor of a batch, by enumeration of joint states."""
-    coordinates = np.where(factor.codes < 0, ~factor.codes, factor.codes)
+    coordinates = coordinates_of(factor.codes)
     owners = where.variable[coordinates]
     scopes = [list(dict.fromkeys(row)) for row in owners.tolist()]
     shapes = [tuple(where.cardinalities[scope].tolist()) for scope in scopes]

@@ -7,10 +7,11 @@ import numpy as np
 from assent.kernels.problem import Int32, Int64
 from assent.logic.bindings import Bindings
 from assent.logic.formulas import AT_LEAST, AT_MOST, EXACTLY
-from assent.logic.literal_rows import EqualRows, Sums, as_disjunctions, coordinate
+from assent.logic.literal_rows import EqualRows, Sums, as_disjunctions
 from assent.logic.predicates import FALSE, TRUE
 from assent.logic.reification import reify_any, reify_difference, reify_equal
 from assent.logic.rule_draft import DEFINITION, RuleDraft
+from assent.model.variables import coordinates_of
 
 
 def require_count(draft: RuleDraft, op: str, k: int, found: Sums, table: Bindings) -> None:
@@ -136,7 +137,7 @@ def _reify_at_least(
 
 def _canonical(lits: Int32) -> Int32:
     """Literals in the order of their coordinates, the normal form of disjunctions."""
-    order = np.argsort(coordinate(lits), axis=1, kind="stable")
+    order = np.argsort(coordinates_of(lits), axis=1, kind="stable")
     return np.take_along_axis(lits, order, axis=1)
 
 

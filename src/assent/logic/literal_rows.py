@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import Int32, Int64
 from assent.logic.predicates import FALSE, TRUE
+from assent.model.variables import coordinates_of
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,6 @@ class Sums:
     constant: Int64  # [count]
     parts: list[EqualRows]
     weights: list[Int32]  # one [m, size] per part
-
-
-def coordinate(lits: Int32) -> Int32:
-    """The coordinate of each literal, the same as of its negation."""
-    return np.where(lits < 0, ~lits, lits)
 
 
 def matrix(columns: list[Int32]) -> Ragged:
@@ -98,7 +94,7 @@ def as_disjunctions(lits: Int32) -> Disjunctions:
 def _plain_rows(columns: list[Int32]) -> tuple[EqualRows, Int64]:
     """Rows without constants or repetitions, sorted; and the indices of the others."""
     table = np.stack(columns, axis=1)
-    own = coordinate(table)
+    own = coordinates_of(table)
     order = np.argsort(own, axis=1, kind="stable")
     table = np.take_along_axis(table, order, axis=1)
     own = np.take_along_axis(own, order, axis=1)
@@ -114,7 +110,7 @@ def sums(lits: Ragged) -> Sums:
     constant = np.bincount(row[codes == TRUE], minlength=lits.count)
     plain = (codes != TRUE) & (codes != FALSE)
     row, codes = row[plain], codes[plain]
-    own = coordinate(codes)
+    own = coordinates_of(codes)
     first = np.ones(len(row), bool)
     first[1:] = (row[1:] != row[:-1]) | (own[1:] != own[:-1])
     group = np.cumsum(first) - 1
@@ -133,7 +129,7 @@ def sums(lits: Ragged) -> Sums:
 
 def _ordered(lits: Ragged) -> tuple[Int64, Int32]:
     """Sorted by row, coordinate and sign."""
-    own = coordinate(lits.lits).astype(np.int64)
+    own = coordinates_of(lits.lits).astype(np.int64)
     key = (lits.row << 32) | (own << 1) | (lits.lits < 0)
     order = np.argsort(key, kind="stable")
     return lits.row[order], lits.lits[order]

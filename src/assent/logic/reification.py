@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import Int32
 from assent.logic.bindings import Bindings
-from assent.logic.literal_rows import Disjunctions, coordinate
+from assent.logic.literal_rows import Disjunctions
 from assent.logic.predicates import FALSE, TRUE
 from assent.logic.rule_draft import CONSTRAINT, DEFINITION, RuleDraft
+from assent.model.variables import coordinates_of
 
 
 def require_literals(
@@ -67,11 +68,11 @@ def reify_equal(
     """A literal per row, true exactly when two literals are equal."""
     out = np.where(constant(a), np.where(a == TRUE, b, ~b), np.where(b == TRUE, a, ~a))
     out = np.where(a == b, TRUE, np.where(a == ~b, FALSE, out)).astype(np.int32)
-    rows = np.flatnonzero(~constant(a) & ~constant(b) & (coordinate(a) != coordinate(b)))
+    rows = np.flatnonzero(~constant(a) & ~constant(b) & (coordinates_of(a) != coordinates_of(b)))
     if not len(rows):
         return out
     # Signs move out of the equivalence, so that its four equivalent forms share one variable.
-    pair = np.sort(np.stack([coordinate(a[rows]), coordinate(b[rows])], axis=1), axis=1)
+    pair = np.sort(np.stack([coordinates_of(a[rows]), coordinates_of(b[rows])], axis=1), axis=1)
     flip = -((a[rows] < 0) ^ (b[rows] < 0)).astype(np.int32)  # x ^ -1 is ~x
     own = None if outputs is None else outputs[rows] ^ flip
     out[rows] = _reify(draft, "equal", pair, table.take(rows), own) ^ flip

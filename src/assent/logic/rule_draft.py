@@ -12,7 +12,8 @@ import numpy as np
 from assent.errors import ModelError
 from assent.kernels.problem import Float, Int32
 from assent.logic.bindings import Bindings, Scope
-from assent.logic.literal_rows import RowIndex, coordinate, unique_rows
+from assent.logic.literal_rows import RowIndex, unique_rows
+from assent.model.variables import coordinates_of
 
 CONSTRAINT, DEFINITION, SCORE = "constraint", "definition", "score"
 
@@ -130,7 +131,9 @@ class RuleDraft:
                 names = self.fresh(len(new))
             else:
                 names = outputs[at]
-                inside = (coordinate(rows[at, :width]) == coordinate(names)[:, None]).any(axis=1)
+                inside = (coordinates_of(rows[at, :width]) == coordinates_of(names)[:, None]).any(
+                    axis=1
+                )
                 names[inside] = self.fresh(int(inside.sum()))
             values[new] = names
             known.add(rows[at], names.astype(np.int64))

@@ -15,7 +15,7 @@ from assent.factors.pair import Pair
 from assent.factors.table import Table
 from assent.kernels.problem import Float, Scores
 from assent.model.graph import FactorGraph, Handle
-from assent.model.variables import Categorical, Literals
+from assent.model.variables import Categorical, Literals, coordinates_of
 from assent.models.equalities import nearest_with_equalities
 from assent.models.space import Rows, Space
 from assent.project import project
@@ -149,7 +149,7 @@ def _own_scores(target: Any) -> Float:
     if isinstance(target, Handle):
         return target.factor.scores  # type: ignore[attr-defined]
     theta = np.concatenate([v.scores for v in target.graph.variables])
-    return theta[np.where(target.codes < 0, ~target.codes, target.codes)]
+    return theta[coordinates_of(target.codes)]
 
 
 def _entries(target: Any, assignment: Any) -> Float:
