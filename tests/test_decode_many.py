@@ -270,8 +270,7 @@ def test_an_iteration_limit():
 PROGRAM = """
 import sys, threading
 import assent as at
-from assent.kernels import schedule
-from assent.solvers import small_problems
+from assent.solvers.ad3 import batch
 from tests.test_decode_many import ENDLESS, easy, hard
 
 graphs = [easy(), *hard(3), easy()]

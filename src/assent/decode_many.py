@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores, compile_graph, graph_scores
-from assent.compile.score_rows import flat_row, flat_rows, score_rows
+from assent.compile.score_rows import flat_row, score_rows
 from assent.decode import (
     check_changes,
     check_result,
@@ -23,7 +23,6 @@ from assent.decode import (
     warm_start_of,
 )
 from assent.errors import ModelError, RecompileWarning
-from assent.kernels.problem import Scores
 from assent.model.graph import FactorGraph
 from assent.result import Beginning, Result, Status
 from assent.results import Results
@@ -98,7 +97,6 @@ class Task:
 
     compiled: Compiled
     own: GraphScores
-    flat: Scores | None = None  # where it was cheaper to make them for all rows at once
     warm: WarmStart | None = None
     known: NDArray[np.int8] | None = None  # an assignment [N]
     earlier: Any = None  # in place of the last two: where an earlier run has left them
@@ -161,13 +159,8 @@ def _rows_of(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[Task]:
                 )
                 warned = True
             compiled = compile_graph(graph, first)
-        if compiled.conflict is not None:
-            for b in numbers:
-                tasks[b] = Task(compiled, rows[b])
-            continue
-        own = [rows[b] for b in numbers]
-        for b, row, flat in zip(numbers, own, flat_rows(compiled, own), strict=True):
-            tasks[b] = Task(compiled, row, flat)
+        for b in numbers:
+            tasks[b] = Task(compiled, rows[b])
     return tasks  # type: ignore[return-value]
 
 
@@ -276,8 +269,8 @@ class _Run:
 
     def _job(self, task: Task) -> tuple[Any, ...]:
         compiled = task.compiled
-        flat = task.flat if task.flat is not None else flat_row(compiled, task.own)
         known = None if task.known is None else task.known[compiled.free]
+        flat = flat_row(compiled, task.own)
         return compiled.problem, flat, task.warm, known, task.earlier
 
     def _drive(self, task: Task, interrupted: bool) -> Result:

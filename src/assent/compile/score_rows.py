@@ -88,32 +88,14 @@ def _fit_rows(array: Float, shape: tuple[int, ...], name: Any) -> Float:
     return full.reshape(count, int(np.prod(shape, dtype=np.int64)))
 
 
-def flat_rows(compiled: Compiled, rows: list[GraphScores]) -> list[Scores]:
-    """The scores of the flat problem for every row; quick where only variables' scores differ.
-
-    What pairs and tables add to the flat scores is then the same for all rows.
-    """
-    first = rows[0]
-    if any(row.pairs is not first.pairs or row.tables is not first.tables for row in rows):
-        return [compiled.flat_scores(row) for row in rows]
-    base = _base_of(compiled, first)
-    theta = np.stack([row.theta for row in rows])
-    own = theta[:, base.free]
-    if base.adds:
-        own += base.scores.theta
-    constant = first.constant + base.scores.constant
-    constants = (constant + theta[:, base.true].sum(axis=1)).tolist()
-    return [
-        Scores(row, base.scores.pair, constant, base.scores.table)
-        for row, constant in zip(own, constants, strict=True)
-    ]
-
-
 def flat_row(compiled: Compiled, row: GraphScores) -> Scores:
     """The scores of the flat problem; quick where pairs and tables are scored as written."""
     written = _bases.get(compiled.problem)
     if written is None:
-        written = _base_of(compiled, graph_scores(compiled.graph))
+        own = graph_scores(compiled.graph)
+        base = compiled.flat_scores(replace(own, theta=np.zeros_like(own.theta), constant=0.0))
+        true = np.flatnonzero(compiled.fixed == 1)
+        written = _Base(base, own.pairs, own.tables, compiled.free, true, bool(base.theta.any()))
         _bases[compiled.problem] = written
     if not written.same_as(row):
         return compiled.flat_scores(row)
@@ -143,18 +125,6 @@ class _Base:
             return True
         mine, its = (*self.pairs, *self.tables), (*row.pairs, *row.tables)
         return all(a is b for a, b in zip(mine, its, strict=True))
-
-
-def _base_of(compiled: Compiled, row: GraphScores) -> _Base:
-    scores = compiled.flat_scores(replace(row, theta=np.zeros_like(row.theta), constant=0.0))
-    return _Base(
-        scores,
-        row.pairs,
-        row.tables,
-        compiled.free,
-        np.flatnonzero(compiled.fixed == 1),
-        bool(scores.theta.any()),
-    )
 
 
 # For the graphs as written; kept as long as their problems are.
