@@ -35,11 +35,7 @@ class Presolved(SmallerProblem):
     """
 
     def decode(
-        self,
-        solver: Solver | None = None,
-        *,
-        exact: bool = False,
-        time_limit: float | None = None,
+        self, solver: Solver | None = None, *, exact: bool = False, time_limit: float | None = None
     ) -> Result:
         """Solve the smaller problem, and state the answer for the graph as written.
 

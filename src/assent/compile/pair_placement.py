@@ -62,9 +62,7 @@ def share(
 
 
 def place_pairs(
-    blocks: tuple[Handle, ...],
-    fixed: NDArray[np.int8],
-    forbidden: tuple[Int64, ...],
+    blocks: tuple[Handle, ...], fixed: NDArray[np.int8], forbidden: tuple[Int64, ...]
 ) -> tuple[tuple[PlacedPairs, ...], list[Int32]]:
     """Where every batch of pairs goes, and the codes of those kept."""
     placed, kept_codes = [], []
@@ -90,11 +88,7 @@ def _all_kept(block: int, first: int, count: int) -> PlacedPairs:
 
 
 def _sort_pairs(
-    block: int,
-    first: int,
-    codes: Int32,
-    fixed: NDArray[np.int8],
-    never: Int64,
+    block: int, first: int, codes: Int32, fixed: NDArray[np.int8], never: Int64
 ) -> PlacedPairs:
     values = fixed[coordinates_of(codes)]
     free = values == FREE

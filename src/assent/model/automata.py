@@ -20,12 +20,7 @@ Automata = dict[tuple[int, str], Handle]
 
 
 def add_head_automata(
-    graph: FactorGraph,
-    arcs: Literals,
-    siblings: Any,
-    *,
-    heads: Any = None,
-    modifiers: Any = None,
+    graph: FactorGraph, arcs: Literals, siblings: Any, *, heads: Any = None, modifiers: Any = None
 ) -> Automata:
     """Score the modifiers of every head on each side beside one another: consecutive siblings.
 

@@ -196,11 +196,7 @@ class Categorical(_Symbol):
     __slots__ = ("codes", "graph", "lookup", "states")
 
     def __init__(
-        self,
-        graph: FactorGraph,
-        codes: Codes,
-        states: tuple[Any, ...],
-        lookup: dict[Any, int],
+        self, graph: FactorGraph, codes: Codes, states: tuple[Any, ...], lookup: dict[Any, int]
     ) -> None:
         self.graph = graph
         self.codes = codes

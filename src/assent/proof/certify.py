@@ -133,11 +133,7 @@ def upper_bound(
 
 
 def _block_bound(
-    factor: Factor,
-    scores: Float,
-    links: Float,
-    known: NDArray[np.int8],
-    by_graph: NDArray[np.int8],
+    factor: Factor, scores: Float, links: Float, known: NDArray[np.int8], by_graph: NDArray[np.int8]
 ) -> float:
     """Sum over a batch of the best local value that agrees with what is known."""
     if not len(factor):

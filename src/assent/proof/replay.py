@@ -116,11 +116,7 @@ class Replay:
         return float(worst)
 
     def _visit(
-        self,
-        waiting: list[tuple[Any, Known]],
-        proof: Any,
-        known: Known,
-        literals: tuple[int, ...],
+        self, waiting: list[tuple[Any, Known]], proof: Any, known: Known, literals: tuple[int, ...]
     ) -> None:
         """Put a node on the stack, unless propagation refutes its literals."""
         values = self.closure.extend(known, literals)
