@@ -14,17 +14,10 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
-from assent.result import Relaxation, Status, state_relaxation
-from assent.solvers.auto.cutoff import Patience
+from assent.result import Relaxation, Result, Status, state_relaxation
 from assent.solvers.base import infeasibility
 from assent.solvers.base.protocol import Info, Solver
-from assent.solvers.base.stop_reasons import (
-    CALLED_OFF,
-    GIVEN_UP,
-    INTERRUPTED,
-    ITERATION_LIMIT,
-    TIME_LIMIT,
-)
+from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, ITERATION_LIMIT, TIME_LIMIT
 from assent.solvers.base.thread_team import in_order
 from assent.trace import Progress, Trace
 
@@ -42,9 +35,6 @@ THOROUGH_ROUNDING = 5.0
 
 # Seconds of an iteration beside which a rounding costs little, for solvers that take few.
 LONG_ITERATION = 0.05
-
-# A solver that goes on after another may take so many times as long until its first answer.
-SCARCE = 10.0
 
 # An assignment, what it is worth and how many factors it breaks.
 Answer = tuple[NDArray[np.int8], float, int]
@@ -86,7 +76,7 @@ class Schedule:
 
 @dataclass
 class Run:
-    """One decode in progress."""
+    """One decode in progress; it goes on from where it was until there is a ``message``."""
 
     compiled: Compiled
     graph_scores: GraphScores
@@ -96,8 +86,11 @@ class Run:
     started: float
     report: Callable[[Progress], Any]
     chance: int  # state of the random numbers that shake marginals
-    patience: Patience | None = None
     warm: bool = False  # begun at the end of an earlier run
+    workspace: Any = None
+    info: Info = Info(0, np.inf, np.inf)  # the latest
+    status: Status = Status.STOPPED
+    message: str = ""  # why it is over
     best: Best = field(default_factory=Best)
     trace: Trace = field(default_factory=Trace)
     rounding: Schedule = field(
@@ -122,6 +115,43 @@ class Run:
         return self.compiled.problem
 
     @property
+    def done(self) -> float:
+        return self.iterations
+
+    @property
+    def bound(self) -> float:
+        return self.best.bound
+
+    @property
+    def value(self) -> float:
+        return self.best.value
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]`` for the graph as written, if there is one."""
+        flat = self.best.assignment
+        return None if flat is None else self.compiled.full(flat)
+
+    @property
+    def dual(self) -> DualPoint | None:
+        """The link scores of the best bound."""
+        return self.best.dual
+
+    def offer(self, assignment: NDArray[np.int8]) -> None:
+        """Take an answer ``[N]`` for the graph as written from elsewhere."""
+        flat = assignment[self.compiled.free]
+        self.offer_known(flat)
+        take = getattr(self.solver, "take_answer", None)
+        if take is not None:
+            take(self.workspace, flat)
+
+    def result(self) -> Result:
+        """The best so far, stated and rechecked for the graph as written."""
+        from assent.solvers.base.outcome import conclude
+
+        return conclude(self)
+
+    @property
     def small(self) -> bool:
         """Whether a report takes no time to speak of."""
         return self.problem.n_links <= schedule.SMALL_LINKS
@@ -131,70 +161,51 @@ class Run:
         """Whether memory is short: the dual point is then the last one, not the best one."""
         return self.problem.n_links > LARGE
 
-    def loop(self, workspace: Any) -> tuple[Status, str, Info]:
-        """Advance until a reason to stop; returns status, message and the last info."""
-        info = Info(0, np.inf, np.inf)
-        most = max(1, int(LINKS_PER_CALL // max(1, self.problem.n_links)))
-        look = self._looks_first()
-        while True:
-            left = self.solver.max_iterations - info.iterations
-            step = schedule.stretch(info.iterations, self.small, self.warm)
-            if not look:
-                info = self._advance(workspace, min(step, most, left, self._in_time()))
-            before = self.best.bound
-            self.iterations = info.iterations
-            self._take_bound(workspace)
-            if self.small or info.finished:
-                self._offer_as_they_are(self.solver.marginals(workspace))
-            ending = self._ending(info, workspace)
-            if info.finished and self._closed():
-                pass  # the relaxed answer is whole and best: nothing to round
-            elif ending or self._rounding_due(info, before):
-                self._round(workspace, thorough=ending and self._time_to_be_thorough())
-            stop = self.report(self.record(info)) is True
-            status = self._status(info, workspace)
-            if look and status is Status.OPTIMAL:
-                rest_at: Any = getattr(self.solver, "rest_at")  # noqa: B009 - an optional ability
-                info = rest_at(self.problem, workspace, self.best.assignment)
-            if status is not None:
-                return status, status.value, info
-            if info.reason:
-                return Status.STOPPED, info.reason, info
-            if stop:
-                if self.best.assignment is None and self.rounded_at < info.iterations:
-                    self._round(workspace, thorough=False)
-                return Status.STOPPED, CALLED_OFF, info
-            if self._is_given_up(info, workspace):
-                if self._time_is_scarce():
-                    self._round(workspace, thorough=False)
-                return Status.STOPPED, GIVEN_UP, info
-            if info.iterations >= self.solver.max_iterations:
-                return Status.STOPPED, ITERATION_LIMIT, info
-            if self._out_of_time():
-                return Status.STOPPED, TIME_LIMIT, info
-            look = False
+    def go_on(self, until: float = np.inf) -> None:
+        """Advance until there is a reason to stop, or so many iterations are done in all."""
+        try:
+            while not self.message and self.iterations < until:
+                self._step(until)
+        except KeyboardInterrupt:
+            self._take_bound(self.workspace)
+            self._round(self.workspace, thorough=False)
+            self.status, self.message = Status.STOPPED, INTERRUPTED
 
-    def interrupted(self, workspace: Any) -> tuple[Status, str, Info]:
-        """The same for a run that somebody interrupted: the best of where it was."""
-        info = Info(0, np.inf, np.inf)
-        if self.trace.reports:
-            last = self.trace.reports[-1]
-            info = Info(last.iteration, last.primal_residual, last.dual_residual, last.penalty)
+    def _step(self, until: float) -> None:
+        """Advance to the next report, and see whether that is the end."""
+        workspace, look = self.workspace, not self.trace.reports and self._looks_first()
+        if not look:
+            self._advance(self._count(until))
+        info, before = self.info, self.best.bound
         self._take_bound(workspace)
-        self._round(workspace, thorough=False)
-        return Status.STOPPED, INTERRUPTED, info
+        if self.small or info.finished:
+            self._offer_as_they_are(self.solver.marginals(workspace))
+        ending = self._ending(info, workspace)
+        if info.finished and self._closed():
+            pass  # the relaxed answer is integral and best: nothing to round
+        elif ending or self._rounding_due(info, before):
+            self._round(workspace, thorough=ending and self._time_to_be_thorough())
+        stop = self.report(self.record(info)) is True
+        status = self._status(info, workspace)
+        if look and status is Status.OPTIMAL:
+            rest_at: Any = getattr(self.solver, "rest_at")  # noqa: B009 - an optional ability
+            self.info = rest_at(self.problem, workspace, self.best.assignment)
+        if status is not None:
+            self.status, self.message = status, status.value
+            return
+        self.message = self._reason(info, stop)
+        if stop and self.best.assignment is None and self.rounded_at < info.iterations:
+            self._round(workspace, thorough=False)
 
-    def _is_given_up(self, info: Info, workspace: Any) -> bool:
-        """Whether another solver is to go on."""
-        if self.patience is None:
-            return False
-        gap = (self.best.bound - self.best.value) / (1.0 + abs(self.best.bound))
-        return self.patience.is_over(info.iterations, self.solver.marginals(workspace), gap)
-
-    def _time_is_scarce(self) -> bool:
-        """Whether the solver that goes on may find no answer in time, and none is known."""
-        now = time.perf_counter()
-        return self.best.assignment is None and self.deadline - now < SCARCE * (now - self.started)
+    def _reason(self, info: Info, stop: bool) -> str:
+        """Why a run ends that has no proof; nothing if it goes on."""
+        if info.reason:
+            return info.reason
+        if stop:
+            return CALLED_OFF
+        if info.iterations >= self.solver.max_iterations:
+            return ITERATION_LIMIT
+        return TIME_LIMIT if self._out_of_time() else ""
 
     def _looks_first(self) -> bool:
         """Whether the earlier answer may be proven best without any iteration."""
@@ -204,12 +215,19 @@ class Run:
     def _violations(self) -> int:
         return 0 if self.best.assignment is not None else self.best.fewest_violations
 
-    def _advance(self, workspace: Any, iterations: int) -> Info:
+    def _count(self, until: float) -> int:
+        """How many iterations to do until the next report."""
+        done = self.iterations
+        step = schedule.stretch(done, self.small, self.warm)
+        per_call = int(LINKS_PER_CALL // max(1, self.problem.n_links))
+        most = min(self.solver.max_iterations, until) - done
+        return max(1, int(min(step, max(1, per_call), most, self._in_time())))
+
+    def _advance(self, count: int) -> None:
         begun = time.perf_counter()
-        count = max(1, iterations)
-        info = self.solver.advance(self.problem, self.scores, workspace, count)
+        self.info = self.solver.advance(self.problem, self.scores, self.workspace, count)
         self.pace = (time.perf_counter() - begun) / count
-        return info
+        self.iterations = self.info.iterations
 
     def _in_time(self) -> int:
         """How many iterations to do next: half of those there is time for, as they may get slower.

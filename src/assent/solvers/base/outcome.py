@@ -32,9 +32,9 @@ def finished(state: Callable[[], Result]) -> Result:
     return replace(result, status=Status.STOPPED, message=INTERRUPTED)
 
 
-def conclude(run: Run, workspace: Any, status: Status, message: str, info: Info) -> Result:
+def conclude(run: Run) -> Result:
     """Restate the best of a run for the written graph, and recheck it there."""
-    compiled, best = run.compiled, run.best
+    compiled, best, info, workspace = run.compiled, run.best, run.info, run.workspace
     run.tables = run.tied = None
     if best.dual is None:
         best.dual = run.solver.dual_point(run.problem, run.scores, workspace)
@@ -47,7 +47,7 @@ def conclude(run: Run, workspace: Any, status: Status, message: str, info: Info)
     value = check.value if check.feasible else -np.inf
     is_ray = run.has_ray
     proof = None if is_ray else _proof(run, workspace)
-    bound = best.bound if status is Status.INFEASIBLE else max(best.bound, value)
+    bound = best.bound if run.status is Status.INFEASIBLE else max(best.bound, value)
     searched = getattr(run.solver, "searches", False)
     if not searched and rounding_matters(bound, run.graph_scores):
         proof = LinkScores(best.dual) if proof is None else proof
@@ -66,7 +66,9 @@ def conclude(run: Run, workspace: Any, status: Status, message: str, info: Info)
         searched=searched,
         proof=proof,
     )
-    status, message = _final_status(certificate, run.solver.gap_tolerance, status, message)
+    status, message = _final_status(
+        certificate, run.solver.gap_tolerance, run.status, run.message
+    )
     return Result(
         status=status,
         certificate=certificate,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assent.compile.closure import Closure
 from assent.compile.compiled import Compiled, GraphScores
@@ -14,6 +15,8 @@ from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.proof.field_checks import Known
 from assent.proof.proof_tree import Fixed, Refuted, Trusted
+from assent.result import Result
+from assent.solvers.base.stop_reasons import INTERRUPTED
 from assent.solvers.programs.trusted_core import search_core
 from assent.solvers.search.incumbent import Incumbent
 from assent.solvers.search.search_node import Case, Start, bound_case
@@ -63,7 +66,8 @@ class Search:
         self.tree = Tree(Node((), given, np.inf, start, None))
         self.trace = Trace()
         self.nodes = 0
-        self.iterations = 0
+        self.until = np.inf  # nodes after which the search pauses
+        self.message = ""  # why it is over
         self.root: Case | None = None
         self.solver = settings.solver
         self.core_at = CORE_AFTER
@@ -93,6 +97,32 @@ class Search:
         """Cases bounded by this need not be looked into."""
         return self.incumbent.value + self.tolerance
 
+    @property
+    def value(self) -> float:
+        return self.incumbent.value
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]``, if there is one."""
+        return self.incumbent.assignment
+
+    @property
+    def iterations(self) -> int:
+        return self.nodes
+
+    @property
+    def done(self) -> float:
+        return self.nodes
+
+    @property
+    def dual(self) -> None:
+        """Nothing: a search ends with no link scores that are better than those it began at."""
+        return None
+
+    def offer(self, assignment: NDArray[np.int8]) -> None:
+        """Take an answer ``[N]`` from elsewhere."""
+        self.incumbent.offer_whole(assignment)
+
     def proof(self) -> Any:
         """The proof of the bound."""
         return self.core_proof if self.core_bound < self._tree_bound else self.tree.proof()
@@ -102,6 +132,26 @@ class Search:
         return min(self.tree.open_bound, self.core_bound) <= self.cutoff
 
     # ------------------------------------------------------------ the loop
+
+    def go_on(self, until: float = np.inf) -> None:
+        """Search until the end, a limit, or so many nodes in all."""
+        from assent.solvers.search.branch_and_bound import OUT_OF_MEMORY, why_it_stopped
+
+        self.until = until
+        try:
+            self.run()
+            if self.finished() or not len(self.tree) or self.nodes < until:
+                self.message = why_it_stopped(self)
+        except KeyboardInterrupt:
+            self.message = INTERRUPTED
+        except MemoryError:
+            self.message = OUT_OF_MEMORY
+
+    def result(self) -> Result:
+        """The best so far, for the graph as written."""
+        from assent.solvers.search.branch_and_bound import conclude
+
+        return conclude(self, self.message)
 
     def run(self) -> None:
         """Look into open cases until none is left or a limit is reached."""
@@ -122,7 +172,8 @@ class Search:
 
     def _over(self) -> bool:
         out_of_time = time.perf_counter() >= self.deadline and self.nodes > 0
-        return out_of_time or self.nodes >= self.settings.max_nodes or self.called_off
+        most = min(self.settings.max_nodes, self.until)
+        return out_of_time or self.nodes >= most or self.called_off
 
     def _look_into(self, node: Node) -> Node | None:
         """Close a case, or distinguish cases of it; returns the one to go on with."""

@@ -75,10 +75,8 @@ class BranchAndBound:
             if isinstance(solver, (str, type)) or not hasattr(solver, "dual_point"):
                 raise TypeError(f"solver is a decoder with bounds such as AD3(), got {solver!r}")
 
-    def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
-        """Search a compiled graph and state the answer for the graph as written."""
-        if compiled.conflict is not None:
-            return refuted(compiled, graph_scores, request.started)
+    def begin(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Search:
+        """A search of a compiled graph, before its first node."""
         warm = request.warm_start
         search = Search(
             settings=self,
@@ -91,16 +89,8 @@ class BranchAndBound:
             start=None if warm is None else _start(compiled, graph_scores, warm),
         )
         if request.known is not None:
-            search.incumbent.offer_whole(request.known)
-        reason = None
-        try:
-            with request.display or nullcontext():
-                search.run()
-        except KeyboardInterrupt:
-            reason = INTERRUPTED
-        except MemoryError:
-            reason = OUT_OF_MEMORY
-        return finished(lambda: conclude(search, reason))
+            search.offer(request.known)
+        return search
 
 
 def _start(compiled: Compiled, scores: GraphScores, warm: WarmStart) -> Start:

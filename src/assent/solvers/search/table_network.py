@@ -81,6 +81,11 @@ class Layout:
         """How many there are: one per slot and state, two per literal."""
         return int(self.at[-1])
 
+    @property
+    def reads(self) -> int:
+        """Entries that a round reads: two sweeps and a probe read a table for each variable."""
+        return 3 * int((np.diff(self.entry) * np.diff(self.start)).sum())
+
     def messages_of(self, dual: DualPoint, theta: Float) -> tuple[Float, Float]:
         """Messages that link scores stand for, and what states then have of ``theta[S]``."""
         given = np.zeros(self.messages + 1)  # the last for links of exactly-one factors
