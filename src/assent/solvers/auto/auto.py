@@ -59,8 +59,8 @@ class Auto:
             steps = plan(compiled, self.exact, self.gap_tolerance)
             if not compiled.problem.n_links:
                 quiet = replace(request, display=None)
-                alone = drive(compiled, graph_scores, steps[0].solver, quiet)
-                return replace(alone, plan=steps[0].why)
+                alone = next(steps)
+                return replace(drive(compiled, graph_scores, alone.solver, quiet), plan=alone.why)
             turns = Turns(
                 steps, compiled, graph_scores, request, self.gap_tolerance, self.exact
             )

@@ -1,92 +1,110 @@
 """Auto's plan: from features of a model to the solvers that take turns on it, and why.
 
-========================================  ===================================================
-if                                        then
-========================================  ===================================================
-no factor is left                         every variable by itself
-no two structures share a variable        the best of each (`Unshared`)
-an order of elimination takes little      `Elimination`
-all factors are over two binary variables `RoofDuality`, one flow
-otherwise, in turns                       `DepthFirst` (small factors), `AD3` (always), and
-                                          `LinearProgram` (rows fit, no structure)
-========================================  ===================================================
+=====================================  ===========================================================
+if                                     then, in turns
+=====================================  ===========================================================
+no factor is left                      every variable by itself
+no two structures share a variable     `Unshared`: the best of each
+an order of elimination is known       `Elimination`: the optimum, after work that is known
+all factors are over two binary        `RoofDuality`: the relaxation, by one flow
+otherwise, factors are small           `DepthFirst`: quick where few subproblems are enough
+otherwise, always                      `AD3`: quick where the relaxation is tight
+otherwise, no structure, rows fit      `LinearProgram`: the relaxation, tight or not
+the optimum is asked for               instead of `LinearProgram`, a search on what presolving
+                                       leaves (`Presolving`): part by part where parts share
+                                       no factor, `BranchAndCut` where rows fit, or else
+                                       `BranchAndBound`
+=====================================  ===========================================================
 
-To be exact, a wider `Elimination` and a search on what presolving leaves (`Presolving`) take turns
-with them in place of `LinearProgram`, and `RoofDuality` is the first of them.
-
-Costs are in microseconds of the machine they were measured on; only their ratios matter, and
-iterations are counted instead of seconds, so that a plan does the same on every machine.
+Every solver goes on until it has spent what a turn allows, which doubles from turn to turn
+(:mod:`assent.solvers.auto.turns`).  What an iteration takes is estimated from the size of the
+model, not measured: a plan does the same whenever it is followed.  Estimates are microseconds of
+the machine that they were measured on, and only their ratios matter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from assent.compile.compiled import Compiled
-from assent.kernels.problem import Problem
+from assent.kernels.problem import KNAPSACK, Problem
 from assent.solvers.base.memo import remembered
 
-# An iteration of AD3 takes so much, and so much per link and entry of tables.
-AD3_ITERATION, AD3_ENTRY = 20.0, 0.01
-# A round of DepthFirst: so much per link, and per entry for every time it is read.
-ROUND_LINK, ROUND_READ = 0.1, 0.002
-# A linear program: so much for HiGHS to begin, and per link and entry of its rows.
+# An iteration of AD3 takes so much, and so much for every link and entry of a table.
+AD3_ITERATION, AD3_ENTRY = 40.0, 0.01
+# A round of DepthFirst, for every entry that it reads; it has a smaller share of the time, as
+# searches that are not over soon are seldom the first to be.
+ROUND_READ, SEARCH_SHARE = 0.003, 0.5
+# A linear program takes so much to begin with, and so much for every link and entry.
 PROGRAM, PROGRAM_ENTRY = 1000.0, 5.0
-# Elimination: per entry of a join.
-JOINED_ENTRY = 0.002
-# What a solver takes before its first iteration, to lay out its arrays.
-LAYOUT = 500.0
+# Elimination, for every entry of a joined table.
+JOINED_ENTRY = 0.01
+# A node of a search beside its root, which it begins at.
+NODE = 0.1
 
-# Elimination of so many entries per link is quicker than anything else, if an order is found while
-# looking at no more than so many pairs of neighbours per variable and link.
-NARROW, NARROW_EFFORT = 50, 20
+# The first turn, and no fewer iterations of AD3: about what models take that are easy.
+FIRST_TURN, FIRST_ITERATIONS = 1500.0, 25
+
+# A linear program, or a search on one, begins once the others may have spent this share of what it
+# takes: most that are quicker have ended by then.
+PROBE = 0.08
+
+# Pairs of neighbours looked at for an order of elimination: per variable and link, or in all where
+# that is more.  It takes less than a tenth of a flow.
+ORDER_EFFORT, ORDER_PAIRS = 10, 70_000
 # Beyond so many links a flow takes longer and more memory than a decoder's first bounds.
 MOST_FLOW = 4_000_000
-# Larger programs (links and entries) and tables take more memory than there may be.
-MOST_ENTRIES = 1_000_000
-# A node of a search takes this share of what its root does, as it begins where that ended.
-SHARE_OF_NODE = 0.1
-# Parts are worth it if none has more than this share of all coordinates: beginning anew costs more
-# than what a small part takes off a large one.
+# A linear program of more links and entries takes too much memory, and with more entries per link
+# its pivots take so long that AD3 has always been quicker.
+MOST_PROGRAM, MOST_PER_LINK = 1_000_000, 3
+# Parts are worth it if none has more than this share of all coordinates: what a small part takes
+# off a large one is less than beginning anew costs.
 LARGEST_PART = 0.8
 
 
 @dataclass(frozen=True)
 class Step:
-    """A solver that has a turn, why, and what it takes.
+    """A solver that takes turns, why, and what it takes.
 
     Attributes:
         solver: its settings.
-        why: what `result.plan` says of it.
+        why: what `result.plan` says of it; nothing where its own result says it.
+        after: what the others may have spent before it begins.
         start: what it takes until its first iteration is done.
-        pace: what every further iteration takes; infinite if there is only one.
+        pace: what every further iteration takes; infinite if one is all.
     """
 
     solver: Any
     why: str
+    after: float = 0.0
     start: float = 0.0
     pace: float = np.inf
 
 
-def plan(compiled: Compiled, exact: bool, tolerance: float, presolved: bool = False) -> list[Step]:
-    """What takes turns on a model, in this order."""
+def plan(compiled: Compiled, exact: bool, tolerance: float, presolved: bool = False) -> Iterator[Step]:
+    """The solvers that take turns on a model, in this order; the optimum is asked for if ``exact``.
+
+    What is costly to find out is left until a step is asked for.
+    """
     problem = compiled.problem
-    direct = _direct(problem, tolerance)
-    if direct is not None:
-        return [direct]
+    if not problem.n_links or _shares_nothing(problem):
+        yield _independent(problem, tolerance)
+        return
+    yield from _elimination(problem, tolerance, thorough=presolved)
     is_flow = _is_binary_pairwise(problem)
-    steps = [_flow(tolerance)] if is_flow else _contenders(problem, tolerance)
+    if is_flow:
+        yield _flow(tolerance)
+    contenders = [_depth_first, _decoder] if len(problem.tables.kind) else [_decoder, _depth_first]
+    for contender in contenders if exact or not (is_flow or _is_rather_a_program(problem)) else []:
+        yield from contender(problem, tolerance)
     if exact:
-        if is_flow:
-            steps += _depth_first(problem, tolerance)
-        steps += _wide_elimination(problem, tolerance)
-        return [*steps, last_step(compiled, tolerance) if presolved else _presolving(problem, tolerance)]
-    if not is_flow and not problem.models and size(problem) <= MOST_ENTRIES:
-        steps.append(_program(problem, tolerance))
-    return steps
+        yield last_step(compiled, tolerance) if presolved else _presolving(problem, tolerance)
+    elif not is_flow and _has_quick_program(problem):
+        yield _program(problem, tolerance)
 
 
 def last_step(compiled: Compiled, tolerance: float) -> Step:
@@ -100,6 +118,21 @@ def last_step(compiled: Compiled, tolerance: float) -> Step:
 def size(problem: Problem) -> int:
     """Links and entries of tables: what an iteration goes over, and a linear program has."""
     return problem.n_links + int(problem.tables.entry[-1])
+
+
+def iteration_cost(problem: Problem) -> float:
+    """What an iteration of AD3 takes."""
+    return AD3_ITERATION + AD3_ENTRY * size(problem)
+
+
+def program_cost(problem: Problem) -> float:
+    """What a linear program takes."""
+    return PROGRAM + PROGRAM_ENTRY * size(problem)
+
+
+def first_turn(problem: Problem) -> float:
+    """What the first turn takes."""
+    return max(FIRST_TURN, FIRST_ITERATIONS * iteration_cost(problem))
 
 
 @remembered
@@ -116,11 +149,23 @@ def _shares_nothing(problem: Problem) -> bool:
     return len(problem.tables.kind) > 0 and not problem.n_pairs and shares_nothing(problem)
 
 
-def has_program(problem: Problem) -> bool:
+def _has_quick_program(problem: Problem) -> bool:
+    """Whether a linear program may be quicker than AD3."""
+    entries = int(problem.tables.entry[-1])
+    fits = size(problem) <= MOST_PROGRAM and entries <= MOST_PER_LINK * problem.n_links
+    return fits and not problem.models
+
+
+def _is_rather_a_program(problem: Problem) -> bool:
+    """Whether a relaxation is hardly ever tight: there is a knapsack, which is one row."""
+    return _has_quick_program(problem) and bool((problem.group_kind == KNAPSACK).any())
+
+
+def _has_rows(problem: Problem) -> bool:
     """Whether a linear program fits, and all factors have rows in it."""
     from assent.solvers.programs.structure_rows import formulation
 
-    if size(problem) > MOST_ENTRIES:
+    if size(problem) > MOST_PROGRAM:
         return False
     return all(formulation(model.structure, integer=False) for model in problem.models)
 
@@ -128,29 +173,32 @@ def has_program(problem: Problem) -> bool:
 # ---------------------------------------------------------------- steps
 
 
-def _direct(problem: Problem, tolerance: float) -> Step | None:
+def _independent(problem: Problem, tolerance: float) -> Step:
     """What has the answer at once."""
-    from assent.solvers.ad3.ad3 import AD3
+    if not problem.n_links:
+        from assent.solvers.ad3.ad3 import AD3
+
+        return Step(AD3(gap_tolerance=tolerance), "Every variable by itself, as no factor is left.")
     from assent.solvers.direct.independent_factors import Unshared
 
-    if not problem.n_links:
-        return Step(AD3(gap_tolerance=tolerance), "Every variable by itself, as no factor is left.")
-    if _shares_nothing(problem):
-        why = "Every structure by itself, as no two share a variable: the best of each."
-        return Step(Unshared(gap_tolerance=tolerance), why)
-    return _elimination(problem, tolerance, NARROW_EFFORT, NARROW * problem.n_links)
+    why = "Every structure by itself, as no two share a variable: the best of each."
+    return Step(Unshared(gap_tolerance=tolerance), why)
 
 
-def _elimination(problem: Problem, tolerance: float, effort: int, most: int) -> Step | None:
-    """Elimination, if an order is found by which it reads so many entries at ``most``."""
-    from assent.solvers.direct.variable_elimination import Elimination, way_for
+def _elimination(problem: Problem, tolerance: float, thorough: bool) -> Iterator[Step]:
+    """Elimination, if an order is found that takes no longer than a linear program."""
+    from assent.solvers.direct.variable_elimination import EFFORT, MOST_WORK, Elimination, way_for
 
-    way = "structures have no tables" if problem.models else way_for(problem, effort, most)
+    effort, most = max(ORDER_EFFORT, ORDER_PAIRS // problem.n_links), program_cost(problem)
+    if thorough:
+        effort, most = EFFORT, JOINED_ENTRY * MOST_WORK
+    way = "" if problem.models else way_for(problem, effort, int(most / JOINED_ENTRY))
     if isinstance(way, str):
-        return None
+        return
     beside = f"{way.width} variable" + "s" * (way.width != 1)
     why = f"Elimination, as the graph is narrow: at most {beside} beside each."
-    return Step(Elimination(gap_tolerance=tolerance), why, JOINED_ENTRY * way.work)
+    cost = JOINED_ENTRY * way.work
+    yield Step(Elimination(gap_tolerance=tolerance), why, cost, cost)
 
 
 def _flow(tolerance: float) -> Step:
@@ -160,54 +208,38 @@ def _flow(tolerance: float) -> Step:
     return Step(RoofDuality(gap_tolerance=tolerance), why)
 
 
-def _contenders(problem: Problem, tolerance: float) -> list[Step]:
-    """AD3, and a search where factors are small: first where there are tables."""
+def _decoder(problem: Problem, tolerance: float) -> Iterator[Step]:
     from assent.solvers.ad3.ad3 import AD3
 
-    pace = AD3_ITERATION + AD3_ENTRY * size(problem)
-    why = "AD3, as many relaxations are tight."
-    decoder = Step(AD3(gap_tolerance=tolerance), why, LAYOUT, pace)
-    search = _depth_first(problem, tolerance)
-    return [*search, decoder] if len(problem.tables.kind) else [decoder, *search]
+    pace = iteration_cost(problem)
+    yield Step(AD3(gap_tolerance=tolerance), "AD3, as many relaxations are tight.", 0.0, pace, pace)
 
 
-def _depth_first(problem: Problem, tolerance: float) -> list[Step]:
+def _depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
     from assent.solvers.search.depth_first import DepthFirst
     from assent.solvers.search.table_network import layout_of
 
-    if problem.models or size(problem) > MOST_ENTRIES:
-        return []
-    layout = layout_of(problem)
+    layout = "" if problem.models else layout_of(problem)
     if isinstance(layout, str):
-        return []
-    pace = ROUND_LINK * problem.n_links + ROUND_READ * layout.reads
+        return
+    pace = ROUND_READ * layout.round_reads() / SEARCH_SHARE
     why = "DepthFirst, as factors are small: sweeps over them, then case by case."
-    return [Step(DepthFirst(gap_tolerance=tolerance), why, LAYOUT, pace)]
-
-
-def _program_cost(problem: Problem) -> float:
-    return PROGRAM + PROGRAM_ENTRY * size(problem)
+    yield Step(DepthFirst(gap_tolerance=tolerance), why, 0.0, pace, pace)
 
 
 def _program(problem: Problem, tolerance: float) -> Step:
     from assent.solvers.programs.linear_program import LinearProgram
 
     why = "LinearProgram, as it is small and a gap remained."
-    return Step(LinearProgram(gap_tolerance=tolerance), why, _program_cost(problem))
-
-
-def _wide_elimination(problem: Problem, tolerance: float) -> list[Step]:
-    from assent.solvers.direct.variable_elimination import EFFORT, MOST_WORK
-
-    found = _elimination(problem, tolerance, EFFORT, MOST_WORK)
-    return [] if found is None else [found]
+    cost = program_cost(problem)
+    return Step(LinearProgram(gap_tolerance=tolerance), why, PROBE * cost, cost)
 
 
 def _presolving(problem: Problem, tolerance: float) -> Step:
-    """A search on what presolving leaves; its result says what that is."""
     from assent.solvers.auto.presolving import Presolving
 
-    return Step(Presolving(tolerance), "", _program_cost(problem), 1.0)
+    cost = program_cost(problem)
+    return Step(Presolving(tolerance), "", PROBE * cost, cost, 1.0)
 
 
 def _parts(compiled: Compiled, tolerance: float) -> Step | None:
@@ -226,9 +258,9 @@ def _search(problem: Problem, tolerance: float) -> Step:
     from assent.solvers.cuts.branch_and_cut import BranchAndCut
     from assent.solvers.search.branch_and_bound import BranchAndBound
 
-    cost = _program_cost(problem)
-    if has_program(problem):
+    cost = program_cost(problem)
+    if _has_rows(problem):
         why = "BranchAndCut, as the linear program fits: cycles are cut off, then case by case."
-        return Step(BranchAndCut(gap_tolerance=tolerance), why, cost, SHARE_OF_NODE * cost)
+        return Step(BranchAndCut(gap_tolerance=tolerance), why, PROBE * cost, cost, NODE * cost)
     why = "BranchAndBound: decoders bound the whole, then case by case."
-    return Step(BranchAndBound(gap_tolerance=tolerance), why, cost, SHARE_OF_NODE * cost)
+    return Step(BranchAndBound(gap_tolerance=tolerance), why, PROBE * cost, cost, NODE * cost)

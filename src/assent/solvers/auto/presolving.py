@@ -38,8 +38,8 @@ class Presolving:
         made = presolve_compiled(compiled, graph_scores, deadline=request.deadline)
         tolerance = self.gap_tolerance
         if not made.refuted and not _is_smaller(made.compiled.problem, compiled.problem):
-            last = last_step(compiled, tolerance)
-            return Turns([last], compiled, graph_scores, request, tolerance, exact=True)
+            last = iter([last_step(compiled, tolerance)])
+            return Turns(last, compiled, graph_scores, request, tolerance, exact=True)
         known = None if request.known is None else made.follow(request.known)
         own = replace(request, warm_start=None, dual=None, known=known)
         left = made.compiled

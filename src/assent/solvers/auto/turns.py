@@ -7,7 +7,7 @@ doubles.  What one of them finds is offered to the others; nothing is lost when 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -18,18 +18,14 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.problem import DualPoint
 from assent.result import Result, Status
-from assent.solvers.auto.plan import Step
+from assent.solvers.auto.plan import Step, first_turn
 from assent.solvers.base.driver import begin
 from assent.solvers.base.protocol import Request, Resumable, in_time
 from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, TIME_LIMIT
 from assent.trace import Progress, Trace
 
-# The first turn, in microseconds: about what small models take.
-FIRST_TURN = 1500.0
 # Every turn is so many times as long as the one before.
 GROWTH = 2.0
-# A solver begins once the others may have spent this share of what it takes to its first bound.
-SHARE_OF_START = 0.1
 
 # What is said where no limit was reached and nobody can go on.
 NO_PROOF = (
@@ -65,20 +61,20 @@ class Turns:
     ``done`` is what they have spent.  Without ``exact`` a solved relaxation is enough.
     """
 
-    steps: Sequence[Step]
+    steps: Iterator[Step]
     compiled: Compiled
     scores: GraphScores
     request: Request
     tolerance: float
     exact: bool
     message: str = ""
-    turn: float = FIRST_TURN
+    turn: float = 0.0
     contenders: list[Contender] = field(default_factory=list)
     winner: Result | None = None
     called_off: bool = False
 
     def __post_init__(self) -> None:
-        self.contenders = [Contender(step) for step in self.steps]
+        self.turn = first_turn(self.compiled.problem)
         told: Callable[[Progress], Any] = self.request.report
 
         def report(progress: Progress) -> bool:
@@ -99,27 +95,38 @@ class Turns:
 
     def _take_turn(self) -> None:
         """Every contender goes on until it has spent a turn's worth."""
-        waiting = [c for c in self.contenders if c.result is None]
-        starts = [SHARE_OF_START * c.step.start for c in waiting if c.solve is None]
-        if all(c.solve is None for c in waiting):
-            self.turn = max(self.turn, min(starts, default=0.0))
-        alone = len(waiting) == 1
-        for contender in waiting:
-            if contender.solve is None:
-                if not alone and self.turn < SHARE_OF_START * contender.step.start:
-                    continue
-                contender.solve = self._begin(contender.step)
-            elif self.assignment is not None:
-                contender.solve.offer(self.assignment)
-            contender.go_on(np.inf if alone else self.turn)
-            if contender.solve.message:
-                contender.result = contender.solve.result()
-                self._take(contender.result)
-                if self.message:
-                    return
+        for contender in self._in_order():
+            self._let(contender)
+            if self.message:
+                return
+        left = [c for c in self.contenders if c.result is None]
         self.turn *= GROWTH
-        if not any(c.result is None for c in self.contenders):
+        if not left:
             self.message = NO_PROOF
+        elif len(left) == 1:
+            self.turn = np.inf
+        elif all(c.solve is None for c in left):
+            self.turn = max(self.turn, min(c.step.after for c in left))
+
+    def _in_order(self) -> Iterator[Contender]:
+        """Those that are not over, and then new ones as long as there are steps."""
+        yield from [c for c in self.contenders if c.result is None]
+        for step in self.steps:
+            self.contenders.append(Contender(step))
+            yield self.contenders[-1]
+
+    def _let(self, contender: Contender) -> None:
+        """One contender's turn."""
+        if contender.solve is None:
+            if self.turn < contender.step.after:
+                return
+            contender.solve = self._begin(contender.step)
+        elif self.assignment is not None:
+            contender.solve.offer(self.assignment)
+        contender.go_on(self.turn)
+        if contender.solve.message:
+            contender.result = contender.solve.result()
+            self._take(contender.result)
 
     def _begin(self, step: Step) -> Resumable:
         """A solve that begins where the others stand."""

@@ -61,7 +61,7 @@ class TableSearch:
         self.log = kernel.Log(np.empty(4 * states + 1024, np.int64), np.empty((8, messages)))
         self.trace = Trace()
         self.rounds, self.done = 0, 0.0  # rounds over part of the states are less than one
-        self.per_call = min(max(1, ENTRIES_PER_CALL // (layout.reads + 1)), ROUNDS_PER_CALL)
+        self.per_call = min(max(1.0, ENTRIES_PER_CALL // (layout.round_reads() + 1)), ROUNDS_PER_CALL)
         self.message = ""  # why it is over
         if request.known is not None:
             self.offer(request.known)
@@ -81,10 +81,10 @@ class TableSearch:
     def _step(self, until: float) -> None:
         """One call of the kernel, and whether it is the last one."""
         most = np.inf if self.settings.max_rounds is None else self.settings.max_rounds
-        left = float(self.domains.size.sum()) / self.layout.states
-        step = int(max(1, min(self.per_call, most - self.rounds, (until - self.done) / left)))
+        share = self._round_share()
+        step = int(max(1, min(self.per_call, most - self.rounds, (until - self.done) / share)))
         code = kernel.search(self.tables.net, self.domains, self.state, self.log, self.work, step)
-        self.done += left * (self.state.counts[kernel.PLAYED] - self.rounds)
+        self.done += share * (self.state.counts[kernel.PLAYED] - self.rounds)
         self.rounds = int(self.state.counts[kernel.PLAYED])
         stop = self.request.report(self._record()) is True
         if self.finished:
@@ -97,6 +97,11 @@ class TableSearch:
             self.message = ROUND_LIMIT
         elif time.perf_counter() >= self.request.deadline:
             self.message = TIME_LIMIT
+
+    def _round_share(self) -> float:
+        """What a round takes where the search stands, beside one over all states."""
+        left = float(self.domains.size.sum()) / self.layout.states
+        return self.layout.round_reads(left) / self.layout.round_reads()
 
     def _make_room(self, code: int) -> bool:
         """Twice as much room for what is short; whether there may be as much."""
