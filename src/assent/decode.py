@@ -108,7 +108,7 @@ def choose_solver(solver: Any, time_limit: float | None) -> Solver:
 
         return AD3()
     if isinstance(solver, (str, type)) or not (
-        hasattr(solver, "advance") or hasattr(solver, "drive")
+        any(hasattr(solver, name) for name in ("advance", "begin", "drive"))
     ):
         raise TypeError(f"a solver is a settings object such as AD3(), got {solver!r}")
     if time_limit is not None and getattr(solver, "time_limit", 0.0) is None:

@@ -106,8 +106,7 @@ def _list(
 ) -> list[Result]:
     from assent.compile.closure import Closure
     from assent.solvers.base.stop_reasons import INTERRUPTED, TIME_LIMIT
-    from assent.solvers.search.best_first import Search
-    from assent.solvers.search.branch_and_bound import OUT_OF_MEMORY, why_it_stopped
+    from assent.solvers.search.best_first import OUT_OF_MEMORY, Search, why_it_stopped
     from assent.solvers.search.lawler import Partition
 
     closure = Closure(compiled)
@@ -144,7 +143,7 @@ def _next_result(
     before: list[Result], partition: Partition, search: Search, reason: str | None
 ) -> Result:
     """The answer of a search as the next one of a list."""
-    from assent.solvers.search.branch_and_bound import conclude
+    from assent.solvers.search.best_first import conclude
 
     coordinates = partition.coordinates
     listed = [r.certificate.assignment[coordinates] for r in before]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.core.schedule import first_chance
 from assent.kernels.problem import DualPoint
-from assent.result import Result, Status
-from assent.solvers.auto.cutoff import Patience
-from assent.solvers.base.loop import Run
-from assent.solvers.base.outcome import conclude, decided_alone, finished, refuted
-from assent.solvers.base.protocol import Info, Request, Solver
+from assent.result import Result
+from assent.solvers.base.loop import Run, decided_alone
+from assent.solvers.base.outcome import finished, refuted
+from assent.solvers.base.protocol import Request, Resumable, Solver
 from assent.trace import Trace
 
 
@@ -28,114 +27,92 @@ def drive(
 ) -> Result:
     """Solve a compiled graph and state the answer for the graph as written.
 
-    ``solver`` is a :class:`Solver`, or settings with a method ``drive`` of their own.
+    ``solver`` is a :class:`Solver`, or settings with a method ``drive`` or ``begin`` of their own.
     """
     if compiled.conflict is not None:
         return refuted(compiled, graph_scores, request.started)
-    if hasattr(solver, "drive"):  # it looks at the graph, not at one flat problem
+    if hasattr(solver, "drive"):  # it works on the graph, not on one flat problem
         return solver.drive(compiled, graph_scores, request)
     if not compiled.problem.n_links:
-        return decided_alone(_begin(compiled, graph_scores, solver, request))
-    return finished(attempt(compiled, graph_scores, solver, request).result)
+        return decided_alone(_run(compiled, graph_scores, solver, request))
+    with request.display or nullcontext():
+        solve = begin(compiled, graph_scores, solver, request)
+        solve.go_on()
+    return finished(solve.result)
 
 
-class Attempt(Protocol):
-    """A run that is over, after which another solver may go on: `Ended`, or a `TableSearch`."""
+def begin(
+    compiled: Compiled, graph_scores: GraphScores, solver: Any, request: Request
+) -> Resumable:
+    """A solve of a graph of which factors are left, before its first iteration."""
+    if hasattr(solver, "begin"):
+        return solver.begin(compiled, graph_scores, request)
+    if hasattr(solver, "drive"):
+        return AtOnce(solver, compiled, graph_scores, request)
+    run = _run(compiled, graph_scores, solver, request)
+    run.workspace = solver.init(run.problem, run.scores, request.warm_start)
+    if request.known is not None:
+        run.offer(request.known)
+    return run
+
+
+class AtOnce:
+    """A solve that cannot be divided: the first time it goes on, it goes to its end."""
+
+    def __init__(
+        self, solver: Any, compiled: Compiled, graph_scores: GraphScores, request: Request
+    ) -> None:
+        self.solver, self.compiled, self.graph_scores = solver, compiled, graph_scores
+        self.request = request
+        self.found: Result | None = None
+
+    def go_on(self, until: float = np.inf) -> None:
+        """Solve, whatever ``until`` says."""
+        self.found = drive(self.compiled, self.graph_scores, self.solver, self.request)
+
+    def result(self) -> Result:
+        assert self.found is not None
+        return self.found
+
+    def offer(self, assignment: NDArray[np.int8]) -> None:
+        """Take an answer ``[N]`` to begin with."""
+        self.request = replace(self.request, known=assignment)
 
     @property
-    def message(self) -> str: ...
-
-    @property
-    def bound(self) -> float: ...
-
-    @property
-    def trace(self) -> Trace: ...
-
-    @property
-    def iterations(self) -> int: ...
-
-    @property
-    def assignment(self) -> NDArray[np.int8] | None: ...
-
-    @property
-    def dual(self) -> DualPoint | None: ...
-
-    def result(self) -> Result: ...
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A run that is over; its result is stated and rechecked when somebody asks for it."""
-
-    run: Run
-    workspace: Any
-    status: Status
-    message: str
-    info: Info
-
-    @property
-    def bound(self) -> float:
-        return self.run.best.bound
+    def message(self) -> str:
+        return "" if self.found is None else self.found.message
 
     @property
     def trace(self) -> Trace:
-        return self.run.trace
+        return Trace() if self.found is None else self.found.trace
 
     @property
     def iterations(self) -> int:
-        return self.info.iterations
+        return 0 if self.found is None else self.found.iterations
+
+    @property
+    def done(self) -> float:
+        return 0.0 if self.found is None else 1.0
+
+    @property
+    def bound(self) -> float:
+        return np.inf if self.found is None else self.found.bound
+
+    @property
+    def value(self) -> float:
+        return -np.inf if self.found is None else self.found.value
 
     @property
     def assignment(self) -> NDArray[np.int8] | None:
-        """The best answer ``[N]`` for the graph as written, if there is one."""
-        flat = self.run.best.assignment
-        return None if flat is None else self.run.compiled.full(flat)
+        known = self.found is not None and self.found.feasible
+        return self.result().certificate.assignment if known else None
 
     @property
     def dual(self) -> DualPoint | None:
-        """The link scores of the best bound."""
-        return self.run.best.dual
-
-    def result(self) -> Result:
-        return conclude(self.run, self.workspace, self.status, self.message, self.info)
+        return None
 
 
-def attempt(
-    compiled: Compiled,
-    graph_scores: GraphScores,
-    solver: Any,
-    request: Request,
-    patience: Any = None,
-) -> Attempt:
-    """The same on a graph of which factors are left; the result is stated on demand.
-
-    ``patience`` says when the run is given up for another solver's: a `Patience`, or what a solver
-    with a method ``attempt`` of its own asks instead.
-    """
-    if hasattr(solver, "attempt"):
-        return solver.attempt(compiled, graph_scores, request, patience)
-    run = _begin(compiled, graph_scores, solver, request, patience)
-    known = None if request.known is None else request.known[compiled.free]
-    if known is not None:
-        run.offer_known(known)
-    workspace = solver.init(run.problem, run.scores, request.warm_start)
-    if known is not None:
-        solver.take_answer(workspace, known)
-    try:
-        with request.display or nullcontext():
-            status, message, info = run.loop(workspace)
-    except KeyboardInterrupt:
-        status, message, info = run.interrupted(workspace)
-    return Ended(run, workspace, status, message, info)
-
-
-def _begin(
-    compiled: Compiled,
-    graph_scores: GraphScores,
-    solver: Solver,
-    request: Request,
-    patience: Patience | None = None,
-) -> Run:
+def _run(compiled: Compiled, graph_scores: GraphScores, solver: Solver, request: Request) -> Run:
     return Run(
         compiled=compiled,
         graph_scores=graph_scores,
@@ -145,6 +122,5 @@ def _begin(
         started=request.started,
         report=request.report,
         chance=first_chance(request.seed),
-        patience=patience,
         warm=request.warm_start is not None,
     )

@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.settings import check_settings
-from assent.trace import Progress
+from assent.trace import Progress, Trace
 
 if TYPE_CHECKING:
     from assent.compile.compiled import Compiled
+    from assent.result import Result
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,54 @@ class Request:
             return None
         now = time.perf_counter()
         return now - self.started + part * max(self.deadline - now, 1e-3)
+
+
+class Resumable(Protocol):
+    """A solve in progress: it goes on from where it was, and its best can be stated at any time.
+
+    Attributes:
+        message: why it is over; nothing as long as it can go on.
+        bound: no assignment is worth more.
+        value: what the best answer is worth; minus infinity if there is none.
+        iterations: how many are done.
+        trace: what was reported.
+        done: the same as iterations, less where those go over a part of the model only.
+    """
+
+    @property
+    def message(self) -> str: ...
+
+    @property
+    def trace(self) -> Trace: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def iterations(self) -> int: ...
+
+    @property
+    def done(self) -> float: ...
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]`` for the graph as written, if there is one."""
+
+    @property
+    def dual(self) -> DualPoint | None:
+        """Link scores that another solve may begin at, if there are any."""
+
+    def go_on(self, until: float = np.inf) -> None:
+        """Advance to the end, or until so much is ``done`` in all."""
+
+    def offer(self, assignment: NDArray[np.int8]) -> None:
+        """Take an answer ``[N]`` that was found elsewhere."""
+
+    def result(self) -> Result:
+        """The best so far, for the graph as written."""
 
 
 def in_time(solver: Any, deadline: float) -> Any:

@@ -14,19 +14,26 @@ from assent.compile.closure import Closure
 from assent.compile.compiled import Compiled, GraphScores
 from assent.errors import ModelError
 from assent.kernels.core import schedule
-from assent.kernels.problem import Float
+from assent.kernels.problem import DualPoint, Float
 from assent.proof import certify
+from assent.proof.conflict import SECONDS, small_conflict
 from assent.proof.field_checks import Known
 from assent.proof.proof_tree import Fixed, Refuted, Trusted
+from assent.proof.replay import Others
+from assent.result import Result, Status
+from assent.solvers.base import infeasibility
 from assent.solvers.base.incumbent import Incumbent
+from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.rounding import Rounder, as_they_are, due_at_node
 from assent.solvers.base.search_tree import Node, SearchTree
+from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
 from assent.solvers.programs.trusted_core import search_core
 from assent.solvers.search.search_node import Case, Start, bound_case
 from assent.trace import Progress, Trace
 
 if TYPE_CHECKING:
     from assent.solvers.search.branch_and_bound import BranchAndBound
+    from assent.solvers.search.lawler import Partition
 
 # Values fixed by a dual point are worth compiling anew from this share of the coordinates on.
 WORTH_COMPILING = 0.2
@@ -42,6 +49,9 @@ CORE_SECONDS = 1.0
 DECIDED = 0.02
 # At most this share of the time goes into roundings.
 ROUNDING_SHARE = 0.25
+
+OUT_OF_MEMORY = f"Out of memory. {Status.STOPPED.value}"
+NODE_LIMIT = f"Node limit. {Status.STOPPED.value}"
 
 
 @dataclass(eq=False, kw_only=True)
@@ -77,7 +87,8 @@ class Search:
         self.tree = SearchTree(BoundedNode(known=given, start=start))
         self.trace = Trace()
         self.nodes = 0
-        self.iterations = 0
+        self.until = np.inf  # nodes after which the search pauses
+        self.message = ""  # why it is over
         self.root: Case | None = None
         self.solver = settings.solver
         self.core_at = CORE_AFTER
@@ -107,6 +118,28 @@ class Search:
         """Cases bounded by this need not be looked into."""
         return self.incumbent.value + self.tolerance
 
+    @property
+    def value(self) -> float:
+        return self.incumbent.value
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]``, if there is one."""
+        return self.incumbent.assignment
+
+    @property
+    def iterations(self) -> int:
+        return self.nodes
+
+    @property
+    def done(self) -> float:
+        return self.nodes
+
+    @property
+    def dual(self) -> None:
+        """Nothing: a search ends with no link scores that are better than those it began at."""
+        return None
+
     def proof(self) -> Any:
         """The proof of the bound."""
         return self.core_proof if self.core_bound < self._tree_bound else self.tree.proof()
@@ -116,6 +149,22 @@ class Search:
         return min(self.tree.open_bound, self.core_bound) <= self.cutoff
 
     # ------------------------------------------------------------ the loop
+
+    def go_on(self, until: float = np.inf) -> None:
+        """Search until the end, a limit, or so many nodes in all."""
+        self.until = until
+        try:
+            self.run()
+            if self.finished() or not len(self.tree) or self.nodes < until:
+                self.message = why_it_stopped(self)
+        except KeyboardInterrupt:
+            self.message = INTERRUPTED
+        except MemoryError:
+            self.message = OUT_OF_MEMORY
+
+    def result(self) -> Result:
+        """The best so far, for the graph as written."""
+        return conclude(self, self.message)
 
     def run(self) -> None:
         """Look into open cases until none is left or a limit is reached."""
@@ -136,7 +185,8 @@ class Search:
 
     def _over(self) -> bool:
         out_of_time = time.perf_counter() >= self.deadline and self.nodes > 0
-        return out_of_time or self.nodes >= self.settings.max_nodes or self.called_off
+        most = min(self.settings.max_nodes, self.until)
+        return out_of_time or self.nodes >= most or self.called_off
 
     def _look_into(self, node: BoundedNode) -> BoundedNode | None:
         """Close a case, or distinguish cases of it; returns the one to go on with."""
@@ -355,3 +405,76 @@ def choose(case: Case, losses: Float | None, known: Known) -> int:
         weight = np.maximum(low / scale, 1e-3) * np.maximum(dispute, DECIDED)
     weight = np.where(open_ & (case.problem.degree > 0), weight, -1.0)
     return int(weight.argmax())
+
+
+def why_it_stopped(search: Search) -> str:
+    """Why a search ended without a proof."""
+    if search.called_off:
+        return CALLED_OFF
+    if search.finished():
+        return ROUNDING_ONLY
+    return NODE_LIMIT if search.nodes >= search.settings.max_nodes else TIME_LIMIT
+
+
+def conclude(
+    search: Search,
+    reason: str | None = None,
+    whole: Search | Partition | None = None,
+    others: Others | None = None,
+) -> Result:
+    """Restate where a search ended for the written graph.
+
+    The bound is that of the ``whole`` the search is part of, ``others`` are answers given before.
+    """
+    whole = whole or search
+    best, compiled, bound = search.incumbent, search.compiled, whole.bound
+    fallback = np.maximum(compiled.fixed, 0)
+    return Outcome(
+        compiled=compiled,
+        scores=search.scores,
+        assignment=fallback if best.best is None else best.best,
+        bound=bound,
+        dual=_root_dual(search),
+        proof=whole.proof() if bound < np.inf else None,
+        others=others,
+        conflict=_conflict(search) if max(bound, best.value) == -np.inf else (),
+        gap_tolerance=search.settings.gap_tolerance,
+        message=reason or why_it_stopped(search),
+        trace=search.trace,
+        iterations=search.nodes,
+        seconds=time.perf_counter() - search.started,
+        consensus=_consensus(search),
+        penalty=np.nan if search.root is None else search.root.penalty,
+    ).result()
+
+
+def _conflict(search: Search) -> tuple[str, ...]:
+    """Constraints that cannot hold together: leaving out others, or by the root's multipliers."""
+    left = max(search.deadline - time.perf_counter(), 0.0)
+    few = small_conflict(search.compiled, min(left, SECONDS))
+    root = search.root
+    if few or root is None or not root.impossible or root.dual is None:
+        return few
+    ray, zeros = (
+        infeasibility.thin(root.problem, root.dual, root.scores.table),
+        search.scores.zeroed(),
+    )
+    links = root.compiled.graph_dual(ray, zeros)
+    return infeasibility.reasons(search.compiled, search.compiled.flat_dual(links, zeros))
+
+
+def _root_dual(search: Search) -> DualPoint | None:
+    """The root's dual point, for warm starts."""
+    root = search.root
+    if root is None or root.impossible or root.dual is None:
+        return None
+    links = root.compiled.graph_dual(root.dual, search.scores)
+    return search.compiled.flat_dual(links, search.scores)
+
+
+def _consensus(search: Search) -> Any:
+    """The root's marginals ``[N]``."""
+    root, fixed = search.root, search.compiled.fixed
+    if root is None or root.marginals is None:
+        return np.where(fixed == -1, 0.5, fixed)
+    return root.compiled.full(np.clip(root.marginals, 0.0, 1.0))
