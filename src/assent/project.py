@@ -80,11 +80,18 @@ def project(
         >>> at.project(g, {x: [1.0, 0.5, 1.0]})[x].round(3)
         array([0.5, 0.5, 0.5])
     """
-    from assent.solvers.ad3.quadratic import find_nearest
-
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"project takes a FactorGraph, got {type(graph).__name__}")
     target, curvature = _target(graph, point)
+    return _nearest(graph, target, curvature, tolerance, max_iterations)
+
+
+def _nearest(
+    graph: FactorGraph, target: Float, curvature: Float, tolerance: float, max_iterations: int
+) -> Projected:
+    """:func:`project` to ``target[N]``, which counts where the ``curvature[N]`` is 1."""
+    from assent.solvers.ad3.quadratic import find_nearest
+
     compiled = graph.compile()
     if compiled.conflict is not None:
         raise NoFeasibleAssignment(

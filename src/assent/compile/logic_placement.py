@@ -67,16 +67,12 @@ class LogicRows:
     def take(self, chosen: Any) -> LogicRows:
         """The chosen factors only."""
         rows = np.arange(len(self.k)) if self.rows is None else self.rows
-        return LogicRows(
-            self.block,
-            rows[chosen],
-            None if self.columns is None else self.columns[chosen],
-            self.form,
-            self.lits[chosen],
-            self.k[chosen],
-            None if self.weights is None else self.weights[chosen],
-            None if self.capacity is None else self.capacity[chosen],
+        columns, weights, capacity = (
+            None if own is None else own[chosen]
+            for own in (self.columns, self.weights, self.capacity)
         )
+        lits, k = self.lits[chosen], self.k[chosen]
+        return LogicRows(self.block, rows[chosen], columns, self.form, lits, k, weights, capacity)
 
 
 def raw_rows(blocks: tuple[Handle, ...], forbidden_pairs: tuple[Int64, ...]) -> list[LogicRows]:

@@ -48,14 +48,15 @@ def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[GraphScore
     rows = [replace(own, theta=row) for row in theta]
     if not handles:
         return rows
-    scored = [h for h in graph.handles if isinstance(h.factor, (Pair, Scored))]
-    kinds = [(h, own) for h, own in zip(scored, _written(graph, own), strict=True)]
+
+    def changed(kind: type, written: tuple[Float, ...], b: int) -> tuple[Float, ...]:
+        """Scores of the batches of one kind in problem ``b``."""
+        batches = [h for h in graph.handles if isinstance(h.factor, kind)]
+        pairs = zip(batches, written, strict=True)
+        return tuple(handles[h][b] if h in handles else scores for h, scores in pairs)
+
     return [
-        replace(
-            row,
-            pairs=_chosen(kinds, handles, b, Pair),
-            tables=_chosen(kinds, handles, b, Scored),
-        )
+        replace(row, pairs=changed(Pair, own.pairs, b), tables=changed(Scored, own.tables, b))
         for b, row in enumerate(rows)
     ]
 
@@ -85,25 +86,6 @@ def _fit_rows(array: Float, shape: tuple[int, ...], name: Any) -> Float:
     axes = ": the problems, then the variables (or something that broadcasts to it)"
     full = broadcast_scores(padded, (count, *shape), name, axes)
     return full.reshape(count, int(np.prod(shape, dtype=np.int64)))
-
-
-def _written(graph: FactorGraph, own: GraphScores) -> list[Float]:
-    """Scores of all scored batches in the order they were added."""
-    pairs, tables = iter(own.pairs), iter(own.tables)
-    scored = (h.factor for h in graph.handles if isinstance(h.factor, (Pair, Scored)))
-    return [next(pairs) if isinstance(f, Pair) else next(tables) for f in scored]
-
-
-def _chosen(
-    written: list[tuple[Handle, Float]],
-    changed: Mapping[Handle, list[Float]],
-    b: int,
-    kind: type,
-) -> tuple[Float, ...]:
-    """Scores of one kind of batches in problem ``b``."""
-    return tuple(
-        changed[h][b] if h in changed else own for h, own in written if isinstance(h.factor, kind)
-    )
 
 
 def flat_rows(compiled: Compiled, rows: list[GraphScores]) -> list[Scores]:

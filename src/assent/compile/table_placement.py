@@ -262,31 +262,24 @@ def score_unary(part: Unary, scores: Float, column: Int64, theta: Float) -> floa
 
 def restore_tables(part: PlacedTables, tables: Tables, links: Float, out: Float) -> None:
     """Write the flat link scores of placed tables to ``out[m, links]`` of their batch."""
-    own = _links_of(part, tables, links)
-    if part.rows is None:
-        out[:] = own
-    else:
-        assert part.links is not None
-        out[part.rows[:, None], part.links] = own
+    own, where = _links_of(part, tables, links)
+    out[where] = own
 
 
 def gather_tables(part: PlacedTables, tables: Tables, values: NDArray[Any], links: Float) -> None:
     """The other way: from ``values[m, links]`` of a batch to the flat link scores."""
-    own = _links_of(part, tables, links)
-    if part.rows is None:
-        own[:] = values
-    else:
-        assert part.links is not None
-        own[:] = values[part.rows[:, None], part.links]
+    own, where = _links_of(part, tables, links)
+    own[:] = values[where]
 
 
-def _links_of(part: PlacedTables, tables: Tables, links: Float) -> Float:
-    """A view ``[count, links]`` of the flat links of placed tables."""
+def _links_of(part: PlacedTables, tables: Tables, links: Float) -> tuple[Float, Any]:
+    """A view ``[count, links]`` of the flat links of placed tables, and where they stand."""
     width = int(tables.link[part.group + 1] - tables.link[part.group]) // int(
         tables.factor[part.group + 1] - tables.factor[part.group]
     )
     begin = int(tables.link[part.group]) + part.first * width
-    return links[begin : begin + part.count * width].reshape(part.count, width)
+    where = ... if part.rows is None else (part.rows[:, None], part.links)
+    return links[begin : begin + part.count * width].reshape(part.count, width), where
 
 
 def restore_unary(part: Unary, scores: Float, out: Float) -> None:

@@ -1,4 +1,4 @@
-"""Chapter: a large grid, and how bound and answer close in on each other."""
+"""Chapter: a large grid, and the convergence of bound and answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import assent as at
 from assent.demo import pictures
 
 SIDE = 60
-# Fields and attractions of like strength: neither decides alone, so the proof takes a while.
+# Unary scores and attractions of similar strength: the proof then takes some iterations.
 FIELD, ATTRACTION = 1.5, 2.0
 
 
@@ -30,7 +30,7 @@ def attracting_grid(seed: int = 1) -> at.FactorGraph:
 def tell(console: Console, number: int, folder: Path) -> list[Path]:
     """Show the chapter; returns the pictures saved."""
     graph = attracting_grid()
-    result = at.decode(graph, at.AD3())  # a single flow would leave nothing to watch
+    result = at.decode(graph, at.AD3())  # Auto would solve it by one maximum flow, without a trace
     console.rule(f"[bold]{number}. A proof closing[/]", align="left")
     console.print(
         f"{graph.n_factors:,} pairs of neighbours attract each other. The answer rises, the bound "
@@ -44,4 +44,4 @@ def tell(console: Console, number: int, folder: Path) -> list[Path]:
             f"   bound [red]{trace.best_bound[row]:9.3f}[/]"
         )
     console.print(f"[bold]{result.status.name}[/], {result.certificate!r}", soft_wrap=True)
-    return pictures.save_convergence(trace, folder / "convergence.png")
+    return pictures.save_trace(trace, folder / "convergence.png")

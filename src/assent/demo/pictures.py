@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from assent.trace import Trace
 
-INK, RED, BLUE, PALE = "#1d3557", "#c1440e", "#2a6f97", "#e8eef2"
-SMALLEST_GAP = 1e-6  # a logarithmic axis has no zero; what is below is rounding
+INK = "#1d3557"
 
 
 def _figure(width: float, height: float) -> Any:
@@ -65,30 +64,9 @@ def save_timetable(
     return [path]
 
 
-def save_convergence(trace: Trace, path: Path) -> list[Path]:
-    """Bound and value against iterations, and their distance on a logarithmic scale."""
-    figure = _figure(9.0, 3.8)
-    if figure is None:
+def save_trace(trace: Trace, path: Path) -> list[Path]:
+    """Bound, value and residuals of a run."""
+    if find_spec("matplotlib") is None:
         return []
-    from matplotlib.ticker import NullFormatter, ScalarFormatter
-
-    both, distance = figure.subplots(1, 2, sharex=True)
-    found = np.isfinite(trace.value)
-    iteration, value, bound = trace.iteration[found], trace.value[found], trace.best_bound[found]
-    both.step(
-        trace.iteration, trace.best_bound, where="post", color=RED, label="bound: nothing is better"
-    )
-    both.step(iteration, value, where="post", color=BLUE, label="value: best answer so far")
-    both.fill_between(iteration, value, bound, step="post", color=PALE, label="gap")
-    both.set(xlabel="iteration", ylabel="score", title="Bound and answer")
-    distance.semilogy(iteration, np.maximum(bound - value, SMALLEST_GAP), color=INK)
-    distance.set(xlabel="iteration", title="Gap between them")
-    for axes in (both, distance):
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(ScalarFormatter())
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="#dddddd", linewidth=0.5)
-    both.legend(frameon=False, fontsize=9)
-    figure.savefig(path, dpi=150)
+    trace.plot(path)
     return [path]

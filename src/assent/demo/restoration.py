@@ -1,4 +1,4 @@
-"""Chapter: a noisy picture restored by a grid of pixels that like to agree."""
+"""Chapter: a noisy picture restored by a grid of attractive pairs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from assent.demo import pictures
 Picture = NDArray[np.bool_]
 
 HEIGHT, WIDTH = 128, 144
-FLIPPED = 0.2  # share of pixels that noise turns over
-AGREEMENT = 0.9  # what two equal neighbours earn; a pixel's own evidence is worth log 4 = 1.39
+FLIPPED = 0.2  # proportion of pixels that noise flips
+AGREEMENT = 0.9  # the score of two equal neighbours; that of a pixel's evidence is log 4 = 1.39
 
 # Dots of a braille character (2 wide, 4 high), by row and column, as offsets of its code.
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
@@ -38,7 +38,7 @@ def draw() -> Picture:
 
 
 def add_noise(picture: Picture, seed: int = 7) -> Picture:
-    """The picture with a share of its pixels turned over."""
+    """The picture with a proportion of its pixels flipped."""
     return picture ^ (np.random.default_rng(seed).random(picture.shape) < FLIPPED)
 
 

@@ -1,4 +1,4 @@
-"""Chapter: a timetable under rules, its certificate, and a wish that cannot be granted."""
+"""Chapter: a timetable under rules, its certificate, and an infeasible wish."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def cells(labels: np.ndarray) -> list[list[str]]:
 
 
 def certificate_table(result: at.Result) -> Table:
-    """What a certificate claims, each line beside its meaning."""
+    """The claims of a certificate and their meaning."""
     proof = result.certificate
     table = Table(title="Certificate", title_style="bold", box=None, header_style="dim")
     table.add_column("claim")

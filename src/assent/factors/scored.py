@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
@@ -22,7 +22,8 @@ class Scored(Factor):
 
     A slot takes one of its states.  Its states are all coordinates (a categorical variable, or
     literals of which exactly one is true), or it is a literal, whose state 1 ("true") is one.
-    ``codes[m, links]`` holds the coordinates slot after slot.
+    ``codes[m, links]`` holds the coordinates slot after slot.  Its *places* are the states of all
+    slots, one after the other; a literal's slot has two, false and true.
 
     Attributes:
         states: number of states of each slot.
@@ -62,13 +63,28 @@ class Scored(Factor):
         """The columns of ``codes`` that belong to each slot."""
         return _slot_links(self.states, self.first)
 
-    def state_scores(self, links: Float) -> list[Float]:
-        """Link scores ``[m, links]`` per slot as ``[m, states]``, 0 for a literal's false."""
-        parts = []
-        for place, first in zip(self.slot_links(), self.first, strict=True):
-            part = links[:, place]
-            parts.append(np.pad(part, ((0, 0), (1, 0))) if first else part)
-        return parts
+    @cached_property
+    def start(self) -> Int32:
+        """``[slots + 1]`` first place of each slot."""
+        start = np.concatenate([[0], np.cumsum(self.states)]).astype(np.int32)
+        start.flags.writeable = False
+        return start
+
+    @cached_property
+    def linked(self) -> NDArray[np.bool_]:
+        """``[places]`` which places are coordinates: all but the false of literals."""
+        state = np.arange(self.start[-1]) - np.repeat(self.start[:-1], self.states)
+        return state >= np.repeat(self.first, self.states)
+
+    def place_scores(self, links: Float) -> Float:
+        """Literal scores ``[m, links]`` as scores of places ``[m, places]``, 0 for false."""
+        places = np.zeros((len(links), int(self.start[-1])))
+        places[:, self.linked] = links
+        return places
+
+    def by_slot(self, places: NDArray[Any]) -> list[NDArray[Any]]:
+        """What places have, ``[m, places]``, as one array ``[m, states]`` per slot."""
+        return np.split(places, self.start[1:-1], axis=1)
 
     def allowed(self, fixed: NDArray[np.int8]) -> list[NDArray[np.bool_]]:
         """Per slot, which states ``[m, states]`` agree with fixed coordinates (-1: free).

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,17 +44,12 @@ class Kernels(NamedTuple):
 class Structure(Scored):
     """``m`` structures of one shape, each with scores of its inner parts.
 
-    Its *places* are the states of all slots, one after the other; a literal's slot has two,
-    false and true.
-
     Attributes:
         data: the constants its kernels need, the same for all ``m``.
     """
 
     kind_code = STRUCTURE
     data: Int32
-    # Whether max_marginals is cheap enough to find impossible states while compiling.
-    finds_impossible = True
 
     def _attach(self, graph: FactorGraph, codes: Int32, shape: tuple[int, ...]) -> None:
         self.data.flags.writeable = False  # for all kinds, as kernels are compiled for it
@@ -95,8 +89,7 @@ class Structure(Scored):
 
     def max_marginals(self, links: Float, scores: Float) -> list[Float]:
         """Best value with each state of each slot, ``[m, states]`` per slot."""
-        found = self._max_marginals(self.place_scores(links), scores)
-        return np.split(found, self.start[1:-1], axis=1)
+        return self.by_slot(self._max_marginals(self.place_scores(links), scores))
 
     def marginals(
         self, links: Float, scores: Float, temperature: float = 1.0
@@ -107,7 +100,7 @@ class Structure(Scored):
         per slot, and probabilities ``[m, entries]`` of the inner parts.
         """
         value, found, inner = self._marginals(self.place_scores(links), scores, temperature)
-        return value, np.split(found, self.start[1:-1], axis=1), inner
+        return value, self.by_slot(found), inner
 
     def _ask(self, question: str) -> Callable:
         kernel = getattr(self.kernels(), question)
@@ -193,25 +186,6 @@ class Structure(Scored):
 
     # ------------------------------------------------------------ places
 
-    @cached_property
-    def start(self) -> Int32:
-        """``[slots + 1]`` first place of each slot."""
-        start = np.concatenate([[0], np.cumsum(self.states)]).astype(np.int32)
-        start.flags.writeable = False
-        return start
-
-    @cached_property
-    def linked(self) -> NDArray[np.bool_]:
-        """``[places]`` which places are coordinates: all but the false of literals."""
-        state = np.arange(self.start[-1]) - np.repeat(self.start[:-1], self.states)
-        return state >= np.repeat(self.first, self.states)
-
-    def place_scores(self, links: Float) -> Float:
-        """Literal scores ``[m, links]`` as scores of places ``[m, places]``."""
-        places = np.zeros((len(links), int(self.start[-1])))
-        places[:, self.linked] = links
-        return places
-
     def allowed_places(self, fixed: NDArray[np.int8]) -> NDArray[np.bool_]:
         """``[m, places]`` which places agree with fixed coordinates (-1: free)."""
         return np.concatenate(self.allowed(fixed), axis=1)
@@ -228,12 +202,12 @@ class Structure(Scored):
         allowed = self.allowed_places(fixed)
         places = np.where(allowed, 0.0, -np.inf)
         inner = np.where(forbidden, -np.inf, 0.0)
-        if self.kernels().max_marginals is not None and self.finds_impossible:
+        if self.kernels().max_marginals is not None:
             possible = allowed & (self._max_marginals(places, inner) > -np.inf)
         else:
             value, _ = self._maximize(places, inner)
             possible = allowed & (value > -np.inf)[:, None]
-        return np.split(possible, self.start[1:-1], axis=1)
+        return self.by_slot(possible)
 
     def value_at(self, truth: NDArray[np.bool_], scores: Float) -> Float:
         if self.kernels().parts is None:

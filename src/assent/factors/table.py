@@ -27,7 +27,7 @@ class Table(Scored):
 
     def maximize(self, links: Float, scores: Float) -> tuple[Float, Int64]:
         """Best value ``[m]`` and states ``[m, slots]`` for literal scores and table scores."""
-        total = self.dense(scores) + self.spread(self.state_scores(links))
+        total = self.dense(scores) + self.spread(self.by_slot(self.place_scores(links)))
         flat = total.reshape(len(total), -1)
         best = flat.argmax(axis=1)
         return flat.max(axis=1), np.stack(np.unravel_index(best, self.states), axis=1)
@@ -37,27 +37,11 @@ class Table(Scored):
 
         Returns them and the value of the inner part at each.
         """
-        from assent.kernels.ad3 import active_set
-        from assent.kernels.core import vertices
+        from assent.kernels.core.structure_questions import project_by_active_set
+        from assent.kernels.core.vertices import make_slots
 
-        slots = vertices.make_slots(self.states, self.first)
-        support = vertices.make_support(slots, len(points))
-        work = vertices.make_work(slots, support.weight.shape[1])
-        linked = np.concatenate(
-            [np.arange(k) >= f for k, f in zip(self.states, self.first, strict=True)]
-        )
-        out, inner = np.empty(points.shape), np.empty(len(points))
-        for row, point in enumerate(points):
-            work.a[:] = 0.0
-            work.a[linked] = point
-            table = np.ascontiguousarray(scores[row])
-            active_set.project(
-                self.kind_code, slots, table, 1.0, support, row, work, active_set.EXACT
-            )
-            size = support.size[row]
-            out[row] = work.q[linked]
-            inner[row] = support.weight[row, :size] @ support.inner[row, :size]
-        return out, inner
+        tables = [np.ascontiguousarray(own) for own in scores]
+        return project_by_active_set(self, make_slots(self.states, self.first), points, tables)
 
     def best_values(self, links: Float, scores: Float, allowed: list[NDArray[np.bool_]]) -> Float:
         """Best value ``[m]`` for literal scores over the joint states that are allowed."""
@@ -68,7 +52,7 @@ class Table(Scored):
         """Values ``[m, *states]`` of joint states, ``-inf`` where one is not allowed."""
         parts = [
             np.where(own, part, -np.inf)
-            for own, part in zip(allowed, self.state_scores(links), strict=True)
+            for own, part in zip(allowed, self.by_slot(self.place_scores(links)), strict=True)
         ]
         return self.dense(scores) + self.spread(parts)
 
@@ -80,7 +64,7 @@ class Table(Scored):
         out = np.empty(flat.shape)
         for row, best in enumerate(out):
             max_marginals_dense(start, flat[row], tables[row], 1.0, best)
-        return np.split(out, start[1:-1], axis=1)
+        return self.by_slot(out)
 
     def marginals(
         self, links: Float, scores: Float, temperature: float = 1.0
@@ -93,13 +77,12 @@ class Table(Scored):
         checked = check_temperature(temperature)
         for row in range(len(flat)):
             value[row] = marginals_dense(start, flat[row], tables[row], 1.0, checked, out[row])
-        return value, np.split(out, start[1:-1], axis=1)
+        return value, self.by_slot(out)
 
     def _kernel_view(self, links: Float, scores: Float) -> tuple[Int32, Float, Float]:
         """Slot offsets, state scores ``[m, all states]`` and full tables ``[m, joint]``."""
-        start = np.concatenate([[0], np.cumsum(self.states)]).astype(np.int32)
-        flat = np.ascontiguousarray(np.concatenate(self.state_scores(links), axis=1))
-        return start, flat, np.ascontiguousarray(self.dense(scores).reshape(len(flat), -1))
+        tables = np.ascontiguousarray(self.dense(scores).reshape(len(links), -1))
+        return self.start.copy(), self.place_scores(links), tables  # kernels take a writable one
 
     def supported(
         self, forbidden: NDArray[np.bool_], fixed: NDArray[np.int8]

@@ -28,8 +28,11 @@ def add_scores(
     ``scope[m, 1]`` or ``[m, 2]`` are indices into ``scores``. Returns the constant term.
     """
     if tables.ndim == 2:
-        np.add.at(scores, scope[:, 0], _difference(tables))
-        return float(_base(tables).sum())
+        # A forbidden state takes the score of the other, or 0: the variable is fixed elsewhere.
+        zero, one = tables.T
+        zero = np.where(np.isfinite(zero), zero, np.where(np.isfinite(one), one, 0.0))
+        np.add.at(scores, scope[:, 0], np.where(np.isfinite(one), one, zero) - zero)
+        return float(zero.sum())
     t = _fill_forbidden(tables)
     np.add.at(scores, scope[:, 0], t[:, 1, 0] - t[:, 0, 0])
     np.add.at(scores, scope[:, 1], t[:, 0, 1] - t[:, 0, 0])
@@ -51,18 +54,6 @@ def add_factors(
         coupling = t[:, 1, 1] - t[:, 1, 0] - t[:, 0, 1] + t[:, 0, 0]
         graph.add(Pair(x[i[kept]], x[j[kept]], scores=coupling), name="tables")
     _forbid_entries(graph, x[i], x[j], allowed)
-
-
-def _base(unary: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The constant term of a unary table: the score of state 0, or of the only allowed state."""
-    base = np.where(np.isfinite(unary[:, 0]), unary[:, 0], unary[:, 1])
-    return np.where(np.isfinite(base), base, 0.0)
-
-
-def _difference(unary: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Score of state 1 minus that of state 0; zero where one of them is forbidden."""
-    both = np.isfinite(unary).all(axis=1)
-    return np.where(both, unary[:, 1], 0.0) - np.where(both, unary[:, 0], 0.0)
 
 
 def _fill_forbidden(tables: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -43,7 +43,9 @@ class FormatError(ValueError):
     @classmethod
     def found(cls, path: PathLike, line: int, token: str | None, expected: str) -> FormatError:
         """The error "expected ``expected``, found ``token``"."""
-        shown = "the end of the file" if token is None else repr(_shorten(token))
+        shown = "the end of the file"
+        if token is not None:
+            shown = repr(token if len(token) <= 40 else token[:37] + "...")
         return cls(path, f"expected {expected}, found {shown}", line, token)
 
 
@@ -183,7 +185,3 @@ def _number_or_nan(token: str) -> float:
         return float(token)
     except ValueError:
         return float("nan")
-
-
-def _shorten(token: str) -> str:
-    return token if len(token) <= 40 else token[:37] + "..."

@@ -51,7 +51,7 @@ def uai_to_graph(model: UaiModel) -> FactorGraph:
     groups = list(_by_shape(model))
     graph = FactorGraph()
     possible = _declare(graph, model, groups)
-    arrays = _arrays(graph)
+    arrays: Arrays = {2 if v.states is None else len(v.states): v.symbol for v in graph.variables}
     for group in groups:
         if not group.shape:
             continue
@@ -61,8 +61,10 @@ def uai_to_graph(model: UaiModel) -> FactorGraph:
         elif len(group.shape) > 1:
             possible &= _add_tables(graph, arrays, group)
     _fix(graph, model, arrays)
-    if not possible:
-        _contradict(graph)
+    if not possible:  # contradictory evidence makes the graph infeasible
+        never = graph.binary(1, name="impossible")
+        graph.fix(never, 0)
+        graph.fix(never, 1)
     return graph
 
 
@@ -135,13 +137,6 @@ def _declare(graph: FactorGraph, model: UaiModel, groups: list[TableGroup]) -> b
     return possible
 
 
-def _arrays(graph: FactorGraph) -> Arrays:
-    return {
-        2 if variable.states is None else len(variable.states): variable.symbol
-        for variable in graph.variables
-    }
-
-
 def _add_tables(graph: FactorGraph, arrays: Arrays, group: TableGroup) -> bool:
     """Add dense tables or equivalent Potts factors; False where a table forbids all states."""
     shape, scope, entries = group
@@ -176,10 +171,3 @@ def _fix(graph: FactorGraph, model: UaiModel, arrays: Arrays) -> None:
         if chosen.any():
             graph.fix(symbol[order[variables[chosen]] - first], states[chosen].tolist())
         first += int((kind == k).sum())
-
-
-def _contradict(graph: FactorGraph) -> None:
-    """Make the graph infeasible."""
-    never = graph.binary(1, name="impossible")
-    graph.fix(never, 0)
-    graph.fix(never, 1)

@@ -17,7 +17,7 @@ from assent.learn.trainers.saddle import SaddleSettings
 from assent.learn.trainers.step_sizes import StepSearch
 from assent.learn.trainers.stochastic_subgradient import Subgradient
 from assent.learn.trainers.weight_sets import EntropicL1Ball, L1Ball, L2Ball
-from assent.learn.training_loop import Training, train
+from assent.learn.training_loop import RunOptions, Training, train
 from assent.learn.training_plot import plot_path
 from assent.learn.training_trace import LearningTrace, Step
 from assent.models.losses import Hamming, LabelCosts, WeightedHamming
@@ -42,6 +42,7 @@ __all__ = [
     "Measure",
     "ProjectedGradient",
     "QuadraticProgram",
+    "RunOptions",
     "SaddleSettings",
     "Step",
     "StepSearch",

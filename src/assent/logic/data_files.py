@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.io.text import FormatError, read_text
+from assent.io.text import FormatError, parse_numbers, read_text
 from assent.logic.domains import Domain
 
 SUFFIXES = (".csv", ".csv.gz", ".csv.xz", ".tsv", ".parquet")
@@ -50,19 +50,14 @@ class DataFile:
         return out
 
     def numbers(self, arity: int) -> NDArray[np.float64]:
-        """The column after the arguments, as finite numbers."""
+        """The column after the arguments, as numbers that are finite or −inf."""
         if len(self.columns) <= arity:
             raise FormatError(self.path, f"a column of numbers is needed after {arity} arguments")
-        values = list(self.columns.values())[arity]
-        try:
-            array = values.astype(np.float64)
-        except ValueError:
-            array = np.array([_number(value) for value in values])
-        bad = np.flatnonzero(~np.isfinite(array) & ~np.isneginf(array))
-        if len(bad):
-            row = int(bad[0])
-            raise FormatError.found(self.path, row + 2, str(values[row]), "a number")
-        return array
+        values = list(self.columns.values())[arity].tolist()
+        numbers, bad = parse_numbers(values, lambda v: v < np.inf)  # false for nan as well
+        if bad is not None:
+            raise FormatError.found(self.path, bad + 2, str(values[bad]), "a number")
+        return numbers
 
 
 def find_file(folder: Path | None, name: str) -> Path | None:
@@ -137,10 +132,3 @@ def members(columns: list[NDArray[Any]]) -> list[Any]:
     found = list(dict.fromkeys(value for column in columns for value in column.tolist()))
     labels = [_label(value) for value in found]
     return labels if all(type(label) is int for label in labels) else [str(v) for v in found]
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except ValueError:
-        return float("nan")

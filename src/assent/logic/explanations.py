@@ -127,7 +127,9 @@ def explain(rules: Sequence[Rule], result: Result, tolerance: float, most: int) 
             assert isinstance(factor, Logic)
             violated += _findings(rule, ground, (~factor.holds(truth)).astype(float), 0.5, most)
     tight = _tight(rules, result, tolerance, most)
-    return Explanation(*(_sorted(found, most) for found in (violated, paid, tight)))
+    return Explanation(
+        *(tuple(sorted(found, key=lambda f: -f.amount)[:most]) for found in (violated, paid, tight))
+    )
 
 
 def _multipliers(certificate: Certificate) -> tuple[Float, ...]:
@@ -180,7 +182,3 @@ def _findings(
             ground.handle.factor.words(row),
             float(amount[row]),
         )
-
-
-def _sorted(found: list[Finding], most: int) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda finding: -finding.amount)[:most])

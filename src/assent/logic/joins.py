@@ -5,16 +5,15 @@ Only bindings at which the rule could be violated (or have its weight) are made.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent.logic.bindings import Bindings, known_truth
 from assent.logic.domains import translate
-from assent.logic.expressions import Constant, Expression, Variable
+from assent.logic.expressions import Constant, Variable
 from assent.logic.formulas import Atom, Formula, IndexComparison, Junction, Not, free_variables
 from assent.logic.predicates import FALSE, Predicate
 
@@ -68,17 +67,15 @@ def extend(
     columns = {v: c for v, c in table.columns.items() if v not in set(variables)}
     state = _JoinState(table.with_columns(columns, table.count), np.arange(table.count))
     missing = dict.fromkeys(variables)
-    joins = [a for a in guards.atoms if all(_is_plain(arg) for arg in a.args)]
+    joins = [a for a in guards.atoms if all(isinstance(x, (Variable, Constant)) for x in a.args)]
     conditions = list(guards.conditions)
     state.filter(conditions)
     joins = state.semi_join(joins)
     while missing:
-        best = min(
-            ((state.join_size(atom), n) for n, atom in enumerate(joins) if _binds(atom, missing)),
-            default=None,
-        )
-        if best is not None:
-            atom = joins.pop(best[1])
+        binding = [atom for atom in joins if missing.keys() & set(atom.args)]
+        if binding:
+            atom = min(binding, key=state.join_size)
+            joins = [other for other in joins if other is not atom]
             for variable in state.join(atom):
                 missing.pop(variable, None)
         else:
@@ -90,14 +87,6 @@ def extend(
         state.filter(conditions)
         joins = state.semi_join(joins)
     return state.table, state.parent
-
-
-def _is_plain(arg: Expression) -> bool:
-    return isinstance(arg, (Variable, Constant))
-
-
-def _binds(atom: Atom, missing: Mapping[Variable, None]) -> bool:
-    return any(isinstance(arg, Variable) and arg in missing for arg in atom.args)
 
 
 def _next(missing: Mapping[Variable, None], table: Bindings, conditions: list[Formula]) -> Variable:
@@ -140,17 +129,20 @@ class _JoinState:
         return waiting
 
     def _may_hold(self, atom: Atom) -> NDArray[np.bool_]:
-        pred, scope = atom.predicate, self.table.scope
         places, inside = [], np.ones(self.table.count, bool)
-        for arg, domain in zip(atom.args, pred.domains, strict=True):
+        for _, at in self._bound_arguments(atom):
+            inside &= at >= 0
+            places.append(np.maximum(at, 0))
+        return inside & (atom.predicate.codes_at(places) != FALSE)
+
+    def _bound_arguments(self, atom: Atom) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Axis and positions of the arguments with values, −1 for values outside the domain."""
+        for axis, (arg, domain) in enumerate(zip(atom.args, atom.predicate.domains, strict=True)):
             if isinstance(arg, Constant):
-                places.append(np.array(domain.position(arg.value)))
-            else:
-                assert isinstance(arg, Variable)
-                at = translate(self.table.columns[arg], scope.domains[arg], domain)
-                inside &= at >= 0
-                places.append(np.maximum(at, 0))
-        return inside & (pred.codes_at(places) != FALSE)
+                yield axis, np.array(domain.position(arg.value))
+            elif isinstance(arg, Variable) and arg in self.table.columns:
+                own = self.table.scope.domains[arg]
+                yield axis, translate(self.table.columns[arg], own, domain)
 
     def check_product(self, variables: list[Variable]) -> None:
         """Refuse all combinations of several variables before the first of them is added."""
@@ -169,21 +161,14 @@ class _JoinState:
 
     def _match(self, atom: Atom) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Tuples sorted by their bound arguments, and the range of every row's matches."""
-        tuples = _consistent(atom)
-        pred, table = atom.predicate, self.table
-        row_key, tuple_key = np.zeros(table.count, np.int64), np.zeros(len(tuples), np.int64)
-        impossible = np.zeros(table.count, bool)
-        for axis, arg in enumerate(atom.args):
-            domain = pred.domains[axis]
-            if isinstance(arg, Constant):
-                at: Any = domain.position(arg.value)
-            elif isinstance(arg, Variable) and arg in table.columns:
-                at = translate(table.columns[arg], table.scope.domains[arg], domain)
-                impossible |= at < 0
-            else:
-                continue
-            row_key = row_key * len(domain) + at
-            tuple_key = tuple_key * len(domain) + tuples[:, axis]
+        tuples, count = _consistent(atom), self.table.count
+        row_key, tuple_key = np.zeros(count, np.int64), np.zeros(len(tuples), np.int64)
+        impossible = np.zeros(count, bool)
+        for axis, at in self._bound_arguments(atom):
+            size = atom.predicate.sizes[axis]
+            impossible |= at < 0
+            row_key = row_key * size + at
+            tuple_key = tuple_key * size + tuples[:, axis]
         order = np.argsort(tuple_key, kind="stable")
         ordered = tuple_key[order]
         begin = np.searchsorted(ordered, row_key, side="left")

@@ -11,12 +11,11 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.kernels.problem import Float, Int64
-from assent.models.joint_model import Model
 from assent.models.losses import Loss
 from assent.models.tree_model import (
     TreeLabelsExample,
+    TreeWeightsModel,
     all_labels,
-    best_labels,
     clean_features,
     label_numbers,
 )
@@ -126,7 +125,7 @@ def _kernel_square(gram: Float, coefficients: Float, states: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelChainModel(Model):
+class KernelChainModel(TreeWeightsModel):
     """`ChainModel` with a kernel: feature spaces of high or infinite dimension.
 
     Weights are ``nodes[N, K]``, coefficients of the N different positions of the training data,
@@ -158,10 +157,6 @@ class KernelChainModel(Model):
         """The blocks of weights; features of a position are its products with the landmarks."""
         self.require_shape("labels", "landmarks")
         return WeightLayout(len(self.landmarks), len(self.labels or ()))
-
-    @property
-    def size(self) -> int:
-        return self.layout.size
 
     def shaped(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> KernelChainModel:
         landmarks = self.landmarks
@@ -195,10 +190,7 @@ class KernelChainModel(Model):
         self.require_shape("labels", "landmarks")
         nodes = clean_features(x, "an input")
         space = chain_space(len(nodes), self.layout.states)
-        return best_labels(self, space, weights, self.kernel(nodes, self.landmarks))
-
-    def named(self, weights: Float) -> dict[str, Float]:
-        return self.layout.named(weights)
+        return self.best_labels(space, weights, self.kernel(nodes, self.landmarks))
 
     def squared(self, weights: Float) -> float:
         return _kernel_square(self.gram, weights, self.layout.states)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -102,8 +103,31 @@ class TreeExample(TreeLabelsExample):
         return csr_array(hstack([blocks, ends]))
 
 
+class TreeWeightsModel(Model):
+    """A model over trees or chains whose weights have a `WeightLayout`."""
+
+    labels: tuple[Any, ...] | None
+
+    @property
+    @abstractmethod
+    def layout(self) -> WeightLayout:
+        """The blocks of weights."""
+
+    @property
+    def size(self) -> int:
+        return self.layout.size
+
+    def named(self, weights: Float) -> dict[str, Float]:
+        return self.layout.named(weights)
+
+    def best_labels(self, space: TreeSpace, weights: Float, nodes: Any, edges: Any = None) -> Any:
+        """The best labels ``[n]`` of a tree with features ``nodes[n, D]``, ``edges[edges, E]``."""
+        scores = self.layout.scores(weights, space.size, nodes, edges)
+        return label_values(self.labels or ())[space.best_states(scores)]
+
+
 @dataclass(frozen=True)
-class ChainModel(Model):
+class ChainModel(TreeWeightsModel):
     """Sequences of labels: features of each position, and transitions between labels.
 
     An input is an array ``[T, D]`` of features (dense, or SciPy sparse), an output a
@@ -134,10 +158,6 @@ class ChainModel(Model):
         self.require_shape("labels", "features")
         return WeightLayout(self.features or 0, len(self.labels or ()))
 
-    @property
-    def size(self) -> int:
-        return self.layout.size
-
     def shaped(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> ChainModel:
         first = clean_features(inputs[0], "input 0")
         return replace(
@@ -154,7 +174,7 @@ class ChainModel(Model):
 
     def predict(self, x: Any, weights: Float) -> Any:
         nodes = _nodes(self.layout, x)
-        return best_labels(self, chain_space(nodes.shape[0], self.layout.states), weights, nodes)
+        return self.best_labels(chain_space(nodes.shape[0], self.layout.states), weights, nodes)
 
     def predict_many(self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1) -> list[Any]:
         """All in one compiled loop, whatever ``n_jobs`` is."""
@@ -175,12 +195,9 @@ class ChainModel(Model):
             sum(example.constant for example in examples),
         )
 
-    def named(self, weights: Float) -> dict[str, Float]:
-        return self.layout.named(weights)
-
 
 @dataclass(frozen=True)
-class TreeModel(Model):
+class TreeModel(TreeWeightsModel):
     """Labels of the nodes of trees: features of nodes and of edges.
 
     An input is a `TreeInput`, an output a sequence of labels, one per node.  Weights:
@@ -211,10 +228,6 @@ class TreeModel(Model):
         labels, edge_features = len(self.labels or ()), self.edge_features or 1
         return WeightLayout(self.features or 0, labels, edge_features, ends=False)
 
-    @property
-    def size(self) -> int:
-        return self.layout.size
-
     def shaped(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> TreeModel:
         first = TreeInput(*inputs[0])
         edges = 1 if first.edges is None else clean_features(first.edges, "edges").shape[1]
@@ -232,10 +245,7 @@ class TreeModel(Model):
 
     def predict(self, x: Any, weights: Float) -> Any:
         space, nodes, edges = self._read(x)
-        return best_labels(self, space, weights, nodes, edges)
-
-    def named(self, weights: Float) -> dict[str, Float]:
-        return self.layout.named(weights)
+        return self.best_labels(space, weights, nodes, edges)
 
     def _read(self, x: Any) -> tuple[TreeSpace, Any, Any]:
         """Space, node features and edge features of an input."""
@@ -259,12 +269,6 @@ class TreeModel(Model):
 def tree_space(parents: tuple[int, ...], states: int) -> TreeSpace:
     """The space of a tree whose nodes all have ``states`` states, cached."""
     return TreeSpace((states,) * len(parents), parents)
-
-
-def best_labels(model: Any, space: TreeSpace, weights: Float, nodes: Any, edges: Any = None) -> Any:
-    """The best labels ``[n]`` of a tree with features ``nodes[n, D]`` and ``edges[edges, E]``."""
-    scores = model.layout.scores(weights, space.size, nodes, edges)
-    return label_values(model.labels)[space.best_states(scores)]
 
 
 def _nodes(layout: WeightLayout, x: Any, name: str = "an input") -> Any:

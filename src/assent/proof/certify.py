@@ -29,6 +29,9 @@ from assent.model.variables import coordinates_of
 # Factors evaluated together: some megabytes.
 SLICE = 1 << 20
 
+# Violated factors that are put into words.
+SHOWN = 20
+
 # Sums of millions of rounded terms: a proof of infeasibility must be clear of rounding.
 RAY_MARGIN = 1e-9
 
@@ -47,7 +50,7 @@ class Check:
 
 
 def check_assignment(
-    compiled: Compiled, scores: GraphScores, assignment: NDArray[np.int8], shown: int = 20
+    compiled: Compiled, scores: GraphScores, assignment: NDArray[np.int8]
 ) -> Check:
     """Value and violations of ``assignment[N]`` (0 or 1 per coordinate), read off the graph.
 
@@ -85,10 +88,10 @@ def check_assignment(
             continue
         bad = np.flatnonzero(~holds)
         count += len(bad)
-        words += [block.words(int(row)) for row in bad[: shown - len(words)]]
-    wrong = broken_evidence(compiled, assignment)
+        words += [block.words(int(row)) for row in bad[: SHOWN - len(words)]]
+    wrong = compiled.evidence[~literal_truth(compiled.evidence, assignment)].tolist()
     count += len(wrong)
-    words += [f"evidence {compiled.graph.describe_code(c)}" for c in wrong[: shown - len(words)]]
+    words += [f"evidence {compiled.graph.describe_code(c)}" for c in wrong[: SHOWN - len(words)]]
     if np.isneginf(value):
         count, words = count + 1, [*words, "a value or pair forbidden by -inf"]
     return Check(value, tuple(words), count)
@@ -102,14 +105,6 @@ def _earned(factor: Pair, scores: Float, truth_of: NDArray[np.bool_]) -> float:
         truth = truth_of[factor.codes[part]]
         total += float(scores[part][truth[:, 0] & truth[:, 1]].sum())
     return total
-
-
-def broken_evidence(compiled: Compiled, assignment: NDArray[np.int8]) -> list[int]:
-    """Codes of evidence literals that ``assignment`` makes false."""
-    codes = compiled.evidence
-    if not len(codes):
-        return []
-    return [int(c) for c in codes[~literal_truth(codes, assignment)]]
 
 
 def literal_truth(codes: Int32, assignment: NDArray[np.int8]) -> NDArray[np.bool_]:

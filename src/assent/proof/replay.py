@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -211,19 +211,14 @@ class Replay:
 
     def _one_of(self, named: set[int]) -> list[int] | None:
         """The literals of an ExactlyOne that all ``named`` literals or their negations are of."""
-        for row in self._rows_with(next(iter(named), None)):
-            if all(literal in row or ~literal in row for literal in named):
-                return row
-        return None
-
-    def _rows_with(self, literal: int | None) -> Iterator[list[int]]:
-        if literal is None:
-            return
         for block in self.compiled.blocks:
-            if isinstance(block.factor, ExactlyOne):
-                codes = block.factor.codes
-                for row in np.flatnonzero(((codes == literal) | (codes == ~literal)).any(axis=1)):
-                    yield codes[row].tolist()
+            if isinstance(block.factor, ExactlyOne) and named:
+                codes, one = block.factor.codes, min(named)
+                has_one = ((codes == one) | (codes == ~one)).any(axis=1)
+                for row in codes[has_one].tolist():
+                    if all(literal in row or ~literal in row for literal in named):
+                        return row
+        return None
 
     # ------------------------------------------------------------ parts
 

@@ -57,21 +57,16 @@ class Exchanges(ReductionStep):
 
     def follow(self, before: Reduction, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
         """All exchanges made."""
-        return exchanged(assignment, self.lost, self.by)
+        out = assignment.copy()
+        chosen = literal_truth(self.lost, assignment)
+        for literals, value in ((self.lost[chosen], 0), (self.by[chosen], 1)):
+            out[coordinates_of(literals)] = value ^ (literals < 0)
+        return out
 
     @property
     def count(self) -> int:
         """How many."""
         return len(self.lost)
-
-
-def exchanged(assignment: NDArray[np.int8], lost: Int32, by: Int32) -> NDArray[np.int8]:
-    """An assignment ``[N]`` whose literals ``lost`` were made false, and ``by`` true for each."""
-    out = assignment.copy()
-    chosen = literal_truth(lost, assignment)
-    for literals, value in ((lost[chosen], 0), (by[chosen], 1)):
-        out[coordinates_of(literals)] = value ^ (literals < 0)
-    return out
 
 
 def _gains(before: Reduction, lost: Int64, by: Int64) -> Float | None:
@@ -85,20 +80,14 @@ def _gains(before: Reduction, lost: Int64, by: Int64) -> Float | None:
     number = choices.number[lost[swaps]]
     if ((number < 0) | (choices.number[by[swaps]] != number)).any():
         return None
-    target = first_members(choices)
+    inside = np.flatnonzero(choices.number >= 0)
+    target = inside[np.unique(choices.number[inside], return_index=True)[1]]  # the first members
     target[number] = by[swaps]
     if (target[number] != by[swaps]).any():
         return None
     gains = least_gains(problem, before.flat, choices, target)
     flips = gains.flip[coordinates_of(lost), (lost >= 0).astype(np.int64)]
     return np.where(is_flip, flips, gains.swap[np.maximum(lost, 0)])
-
-
-def first_members(choices: Choices) -> Int64:
-    """The first column of every choice, ``[C]``."""
-    inside = np.flatnonzero(choices.number >= 0)
-    _, first = np.unique(choices.number[inside], return_index=True)
-    return inside[first]
 
 
 def find_exchanges(

@@ -226,7 +226,7 @@ def test_helpers_linger_and_leave():
         return threading.get_ident()
 
     def crew():
-        return thread_team._own.crew.known[0]
+        return thread_team._own.team.known[0]
 
     thread_team.together(work, 2)
     helper = crew()
@@ -246,7 +246,7 @@ def test_a_meeting_called_off_leaves_the_gate_to_nobody():
     for _ in range(3):
         with pytest.raises(KeyboardInterrupt):
             thread_team.together(work, 2)
-        assert thread_team._own.crew is None
+        assert thread_team._own.team is None
     assert thread_team.together(lambda thread, gate: meet(gate, 2), 2)
 
 

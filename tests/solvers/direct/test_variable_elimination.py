@@ -107,7 +107,7 @@ def test_wide_graphs_and_large_factors_are_refused():
         at.decode(g, at.Elimination())
     g = at.FactorGraph()
     g.add(at.Chain(g.categorical(3, states=2), transitions=0.0))
-    with pytest.raises(ModelError, match="a Chain is not written out"):
+    with pytest.raises(ModelError, match="a Chain is not tabulated"):
         at.decode(g, at.Elimination())
 
 

@@ -200,7 +200,7 @@ def test_what_it_cannot_search_is_refused():
     tag = h.categorical(3, states=3)
     h.add(at.Chain(tag, transitions=np.eye(3)))
     h.add(at.AtMostOne(tag.state(1)))
-    with pytest.raises(ModelError, match="a Chain is not written out"):
+    with pytest.raises(ModelError, match="a Chain is not tabulated"):
         at.decode(h, DepthFirst())
 
 

@@ -139,7 +139,7 @@ def count_common(kind):
     return common
 
 
-@lean
+@inner
 def groups_of(own):
     """The logic factors of an instance."""
     return LogicGroups(

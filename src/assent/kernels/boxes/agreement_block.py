@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import inner, lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
 
-@lean
+@jit_internal_no_allocation
 def between(low, high, part):
     """The number that lies at ``part`` between two, whatever is infinite or rounded."""
     if low == -np.inf and high == np.inf:
@@ -77,7 +76,7 @@ def best_block(m1, m2, c, nu, at_best=0.5, elsewhere=0.5):
     return best
 
 
-@lean
+@jit_internal_no_allocation
 def is_slack(m1, m2, c, nu):
     """Whether the block's best states fit its multipliers already: nothing to gain."""
     first, second = 0, 0
@@ -91,7 +90,7 @@ def is_slack(m1, m2, c, nu):
     return nu[first] == c[first] and nu[second] == 0.0
 
 
-@inner
+@jit_internal
 def step_agreement(m1, m2, c, old, new, at_best, elsewhere):
     """The best multipliers ``new[K]`` of a block; ``at_best`` and ``elsewhere`` as above.
 
@@ -104,7 +103,7 @@ def step_agreement(m1, m2, c, old, new, at_best, elsewhere):
     best_block(m1, m2, c, new, at_best, elsewhere)
 
 
-@inner
+@jit_internal
 def step_agreement_if_needed(m1, m2, c, old, new):
     """As `step_agreement`, in the middle; False where there is nothing to gain."""
     step_agreement(m1, m2, c, old, new, 0.5, 0.5)

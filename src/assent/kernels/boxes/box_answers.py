@@ -12,15 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.boxes.submodels import solve_submodel
-from assent.kernels.core.propagate import lean
 from assent.kernels.core.questions import settle
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
-# Rounds in which everybody has a turn; most answers rest after two or three.
+# Rounds over all of them; most answers rest after two or three.
 MOST_ROUNDS = 10
 
 
-class Turns(NamedTuple):
+class SubmodelOrder(NamedTuple):
     """Who chooses: submodels with links, then coordinates in none.
 
     Attributes:
@@ -35,7 +34,7 @@ class Turns(NamedTuple):
     side: np.ndarray
 
 
-@lean
+@jit_internal_no_allocation
 def holds(boxes, term, x):
     """Whether the literal of a term is true."""
     if boxes.known[term] != 0:
@@ -44,7 +43,7 @@ def holds(boxes, term, x):
     return x[~lit] < 0.5 if lit < 0 else x[lit] > 0.5
 
 
-@lean
+@jit_internal_no_allocation
 def charge_beside(boxes, box, side, x, r):
     """Charge one side's literals what a block costs beside what the other side's are.
 
@@ -57,7 +56,7 @@ def charge_beside(boxes, box, side, x, r):
             settle(boxes.lits[mine], boxes.upper[t] if side == 0 else -boxes.upper[t], r)
 
 
-@lean
+@jit_internal_no_allocation
 def forget(boxes, box, side, theta, r):
     """Scores ``r`` of one side's literals as they were before all charges."""
     for t in range(boxes.first[box], boxes.first[box + 1]):
@@ -67,21 +66,21 @@ def forget(boxes, box, side, theta, r):
 
 
 @jit
-def improve(flat, submodels, boxes, turns, inner, theta, s, x, work):
+def improve(flat, submodels, boxes, order, inner, theta, s, x, work):
     """Let everybody choose again beside the others, into ``x[n]``, until all rest."""
     r, before = theta.copy(), x.copy()
     for _ in range(MOST_ROUNDS):
         before[:] = x
-        for turn in range(len(turns.factor)):
-            blocks = range(turns.start[turn], turns.start[turn + 1])
+        for place in range(len(order.factor)):
+            blocks = range(order.start[place], order.start[place + 1])
             for at in blocks:
-                charge_beside(boxes, turns.block[at], turns.side[at], x, r)
-            factor = turns.factor[turn]
+                charge_beside(boxes, order.block[at], order.side[at], x, r)
+            factor = order.factor[place]
             if factor >= 0:
                 solve_submodel(flat, submodels, inner, factor, r, s, x, work)
             else:
                 x[~factor] = 1.0 if r[~factor] > 0.0 else 0.0
             for at in blocks:
-                forget(boxes, turns.block[at], turns.side[at], theta, r)
+                forget(boxes, order.block[at], order.side[at], theta, r)
         if (x == before).all():
             break

@@ -19,9 +19,8 @@ from assent.kernels.boxes.agreement_block import step_agreement, step_agreement_
 from assent.kernels.boxes.matrix_block import step_matrix
 from assent.kernels.boxes.submodels import charge, load
 from assent.kernels.core.factor_list import FACTOR, Flat
-from assent.kernels.core.propagate import inner, lean
 from assent.kernels.core.questions import Work, gather, max_marginals_factor
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
 ALL = -1  # all of a submodel's max-marginals are as they should be
 NONE = -2
@@ -55,7 +54,7 @@ class Descent(NamedTuple):
     work: Work
 
 
-@lean
+@jit_internal_no_allocation
 def refresh(descent, factor):
     """Max-marginals of a submodel, by place, into ``cache`` from ``first[factor]``."""
     flat, work, first = descent.flat, descent.work, descent.first
@@ -68,19 +67,19 @@ def refresh(descent, factor):
         descent.cache[first[factor] + at] = work.out[at]
 
 
-@lean
+@jit_internal_no_allocation
 def place_of(submodels, lit):
     """Place of a literal in its submodel."""
     return submodels.place[~lit, 0] if lit < 0 else submodels.place[lit, 1]
 
 
-@lean
+@jit_internal_no_allocation
 def is_matrix(boxes, box):
     """Whether a block has a multiplier for every pair of states: first side's are rows."""
     return boxes.first[box + 1] - boxes.first[box] > boxes.states[box]
 
 
-@lean
+@jit_internal_no_allocation
 def state_at(descent, box, side, place):
     """Which of a block's states has this place in the submodel on one side; -1 if none."""
     boxes = descent.boxes
@@ -93,7 +92,7 @@ def state_at(descent, box, side, place):
     return -1
 
 
-@lean
+@jit_internal_no_allocation
 def read_side(descent, box, side, m):
     """Max-marginals ``m`` of one side's states, its multipliers included; 1 if it had to ask."""
     boxes, submodels, valid = descent.boxes, descent.submodels, descent.valid
@@ -120,7 +119,7 @@ def read_side(descent, box, side, m):
     return asked
 
 
-@lean
+@jit_internal_no_allocation
 def is_known(descent, box):
     """Whether both sides' max-marginals are at hand, so that a block costs no question."""
     boxes = descent.boxes
@@ -136,7 +135,7 @@ def is_known(descent, box):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def settle_block(descent, box, new):
     """Take on a block's new multipliers; 1 if they differ from the old ones."""
     boxes, submodels = descent.boxes, descent.submodels
@@ -164,7 +163,7 @@ def settle_block(descent, box, new):
     return moved
 
 
-@inner
+@jit_internal
 def make_room(boxes):
     """Scratch for any block: max-marginals ``[2, most]`` of its sides, multipliers ``[most]``."""
     most = 1
@@ -173,7 +172,7 @@ def make_room(boxes):
     return np.empty((2, most)), np.empty(most)
 
 
-@inner
+@jit_internal
 def visit_block(descent, box, spread, at_best, elsewhere, both, new):
     """The best multipliers of one block; whether they moved, and how often submodels were asked.
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from assent.kernels.boxes.submodels import charge, charge_all, cost_of, excess_of, solve_submodel
 from assent.kernels.core.factor_list import Flat
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.messages.subgradient_step import (
     BEST,
     CALLS,
@@ -56,7 +55,7 @@ class BoxPoint(NamedTuple):
     state: np.ndarray  # float64[STATES]
 
 
-@lean
+@jit_internal_no_allocation
 def move_multipliers(model, point):
     """A step along the excess, within the box; marks the submodels that it concerns."""
     boxes, owners, nu, step = model.boxes, model.submodels.owner, point.nu, point.state[STEP]
@@ -74,7 +73,7 @@ def move_multipliers(model, point):
                 point.changed[owner] = True
 
 
-@lean
+@jit_internal_no_allocation
 def ask_submodels(model, point, work):
     """Best vertices of the submodels that changed, into ``x``; the sum of all their values."""
     r, x, total = point.r, point.x, 0.0
@@ -93,7 +92,7 @@ def ask_submodels(model, point, work):
     return total
 
 
-@lean
+@jit_internal_no_allocation
 def slackness(boxes, nu, x):
     """What multipliers fall short of penalties at ``x``, and the square of the subgradient."""
     short, squares = 0.0, 0.0

@@ -36,9 +36,8 @@ from assent.kernels.core.factor_list import (
     SLOTS,
     START,
 )
-from assent.kernels.core.propagate import inner, lean
 from assent.kernels.core.questions import gather
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.tree_recursion import NODE, TABLE, TOP, WIDTH, edges_of, pass_maximum
 
 # Messages from slots before and after one's own.
@@ -104,7 +103,7 @@ class Room(NamedTuple):
     new: np.ndarray
 
 
-@inner
+@jit_internal
 def make_walking_room(descent):
     """Scratch for any chain."""
     most = 1
@@ -114,20 +113,20 @@ def make_walking_room(descent):
     return Room(np.empty(most), np.empty(most), both, new)
 
 
-@jit(inline="always")
+@jit_inline
 def chain_of(descent, factor):
     """A submodel that is a chain."""
     flat = descent.flat
     row = flat.groups[descent.submodels.group[factor]]
     entry = row[ENTRY] + (factor - row[FACTOR]) * row[ENTRIES]
     return Chain(
-        edges_of(flat.whole[row[DATA] : row[DATA_END]]),
-        flat.whole[row[START] : row[START] + row[SLOTS] + 1],
+        edges_of(flat.integers[row[DATA] : row[DATA_END]]),
+        flat.integers[row[START] : row[START] + row[SLOTS] + 1],
         descent.inner[entry : entry + row[ENTRIES]],
     )
 
 
-@lean
+@jit_internal_no_allocation
 def own_scores(descent, factor, mine):
     """What multipliers leave to the places of a chain, into ``mine``."""
     flat = descent.flat
@@ -139,7 +138,7 @@ def own_scores(descent, factor, mine):
         mine[place] = a[place]
 
 
-@lean
+@jit_internal_no_allocation
 def set_out(chain, messages, forward):
     """Messages into the slot where a walk begins: nothing, or what the chain's end scores."""
     row = chain.rows[0 if forward else len(chain.rows) - 1]
@@ -151,7 +150,7 @@ def set_out(chain, messages, forward):
             messages[AFTER, begin + k] = chain.tables[row[TABLE] + k]
 
 
-@lean
+@jit_internal_no_allocation
 def send(chain, messages, i, forward, room):
     """Pass on what slot ``i`` and those before it on the way know to the next one."""
     one = np.int64(1)
@@ -172,7 +171,7 @@ def send(chain, messages, i, forward, room):
         pass_maximum(known, table, one, columns, 1.0, way[to : to + rows])
 
 
-@lean
+@jit_internal_no_allocation
 def write_state(boxes, box, side, best, x):
     """Note that the variable on one side of a block is in its state ``best``."""
     begin = boxes.first[box]
@@ -184,7 +183,7 @@ def write_state(boxes, box, side, best, x):
             x[~lit if lit < 0 else lit] = 1.0 if (i == best) == (lit >= 0) else 0.0
 
 
-@lean
+@jit_internal_no_allocation
 def leaves_nothing_to_gain(boxes, box, nu, x):
     """Complementary slackness between a block's multipliers and the states at its sides."""
     for t in range(boxes.first[box], boxes.first[box + 1]):
@@ -196,7 +195,7 @@ def leaves_nothing_to_gain(boxes, box, nu, x):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def may_rest(descent, walks, number, travel):
     """Whether no block of a chain has anything to gain."""
     for at in range(walks.start[walks.slot[number]], walks.start[walks.slot[number + 1]]):
@@ -205,7 +204,7 @@ def may_rest(descent, walks, number, travel):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def note_sequence(descent, walks, number, chain, messages, forward, travel, room):
     """The best sequence after a walk, followed back from where that ended, into ``travel.x``."""
     n = len(chain.rows)
@@ -236,7 +235,7 @@ def note_sequence(descent, walks, number, chain, messages, forward, travel, room
             )
 
 
-@lean
+@jit_internal_no_allocation
 def note_other(descent, box, side, travel, room):
     """The best state of a block's other side, which was read just now, into ``travel.x``."""
     m = room.both[side]
@@ -248,7 +247,7 @@ def note_other(descent, box, side, travel, room):
     write_state(descent.boxes, box, side, best, travel.x)
 
 
-@inner
+@jit_internal
 def visit_slot(descent, walks, factor, slot, begin, width, messages, travel, room):
     """The steps of all blocks of a slot, whose places begin at ``begin``; moved and asked."""
     moved, asked = 0, 0
@@ -273,7 +272,7 @@ def visit_slot(descent, walks, factor, slot, begin, width, messages, travel, roo
     return moved, asked
 
 
-@inner
+@jit_internal
 def walk(descent, walks, number, travel, fresh, room):
     """Along one chain, to its end or back; see `walk_all`."""
     moved, asked = 0, 0

@@ -20,9 +20,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import inner, lean
 from assent.kernels.cut.maxflow import SOURCE, Network, max_flow
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
 # What is below this part of the largest number counts as nothing.
 CRUMBS = 1e-13
@@ -197,7 +196,7 @@ def best_matrix_block(m1, m2, c, nu):
     return best
 
 
-@lean
+@jit_internal_no_allocation
 def is_matrix_slack(m1, m2, c, nu):
     """Whether the block's best states fit its multipliers already: nothing to gain."""
     k = len(m1)
@@ -220,7 +219,7 @@ def is_matrix_slack(m1, m2, c, nu):
     return True
 
 
-@inner
+@jit_internal
 def step_matrix(m1, m2, c, old, new):
     """The best multipliers ``new[K, K]`` of a block; whether there is anything to gain.
 

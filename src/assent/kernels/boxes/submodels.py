@@ -19,12 +19,11 @@ from assent.kernels.core.factor_list import (
     SIZE,
     TABLE,
 )
-from assent.kernels.core.propagate import lean
 from assent.kernels.core.questions import gather, maximize_logic, maximize_table, settle
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
 
-@lean
+@jit_internal_no_allocation
 def charge(boxes, t, amount, r):
     """Raise a multiplier by ``amount``: its literals are worth that much less; returns constants.
 
@@ -73,7 +72,7 @@ def submodel_links(flat, submodels, r, s):
             s[link] = -r[v] if flat.lits[link] < 0 else r[v]
 
 
-@lean
+@jit_internal_no_allocation
 def load(row, flat, f, r, s):
     """Link scores of one submodel; returns what negated literals leave behind."""
     constant = 0.0
@@ -88,7 +87,7 @@ def load(row, flat, f, r, s):
     return constant
 
 
-@lean
+@jit_internal_no_allocation
 def maximize_pair(a, score, z):
     """Best vertex of a pair; returns its value."""
     both = a[0] + a[1] + score
@@ -99,7 +98,7 @@ def maximize_pair(a, score, z):
     return max(both, one, 0.0)
 
 
-@lean
+@jit_internal_no_allocation
 def solve_submodel(flat, submodels, inner, factor, r, s, x, work):
     """Best vertex of a submodel, written to ``x[n]``; returns its value."""
     row = flat.groups[submodels.group[factor]]
@@ -137,7 +136,7 @@ def solve_all(flat, submodels, inner, r, s, x, work):
     return value
 
 
-@lean
+@jit_internal_no_allocation
 def excess_of(boxes, t, x):
     """``g`` at the assignment ``x[n]``: terms of literals less the offset."""
     total = -boxes.offset[t]
@@ -148,7 +147,7 @@ def excess_of(boxes, t, x):
     return total
 
 
-@lean
+@jit_internal_no_allocation
 def cost_of(boxes, t, excess):
     """What a penalty charges for ``g``: the most a multiplier can make of it."""
     if np.abs(excess) < 1e-9:

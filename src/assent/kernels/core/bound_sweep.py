@@ -18,7 +18,7 @@ import numpy as np
 
 from assent.kernels.core.barrier import gather_totals, meet
 from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline
 from assent.kernels.kinds.logic_projections import LANES, gather_block
 from assent.kernels.problem import ANYOF, CAP, PARITY, SUM
 
@@ -148,7 +148,7 @@ def block_bound(groups, g, first, width, scale, a, residual):
     return partial
 
 
-@jit(inline="always")
+@jit_inline
 def add_group(groups, g, begin, end, state, a, residual, total, carry):
     """Add the bound of a group's factors ``begin:end`` to the compensated sum."""
     kind, size, count, link = groups.kind[g], groups.size[g], groups.members[g], groups.link[g]
@@ -173,7 +173,7 @@ def add_group(groups, g, begin, end, state, a, residual, total, carry):
     return total, carry
 
 
-@jit(inline="always")
+@jit_inline
 def add_factors(problem, state, own, order, residual, total, carry):
     """Add the best values of one thread's factors; takes their link scores off ``residual``."""
     groups, pair_var = problem.groups, problem.pair_var

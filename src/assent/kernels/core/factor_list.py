@@ -35,16 +35,17 @@ WEIGHT = 8  # weights of KNAPSACK begin here in ``numbers``
 CAPACITY = 9  # and capacities here
 SLOTS = 10  # of a table
 PLACES = 11  # states of all slots
-START = 12  # first places of its slots begin here in ``whole``, SLOTS + 1 of them
-PLACE = 13  # the places of its links begin here in ``whole``
+START = 12  # first places of its slots begin here in ``integers``, SLOTS + 1 of them
+PLACE = 13  # the places of its links begin here in ``integers``
 BASE = 14  # what places score in any case (0, or -inf) begins here in ``numbers``
 ENTRY = 15  # scores of joint states or inner parts begin here
 ENTRIES = 16  # as many per factor
-DATA = 17  # constants of a structure begin here in ``whole``
+DATA = 17  # constants of a structure begin here in ``integers``
 DATA_END = 18
 ADDRESS = 19  # of its compiled function
 AS_PLACES = 20  # whether a table's links are its places, in order, and all are possible
-COLUMNS = 21
+SLOT = 21  # first slot of a table, among those of all tables
+COLUMNS = 22
 
 # Where to ask a structure: compiled when first asked for, and only for that question.
 QUESTIONS = {
@@ -61,7 +62,7 @@ class Flat(NamedTuple):
     lits: Int32  # one per link
     k: Int32
     numbers: Float
-    whole: Int32
+    integers: Int32
 
 
 class ScoredFactors(NamedTuple):
@@ -136,7 +137,7 @@ class _Builder:
         self.problem = problem
         self.address_of = QUESTIONS[question]
         self.rows: list[np.ndarray] = []
-        self.whole: list[np.ndarray] = []
+        self.integers: list[np.ndarray] = []
         self.numbers = [problem.weights, problem.capacity]
         self.factors = 0
 
@@ -149,7 +150,7 @@ class _Builder:
             self.problem.all_lits,
             self.problem.k,
             np.concatenate(self.numbers),
-            np.concatenate([np.zeros(0, np.int32), *self.whole]).astype(np.int32, copy=False),
+            np.concatenate([np.zeros(0, np.int32), *self.integers]).astype(np.int32, copy=False),
         )
         for array in flat:
             array.flags.writeable = False
@@ -164,9 +165,9 @@ class _Builder:
         return row
 
     def _keep(self, values: np.ndarray) -> int:
-        """Where ``values`` begin in ``whole``."""
-        at = sum(map(len, self.whole))
-        self.whole.append(values)
+        """Where ``values`` begin in ``integers``."""
+        at = sum(map(len, self.integers))
+        self.integers.append(values)
         return at
 
     def _add_pairs(self) -> None:
@@ -198,7 +199,7 @@ class _Builder:
             slots = slice(t.slot[g], t.slot[g + 1])
             start = np.concatenate([[0], np.cumsum(t.states[slots])])
             row[[SLOTS, PLACES]] = len(start) - 1, start[-1]
-            row[START] = self._keep(start)
+            row[START], row[SLOT] = self._keep(start), t.slot[g]
             row[ENTRY] = p.n_pairs + t.entry[g]
             row[ENTRIES] = (t.entry[g + 1] - t.entry[g]) // count
             row[BASE] = sum(map(len, self.numbers))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import FREE, coordinate, lean, propagate
+from assent.kernels.core.propagate import FREE, coordinate, propagate
 from assent.kernels.core.table_links import (
     combination,
     enlist,
@@ -20,9 +20,10 @@ from assent.kernels.core.table_links import (
     row_start,
     slot_link,
 )
+from assent.kernels.jit import jit_internal_no_allocation
 
 
-@lean
+@jit_internal_no_allocation
 def propagate_all(logic, tables, hard, trail, head, tail):
     """Propagate ``order[head:tail]`` through logic and tables; stops at the first conflict.
 
@@ -47,7 +48,7 @@ def propagate_all(logic, tables, hard, trail, head, tail):
             seen += 1
 
 
-@lean
+@jit_internal_no_allocation
 def check_tables_of(tables, hard, v, values, trail, tail):
     """Check the hard tables in which ``v`` decides a slot.
 
@@ -66,7 +67,7 @@ def check_tables_of(tables, hard, v, values, trail, tail):
     return False, tail, work
 
 
-@lean
+@jit_internal_no_allocation
 def check_table(tables, group, row, values, trail, tail):
     """Make states false that no finite entry supports; a conflict?, and the trail's end."""
     links, lists = tables.links, tables.lists
@@ -98,7 +99,7 @@ def check_table(tables, group, row, values, trail, tail):
     return False, tail
 
 
-@lean
+@jit_internal_no_allocation
 def enlist_possible(links, lists, group, link, slot, values):
     """Put the states of a slot that values leave open on its list, with weight 0."""
     at = links.slot[group] + slot
@@ -113,7 +114,7 @@ def enlist_possible(links, lists, group, link, slot, values):
             enlist(lists, slot, state, 0.0)
 
 
-@lean
+@jit_internal_no_allocation
 def exclude(links, place, first, state, values, trail, tail):
     """Take a state from a slot; returns the trail's end.  A state already chosen stays."""
     literal = links.lits[place + (state if first == 0 else 0)]

@@ -19,8 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import inner
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal
 from assent.kernels.problem import ANYOF, CAP, PARITY
 
 # What follows when a literal is true in the chain's last state.
@@ -57,7 +56,7 @@ def marginals_pair(score, scores, temperature, out):
     return best + temperature * np.log(total)
 
 
-@inner
+@jit_internal
 def _forward(scores, rule, temperature, mass, level, entered):
     """Run the chain over all literals; returns the score it has set aside.
 
@@ -113,7 +112,7 @@ def _forward(scores, rule, temperature, mass, level, entered):
     return best
 
 
-@inner
+@jit_internal
 def _backward(rule, entered, ends, out):
     """Let the probabilities ``ends[S]`` of the final states flow back; fills ``out[n]``.
 
@@ -192,7 +191,7 @@ def marginals_cardinality(scores, counts, temperature, out, count_out):
     return count_chain(scores, counts[:states], rule, temperature, out, count_out[:states])
 
 
-@inner
+@jit_internal
 def _rule(form, negate):
     """What follows the last state; a negated CAP says "at least", so more are as good."""
     if form == PARITY:

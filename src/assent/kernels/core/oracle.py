@@ -39,7 +39,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit_inline
 from assent.kernels.problem import CALLBACK
 
 _INT = types.Array(types.int32, 1, "C", readonly=True)
@@ -226,27 +226,27 @@ else:
     _python_at = _function_at(_C_SIGNATURE)
     _projection_at = _function_at(PROJECTION)
 
-    @jit(inline="always")
+    @jit_inline
     def call_compiled(address, start, data, scores, inner, scale, states):
         """Ask the compiled structure at ``address``."""
         return _compiled_at(address)(start, data, scores, inner, scale, states)
 
-    @jit(inline="always")
+    @jit_inline
     def call_python(address, scores, inner, scale, states):
         """Ask the Python structure at ``address`` for a vertex; returns its inner value."""
         return _python_at(address)(scores.ctypes.data, inner.ctypes.data, scale, states.ctypes.data)
 
-    @jit(inline="always")
+    @jit_inline
     def call_max_marginals(address, start, data, scores, inner, out):
         """Ask the compiled structure at ``address`` for its max-marginals."""
         _max_marginals_at(address)(start, data, scores, inner, out)
 
-    @jit(inline="always")
+    @jit_inline
     def call_marginals(address, start, data, scores, inner, temperature, out, out_inner):
         """Ask the compiled structure at ``address`` for its marginals."""
         return _marginals_at(address)(start, data, scores, inner, temperature, out, out_inner)
 
-    @jit(inline="always")
+    @jit_inline
     def call_projection(address, start, data, base, a, inner, scale, memory, q):
         """Project by the function at ``address``; returns the inner value."""
         return _projection_at(address)(start, data, base, a, inner, scale, memory, q)

@@ -19,17 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.interrupts import Uninterrupted
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, KNAPSACK, PARITY, SUM
 from assent.kernels.search.integer_weights import knapsack_units, net_complements
 
-# Functions that only kernels call need no entry from Python, which takes longer to compile than
-# most of their bodies.
-inner = jit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-
-# The same for functions that allocate nothing: counting references to their many arrays would
-# take most of the compiler's time.
-lean = jit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner, lean = jit_internal, jit_internal_no_allocation
 
 FREE = -1  # a coordinate without a value
 
@@ -180,7 +174,7 @@ def index_logic(groups, n):
     )  # fmt: skip
 
 
-@inner
+@jit_internal
 def mark_complements(groups, stamp, seen, marks):
     """Mark links whose complement is an input of the same factor; say whether there are any.
 
@@ -207,7 +201,7 @@ def mark_complements(groups, stamp, seen, marks):
     return found
 
 
-@inner
+@jit_internal
 def index_uses(groups, marks, units, start, uses, loads):
     """Fill a CSR from coordinates to their uses, and what these weigh, by a counting sort."""
     kind, size, members, lits = groups.kind, groups.size, groups.members, groups.lits
@@ -253,7 +247,7 @@ def _close(logic, trail):
     return conflict
 
 
-@lean
+@jit_internal_no_allocation
 def propagate_units(logic, trail, stop):
     """Forget all values, then propagate what holds in every assignment; see :func:`propagate`."""
     trail.values[:] = FREE
@@ -264,25 +258,25 @@ def propagate_units(logic, trail, stop):
     return conflict, tail
 
 
-@lean
+@jit_internal_no_allocation
 def coordinate(literal):
     """The coordinate a literal speaks about."""
     return literal if literal >= 0 else ~literal
 
 
-@lean
+@jit_internal_no_allocation
 def weight(role):
     """What a true literal adds to its factor's counter, KNAPSACK factors apart."""
     return 2 if role == ANYOF else 1
 
 
-@lean
+@jit_internal_no_allocation
 def load(loads, place, role):
     """What a true literal adds to its factor's counter, by the place of its use."""
     return loads[place] if loads.size else np.int64(weight(role))
 
 
-@lean
+@jit_internal_no_allocation
 def link_load(logic, link, role):
     """What a true literal adds to its factor's counter, by its link."""
     if role == KNAPSACK:
@@ -290,7 +284,7 @@ def link_load(logic, link, role):
     return np.int64(weight(role))
 
 
-@lean
+@jit_internal_no_allocation
 def group_of(first_factor, factor):
     """The group a factor stands in: the last one that begins at or before it."""
     low, high = 0, first_factor.size
@@ -303,7 +297,7 @@ def group_of(first_factor, factor):
     return low
 
 
-@lean
+@jit_internal_no_allocation
 def reset_counters(logic, true, free):
     """Counters ``true[F]``, ``free[F]`` before any coordinate has a value."""
     for g in range(logic.kind.size):
@@ -317,7 +311,7 @@ def reset_counters(logic, true, free):
         count_paired(logic, true, free)
 
 
-@lean
+@jit_internal_no_allocation
 def add_units(logic, free):
     """Count all units of KNAPSACK factors as free."""
     for g in range(logic.kind.size):
@@ -328,7 +322,7 @@ def add_units(logic, free):
                 free[logic.first_factor[g] + j % m] += link_load(logic, link, KNAPSACK)
 
 
-@lean
+@jit_internal_no_allocation
 def count_paired(logic, true, free):
     """Count every pair ``x, ~x`` as one true literal; KNAPSACK factors have netted theirs."""
     for g in range(logic.kind.size):
@@ -341,7 +335,7 @@ def count_paired(logic, true, free):
                     true[f] += weight(logic.kind[g])
 
 
-@lean
+@jit_internal_no_allocation
 def consequence(role, event, k, true, free):
     """What the counters of a factor call for after an event at a link with the given role.
 
@@ -378,7 +372,7 @@ def consequence(role, event, k, true, free):
     return NOTHING
 
 
-@lean
+@jit_internal_no_allocation
 def force(logic, factor, action, room, values, trail, tail):
     """Give the free literals an action speaks about its truth; returns the trail's new end.
 
@@ -405,7 +399,7 @@ def force(logic, factor, action, room, values, trail, tail):
     return tail
 
 
-@lean
+@jit_internal_no_allocation
 def drop_heavy(logic, factor, room, values, trail, tail):
     """Make the free items of a KNAPSACK factor false that are heavier than its room."""
     if logic.heaviest[factor - logic.k.size + logic.heaviest.size] <= room:
@@ -423,7 +417,7 @@ def drop_heavy(logic, factor, room, values, trail, tail):
     return tail
 
 
-@lean
+@jit_internal_no_allocation
 def start_units(logic, trail, tail):
     """Consequences of factors that leave no choice before anything is counted.
 
@@ -447,7 +441,7 @@ def start_units(logic, trail, tail):
     return conflict, tail
 
 
-@lean
+@jit_internal_no_allocation
 def propagate(logic, trail, head, tail, stop):
     """Work off ``order[head:tail]``: coordinates with a value that the counters do not know yet.
 
@@ -490,7 +484,7 @@ def propagate(logic, trail, head, tail, stop):
     return conflict, head, tail
 
 
-@lean
+@jit_internal_no_allocation
 def retreat(logic, trail, mark, head, tail):
     """Undo ``order[mark:tail]``, of which ``order[mark:head]`` is counted; returns links undone."""
     work = 0

@@ -47,8 +47,7 @@ from assent.kernels.core.oracle import (
     call_max_marginals,
     call_python,
 )
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.count_scores import descending_order
 from assent.kernels.kinds.knapsack_relaxation import maximize_knapsack
 from assent.kernels.kinds.parity_hull import maximize_parity
@@ -85,12 +84,7 @@ def make_questions_work(flat: Flat) -> Work:
     )  # fmt: skip
 
 
-# Kernels of kinds may allocate.  Compiled from within a function that does not, they would be
-# forbidden to as well, unless something in between says otherwise.
-door = jit(_nrt=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-
-
-@jit(inline="always")
+@jit_inline
 def gather(row, flat, f, s, a):
     """Scores of factor ``f``: of its links, or for a table of its places.
 
@@ -106,11 +100,11 @@ def gather(row, flat, f, s, a):
     for at in range(row[PLACES]):
         a[at] = flat.numbers[row[BASE] + at]
     for j in range(row[SIZE]):
-        a[flat.whole[row[PLACE] + j]] += s[first + j]
+        a[flat.integers[row[PLACE] + j]] += s[first + j]
     return a[: row[PLACES]]
 
 
-@lean
+@jit_internal_no_allocation
 def maximize_counted(kind, k, a, z, order):
     """Best vertex ``z[n]`` of a CAP, SUM or ANYOF for scores ``a[n]``; returns its value."""
     n = len(a) - 1 if kind == ANYOF else len(a)
@@ -146,7 +140,7 @@ def maximize_counted(kind, k, a, z, order):
     return value
 
 
-@lean
+@jit_internal_no_allocation
 def maximize_logic(row, flat, f, a, work):
     """Best vertex of a logic factor, by link, into ``work.z``; returns its value."""
     n = row[SIZE]
@@ -160,10 +154,10 @@ def maximize_logic(row, flat, f, a, work):
     return maximize_counted(row[CODE], flat.k[row[ITEM] + f], a[:n], z, work.order[:n])
 
 
-@door
+@jit_internal
 def maximize_table(row, flat, inner, f, a, work):
     """Best vertex of a table or structure; returns its value and its inner value."""
-    start = flat.whole[row[START] : row[START] + row[SLOTS] + 1]
+    start = flat.integers[row[START] : row[START] + row[SLOTS] + 1]
     first = row[ENTRY] + f * row[ENTRIES]
     entries = inner[first : first + row[ENTRIES]]
     places = a[: row[PLACES]]
@@ -174,7 +168,7 @@ def maximize_table(row, flat, inner, f, a, work):
     elif kind == POTTS:
         value, earned = maximize_potts(start, places, entries, 1.0, states)
     elif kind == STRUCTURE:
-        data = flat.whole[row[DATA] : row[DATA_END]]
+        data = flat.integers[row[DATA] : row[DATA_END]]
         value, earned = call_compiled(row[ADDRESS], start, data, places, entries, 1.0, states)
     else:
         earned = call_python(row[ADDRESS], places, entries, 1.0, states)
@@ -186,11 +180,11 @@ def maximize_table(row, flat, inner, f, a, work):
     for slot in range(row[SLOTS]):
         work.out[start[slot] + states[slot]] = 1.0
     for j in range(row[SIZE]):
-        work.z[j] = work.out[flat.whole[row[PLACE] + j]]
+        work.z[j] = work.out[flat.integers[row[PLACE] + j]]
     return value, earned
 
 
-@door
+@jit_internal
 def max_marginals_factor(row, flat, inner, f, a, work):
     """Best value with each place chosen, into ``work.out``; -inf where there is none."""
     if row[CODE] == PAIR:
@@ -205,7 +199,7 @@ def max_marginals_factor(row, flat, inner, f, a, work):
         best = work.out[: 2 * n].reshape(n, 2)
         max_marginals_form(row[CODE], flat.k[row[ITEM] + f], a[:n], best)
         return
-    start = flat.whole[row[START] : row[START] + row[SLOTS] + 1]
+    start = flat.integers[row[START] : row[START] + row[SLOTS] + 1]
     first = row[ENTRY] + f * row[ENTRIES]
     entries = inner[first : first + row[ENTRIES]]
     places, out = a[: row[PLACES]], work.out[: row[PLACES]]
@@ -214,14 +208,14 @@ def max_marginals_factor(row, flat, inner, f, a, work):
     elif row[CODE] == TABLE + POTTS:
         max_marginals_potts(start, places, entries, 1.0, out)
     else:
-        data = flat.whole[row[DATA] : row[DATA_END]]
+        data = flat.integers[row[DATA] : row[DATA_END]]
         call_max_marginals(row[ADDRESS], start, data, places, entries, out)
     for at in range(row[PLACES]):
         if not out[at] > -np.inf or places[at] == -np.inf:
             out[at] = -np.inf
 
 
-@door
+@jit_internal
 def marginals_factor(row, flat, inner, f, a, temperature, work):
     """Probabilities of the links, into ``work.z``; returns the log-partition times temperature."""
     n = row[SIZE]
@@ -232,7 +226,7 @@ def marginals_factor(row, flat, inner, f, a, temperature, work):
         return value
     if row[CODE] < TABLE:
         return marginals_form(row[CODE], flat.k[row[ITEM] + f], a[:n], temperature, work.z[:n])
-    start = flat.whole[row[START] : row[START] + row[SLOTS] + 1]
+    start = flat.integers[row[START] : row[START] + row[SLOTS] + 1]
     first = row[ENTRY] + f * row[ENTRIES]
     entries = inner[first : first + row[ENTRIES]]
     places, out = a[: row[PLACES]], work.out[: row[PLACES]]
@@ -241,15 +235,15 @@ def marginals_factor(row, flat, inner, f, a, temperature, work):
     elif row[CODE] == TABLE + POTTS:
         value = marginals_dense(start, places, potts_table(entries), 1.0, temperature, out)
     else:
-        data = flat.whole[row[DATA] : row[DATA_END]]
+        data = flat.integers[row[DATA] : row[DATA_END]]
         part = work.part[: row[ENTRIES]]
         value = call_marginals(row[ADDRESS], start, data, places, entries, temperature, out, part)
     for j in range(n):
-        work.z[j] = out[flat.whole[row[PLACE] + j]]
+        work.z[j] = out[flat.integers[row[PLACE] + j]]
     return value
 
 
-@lean
+@jit_internal_no_allocation
 def settle(lit, score, residual):
     """Take a link's score off what its coordinate has left: ``s * (1 - x) = s - s * x``."""
     if lit < 0:

@@ -21,22 +21,24 @@ def project_structure(
     """Nearest points ``[m, links]`` with inner scores ``[m, parts]``, and the inner values."""
     if structure.kernels().project is not None:
         return _project_itself(structure, points, scores)
-    slots = make_structure_slots(structure)
+    inner = [structure._inner(scores, row) for row in range(len(points))]
+    return project_by_active_set(structure, make_structure_slots(structure), points, inner)
+
+
+def project_by_active_set(
+    factor: Any, slots: vertices.Slots, points: Float, scores: list[Float]
+) -> tuple[Float, Float]:
+    """As :func:`project_structure`, of tables or structures, each with its inner scores."""
     support = vertices.make_support(slots, len(points))
     work = vertices.make_work(slots, support.weight.shape[1])
-    linked = structure.linked
     out, inner = np.empty(points.shape), np.empty(len(points))
-    for row, point in enumerate(points):
+    for row, (point, own) in enumerate(zip(points, scores, strict=True)):
         work.a[:] = 0.0
-        work.a[linked] = point
-        own = np.ascontiguousarray(scores[row])
-        own.flags.writeable = False
-        active_set.project(
-            structure.kind_code, slots, own, 1.0, support, row, work, active_set.EXACT
-        )
+        work.a[factor.linked] = point
+        active_set.project(factor.kind_code, slots, own, 1.0, support, row, work, active_set.EXACT)
         raise_pending()
         size = support.size[row]
-        out[row] = work.q[linked]
+        out[row] = work.q[factor.linked]
         inner[row] = support.weight[row, :size] @ support.inner[row, :size]
     return out, inner
 

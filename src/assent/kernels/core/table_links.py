@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.interrupts import Uninterrupted
-from assent.kernels.core.propagate import coordinate, group_of, inner, lean
-from assent.kernels.jit import jit
+from assent.kernels.core.propagate import coordinate, group_of
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import POTTS
 
 
@@ -76,15 +76,10 @@ def build_table_links(problem: Any) -> TableLinks:
 @jit
 def index_tables(tables, n):
     """The index of table links by coordinate; see :func:`build_table_links`."""
-    start = np.zeros(n + 1, np.int32)
-    uses = np.empty(len(tables.lits), np.int32)
-    links_by_coordinate(tables.lits, start, uses)
+    start, uses = links_by_coordinate(tables.lits, n)
     site_of = np.full(n, -1, np.int32)
     site_link, site_size = np.empty(n, np.int32), np.empty(n, np.int32)
-    count = find_sites(
-        tables.slot, tables.states, tables.first, tables.link, tables.factor, tables.lits,
-        site_of, site_link, site_size,
-    )  # fmt: skip
+    count = find_sites(tables, site_of, site_link, site_size)
     return TableLinks(
         tables.kind, tables.slot, tables.states, tables.first, tables.link, tables.entry,
         tables.factor, tables.lits, start, uses, site_of, site_link[:count], site_size[:count],
@@ -112,9 +107,10 @@ def table_field(links, table):
     return TableField(links, lists, table, np.zeros(len(links.site_of)))
 
 
-@inner
-def links_by_coordinate(lits, start, uses):
-    """Fill a CSR from coordinates to links by a counting sort."""
+@jit_internal
+def links_by_coordinate(lits, n):
+    """A CSR from coordinates to links by a counting sort: ``start[n + 1]`` and ``uses[links]``."""
+    start, uses = np.zeros(n + 1, np.int32), np.empty(lits.size, np.int32)
     for link in range(lits.size):
         start[coordinate(lits[link]) + 1] += 1
     for v in range(start.size - 1):
@@ -128,16 +124,18 @@ def links_by_coordinate(lits, start, uses):
     for v in range(start.size - 1, 0, -1):
         start[v] = start[v - 1]
     start[0] = 0
+    return start, uses
 
 
-@inner
-def find_sites(slot, states, first, link, factor, lits, site_of, site_link, site_size):
+@jit_internal
+def find_sites(tables, site_of, site_link, site_size):
     """Give every categorical variable read by a table a number; returns how many there are."""
+    states, first, lits = tables.states, tables.first, tables.lits
     count = 0
-    for t in range(factor.size - 1):
-        place = link[t]
-        for _ in range(factor[t], factor[t + 1]):
-            for s in range(slot[t], slot[t + 1]):
+    for t in range(tables.factor.size - 1):
+        place = tables.link[t]
+        for _ in range(tables.factor[t], tables.factor[t + 1]):
+            for s in range(tables.slot[t], tables.slot[t + 1]):
                 if first[s] == 0 and site_of[lits[place]] < 0:
                     site_link[count] = place
                     site_size[count] = states[s]
@@ -148,7 +146,7 @@ def find_sites(slot, states, first, link, factor, lits, site_of, site_link, site
     return count
 
 
-@lean
+@jit_internal_no_allocation
 def locate(links, place):
     """Group, factor in the group, slot in the factor and state that a link stands for."""
     group = group_of(links.link[:-1], place)
@@ -163,7 +161,7 @@ def locate(links, place):
     return group, row, slot - links.slot[group], rest + links.first[slot]
 
 
-@lean
+@jit_internal_no_allocation
 def row_start(links, group, row):
     """First link and first entry of a factor."""
     members = links.factor[group + 1] - links.factor[group]
@@ -172,7 +170,7 @@ def row_start(links, group, row):
     return link, entry
 
 
-@lean
+@jit_internal_no_allocation
 def prepare_lists(links, lists, group):
     """Empty lists and the strides of a group's tables."""
     first = links.slot[group]
@@ -189,7 +187,7 @@ def prepare_lists(links, lists, group):
     return slots
 
 
-@lean
+@jit_internal_no_allocation
 def enlist(lists, slot, state, share):
     """Put a state on a slot's list."""
     place = lists.begin[slot] + lists.length[slot]
@@ -198,7 +196,7 @@ def enlist(lists, slot, state, share):
     lists.length[slot] += 1
 
 
-@lean
+@jit_internal_no_allocation
 def slot_link(links, group, link, slot):
     """First link of a slot, from the first link of its factor."""
     for s in range(links.slot[group], links.slot[group] + slot):
@@ -206,7 +204,7 @@ def slot_link(links, group, link, slot):
     return link
 
 
-@lean
+@jit_internal_no_allocation
 def add_entry(links, first, place, state, weight, entry, field, blocked):
     """Add a weighted entry to the field of the coordinate that a slot's state stands for.
 
@@ -223,7 +221,7 @@ def add_entry(links, first, place, state, weight, entry, field, blocked):
         field[v] += weight * entry
 
 
-@lean
+@jit_internal_no_allocation
 def spread(tables, group, row, target, weight, field):
     """Add the weighted sum over the others' lists to the fields of the target slot's states.
 
@@ -255,7 +253,7 @@ def spread(tables, group, row, target, weight, field):
         more = next_combination(lists, slots)
 
 
-@lean
+@jit_internal_no_allocation
 def first_combination(lists, slots):
     """Start with the first state on every list; false if a list is empty."""
     full = True
@@ -265,7 +263,7 @@ def first_combination(lists, slots):
     return full
 
 
-@lean
+@jit_internal_no_allocation
 def next_combination(lists, slots):
     """Go on to the next choice of one state per list; false after the last."""
     for s in range(slots - 1, -1, -1):
@@ -276,7 +274,7 @@ def next_combination(lists, slots):
     return False
 
 
-@lean
+@jit_internal_no_allocation
 def combination(lists, slots):
     """Entry (from the factor's first) and weight of the present choice."""
     entry, share = np.int64(0), 1.0
@@ -287,7 +285,7 @@ def combination(lists, slots):
     return entry, share
 
 
-@lean
+@jit_internal_no_allocation
 def entry_at(tables, group, first, place):
     """The entry at a place of the full table whose entries begin at ``first``."""
     if tables.links.kind[group] == POTTS:
@@ -296,7 +294,7 @@ def entry_at(tables, group, first, place):
     return tables.table[first + place]
 
 
-@lean
+@jit_internal_no_allocation
 def enlist_assigned(links, lists, group, link, slot, x):
     """Put the states that an assignment chooses on a slot's list: one, if it is sound."""
     at = links.slot[group] + slot
@@ -310,7 +308,7 @@ def enlist_assigned(links, lists, group, link, slot, x):
             enlist(lists, slot, state, 1.0)
 
 
-@lean
+@jit_internal_no_allocation
 def fill_table_field(tables, x, field):
     """Add what tables add to every coordinate's field at ``x``; returns how many forbid it."""
     links, lists = tables.links, tables.lists
@@ -334,7 +332,7 @@ def fill_table_field(tables, x, field):
     return forbidding
 
 
-@lean
+@jit_internal_no_allocation
 def shift_state(tables, group, row, slot, state, weight, x, field):
     """Fields of a table's other slots after a slot's state gained or lost ``weight``."""
     links, lists = tables.links, tables.lists
@@ -353,7 +351,7 @@ def shift_state(tables, group, row, slot, state, weight, x, field):
                 enlist_assigned(links, lists, group, link, target, x)
 
 
-@lean
+@jit_internal_no_allocation
 def flip_in_tables(tables, v, step, x, field):
     """Keep the fields right when ``x[v]`` changes by ``step``."""
     links = tables.links

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assent.kernels.core.propagate import lean
+from assent.kernels.jit import jit_internal_no_allocation
 
 
-@lean
+@jit_internal_no_allocation
 def root_of(parent, node):
     """The node that stands for a node's set; the way there is halved."""
     while parent[node] != node:

@@ -14,10 +14,9 @@ import numpy as np
 
 from assent.kernels.ad3.active_set_system import packed_length
 from assent.kernels.core.oracle import call_compiled, call_python
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit_inline_llvm, jit_no_allocation
 from assent.kernels.kinds.table_scores import (
     dense_entry,
-    helper,
     maximize_dense,
     maximize_potts,
     potts_entry,
@@ -109,7 +108,7 @@ def make_work(slots: Slots, room: int) -> Work:
     return Work(a, q, residual, score, target, right, np.zeros(packed_length(room)))
 
 
-@helper
+@jit_inline_llvm
 def maximize(kind, slots, scores, table, scale, states):
     """The best vertex, into ``states[d]``; returns its score and its inner score (not scaled)."""
     if kind >= STRUCTURE:
@@ -129,7 +128,7 @@ def maximize(kind, slots, scores, table, scale, states):
     return maximize_dense(slots.start, scores, table, scale, states)
 
 
-@jit(_nrt=False)
+@jit_no_allocation
 def rescore(kind, slots, tables, support):
     """Give the supports the inner scores of new tables ``[m, entries]``.
 

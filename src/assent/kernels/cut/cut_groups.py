@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
 from assent.kernels.cut.cut_task import pull, read_flow, start_flow
 from assent.kernels.cut.flow_trees import grow_trees, number_trees, push_along_trees
 from assent.kernels.cut.maxflow import SINK, SOURCE, max_flow
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # Capacities below this share of the largest number around are crumbs: there is nothing to gain
 # from them below what counts as balanced.
@@ -19,7 +18,7 @@ CRUMBS = 1e-12
 LEFT_OVER = 1e-10
 
 
-@lean
+@jit_internal_no_allocation
 def settle_forces(task, network, capacity):
     """What pulls at every node, less total variation between groups: terminals and a flow."""
     x, held = task.x, network.terminal

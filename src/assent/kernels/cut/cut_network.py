@@ -22,9 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
 from assent.kernels.cut.maxflow import SOURCE, Network, make_arcs, max_flow
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
 
 HEADER = 3
 
@@ -50,7 +49,7 @@ def cut_data(n: int, edges: np.ndarray, shared: bool) -> np.ndarray:
     return np.concatenate([[n, len(edges), int(shared)], *arcs]).astype(np.int32)
 
 
-@jit(inline="always")
+@jit_inline
 def graph_of(data):
     """The graph in ``data``."""
     n, edges = data[0], data[1]
@@ -61,14 +60,14 @@ def graph_of(data):
     )  # fmt: skip
 
 
-@lean
+@jit_internal_no_allocation
 def ends(graph, edge):
     """The two nodes of an edge."""
     arc = graph.forward[edge]
     return graph.head[graph.sister[arc]], graph.head[arc]
 
 
-@lean
+@jit_internal_no_allocation
 def attraction(inner, edge):
     """A table as scores of single nodes being true and a capacity: ``j, k, c``.
 
@@ -79,7 +78,7 @@ def attraction(inner, edge):
     return 0.5 * own, 0.5 * other, 0.5 * (s00 + s11 - s01 - s10)
 
 
-@lean
+@jit_internal_no_allocation
 def read_network(data, graph, scores, inner, scale, network):
     """Terminals and capacities; what cannot be has infinite ones."""
     n = data[0]
@@ -100,7 +99,7 @@ def read_network(data, graph, scores, inner, scale, network):
         network.residual[graph.sister[arc]] = capacity
 
 
-@lean
+@jit_internal_no_allocation
 def gain(scores, slot):
     """What a literal earns by being true; infinite if it has no choice."""
     false, true = scores[2 * slot], scores[2 * slot + 1]

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
 from assent.kernels.cut.cut_task import cost, pull
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
 MOST_HALVINGS = 20
 
@@ -23,7 +22,7 @@ MOST_ROUNDS = 500
 ROUNDING = 1e-13
 
 
-@lean
+@jit_internal_no_allocation
 def newton_system(task, moves, curved, gradient, diagonal):
     """Gradient and diagonal of the second derivatives; which nodes move, which edges curve."""
     x = task.x
@@ -45,7 +44,7 @@ def newton_system(task, moves, curved, gradient, diagonal):
             diagonal[k] += 1.0
 
 
-@lean
+@jit_internal_no_allocation
 def multiply(task, moves, curved, y, out):
     """``out = H y``; ``y`` is zero on nodes that do not move."""
     for node in range(len(y)):

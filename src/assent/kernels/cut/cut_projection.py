@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
 from assent.kernels.core.union_find import root_of
 from assent.kernels.cut.cut_groups import split_groups
 from assent.kernels.cut.cut_network import Graph, attraction, ends, graph_of
@@ -46,7 +45,7 @@ from assent.kernels.cut.cut_task import (
 )  # fmt: skip
 from assent.kernels.cut.flow_trees import make_trees
 from assent.kernels.cut.total_variation import solve_total_variation
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
 MOST_STEPS = 1000
 
@@ -56,7 +55,7 @@ INNER_PASSES = 15
 SHARED_PASSES = 50
 
 
-@lean
+@jit_internal_no_allocation
 def read_nodes(base, a, v, x, block):
     """The point ``v[n]``, and ``x`` of known nodes; their block is 0, that of others 1."""
     for node in range(len(x)):
@@ -67,14 +66,14 @@ def read_nodes(base, a, v, x, block):
             block[node] = 0
 
 
-@lean
+@jit_internal_no_allocation
 def read_ends(graph, tail, tip):
     """Both ends of all edges, for loops that look at them often."""
     for edge in range(len(tail)):
         tail[edge], tip[edge] = ends(graph, edge)
 
 
-@lean
+@jit_internal_no_allocation
 def free_known(block, x, held):
     """Let known nodes hold so much that they stay where they are."""
     for node in range(len(x)):
@@ -117,7 +116,7 @@ def project_nodes(data, base, a, inner, scale, memory, q):
     return earned
 
 
-@lean
+@jit_internal_no_allocation
 def join_by_force(task, force, held, group, total, block):
     """Make nodes equal whose edge would hold back more than it has to; ``block[n]`` tells groups.
 
@@ -185,7 +184,7 @@ def improve(whole, block, room):
         whole.flow[task.edge[edge]] = task.flow[edge]
 
 
-@lean
+@jit_internal_no_allocation
 def read_edges(data, base, a, task):
     """Targets of the edges, cut to 1 at most; evidence makes them infinite, so to speak."""
     n, edges = data[0], data[1]
@@ -241,7 +240,7 @@ def project_edges(data, base, a, memory, q):
     return steps
 
 
-@lean
+@jit_internal_no_allocation
 def write_point(data, base, a, task, q):
     """The solution as numbers of places."""
     n = data[0]

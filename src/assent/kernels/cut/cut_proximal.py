@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from assent.kernels.core.propagate import lean
 from assent.kernels.cut.cut_newton import ROUNDING
 from assent.kernels.cut.cut_task import cost, pull, read_flow, start_flow
 from assent.kernels.cut.total_variation import solve_total_variation
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
 
-@lean
+@jit_internal_no_allocation
 def weigh(task, bold, weight):
     """The curvature that a proximal step assumes in every coordinate, ``weight[n]``.
 
@@ -27,7 +26,7 @@ def weigh(task, bold, weight):
         weight[k] += own
 
 
-@lean
+@jit_internal_no_allocation
 def prepare(task, weight, network, held):
     """What the nodes hold for a proximal step, and the flow to begin with."""
     x = task.x

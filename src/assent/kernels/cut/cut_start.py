@@ -9,21 +9,20 @@ do the rest.
 
 from __future__ import annotations
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation
 
 # Longer steps than the best for each edge alone, as in successive over-relaxation; on networks of
 # four to six neighbours the best of 1, 1.3, 1.5 and 1.7.
 LONGER = 1.5
 
 
-@jit(inline="always")
+@jit_inline
 def within(number, most):
     """The nearest number of a size of at most ``most``."""
     return min(max(number, -most), most)
 
 
-@lean
+@jit_internal_no_allocation
 def best_force(b, wanted):
     """The force of a shared edge with target ``b`` that two free ends ask to be ``wanted``.
 
@@ -37,7 +36,7 @@ def best_force(b, wanted):
     return size if wanted > 0.0 else -size
 
 
-@lean
+@jit_internal_no_allocation
 def hold(tail, tip, force, held):
     """Take the forces out of what nodes hold."""
     for edge in range(len(force)):
@@ -45,7 +44,7 @@ def hold(tail, tip, force, held):
         held[tip[edge]] += force[edge]
 
 
-@lean
+@jit_internal_no_allocation
 def descend_shared(tail, tip, b, passes, force, held):
     """Improve the forces of shared edges with targets ``b[E]``; ``held[n]`` follows."""
     for _ in range(passes):
@@ -58,7 +57,7 @@ def descend_shared(tail, tip, b, passes, force, held):
             held[k] += more
 
 
-@lean
+@jit_internal_no_allocation
 def descend_inner(tail, tip, capacity, passes, force, held):
     """Improve the forces of inner edges, within ``capacity[E]``; ``held[n]`` follows."""
     for _ in range(passes):

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
 from assent.kernels.core.union_find import root_of
 from assent.kernels.cut.cut_network import Graph
 from assent.kernels.cut.maxflow import Network
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
 
 
 class Task(NamedTuple):
@@ -38,7 +37,7 @@ class Room(NamedTuple):
     flow_before: np.ndarray  # float64[E]
 
 
-@jit(inline="always")
+@jit_inline
 def empty_network(graph, n):
     """A network without capacities."""
     return Network(
@@ -47,7 +46,7 @@ def empty_network(graph, n):
     )  # fmt: skip
 
 
-@lean
+@jit_internal_no_allocation
 def pull(b, d):
     """Derivative of the smooth part of what an edge costs."""
     if b < 0.0:
@@ -55,7 +54,7 @@ def pull(b, d):
     return d - b if d > b else (d + b if d < -b else 0.0)
 
 
-@lean
+@jit_internal_no_allocation
 def cost(task, x):
     """What ``x`` costs, up to a constant."""
     total = 0.0
@@ -71,7 +70,7 @@ def cost(task, x):
     return total
 
 
-@lean
+@jit_internal_no_allocation
 def start_flow(graph, tail, tip, capacity, flow, network, held, x):
     """Begin with a flow within the capacities; edges to known nodes are settled."""
     for edge in range(len(capacity)):
@@ -89,7 +88,7 @@ def start_flow(graph, tail, tip, capacity, flow, network, held, x):
         held[k] += own
 
 
-@lean
+@jit_internal_no_allocation
 def read_flow(graph, capacity, network, flow):
     """The flow that is left in the network."""
     for edge in range(len(flow)):
@@ -99,7 +98,7 @@ def read_flow(graph, capacity, network, flow):
 # ------------------------------------------------------------ groups of equal neighbours
 
 
-@lean
+@jit_internal_no_allocation
 def number_groups(task, block, group, number):
     """Join neighbours of one block that total variation can hold together at the same value.
 

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation
 
 # The arc from a node towards the root of its tree, or one of these.
 ROOT = -1
@@ -28,13 +27,13 @@ class Trees(NamedTuple):
     late: np.ndarray  # int32[n]: nodes with neighbours across full arcs only, while trees grow
 
 
-@jit(inline="always")
+@jit_inline
 def make_trees(n):
     """Room for trees of ``n`` nodes."""
     return Trees(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32))
 
 
-@lean
+@jit_internal_no_allocation
 def grow_trees(network, x, settled, trees):
     """Span the nodes of equal ``x[n]`` in every block; returns how many nodes there are.
 
@@ -64,7 +63,7 @@ def grow_trees(network, x, settled, trees):
     return count
 
 
-@lean
+@jit_internal_no_allocation
 def branch(network, x, trees, node, every, count):
     """Hang a node's neighbours below it; those across full arcs where ``every`` one is wanted.
 
@@ -88,7 +87,7 @@ def branch(network, x, trees, node, every, count):
     return count, left_out
 
 
-@lean
+@jit_internal_no_allocation
 def push_along_trees(network, x, trees, count):
     """Move ``network.terminal`` towards the roots, where it adds up and cancels.
 
@@ -113,7 +112,7 @@ def push_along_trees(network, x, trees, count):
         terminal[network.head[arc]] += amount
 
 
-@lean
+@jit_internal_no_allocation
 def number_trees(network, trees, count, number):
     """Say of every node which tree it stands in, from 0; returns how many trees there are."""
     found = 0

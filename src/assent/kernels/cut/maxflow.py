@@ -24,8 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # The parent of a node is an arc, or one of these.
 TERMINAL = -1  # its link to the source or the sink
@@ -61,21 +60,21 @@ class Forest(NamedTuple):
 ACTIVE, ORPHANS, TIME = 0, 2, 4
 
 
-@lean
+@jit_internal_no_allocation
 def push_back(queue, ring, which, node):
     """Put a node at the end of a ring."""
     queue[ring[which + 1]] = node
     ring[which + 1] = (ring[which + 1] + 1) % len(queue)
 
 
-@lean
+@jit_internal_no_allocation
 def push_front(queue, ring, which, node):
     """Put a node at the front of a ring."""
     ring[which] = (ring[which] - 1) % len(queue)
     queue[ring[which]] = node
 
 
-@lean
+@jit_internal_no_allocation
 def pop_front(queue, ring, which):
     """Take the node at the front of a ring."""
     node = queue[ring[which]]
@@ -83,7 +82,7 @@ def pop_front(queue, ring, which):
     return node
 
 
-@lean
+@jit_internal_no_allocation
 def activate(forest, node):
     """Let a node grow, in its turn."""
     if not forest.waiting[node]:
@@ -91,13 +90,13 @@ def activate(forest, node):
         push_back(forest.active, forest.ring, ACTIVE, node)
 
 
-@lean
+@jit_internal_no_allocation
 def capacity_outwards(network, side, arc):
     """What an arc of a node in the tree ``side`` can carry away from the tree's root."""
     return network.residual[arc] if side == SOURCE else network.residual[network.sister[arc]]
 
 
-@lean
+@jit_internal_no_allocation
 def plant(network, forest, tiny):
     """Begin both trees with the nodes that have a link to the terminals."""
     for node in range(len(forest.side)):
@@ -114,7 +113,7 @@ def plant(network, forest, tiny):
         forest.stamp[node] = 0
 
 
-@lean
+@jit_internal_no_allocation
 def grow(network, forest, tiny):
     """Grow the trees until they touch; returns the arc from source tree to sink tree, or -1."""
     ring = forest.ring
@@ -144,7 +143,7 @@ def grow(network, forest, tiny):
     return -1
 
 
-@lean
+@jit_internal_no_allocation
 def adopt(forest, node, arc, parent):
     """Hang a node below a parent."""
     forest.parent[node] = arc
@@ -152,7 +151,7 @@ def adopt(forest, node, arc, parent):
     forest.depth[node] = forest.depth[parent] + 1
 
 
-@lean
+@jit_internal_no_allocation
 def bottleneck(network, forest, middle):
     """What the path through the arc ``middle`` can carry."""
     most = network.residual[middle]
@@ -168,14 +167,14 @@ def bottleneck(network, forest, middle):
     return min(most, -network.terminal[node])
 
 
-@lean
+@jit_internal_no_allocation
 def orphan(forest, node):
     """A node has lost its parent."""
     forest.parent[node] = NOBODY
     push_front(forest.orphans, forest.ring, ORPHANS, node)
 
 
-@lean
+@jit_internal_no_allocation
 def augment(network, forest, middle, tiny):
     """Push flow along the path through the arc ``middle``; returns how much (inf: none)."""
     amount = bottleneck(network, forest, middle)
@@ -201,7 +200,7 @@ def augment(network, forest, middle, tiny):
     return amount
 
 
-@lean
+@jit_internal_no_allocation
 def distance_to_root(network, forest, node):
     """Arcs between a node and its terminal; -1 if its tree has lost it.
 
@@ -232,7 +231,7 @@ def distance_to_root(network, forest, node):
     return depth
 
 
-@lean
+@jit_internal_no_allocation
 def find_parent(network, forest, node, tiny):
     """Hang an orphan into its tree again, as high as possible, or set it and its children free."""
     side = forest.side[node]

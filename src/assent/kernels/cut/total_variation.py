@@ -18,10 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
 from assent.kernels.cut.flow_trees import grow_trees, make_trees, push_along_trees
 from assent.kernels.cut.maxflow import SINK, SOURCE, max_flow
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
 
 # Capacities below this share of the largest number around are rounding errors of it.
 CRUMBS = 1e-14
@@ -47,7 +46,7 @@ class Blocks(NamedTuple):
     part: np.ndarray  # int32[n + 1, 3]: the blocks that these go to
 
 
-@jit(inline="always")
+@jit_inline
 def make_blocks(n):
     """Room for a block per node, and the known ones."""
     return Blocks(
@@ -56,7 +55,7 @@ def make_blocks(n):
     )  # fmt: skip
 
 
-@lean
+@jit_internal_no_allocation
 def choose_levels(network, weight, held, blocks, count, x, settled):
     """Levels of open blocks, their means within [0, 1], and terminals; returns whether any is.
 
@@ -84,13 +83,13 @@ def choose_levels(network, weight, held, blocks, count, x, settled):
     return some
 
 
-@lean
+@jit_internal_no_allocation
 def place_of(side):
     """Where a node stands after the flow."""
     return ABOVE if side == SOURCE else (BELOW if side == SINK else AT)
 
 
-@lean
+@jit_internal_no_allocation
 def split_block(blocks, b, count, limit):
     """What becomes of the parts of an open block; returns the new number of blocks.
 

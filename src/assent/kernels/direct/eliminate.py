@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # A variable with more neighbours is never eliminated next: 2 ** 40 is beyond all memories.
 MOST_NEIGHBOURS = 40
 
-# Up to so many variables a matrix says who is whose neighbour.
+# Up to this many variables a matrix says who is whose neighbour.
 FEW_VARIABLES = 1024
 
 # Entries of a message that are worked on together: they stay in the nearest cache.
@@ -61,10 +60,12 @@ class Links(NamedTuple):
     degree: np.ndarray  # int32[V], of variables that are still there
     alive: np.ndarray  # bool[V]
     matrix: np.ndarray  # bool[V, V]: who is whose neighbour, nothing where there are many
+    to: np.ndarray  # int32[...]: the neighbour at each place of the lists
+    following: np.ndarray  # int32[...]: the next place of the same list, or -1
 
 
-@lean
-def linked(links, to, following, a, b):
+@jit_internal_no_allocation
+def linked(links, a, b):
     """Whether two variables are neighbours, by the shorter list if there is no matrix."""
     if len(links.matrix):
         return links.matrix[a, b]
@@ -72,15 +73,16 @@ def linked(links, to, following, a, b):
         a, b = b, a
     at = links.head[a]
     while at >= 0:
-        if to[at] == b:
+        if links.to[at] == b:
             return True
-        at = following[at]
+        at = links.following[at]
     return False
 
 
-@lean
-def gather_near(links, to, following, v, near):
+@jit_internal_no_allocation
+def gather_near(links, v, near):
     """The neighbours of ``v`` that are still there; returns their number, -1 if too many."""
+    to, following = links.to, links.following
     count = 0
     at = links.head[v]
     before = -1
@@ -99,15 +101,15 @@ def gather_near(links, to, following, v, near):
     return count
 
 
-@lean
-def score_of(links, to, following, log_card, v, near, most, rank):
+@jit_internal_no_allocation
+def score_of(links, log_card, v, near, most, rank):
     """Links that eliminating ``v`` would add, then the size of its join; inf if too large.
 
     Its rank, where ranks are given.
     """
     if links.degree[v] > len(near):
         return np.inf
-    count = gather_near(links, to, following, v, near)
+    count = gather_near(links, v, near)
     size = log_card[v]
     for i in range(count):
         size += log_card[near[i]]
@@ -118,9 +120,61 @@ def score_of(links, to, following, log_card, v, near, most, rank):
     missing = 0
     for i in range(count):
         for j in range(i):
-            if not linked(links, to, following, near[i], near[j]):
+            if not linked(links, near[i], near[j]):
                 missing += 1
     return missing + 1e-3 * size
+
+
+@jit_internal_no_allocation
+def link(links, used, a, b):
+    """Make two variables neighbours; returns how many places of the lists are used."""
+    to, following = links.to, links.following
+    to[used], following[used] = b, links.head[a]
+    links.head[a] = used
+    to[used + 1], following[used + 1] = a, links.head[b]
+    links.head[b] = used + 1
+    links.degree[a] += 1
+    links.degree[b] += 1
+    if len(links.matrix):
+        links.matrix[a, b] = links.matrix[b, a] = True
+    return used + 2
+
+
+@jit_internal_no_allocation
+def link_all(links, used, members):
+    """Make all members neighbours of each other; returns how many places are used."""
+    for i in range(len(members)):
+        for j in range(i):
+            if not linked(links, members[i], members[j]):
+                used = link(links, used, members[i], members[j])
+    return used
+
+
+@jit
+def link_scopes(n, start, scope, effort):
+    """Neighbours by the scopes of tables, how many places they use, and what effort is left."""
+    room = 16
+    for f in range(len(start) - 1):
+        room += (start[f + 1] - start[f]) ** 2
+    few = n if n <= FEW_VARIABLES else 0
+    links = Links(
+        np.full(n, -1, np.int32), np.zeros(n, np.int32), np.ones(n, np.bool_),
+        np.zeros((few, few), np.bool_), np.empty(room, np.int32), np.empty(room, np.int32),
+    )  # fmt: skip
+    used = 0
+    for f in range(len(start) - 1):
+        size = start[f + 1] - start[f]
+        used = link_all(links, used, scope[start[f] : start[f + 1]])
+        effort -= size * (size - 1) // 2
+        if effort < 0:
+            break
+    return links, used, effort
+
+
+@jit_internal_no_allocation
+def effort_of(links, v):
+    """About the pairs looked at for the score of a variable."""
+    return 1 + min(links.degree[v], MOST_NEIGHBOURS) ** 2
 
 
 @jit
@@ -135,28 +189,15 @@ def find_order(card, start, scope, most, work, effort, rank):
     """
     n = len(card)
     log_card = np.log2(card.astype(np.float64))
-    room = 16
-    for f in range(len(start) - 1):
-        room += (start[f + 1] - start[f]) ** 2
-    to, following = np.empty(room, np.int32), np.empty(room, np.int32)
-    degree, alive = np.zeros(n, np.int32), np.ones(n, np.bool_)
-    few = n if n <= FEW_VARIABLES else 0
-    links = Links(np.full(n, -1, np.int32), degree, alive, np.zeros((few, few), np.bool_))
-    used = 0
-    for f in range(len(start) - 1):
-        for i in range(start[f], start[f + 1]):
-            for j in range(start[f], i):
-                effort -= 1
-                if not linked(links, to, following, scope[i], scope[j]):
-                    used = join(links, to, following, used, scope[i], scope[j])
-        if effort < 0:
-            break
-    near = np.empty(MOST_NEIGHBOURS, np.int32)
+    links, used, effort = link_scopes(n, start, scope, effort)
+    near, own = np.empty(MOST_NEIGHBOURS, np.int32), np.empty(MOST_NEIGHBOURS, np.int32)
     score = np.empty(n)
-    heap = [(0.0, 0) for _ in range(0)]
+    # Not an empty comprehension: beside one Numba loses what is written to ``links.alive``.
+    heap = [(0.0, 0)]
+    heap.clear()
     for v in range(n):
-        score[v] = score_of(links, to, following, log_card, v, near, most, rank)
-        effort -= 1 + min(degree[v], MOST_NEIGHBOURS) ** 2
+        score[v] = score_of(links, log_card, v, near, most, rank)
+        effort -= effort_of(links, v)
         if score[v] < np.inf:
             heap.append((score[v], v))
         if effort < 0:
@@ -165,13 +206,12 @@ def find_order(card, start, scope, most, work, effort, rank):
     order, count = np.empty(n, np.int32), 0
     near_start = np.zeros(n + 1, np.int64)
     all_near = np.empty(max(16, 4 * n), np.int32)
-    own = np.empty(MOST_NEIGHBOURS, np.int32)
     while len(heap) and effort >= 0:
         known, v = heappop(heap)
-        if not alive[v] or known != score[v]:
+        if not links.alive[v] or known != score[v]:
             continue
-        alive[v] = False
-        others = gather_near(links, to, following, v, own)
+        links.alive[v] = False
+        others = gather_near(links, v, own)
         states = float(card[v])
         for i in range(others):
             states *= card[own[i]]
@@ -184,35 +224,27 @@ def find_order(card, start, scope, most, work, effort, rank):
         order[count] = v
         count += 1
         near_start[count] = begin + others
-        to = with_room(to, used + others * others)
-        following = with_room(following, used + others * others)
+        links = with_places(links, used + others * others)
         for i in range(others):
-            degree[own[i]] -= 1
-            for j in range(i):
-                effort -= 1
-                if not linked(links, to, following, own[i], own[j]):
-                    used = join(links, to, following, used, own[i], own[j])
+            links.degree[own[i]] -= 1
+        used = link_all(links, used, own[:others])
+        effort -= others * (others - 1) // 2
         for i in range(others):
             u = own[i]
-            effort -= 1 + min(degree[u], MOST_NEIGHBOURS) ** 2
-            score[u] = score_of(links, to, following, log_card, u, near, most, rank)
+            effort -= effort_of(links, u)
+            score[u] = score_of(links, log_card, u, near, most, rank)
             if score[u] < np.inf:
                 heappush(heap, (score[u], np.int64(u)))
     return order[:count], near_start[: count + 1], all_near[: near_start[count]]
 
 
-@lean
-def join(links, to, following, used, a, b):
-    """Make two variables neighbours; returns how many places of the lists are used."""
-    to[used], following[used] = b, links.head[a]
-    links.head[a] = used
-    to[used + 1], following[used + 1] = a, links.head[b]
-    links.head[b] = used + 1
-    links.degree[a] += 1
-    links.degree[b] += 1
-    if len(links.matrix):
-        links.matrix[a, b] = links.matrix[b, a] = True
-    return used + 2
+@jit
+def with_places(links, size):
+    """The same lists, with at least ``size`` places."""
+    return Links(
+        links.head, links.degree, links.alive, links.matrix, with_room(links.to, size),
+        with_room(links.following, size),
+    )  # fmt: skip
 
 
 @jit
@@ -329,9 +361,9 @@ def tables_of(model, place):
     return start[: n + 1], table
 
 
-@lean
+@jit_internal_no_allocation
 def choice_bits(states):
-    """Bits in which the choice among so many states is kept: a power of two."""
+    """Bits in which the choice among ``states`` is kept: a power of two."""
     bits = 1
     while (1 << bits) < states:
         bits *= 2
@@ -341,12 +373,20 @@ def choice_bits(states):
 # ---------------------------------------------------------------- values
 
 
+class Parts(NamedTuple):
+    """Everything that a variable joins, tables first, then messages from the stack."""
+
+    base: np.ndarray  # int64[parts]: where it begins
+    on_stack: np.ndarray  # bool[parts]
+    step: np.ndarray  # int64[parts, axes]: from an entry to the next along each axis
+
+
 @jit
 def eliminate(model, plan, begin, end, stack, top, waiting, choice):
-    """Eliminate the variables at ``begin`` to ``end`` in the order; returns ``(top, deepest)``.
+    """Eliminate the variables at ``begin`` to ``end`` in the order; returns the stack's new top.
 
     ``stack[:top]`` holds the messages that wait, ``waiting[2, V]`` where each begins and whose it
-    is, ``top`` and their number come back.  ``choice`` is filled with the best states.
+    is.  ``choice`` is filled with the best states.
     """
     n_waiting = 0
     while n_waiting < len(waiting[0]) and waiting[1, n_waiting] >= 0:
@@ -354,59 +394,59 @@ def eliminate(model, plan, begin, end, stack, top, waiting, choice):
     axis_of = np.full(len(model.card), -1, np.int32)
     acc = np.empty(0)
     for b in range(begin, end):
-        v = plan.order[b]
         near = plan.near[plan.near_start[b] : plan.near_start[b + 1]]
-        axes = len(near) + 1
-        card = np.empty(axes, np.int64)
-        card[0] = model.card[v]
-        axis_of[v] = 0
+        card = np.empty(len(near) + 1, np.int64)
+        card[0] = model.card[plan.order[b]]
+        axis_of[plan.order[b]] = 0
         for i in range(len(near)):
             card[i + 1] = model.card[near[i]]
             axis_of[near[i]] = i + 1
-        # 1. Everything that is joined: where it begins, and its step along each axis.
-        first, last = plan.table_start[b], plan.table_start[b + 1]
-        parts = last - first + plan.below[b]
-        base, on_stack = np.empty(parts, np.int64), np.zeros(parts, np.bool_)
-        step = np.zeros((parts, axes), np.int64)
-        for p in range(last - first):
-            f = plan.table[first + p]
-            base[p] = model.entry[f]
-            set_steps(
-                model.card, model.scope[model.start[f] : model.start[f + 1]], axis_of, step[p]
-            )
-        for i in range(plan.below[b]):
-            p = last - first + i
-            n_waiting -= 1
-            child = waiting[1, n_waiting]
-            base[p], on_stack[p] = waiting[0, n_waiting], True
-            waiting[1, n_waiting] = -1
-            own = plan.near[plan.near_start[child] : plan.near_start[child + 1]]
-            set_steps(model.card, own, axis_of, step[p])
-        lowest = base[parts - 1] if plan.below[b] else top
+        # 1. Everything that is joined.
+        parts = gather_parts(model, plan, b, axis_of, waiting, n_waiting)
+        n_waiting -= plan.below[b]
+        lowest = parts.base[-1] if plan.below[b] else top
         # 2. The message, a block at a time.
-        split, block = axes, 1
+        split, block = len(card), 1
         while split > 1 and block * card[split - 1] <= BLOCK:
             split -= 1
             block *= card[split]
         if len(acc) < block * card[0]:
             acc = np.empty(block * card[0])
-        join_blocks(
-            model.table, stack, base, on_stack, step, card, split, block, acc, top,
-            choice[plan.choice[b] : plan.choice[b + 1]],
-        )  # fmt: skip
+        own = choice[plan.choice[b] : plan.choice[b + 1]]
+        join_blocks(model.table, stack, parts, card, split, block, acc, top, own)
         # 3. It takes the place of what it was made from.
         for i in range(plan.size[b]):
             stack[lowest + i] = stack[top + i]
         waiting[0, n_waiting], waiting[1, n_waiting] = lowest, b
         n_waiting += 1
         top = lowest + plan.size[b]
-        axis_of[v] = -1
-        for i in range(len(near)):
-            axis_of[near[i]] = -1
     return top
 
 
-@lean
+@jit
+def gather_parts(model, plan, b, axis_of, waiting, n_waiting):
+    """The tables and messages that the variable at ``b`` joins; messages wait no longer."""
+    first, last = plan.table_start[b], plan.table_start[b + 1]
+    axes = plan.near_start[b + 1] - plan.near_start[b] + 1
+    count = last - first + plan.below[b]
+    base, on_stack = np.empty(count, np.int64), np.zeros(count, np.bool_)
+    step = np.zeros((count, axes), np.int64)
+    for p in range(last - first):
+        f = plan.table[first + p]
+        base[p] = model.entry[f]
+        set_steps(model.card, model.scope[model.start[f] : model.start[f + 1]], axis_of, step[p])
+    for i in range(plan.below[b]):
+        p = last - first + i
+        n_waiting -= 1
+        child = waiting[1, n_waiting]
+        base[p], on_stack[p] = waiting[0, n_waiting], True
+        waiting[1, n_waiting] = -1
+        own = plan.near[plan.near_start[child] : plan.near_start[child + 1]]
+        set_steps(model.card, own, axis_of, step[p])
+    return Parts(base, on_stack, step)
+
+
+@jit_internal_no_allocation
 def set_steps(card, scope, axis_of, step):
     """How far apart neighbouring entries of a table are, along each axis."""
     along = 1
@@ -416,20 +456,21 @@ def set_steps(card, scope, axis_of, step):
 
 
 @jit
-def join_blocks(table, stack, base, on_stack, step, card, split, block, acc, top, choice):
+def join_blocks(table, stack, parts, card, split, block, acc, top, choice):
     """Add up parts over all axes and keep the best along the first, at ``stack[top:]``.
 
     ``split`` is the first of the axes that make up a block.
     """
-    parts, axes = step.shape
+    step, on_stack = parts.step, parts.on_stack
+    count, axes = step.shape
     states = card[0]
-    inner = np.zeros((parts, block), np.int64)
-    varies = np.zeros(parts, np.bool_)
-    for p in range(parts):
+    inner = np.zeros((count, block), np.int64)
+    varies = np.zeros(count, np.bool_)
+    for p in range(count):
         for axis in range(split, axes):
             varies[p] = varies[p] or step[p, axis] != 0
         fill_offsets(step[p], card, split, inner[p])
-    at = base.copy()
+    at = parts.base.copy()
     counter = np.zeros(axes, np.int64)
     bits = choice_bits(states)
     done = 0
@@ -437,7 +478,7 @@ def join_blocks(table, stack, base, on_stack, step, card, split, block, acc, top
         for k in range(states):
             row = acc[k * block : (k + 1) * block]
             row[:] = 0.0
-            for p in range(parts):
+            for p in range(count):
                 source = stack if on_stack[p] else table
                 add_part(source, at[p] + k * step[p, 0], inner[p], varies[p], row)
         keep_best(acc, states, block, stack, top + done, choice, done, bits)
@@ -445,11 +486,11 @@ def join_blocks(table, stack, base, on_stack, step, card, split, block, acc, top
         axis = split - 1
         while axis > 0:
             counter[axis] += 1
-            for p in range(parts):
+            for p in range(count):
                 at[p] += step[p, axis]
             if counter[axis] < card[axis]:
                 break
-            for p in range(parts):
+            for p in range(count):
                 at[p] -= card[axis] * step[p, axis]
             counter[axis] = 0
             axis -= 1
@@ -457,7 +498,7 @@ def join_blocks(table, stack, base, on_stack, step, card, split, block, acc, top
             return
 
 
-@lean
+@jit_internal_no_allocation
 def fill_offsets(step, card, split, offsets):
     """Offsets of the entries of a block, the last axis fastest."""
     filled = 1
@@ -469,7 +510,7 @@ def fill_offsets(step, card, split, offsets):
         filled *= card[axis]
 
 
-@lean
+@jit_internal_no_allocation
 def add_part(source, first, offsets, varies, row):
     """Add a part's entries to a row."""
     if not varies:
@@ -481,7 +522,7 @@ def add_part(source, first, offsets, varies, row):
         row[i] += source[first + offsets[i]]
 
 
-@lean
+@jit_internal_no_allocation
 def keep_best(acc, states, block, out, first, choice, place, bits):
     """The best of all states for each entry of a block, and which it is."""
     for i in range(block):
@@ -493,7 +534,7 @@ def keep_best(acc, states, block, out, first, choice, place, bits):
         put_choice(choice, place + i, bits, best)
 
 
-@lean
+@jit_internal_no_allocation
 def put_choice(choice, place, bits, state):
     """Keep a state; the bits are zero before."""
     if bits < 8:
@@ -504,7 +545,7 @@ def put_choice(choice, place, bits, state):
         choice[place * (bits // 8) + byte] = np.uint8((state >> (8 * byte)) & 255)
 
 
-@lean
+@jit_internal_no_allocation
 def get_choice(choice, place, bits):
     """A state that was kept."""
     if bits < 8:

@@ -1,64 +1,86 @@
-"""Which factors are written out as tables over variables, and over which of them.
+"""Which factors are tabulated over variables, and over which of them.
 
 A variable is a block of coordinates of which one is true (its states), or a coordinate of its own
-(state 1 is true).  ``var_of[n]`` and ``state_of[n]`` tell the variable and state of a coordinate.
-Link ``j`` of factor ``f`` of a group is ``LINK + f * ALONG + j * ACROSS`` among all links.
+(state 1 is true).
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
-from assent.kernels.problem import KNAPSACK, SUM
+from assent.kernels.core.factor_list import (
+    ACROSS,
+    ALONG,
+    CODE,
+    COUNT,
+    ITEM,
+    LINK,
+    PAIR,
+    SIZE,
+    TABLE,
+    Flat,
+)
+from assent.kernels.core.propagate import coordinate
+from assent.kernels.jit import jit, jit_internal_no_allocation
+from assent.kernels.problem import KNAPSACK, SUM, Int32, Int64
 
-# Codes of groups: those of logic forms (CAP to KNAPSACK), pairs, then tables by their kind.
-PAIR = 5
-TABLE = 8
-
-# Forms of factors: tables over their variables, and what is not written out but has a slot per
+# Forms of factors: tables over their variables, and what is not tabulated but has a slot per
 # literal, constraints with their codes and factors of two literals.
-WRITTEN = -1
+TABULATED = -1
 FOUR = 6
 
 # Four entries are a table, whoever wrote them.
 SMALLEST = 4
 
-# Columns of ``groups``.
-CODE = 0
-COUNT = 1  # factors in the group
-SIZE = 2  # links per factor
-LINK = 3  # first link
-ACROSS = 4  # from a link of a factor to its next one
-ALONG = 5  # from a factor's first link to that of the next factor
-FACTOR = 6  # number of its first logic factor
-WEIGHT = 7  # weights of KNAPSACK begin here, transposed as links are
-CAPACITY = 8  # and capacities here
-SLOT = 9  # first slot of a table
-SLOTS = 10  # as many per factor
-ENTRY = 11  # scores of joint states begin here
-ENTRIES = 12  # as many per factor
-COLUMNS = 13
+
+class Variables(NamedTuple):
+    """Which coordinates make up the variables of a problem."""
+
+    var_of: Int32  # [n] the variable of each coordinate
+    state_of: Int32  # [n] and its state there
+    card: Int32  # [V] number of states
+    is_block: NDArray[np.bool_]  # [F] which logic factors say that a variable has one state
+
+    def assignment(self, states: Int64) -> NDArray[np.int8]:
+        """Coordinates ``[n]`` of states ``[V]``."""
+        return (states[self.var_of] == self.state_of).astype(np.int8)
+
+    def members(self) -> list[Int64]:
+        """The coordinates of each variable, by state."""
+        order = np.lexsort((self.state_of, self.var_of))
+        return np.split(order, np.flatnonzero(np.diff(self.var_of[order])) + 1)
 
 
-@lean
-def find_slots(slot, states, first, link, factor, lits, leader, width):
+class VariableFactors(NamedTuple):
+    """All factors of a problem and the variables they are over."""
+
+    flat: Flat
+    variables: Variables
+    slot_states: Int32  # [slots] of tables
+    slot_first: Int32  # [slots] see ``problem.Tables``
+
+
+@jit_internal_no_allocation
+def find_slots(tables, leader, width):
     """Which coordinates tables take for the states of one variable.
 
     Each has the first of them as its ``leader[n]``, and there are ``width[n]``; -1 and 0 elsewhere.
     """
-    for t in range(len(link) - 1):
-        at = link[t]
-        for _ in range(factor[t], factor[t + 1]):
-            for s in range(slot[t], slot[t + 1]):
+    states, first, lits = tables.states, tables.first, tables.lits
+    for t in range(len(tables.link) - 1):
+        at = tables.link[t]
+        for _ in range(tables.factor[t], tables.factor[t + 1]):
+            for s in range(tables.slot[t], tables.slot[t + 1]):
                 links = states[s] - first[s]
                 for j in range(links if first[s] == 0 else 0):
                     leader[lits[at + j]], width[lits[at + j]] = lits[at], links
                 at += links
 
 
-@lean
+@jit_internal_no_allocation
 def may_be_block(lits, at, size, across, var_of):
     """Whether the literals of a sum are coordinates of no variable so far."""
     for j in range(size):
@@ -68,7 +90,7 @@ def may_be_block(lits, at, size, across, var_of):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def is_slot(lits, at, size, across, leader, width):
     """Whether tables take the literals of a sum for a variable."""
     for j in range(size):
@@ -79,27 +101,23 @@ def is_slot(lits, at, size, across, leader, width):
 
 
 @jit
-def find_blocks(group_kind, group_size, group_count, group_link, lits, k, tables, var_of, state_of,
-                card, is_block):  # fmt: skip
+def find_blocks(groups, tables, variables):
     """Make variables of the sums of which exactly one coordinate is true; returns their number.
 
     None shares a coordinate with another: those that tables take for variables come first, then
-    earlier ones.  ``card`` has room for one per coordinate, ``is_block[factors]`` tells which logic
-    factors these are.
+    earlier ones.  ``variables.card`` has room for one per coordinate.
     """
+    lits, var_of, state_of = groups.lits, variables.var_of, variables.state_of
     leader, width = np.full(len(var_of), -1), np.zeros(len(var_of), np.int64)
-    find_slots(
-        tables.slot, tables.states, tables.first, tables.link, tables.factor, tables.lits, leader,
-        width,
-    )  # fmt: skip
+    find_slots(tables, leader, width)
     count = 0
     for of_tables in (True, False):
         factor = 0
-        for g in range(len(group_kind)):
-            size, across = group_size[g], group_count[g]
+        for g in range(len(groups.kind)):
+            size, across = groups.size[g], groups.members[g]
             for f in range(across):
-                at = group_link[g] + f
-                free = group_kind[g] == SUM and k[factor] == 1
+                at = groups.link[g] + f
+                free = groups.kind[g] == SUM and groups.k[factor] == 1
                 free = free and may_be_block(lits, at, size, across, var_of)
                 if free and of_tables:
                     free = is_slot(lits, at, size, across, leader, width)
@@ -107,102 +125,95 @@ def find_blocks(group_kind, group_size, group_count, group_link, lits, k, tables
                     for j in range(size):
                         lit = lits[at + j * across]
                         var_of[lit], state_of[lit] = count, j
-                    card[count] = size
-                    is_block[factor] = True
+                    variables.card[count] = size
+                    variables.is_block[factor] = True
                     count += 1
                 factor += 1
     return count
 
 
-@jit
-def list_groups(
-    n_pairs, group_kind, group_size, group_count, group_link, table_kind, table_slot, table_link,
-    table_factor, table_entry, groups,
-):  # fmt: skip
-    """Pairs, logic factors and tables, a row of ``groups[1 + G + T, COLUMNS]`` for each group."""
-    groups[:] = 0
-    groups[0, CODE], groups[0, COUNT], groups[0, SIZE] = PAIR, n_pairs, 2
-    groups[0, ACROSS], groups[0, ALONG] = 1, 2
-    factor, begin, weight, capacity = 0, 2 * n_pairs, 0, 0
-    for g in range(len(group_kind)):
-        own = groups[1 + g]
-        own[CODE], own[COUNT], own[SIZE] = group_kind[g], group_count[g], group_size[g]
-        own[LINK], own[ACROSS], own[ALONG] = 2 * n_pairs + group_link[g], group_count[g], 1
-        own[FACTOR], own[WEIGHT], own[CAPACITY] = factor, weight, capacity
-        factor += group_count[g]
-        begin += group_count[g] * group_size[g]
-        if group_kind[g] == KNAPSACK:
-            weight += group_count[g] * group_size[g]
-            capacity += group_count[g]
-    for t in range(len(table_kind)):
-        own, count = groups[1 + len(group_kind) + t], table_factor[t + 1] - table_factor[t]
-        size = (table_link[t + 1] - table_link[t]) // max(count, 1)
-        own[CODE], own[COUNT], own[SIZE] = TABLE + table_kind[t], count, size
-        own[LINK], own[ACROSS], own[ALONG] = begin + table_link[t], 1, size
-        own[SLOT], own[SLOTS] = table_slot[t], table_slot[t + 1] - table_slot[t]
-        own[ENTRY] = table_entry[t]
-        own[ENTRIES] = (table_entry[t + 1] - table_entry[t]) // max(count, 1)
+@jit_internal_no_allocation
+def is_table(row, f, is_block):
+    """Whether a factor is a table here, and does not just say that a variable has one state."""
+    return row[CODE] >= PAIR or not is_block[row[ITEM] + f]
 
 
-@lean
-def is_written(group, f, is_block):
-    """Whether a factor is a table here, and not what makes a variable whole."""
-    return group[CODE] >= PAIR or not is_block[group[FACTOR] + f]
-
-
-@lean
-def read_lits(group, f, lits, own):
-    """The literals of a factor, end to end."""
-    for j in range(group[SIZE]):
-        own[j] = lits[group[LINK] + f * group[ALONG] + j * group[ACROSS]]
+@jit_internal_no_allocation
+def literal_of(flat, row, f, j):
+    """Literal ``j`` of factor ``f`` of a group."""
+    return flat.lits[row[LINK] + f * row[ALONG] + j * row[ACROSS]]
 
 
 @jit
-def find_scopes(groups, lits, is_block, var_of, card, most, keep, start, scope, entry, form):
+def most_in(groups, column):
+    """The largest number in a column of the groups, at least 1."""
+    most = 1
+    for g in range(len(groups)):
+        most = max(most, groups[g, column])
+    return most
+
+
+@jit_internal_no_allocation
+def add_variables(factors, row, f, scope, begin, most, stop):
+    """List the distinct variables of a factor from ``scope[begin]`` on; their end, joint states.
+
+    Gives up with more than ``most`` joint states, and goes no further once there are more than
+    ``stop``.
+    """
+    variables, end, total = factors.variables, begin, 1
+    for j in range(row[SIZE]):
+        if total > stop:
+            break
+        v = variables.var_of[coordinate(literal_of(factors.flat, row, f, j))]
+        known = False
+        for i in range(begin, end):
+            known = known or scope[i] == v
+        if not known:
+            scope[end] = v
+            end += 1
+            total *= variables.card[v]
+            if total > most:
+                break
+    return end, total
+
+
+@jit
+def find_scopes(factors, most, keep, start, scope, entry, form):
     """The distinct variables of every factor and its joint states; the number of tables.
 
     Those of every variable come first, each a table of its own: table ``f`` is over
     ``scope[start[f]:start[f + 1]]`` and has the entries ``entry[f]`` to ``entry[f + 1]``.
     Returns -1 if one has more than ``most`` joint states.
 
-    With ``keep`` pairs and constraints are not written out unless they are quite small.  They are
+    With ``keep`` pairs and constraints are not tabulated unless they are quite small.  They are
     over the variables of all literals, with four entries for two literals, else one.  ``form`` of
     every factor, counted from the first behind the variables, tells which they are.
     """
+    card, groups = factors.variables.card, factors.flat.groups
     start[0], entry[0] = 0, 0
     for v in range(len(card)):
         scope[v], start[v + 1], entry[v + 1] = v, v + 1, entry[v] + card[v]
     tables, count = len(card), len(card)
     for g in range(len(groups)):
-        group = groups[g]
-        for f in range(group[COUNT]):
-            if not is_written(group, f, is_block):
+        row = groups[g]
+        tabulated = not keep or row[CODE] >= TABLE
+        heavy = row[CODE] == KNAPSACK  # link scores show less of it than its table does
+        for f in range(row[COUNT]):
+            if not is_table(row, f, factors.variables.is_block):
                 continue
-            begin, total = count, 1
-            written = not keep or group[CODE] >= TABLE
-            for j in range(group[SIZE]):
-                if not written and total > SMALLEST:
-                    break
-                lit = lits[group[LINK] + f * group[ALONG] + j * group[ACROSS]]
-                v = var_of[lit if lit >= 0 else ~lit]
-                known = False
-                for i in range(begin, count):
-                    known = known or scope[i] == v
-                if not known:
-                    scope[count] = v
-                    count += 1
-                    total *= card[v]
-                    if total > most:
-                        return -1
-            form[tables - len(card)] = WRITTEN
-            heavy = group[CODE] == KNAPSACK  # link scores show less of it than its table does
-            if not written and (heavy or total > SMALLEST or count - begin < group[SIZE]):
-                two = group[SIZE] == 2 and not heavy
-                form[tables - len(card)], total = FOUR if two else group[CODE], 4 if two else 1
-                for j in range(group[SIZE]):
-                    lit = lits[group[LINK] + f * group[ALONG] + j * group[ACROSS]]
-                    scope[begin + j] = var_of[lit if lit >= 0 else ~lit]
-                count = begin + group[SIZE]
+            begin = count
+            stop = most if tabulated else SMALLEST
+            count, total = add_variables(factors, row, f, scope, begin, most, stop)
+            if total > most:
+                return -1
+            form[tables - len(card)] = TABULATED
+            if not tabulated and (heavy or total > SMALLEST or count - begin < row[SIZE]):
+                two = row[SIZE] == 2 and not heavy
+                form[tables - len(card)], total = FOUR if two else row[CODE], 4 if two else 1
+                for j in range(row[SIZE]):
+                    lit = literal_of(factors.flat, row, f, j)
+                    scope[begin + j] = factors.variables.var_of[coordinate(lit)]
+                count = begin + row[SIZE]
             tables += 1
             start[tables], entry[tables] = count, entry[tables - 1] + total
     return tables

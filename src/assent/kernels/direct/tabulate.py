@@ -1,41 +1,72 @@
-"""Factors written out as tables over variables: every joint state, and what it is worth.
-
-A variable is a block of coordinates of which one is true (its states), or a coordinate of its own
-(state 1 is true).  ``var_of[n]`` and ``state_of[n]`` tell the variable and state of a coordinate.
-"""
+"""Factors tabulated over variables: every joint state, and what it is worth."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.direct.table_scopes import (
+from assent.kernels.core.factor_list import (
     ACROSS,
     CAPACITY,
     CODE,
     COUNT,
     ENTRIES,
     ENTRY,
-    FACTOR,
-    FOUR,
+    ITEM,
     PAIR,
     SIZE,
     SLOT,
     SLOTS,
     TABLE,
     WEIGHT,
-    WRITTEN,
-    is_written,
-    read_lits,
 )
-from assent.kernels.jit import jit
+from assent.kernels.core.propagate import coordinate
+from assent.kernels.direct.table_scopes import FOUR, TABULATED, is_table, literal_of, most_in
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, CAP, DENSE, KNAPSACK, PARITY, POTTS, SUM
 
-# Sums of weights are rounded: a knapsack filled to the brim is not overfull.
-BRIM = 1e-9
+# Sums of weights are rounded: a full knapsack is not overfull.
+FEASIBILITY_TOLERANCE = 1e-9
 
 
-@lean
+class Scratch(NamedTuple):
+    """Room for one factor."""
+
+    lits: np.ndarray  # int32[size]
+    truth: np.ndarray  # bool[size] of its literals
+    weights: np.ndarray  # float64[size] of a knapsack
+    states: np.ndarray  # int64[size] of its variables
+    shown: np.ndarray  # int64[slots] states that the slots show
+    axis: np.ndarray  # int64[slots] the variable of each, by its place in the scope
+    read: np.ndarray  # int64[slots, states] what a slot shows by the state of its variable
+
+
+@jit
+def make_scratch(factors):
+    """Room for the largest factor."""
+    flat, card = factors.flat, factors.variables.card
+    links, slots = most_in(flat.groups, SIZE), most_in(flat.groups, SLOTS)
+    states = 1
+    for v in range(len(card)):
+        states = max(states, card[v])
+    return Scratch(
+        np.zeros(links, np.int32), np.zeros(links, np.bool_), np.zeros(links),
+        np.zeros(links, np.int64), np.zeros(slots, np.int64), np.zeros(slots, np.int64),
+        np.zeros((slots, states), np.int64),
+    )  # fmt: skip
+
+
+@jit_internal
+def part_of(scratch, size):
+    """The room of a factor of ``size`` literals."""
+    return Scratch(
+        scratch.lits[:size], scratch.truth[:size], scratch.weights[:size], scratch.states,
+        scratch.shown, scratch.axis, scratch.read,
+    )  # fmt: skip
+
+
+@jit_internal_no_allocation
 def next_state(card, scope, states):
     """The following joint state, the last variable fastest."""
     for i in range(len(scope) - 1, -1, -1):
@@ -45,19 +76,18 @@ def next_state(card, scope, states):
         states[i] = 0
 
 
-@lean
-def read_truths(lits, var_of, state_of, scope, states, truth):
+@jit_internal_no_allocation
+def read_truths(variables, scope, scratch):
     """Truth of each literal in a joint state."""
-    for j in range(len(lits)):
-        lit = lits[j]
-        coordinate = lit if lit >= 0 else ~lit
-        at = 0
-        while scope[at] != var_of[coordinate]:
+    for j in range(len(scratch.lits)):
+        lit = scratch.lits[j]
+        c, at = coordinate(lit), 0
+        while scope[at] != variables.var_of[c]:
             at += 1
-        truth[j] = (states[at] == state_of[coordinate]) != (lit < 0)
+        scratch.truth[j] = (scratch.states[at] == variables.state_of[c]) != (lit < 0)
 
 
-@lean
+@jit_internal_no_allocation
 def holds(kind, k, weights, capacity, truth):
     """Whether literal truths satisfy a logic factor."""
     n = len(truth)
@@ -66,7 +96,7 @@ def holds(kind, k, weights, capacity, truth):
         for j in range(n):
             if truth[j]:
                 load += weights[j]
-        return load <= capacity * (1.0 + BRIM)
+        return load <= capacity * (1.0 + FEASIBILITY_TOLERANCE)
     count = 0
     for j in range(n):
         if truth[j]:
@@ -82,62 +112,63 @@ def holds(kind, k, weights, capacity, truth):
     return truth[n - 1] == (inputs > 0)
 
 
-@lean
-def fill_logic(kind, k, weights, capacity, lits, var_of, state_of, card, scope, states, truth, out):
+@jit_internal_no_allocation
+def fill_logic(kind, k, capacity, variables, scope, scratch, out):
     """The table of a logic factor: 0 where it holds, ``-inf`` elsewhere."""
-    states[:] = 0
+    scratch.states[:] = 0
     for entry in range(len(out)):
-        read_truths(lits, var_of, state_of, scope, states, truth)
-        fine = holds(kind, k, weights, capacity, truth)
+        read_truths(variables, scope, scratch)
+        fine = holds(kind, k, scratch.weights, capacity, scratch.truth)
         out[entry] = 0.0 if fine else -np.inf
-        next_state(card, scope, states)
+        next_state(variables.card, scope, scratch.states)
 
 
-@lean
-def fill_pair(score, lits, var_of, state_of, card, scope, states, truth, out):
+@jit_internal_no_allocation
+def fill_pair(score, variables, scope, scratch, out):
     """The table of a pair: its score where both are true."""
-    states[:] = 0
+    scratch.states[:] = 0
     for entry in range(len(out)):
-        read_truths(lits, var_of, state_of, scope, states, truth)
-        out[entry] = score if truth[0] and truth[1] else 0.0
-        next_state(card, scope, states)
+        read_truths(variables, scope, scratch)
+        out[entry] = score if scratch.truth[0] and scratch.truth[1] else 0.0
+        next_state(variables.card, scope, scratch.states)
 
 
-@lean
-def fill_four(code, k, factor, pair, row, lits, truth, out):
+@jit_internal_no_allocation
+def fill_four(code, k, score, scratch, out):
     """What a pair or a constraint says of two literals, each false and true as coordinates."""
+    truth = scratch.truth
     for entry in range(4):
         for j in range(2):
-            truth[j] = ((entry >> (1 - j)) & 1 == 1) != (lits[j] < 0)
+            truth[j] = ((entry >> (1 - j)) & 1 == 1) != (scratch.lits[j] < 0)
         if code == PAIR:
-            out[entry] = pair[row] if truth[0] and truth[1] else 0.0
+            out[entry] = score if truth[0] and truth[1] else 0.0
         else:
-            fine = holds(code, k[factor], pair, 0.0, truth)
+            fine = holds(code, k, scratch.weights, 0.0, truth)
             out[entry] = 0.0 if fine else -np.inf
 
 
-@lean
-def read_slot(lits, first, var_of, state_of, card, read):
+@jit_internal_no_allocation
+def read_slot(lits, first, variables, read):
     """What a slot shows by the state of its variable, in ``read``; False if it has several."""
-    coordinate = lits[0] if lits[0] >= 0 else ~lits[0]
-    v = var_of[coordinate]
-    for state in range(card[v]):
+    v = variables.var_of[coordinate(lits[0])]
+    states = variables.card[v]
+    for state in range(states):
         read[state] = 0
     for j in range(len(lits)):
         lit = lits[j]
-        coordinate = lit if lit >= 0 else ~lit
-        if var_of[coordinate] != v:
+        c = coordinate(lit)
+        if variables.var_of[c] != v:
             return False
         if lit >= 0:
-            read[state_of[coordinate]] = j + first
+            read[variables.state_of[c]] = j + first
         else:
-            for state in range(card[v]):
-                if state != state_of[coordinate]:
+            for state in range(states):
+                if state != variables.state_of[c]:
                     read[state] = j + first
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def look_up(kind, slot_states, shown, entries):
     """The entry for what the slots show."""
     joint, equal = 0, True
@@ -149,7 +180,7 @@ def look_up(kind, slot_states, shown, entries):
     return entries[joint]
 
 
-@lean
+@jit_internal_no_allocation
 def show_slots(slot_states, slot_first, truth, shown):
     """What the slots show by the truth of their literals."""
     at = 0
@@ -162,136 +193,137 @@ def show_slots(slot_states, slot_first, truth, shown):
         at += width
 
 
-@lean
-def is_written_so(lits, slot_states, slot_first, var_of, state_of, card, scope):
-    """Whether a table with these slots is over whole variables, all states in their order."""
+@jit_internal_no_allocation
+def is_as_given(lits, slot_states, slot_first, variables, scope):
+    """Whether a table with these slots is over complete variables, all states in their order."""
     at = 0
     if len(scope) != len(slot_states):
         return False
     for slot in range(len(slot_states)):
         v = scope[slot]
-        if card[v] != slot_states[slot]:
+        if variables.card[v] != slot_states[slot]:
             return False
         for s in range(slot_first[slot], slot_states[slot]):
             lit = lits[at]
             at += 1
-            if lit < 0 or var_of[lit] != v or state_of[lit] != s:
+            if lit < 0 or variables.var_of[lit] != v or variables.state_of[lit] != s:
                 return False
     return True
 
 
-@lean
-def fill_table(
-    kind, slot_states, slot_first, entries, lits, var_of, state_of, card, scope, states, truth,
-    shown, axis, read, out,
-):  # fmt: skip
-    """A table over slots, read by variables; ``entries`` are as they were written.
-
-    Most slots are over one variable: what each shows is then looked up by its state.
-    """
-    if kind == DENSE and is_written_so(
-        lits, slot_states, slot_first, var_of, state_of, card, scope
-    ):
-        for entry in range(len(out)):
-            out[entry] = entries[entry]
-        return
+@jit_internal_no_allocation
+def read_slots(slot_states, slot_first, variables, scope, scratch):
+    """Look up what each slot shows by its variable's state; False if one has several variables."""
     begin, simple = 0, True
     for s in range(len(slot_states)):
         end = begin + slot_states[s] - slot_first[s]
-        own = lits[begin:end]
+        own = scratch.lits[begin:end]
         begin = end
-        axis[s] = 0
+        scratch.axis[s] = 0
         if not len(own):  # a single state
-            read[s, :] = 0
+            scratch.read[s, :] = 0
             continue
-        simple = simple and read_slot(own, slot_first[s], var_of, state_of, card, read[s])
-        v = var_of[own[0] if own[0] >= 0 else ~own[0]]
+        simple = simple and read_slot(own, slot_first[s], variables, scratch.read[s])
+        v = variables.var_of[coordinate(own[0])]
         for i in range(len(scope)):
             if scope[i] == v:
-                axis[s] = i
+                scratch.axis[s] = i
+    return simple
+
+
+@jit_internal_no_allocation
+def fill_table(kind, slot_states, slot_first, entries, variables, scope, scratch, out):
+    """A table over slots, read by variables; ``entries`` are as they were given."""
+    if kind == DENSE and is_as_given(scratch.lits, slot_states, slot_first, variables, scope):
+        for entry in range(len(out)):
+            out[entry] = entries[entry]
+        return
+    simple = read_slots(slot_states, slot_first, variables, scope, scratch)
+    states, shown = scratch.states, scratch.shown
     states[:] = 0
     for entry in range(len(out)):
         if simple:
             for s in range(len(slot_states)):
-                shown[s] = read[s, states[axis[s]]]
+                shown[s] = scratch.read[s, states[scratch.axis[s]]]
         else:
-            read_truths(lits, var_of, state_of, scope, states, truth)
-            show_slots(slot_states, slot_first, truth, shown)
+            read_truths(variables, scope, scratch)
+            show_slots(slot_states, slot_first, scratch.truth, shown)
         out[entry] = look_up(kind, slot_states, shown, entries)
-        next_state(card, scope, states)
+        next_state(variables.card, scope, states)
+
+
+@jit_internal_no_allocation
+def read_lits(flat, row, f, out):
+    """The literals of a factor, end to end."""
+    for j in range(row[SIZE]):
+        out[j] = literal_of(flat, row, f, j)
 
 
 @jit
-def are_written_so(groups, lits, is_block, slot_states, slot_first, var_of, state_of, card, start,
-                   scope):  # fmt: skip
-    """Whether all factors are tables over whole variables, all states in their order."""
-    own, table = np.zeros(groups[:, SIZE].max(), lits.dtype), len(card)
-    for g in range(len(groups)):
-        group = groups[g]
-        slots = slice(group[SLOT], group[SLOT] + group[SLOTS])
-        for f in range(group[COUNT]):
-            if not is_written(group, f, is_block):
+def are_as_given(factors, start, scope):
+    """Whether all factors are tables over complete variables, all states in their order."""
+    flat, variables = factors.flat, factors.variables
+    lits, table = np.zeros(most_in(flat.groups, SIZE), np.int32), len(variables.card)
+    for g in range(len(flat.groups)):
+        row = flat.groups[g]
+        slots = slice(row[SLOT], row[SLOT] + row[SLOTS])
+        states, first = factors.slot_states[slots], factors.slot_first[slots]
+        for f in range(row[COUNT]):
+            if not is_table(row, f, variables.is_block):
                 continue
-            if group[CODE] != TABLE + DENSE:
+            if row[CODE] != TABLE + DENSE:
                 return False
-            read_lits(group, f, lits, own)
+            read_lits(flat, row, f, lits)
             over = scope[start[table] : start[table + 1]]
-            if not is_written_so(
-                own, slot_states[slots], slot_first[slots], var_of, state_of, card, over
-            ):
+            if not is_as_given(lits, states, first, variables, over):
                 return False
             table += 1
     return True
 
 
-@lean
-def read_weights(group, f, weights, out):
-    """The weights of a knapsack, end to end."""
-    for j in range(group[SIZE]):
-        out[j] = weights[group[WEIGHT] + f + j * group[ACROSS]]
+@jit_internal_no_allocation
+def fill_constraint(flat, row, f, variables, scope, scratch, out):
+    """The table of a logic factor; see :func:`fill_logic`."""
+    capacity = 0.0
+    if row[CODE] == KNAPSACK:
+        for j in range(row[SIZE]):
+            scratch.weights[j] = flat.numbers[row[WEIGHT] + f + j * row[ACROSS]]
+        capacity = flat.numbers[row[CAPACITY] + f]
+    fill_logic(row[CODE], flat.k[row[ITEM] + f], capacity, variables, scope, scratch, out)
 
 
 @jit
-def fill(
-    groups, lits, is_block, k, weights, capacity, slot_states, slot_first, var_of, state_of, card,
-    start, scope, entry, form, pair, table, out,
-):  # fmt: skip
-    """All factors as tables over variables, end to end in ``out``; see `find_scopes`."""
-    links, slots = groups[:, SIZE].max(), max(groups[:, SLOTS].max(), 1)
-    literals, truths = np.zeros(links, lits.dtype), np.zeros(links, np.bool_)
-    states, heavy = np.zeros(links, np.int64), np.zeros(links)
-    shown, axis = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
-    read = np.zeros((slots, card.max()), np.int64)
-    t, first = len(card), entry[len(card)]
-    for g in range(len(groups)):
-        group = groups[g]
-        code, own, truth = group[CODE], literals[: group[SIZE]], truths[: group[SIZE]]
-        slot = slice(group[SLOT], group[SLOT] + group[SLOTS])
-        for f in range(group[COUNT]):
-            if not is_written(group, f, is_block):
+def fill(factors, model, form, pair, table, out):
+    """All factors as tables over variables, end to end in ``out``; see `find_scopes`.
+
+    ``model`` has the scopes, ``pair[P]`` and ``table`` are the scores.
+    """
+    flat, variables = factors.flat, factors.variables
+    start, entry, n = model.start, model.entry, len(variables.card)
+    room, t = make_scratch(factors), n
+    for g in range(len(flat.groups)):
+        row = flat.groups[g]
+        code, scratch = row[CODE], part_of(room, row[SIZE])
+        slots = slice(row[SLOT], row[SLOT] + row[SLOTS])
+        states, first = factors.slot_states[slots], factors.slot_first[slots]
+        for f in range(row[COUNT]):
+            if not is_table(row, f, variables.is_block):
                 continue
-            read_lits(group, f, lits, own)
-            over, to = scope[start[t] : start[t + 1]], out[entry[t] - first : entry[t + 1] - first]
-            if form[t - len(card)] == FOUR:
-                fill_four(code, k, group[FACTOR] + f, pair, f, own, truth, to)
-            elif form[t - len(card)] != WRITTEN:
-                to[0] = -np.inf
+            read_lits(flat, row, f, scratch.lits)
+            scope = model.scope[start[t] : start[t + 1]]
+            own = out[entry[t] - entry[n] : entry[t + 1] - entry[n]]
+            if form[t - n] == FOUR:
+                score = pair[f] if code == PAIR else 0.0
+                k = flat.k[row[ITEM] + f] if code != PAIR else 0
+                fill_four(code, k, score, scratch, own)
+            elif form[t - n] != TABULATED:
+                own[0] = -np.inf
             elif code == PAIR:
-                fill_pair(pair[f], own, var_of, state_of, card, over, states, truth, to)
+                fill_pair(pair[f], variables, scope, scratch, own)
             elif code >= TABLE:
-                begin = group[ENTRY] + f * group[ENTRIES]
-                fill_table(
-                    code - TABLE, slot_states[slot], slot_first[slot],
-                    table[begin : begin + group[ENTRIES]], own, var_of, state_of, card, over,
-                    states, truth, shown, axis, read, to,
-                )  # fmt: skip
+                begin = row[ENTRY] - len(pair) + f * row[ENTRIES]
+                entries = table[begin : begin + row[ENTRIES]]
+                fill_table(code - TABLE, states, first, entries, variables, scope, scratch, own)
             else:
-                limit = 0.0
-                if code == KNAPSACK:
-                    read_weights(group, f, weights, heavy)
-                    limit = capacity[group[CAPACITY] + f]
-                fill_logic(
-                    code, k[group[FACTOR] + f], heavy, limit, own, var_of, state_of, card, over,
-                    states, truth, to,
-                )  # fmt: skip
+                fill_constraint(flat, row, f, variables, scope, scratch, own)
             t += 1

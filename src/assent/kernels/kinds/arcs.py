@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import jit
-from assent.kernels.kinds.table_scores import helper
+from assent.kernels.jit import jit_inline_llvm, jit_no_allocation
 
 SINGLE_ROOT = 1
 HEADS = 2  # where the heads of the places begin
 
 
-@helper
+@jit_inline_llvm
 def read_arcs(start, data, scores, arcs):
     """Write the score of every arc to ``arcs[n, n + 1]`` (word, head), -inf where there is none."""
     for word in range(data[0]):
@@ -34,7 +33,7 @@ def read_arcs(start, data, scores, arcs):
         row[word + 1] = -np.inf  # no word is its own head
 
 
-@helper
+@jit_inline_llvm
 def write_states(start, data, scores, heads, states):
     """Turn the heads of the words, ``heads[n]``, into states; returns their score."""
     total = 0.0
@@ -48,14 +47,14 @@ def write_states(start, data, scores, heads, states):
     return total
 
 
-@helper
+@jit_inline_llvm
 def read_heads(start, data, states, heads):
     """Turn states into the heads of the words, ``heads[n]``."""
     for word in range(data[0]):
         heads[word] = data[HEADS + start[word] + states[word]]
 
 
-@helper
+@jit_inline_llvm
 def write_places(start, data, arcs, out):
     """Write what belongs to every arc, ``arcs[n, n + 1]``, to its place in ``out``."""
     for word in range(data[0]):
@@ -63,7 +62,7 @@ def write_places(start, data, arcs, out):
             out[place] = arcs[word, data[HEADS + place]]
 
 
-@jit(_nrt=False)
+@jit_no_allocation
 def is_tree(heads, single_root, reached):
     """Whether all words hang on the root, a single one directly; ``reached[n]`` is scratch."""
     roots = 0

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
 
 HEADER = 4
 
@@ -44,7 +43,7 @@ class Search(NamedTuple):
     done: np.ndarray  # bool[A + B + 1]
 
 
-@jit(inline="always")
+@jit_inline
 def inserted_rows(data):
     """Whether rows are inserted; where only columns are filled, columns are."""
     return data[2] == 1 or data[3] == 0
@@ -91,7 +90,7 @@ def read_pairs(data, scores):
     return problem, base, fits
 
 
-@lean
+@jit_internal_no_allocation
 def relax(problem, search, node, to, cost):
     """A path through ``node`` to ``to`` over an arc of this cost: take it if it is shorter."""
     # Rounding can make a reduced cost a little negative.
@@ -101,7 +100,7 @@ def relax(problem, search, node, to, cost):
         search.before[to] = node
 
 
-@lean
+@jit_internal_no_allocation
 def scan(problem, search, node):
     """Relax the arcs that leave a node."""
     a, b = problem.gain.shape
@@ -129,7 +128,7 @@ def scan(problem, search, node):
                 relax(problem, search, node, i, 0.0)
 
 
-@lean
+@jit_internal_no_allocation
 def shortest_paths(problem, search, source, to_sink):
     """Dijkstra's algorithm from ``source``, to all nodes or until the sink is reached."""
     nodes = len(search.distance)
@@ -149,7 +148,7 @@ def shortest_paths(problem, search, source, to_sink):
         scan(problem, search, nearest)
 
 
-@lean
+@jit_internal_no_allocation
 def insert_unit(problem, search, i):
     """Add one unit at node ``i``; returns whether there is room for it."""
     a, b = problem.gain.shape
@@ -175,7 +174,7 @@ def insert_unit(problem, search, i):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def match(problem, search):
     """Find the matching of greatest gain; returns whether there is one."""
     a, b = problem.gain.shape
@@ -193,7 +192,7 @@ def match(problem, search):
     return True
 
 
-@jit(inline="always")
+@jit_inline
 def make_search(problem):
     """Room for shortest paths."""
     nodes = len(problem.height)

@@ -20,10 +20,8 @@ from math import exp
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline, jit_inline_llvm, jit_internal_no_allocation
 from assent.kernels.kinds.soft_maximum import join, join_sums
-from assent.kernels.kinds.table_scores import helper
 
 
 def pair_place(a, b):
@@ -36,7 +34,7 @@ def pair_place(a, b):
     return b * (b - 1) // 2 + a
 
 
-@helper
+@jit_inline_llvm
 def read_gains(data, scores, gain, since):
     """What each position adds when it is a modifier, and what all the others earn.
 
@@ -62,7 +60,7 @@ def read_gains(data, scores, gain, since):
     return base
 
 
-@jit(inline="always")
+@jit_inline
 def table_of(data, inner, g):
     """The pairs below grandparent ``g``."""
     size = (data[0] + 1) * (data[0] + 2) // 2
@@ -70,7 +68,7 @@ def table_of(data, inner, g):
     return inner[begin : begin + size]
 
 
-@helper
+@jit_inline_llvm
 def add_bonus(data, inner, scale, g, gain, own):
     """What each position adds below grandparent ``g``, into ``own``."""
     k = data[0]
@@ -82,7 +80,7 @@ def add_bonus(data, inner, scale, g, gain, own):
             own[b + 1] += scale * bonus[b]
 
 
-@lean
+@jit_internal_no_allocation
 def forward(gain, since, table, scale, temperature, up):
     """Fill ``up[k + 2]``; returns the soft maximum of all ways."""
     up[0] = 0.0
@@ -94,7 +92,7 @@ def forward(gain, since, table, scale, temperature, up):
     return up[len(up) - 1]
 
 
-@lean
+@jit_internal_no_allocation
 def backward(gain, since, table, temperature, down):
     """Fill ``down[k + 2]``."""
     down[:] = -np.inf
@@ -105,7 +103,7 @@ def backward(gain, since, table, temperature, down):
             down[a] = join(down[a], table[begin + a] + gain[b] + down[b], temperature)
 
 
-@lean
+@jit_internal_no_allocation
 def trace_back(data, gain, since, table, scale, up, states):
     """Follow the best way back from the end; returns the score of its pairs."""
     b = len(up) - 1
@@ -169,7 +167,7 @@ def parts_automaton(start, data, states, weight, out_inner):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def through_places(since, gain, table, up, down, around, temperature, over, out):
     """Join the soft maxima of the ways with each literal false and true into ``out``.
 
@@ -190,13 +188,13 @@ def through_places(since, gain, table, up, down, around, temperature, over, out)
         out[2 * c - 1] = join(out[2 * c - 1], around + up[c] + down[c], temperature)
 
 
-@lean
-def add_parts(data, since, gain, table, up, down, around, temperature, g, out_table, out_inner):
+@jit_internal_no_allocation
+def add_parts(data, since, gain, inner, up, down, around, temperature, g, out_inner):
     """Add the probabilities of the ways below grandparent ``g`` to the inner parts they use.
 
     ``around`` is the score of everything else, less the log-partition.
     """
-    k = data[0]
+    k, table, out_table = data[0], table_of(data, inner, g), table_of(data, out_inner, g)
     for b in range(1, k + 2):
         begin = b * (b - 1) // 2
         behind = around + gain[b] + down[b]
@@ -237,8 +235,8 @@ def answer(data, scores, inner, temperature, out, out_inner):
         through_places(since, own[g], table, up[g], down, around[g], temperature, over, out)
         if len(out_inner):
             add_parts(
-                data, since, own[g], table, up[g], down, around[g] - total, temperature, g,
-                table_of(data, out_inner, g), out_inner,
+                data, since, own[g], inner, up[g], down, around[g] - total, temperature, g,
+                out_inner,
             )  # fmt: skip
     return total
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import inner
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal
 from assent.kernels.kinds.count_scores import descending_order
 from assent.kernels.kinds.logic_projections import STEP_RELATIVE, clip01
 
@@ -63,7 +62,7 @@ def maximize_knapsack(scores, weights, capacity, out):
     return value
 
 
-@inner
+@jit_internal
 def _load(point, weights, unit, multiplier):
     """Used capacity at a multiplier (weights scaled by ``unit``) and how fast it falls."""
     used = 0.0

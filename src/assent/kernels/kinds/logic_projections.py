@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import VECTOR_SUMS, jit, jit_inline, jit_vector_sums  # noqa: F401
 from assent.kernels.problem import ANYOF, CAP
 
 # Factors side by side in a block: four or eight vector registers wide, which took a tenth less time
@@ -31,9 +31,6 @@ MASS = 3  # running sums of Newton's method
 COUNT = 4
 SQUARES = 5  # for the solver: sum of its squared residuals
 LANE_ROWS = 6
-
-# Lets reductions over lanes be vectorised; no kernel here ever sees a NaN.
-VECTOR_SUMS = {"reassoc", "nnan", "nsz"}
 
 # Newton stops when no threshold moves by more than rounding: an absolute part for points near
 # the unit cube and a relative one for huge points.
@@ -123,7 +120,7 @@ def _restart_lanes(a, size, lanes):
             lanes[TAU, lane] = top - 1.0
 
 
-@jit(fastmath=VECTOR_SUMS)
+@jit_vector_sums
 def _simplex_newton(a, size, step_limit, lanes):
     """TAU such that ``sum_j max(a_j - tau, 0) = 1``, from the thresholds standing in TAU.
 
@@ -217,7 +214,7 @@ def _negate_lanes(a, size, k):
                 a[j, lane] = 1.0 - a[j, lane]
 
 
-@jit(inline="always")
+@jit_inline
 def _general_thresholds(size, k, step_limit, a, lanes):
     """TAU for lanes of any k: the simplex for 1 and, negated, for size - 1; else one by one."""
     for lane in range(a.shape[1]):
@@ -236,7 +233,7 @@ def _general_thresholds(size, k, step_limit, a, lanes):
             lanes[TAU, lane] *= -1.0
 
 
-@jit(inline="always")
+@jit_inline
 def _count_thresholds(kind, size, ones, k, step_limit, a, lanes):
     """Numbers of CAP and SUM."""
     if ones:
@@ -249,7 +246,7 @@ def _count_thresholds(kind, size, ones, k, step_limit, a, lanes):
         lanes[CEILING, lane] = 1.0
 
 
-@jit(fastmath=VECTOR_SUMS)
+@jit_vector_sums
 def _raise_output(a, size, step_limit, lanes):
     """CEILING = output of the projection onto ``inputs <= output`` (no cube yet), per lane.
 
@@ -282,7 +279,7 @@ def _raise_output(a, size, step_limit, lanes):
             break
 
 
-@jit(inline="always")
+@jit_inline
 def _anyof_thresholds(size, step_limit, a, lanes):
     """Numbers of ANYOF: ``inputs <= output`` first; where that leaves ``output > sum(inputs)``
     the sum binds and ``(inputs, 1 - output)`` is projected onto the simplex.
@@ -319,7 +316,7 @@ def _anyof_thresholds(size, step_limit, a, lanes):
         lanes[TAU, lane] = tau if binds else 0.0
 
 
-@jit(inline="always")
+@jit_inline
 def find_thresholds(kind, size, ones, k, step_limit, a, lanes):
     """Fill TAU, CEILING and OUTPUT of a block of ``LANES`` factors of one form and size.
 

@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
 from assent.kernels.kinds.bipartite_matching import HEADER
 
 # Sums of rows and columns are met up to this, relative to the size of the table: far above
@@ -57,7 +56,7 @@ class Prices(NamedTuple):
     gradient: np.ndarray  # float64[C]: by how much columns exceed their capacity
 
 
-@jit(inline="always")
+@jit_inline
 def newton_columns(data):
     """Whether Newton's prices are those of columns."""
     return data[1] <= data[0]
@@ -68,11 +67,11 @@ def matching_memory(rows: int, columns: int) -> int:
     return min(rows, columns)
 
 
-@lean
-def threshold(values, most, exactly, guess):
+@jit_internal_no_allocation
+def threshold(values, most, exactly, before):
     """The ``t`` at which ``sum(clip(values - t, 0, 1))`` is ``most``.
 
-    If that is only an upper limit, ``t`` is at least 0.  A Newton step from the last guess as
+    If that is only an upper limit, ``t`` is at least 0.  A Newton step from ``before`` as
     long as it stays between what is known to be too low and too high.
     """
     low, high, count = np.inf, -np.inf, 0
@@ -88,7 +87,7 @@ def threshold(values, most, exactly, guess):
         return max(high, 0.0)
     if count <= most:
         return low
-    t = guess
+    t = before
     for _ in range(MOST_TRIALS):
         if not low < t < high:
             t = 0.5 * (low + high)
@@ -116,7 +115,7 @@ def threshold(values, most, exactly, guess):
     return t
 
 
-@lean
+@jit_internal_no_allocation
 def price_rows(p, values):
     """Best prices of rows, the ``z`` and the gradient they lead to; returns the dual value."""
     rows, columns = p.a.shape
@@ -141,7 +140,7 @@ def price_rows(p, values):
     return dual
 
 
-@lean
+@jit_internal_no_allocation
 def price_columns(p, values):
     """Best prices of columns for the rows' prices."""
     rows, columns = p.a.shape
@@ -151,13 +150,13 @@ def price_columns(p, values):
         p.v[j] = threshold(values[:rows], p.columns[j], p.fill_columns, p.v[j])
 
 
-@lean
+@jit_internal_no_allocation
 def is_free(p, j):
     """Whether the price of column ``j`` can move in the direction of its gradient."""
     return p.fill_columns or p.v[j] > 0.0 or p.gradient[j] > 0.0
 
 
-@lean
+@jit_internal_no_allocation
 def violation(p):
     """The largest amount by which columns miss their capacities."""
     largest = 0.0
@@ -167,7 +166,7 @@ def violation(p):
     return largest
 
 
-@lean
+@jit_internal_no_allocation
 def curvature(p, free, size, damping, h, inside):
     """Second derivatives ``h[size, size]`` of the free columns, with their sign turned."""
     for s in range(size):
@@ -189,7 +188,7 @@ def curvature(p, free, size, damping, h, inside):
                     row[inside[two]] -= 1.0 / count
 
 
-@lean
+@jit_internal_no_allocation
 def solve(h, x, size):
     """Solve ``h x = x`` in place by Cholesky's factors of ``h``, which is overwritten."""
     for s in range(size):

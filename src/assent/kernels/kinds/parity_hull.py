@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import inner
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal
 from assent.kernels.kinds.logic_projections import STEP_ABSOLUTE, clip01
 
 
@@ -45,7 +44,7 @@ def maximize_parity(scores, out):
     return value
 
 
-@inner
+@jit_internal
 def _changed_over(point):
     """Index of the entry to change over so that F is odd; -1 if F is odd without."""
     closest = 0
@@ -57,7 +56,7 @@ def _changed_over(point):
     return -1 if odd else closest
 
 
-@inner
+@jit_internal
 def _flipped_offsets(point, changed, out):
     """``out = t - max(t)`` for the flipped point t.
 

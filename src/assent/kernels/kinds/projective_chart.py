@@ -20,8 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
 from assent.kernels.kinds.arcs import (
     SINGLE_ROOT,
     is_tree,
@@ -32,14 +31,13 @@ from assent.kernels.kinds.arcs import (
 )
 from assent.kernels.kinds.soft_maximum import join, join_sums
 from assent.kernels.kinds.spanning_trees import arcs_to_probabilities
-from assent.kernels.kinds.table_scores import helper
 
 # The second index of an array is the end that its name speaks about; BY_END exchanges the two.
 RIGHT, LEFT, REACH, RIGHT_BY_END, LEFT_BY_END = range(5)
 CHARTS = 5
 
 
-@helper
+@jit_inline_llvm
 def last_meeting(i, j, single_root):
     """One more than the last k at which an arc between i and j may be made.
 
@@ -48,7 +46,7 @@ def last_meeting(i, j, single_root):
     return 1 if i == 0 and single_root else j
 
 
-@lean
+@jit_internal_no_allocation
 def inside(arcs, single_root, temperature, chart):
     """Fill the chart, from short spans to long ones; returns the soft maximum of all trees."""
     right, left, reach = chart[RIGHT], chart[LEFT], chart[REACH]
@@ -73,7 +71,7 @@ def inside(arcs, single_root, temperature, chart):
     return right[0, len(right) - 1]
 
 
-@helper
+@jit_inline_llvm
 def push_sums(first, second, whole, temperature, out_first, out_second):
     """What is around each term of a soft maximum of sums, from what is around the ``whole``."""
     for i in range(len(first)):
@@ -81,7 +79,7 @@ def push_sums(first, second, whole, temperature, out_first, out_second):
         out_second[i] = join(out_second[i], whole + first[i], temperature)
 
 
-@lean
+@jit_internal_no_allocation
 def outside(arcs, single_root, temperature, chart, around):
     """Fill ``around``: for every part of the chart the soft maximum of what surrounds it.
 
@@ -118,7 +116,7 @@ def outside(arcs, single_root, temperature, chart, around):
             )  # fmt: skip
 
 
-@helper
+@jit_inline_llvm
 def best_term(first, second):
     """The place of the largest ``first[i] + second[i]``."""
     best, place = -np.inf, 0
@@ -129,7 +127,7 @@ def best_term(first, second):
     return place
 
 
-@lean
+@jit_internal_no_allocation
 def trace_back(chart, single_root, spans, heads):
     """Follow the best choices down from the whole sentence, into ``heads[n]``.
 

@@ -89,10 +89,10 @@ def marginals_matrix(start, data, scores, inner, temperature, out, out_inner):
     for i in range(k):
         for j in range(k):
             value = scores[i] + scores[k + j] + sums[i] - inner[i * k + j]
-            chance = exp(value / temperature - total)
-            out[i] += chance
-            out[k + j] += chance
+            probability = exp(value / temperature - total)
+            out[i] += probability
+            out[k + j] += probability
             for other in range(k):
                 if other != j:
-                    out_inner[i * k + other] += chance
+                    out_inner[i * k + other] += probability
     return temperature * total

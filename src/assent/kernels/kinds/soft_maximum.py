@@ -11,10 +11,10 @@ from math import exp, log, log1p
 
 import numpy as np
 
-from assent.kernels.kinds.table_scores import helper, quick
+from assent.kernels.jit import jit_inline_llvm, jit_inline_llvm_vector_sums
 
 
-@helper
+@jit_inline_llvm
 def join(a, b, temperature):
     """Soft maximum of two values."""
     high, low = (a, b) if a > b else (b, a)
@@ -23,7 +23,7 @@ def join(a, b, temperature):
     return high + temperature * log1p(exp((low - high) / temperature))
 
 
-@quick
+@jit_inline_llvm_vector_sums
 def largest_sum(first, second, scale):
     """Largest ``first[i] + scale * second[i]``, -inf if there is none."""
     best = -np.inf
@@ -33,7 +33,7 @@ def largest_sum(first, second, scale):
     return best
 
 
-@helper
+@jit_inline_llvm
 def join_sums(first, second, scale, temperature):
     """Soft maximum of all ``first[i] + scale * second[i]``."""
     best = largest_sum(first, second, scale)

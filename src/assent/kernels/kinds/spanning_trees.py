@@ -27,8 +27,13 @@ from math import exp
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import (
+    jit,
+    jit_inline_llvm,
+    jit_inline_llvm_vector_sums,
+    jit_internal_no_allocation,
+    jit_no_allocation,
+)
 from assent.kernels.kinds.arcs import (
     SINGLE_ROOT,
     is_tree,
@@ -38,13 +43,12 @@ from assent.kernels.kinds.arcs import (
     write_states,
 )
 from assent.kernels.kinds.soft_maximum import join
-from assent.kernels.kinds.table_scores import helper, quick
 
 # Marks of nodes while an arborescence grows.
 FRESH, ON_PATH, DONE = 0, 1, 2
 
 
-@quick
+@jit_inline_llvm_vector_sums
 def largest(row):
     """The largest entry of a row."""
     best = -np.inf
@@ -53,7 +57,7 @@ def largest(row):
     return best
 
 
-@helper
+@jit_inline_llvm
 def best_source(row):
     """The largest entry of a row, and where it stands.
 
@@ -66,7 +70,7 @@ def best_source(row):
     return best, source
 
 
-@helper
+@jit_inline_llvm
 def enter_word(own, cost, word, row, entry):
     """Take what entering at a word of a cycle costs into the row of the cycle."""
     for head in range(len(row)):
@@ -76,7 +80,7 @@ def enter_word(own, cost, word, row, entry):
         entry[head] = word if better else entry[head]
 
 
-@helper
+@jit_inline_llvm
 def enter_cycle(own, own_entry, cost, row, entry):
     """The same for a member of a cycle that is a cycle itself."""
     for head in range(len(row)):
@@ -86,7 +90,7 @@ def enter_cycle(own, own_entry, cost, row, entry):
         entry[head] = own_entry[head] if better else entry[head]
 
 
-@lean
+@jit_internal_no_allocation
 def contract(arcs, who, cost, row_of, above, node_of, cycle, node):
     """Make one ``node`` of the nodes of a cycle; its row holds what entering it costs.
 
@@ -115,7 +119,7 @@ def contract(arcs, who, cost, row_of, above, node_of, cycle, node):
             row[word] = -np.inf
 
 
-@lean
+@jit_internal_no_allocation
 def grow(arcs, who, cost, nodes, words):
     """Best arcs into all nodes; cycles become nodes.  Returns how many nodes there are, 0 if stuck.
 
@@ -157,7 +161,7 @@ def grow(arcs, who, cost, nodes, words):
     return count
 
 
-@lean
+@jit_internal_no_allocation
 def expand(nodes, count, n, heads):
     """The heads of all words from the arcs into nodes, the last ones first.
 
@@ -198,7 +202,7 @@ def best_arborescence(arcs, heads):
     return count > 0
 
 
-@helper
+@jit_inline_llvm
 def count_roots(heads):
     """How many words hang on the root itself."""
     roots = 0
@@ -207,7 +211,7 @@ def count_roots(heads):
     return roots
 
 
-@helper
+@jit_inline_llvm
 def discourage_roots(arcs):
     """Lower the root's arcs so far that a second one is never worth it."""
     low, high = np.inf, -np.inf
@@ -245,7 +249,7 @@ def parts_arborescence(start, data, states, weight, out_inner):
     return is_tree(heads[0], data[SINGLE_ROOT] > 0, heads[1])
 
 
-@lean
+@jit_internal_no_allocation
 def eliminate(rows, first, last, k, temperature, gone):
     """Leave word ``k`` out of ``rows``; the words ``first … last - 1`` are left.
 
@@ -276,7 +280,7 @@ def eliminate(rows, first, last, k, temperature, gone):
     return pivot
 
 
-@lean
+@jit_internal_no_allocation
 def substitute_back(order, gone, pivots, root, temperature, q):
     """Fill ``q``: the share of ways up from each word that reach column ``root`` of the rows.
 
@@ -293,7 +297,7 @@ def substitute_back(order, gone, pivots, root, temperature, q):
         q[order[i]] = total - pivots[i]
 
 
-@helper
+@jit_inline_llvm
 def hang_on_root(arcs, single_root, rows):
     """Rows ``[n, n + 2]`` of all arcs; a single word's arc from the root is its last resort."""
     n = len(arcs)
@@ -305,7 +309,7 @@ def hang_on_root(arcs, single_root, rows):
             rows[word, 0], rows[word, n + 1] = -np.inf, arcs[word, 0]
 
 
-@lean
+@jit_internal_no_allocation
 def eliminate_range(rows, left, others, temperature, weight, settled, gone, pivots, order, done):
     """Leave out all ``others`` but what is ``left``: a part of them at one end.
 
@@ -398,7 +402,7 @@ def marginals_arborescence(start, data, scores, inner, temperature, out, out_inn
     return total
 
 
-@jit(_nrt=False)
+@jit_no_allocation
 def arcs_to_probabilities(start, total, temperature, out):
     """Soft maxima of places into probabilities; those of every word add up to 1."""
     if total == -np.inf:

@@ -12,21 +12,12 @@ from math import exp, log
 
 import numpy as np
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline_llvm, jit_inline_llvm_vector_sums, jit_no_allocation
 
-# For functions that only kernels call.  They need no entry from Python, which takes longer to
-# compile than most of their bodies.  Factors are small and their kernels pass many arrays: calls
-# not inlined, and counting the references to those arrays, would take most of the time.
-helper = jit(forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-
-# As ``helper``, for sums and maxima that may be taken in any order: they compile to vectors.
-quick = jit(
-    forceinline=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True,
-    fastmath={"reassoc", "nnan", "nsz"},
-)  # fmt: skip
+helper, quick = jit_inline_llvm, jit_inline_llvm_vector_sums
 
 
-@helper
+@jit_inline_llvm
 def row_maximum(table, first, scale, scores, begin, end):
     """Largest ``scale * table[first + j] + scores[begin + j]`` of one row of a table."""
     # Slices spare the test for negative indices that every sum of indices would need.
@@ -38,7 +29,7 @@ def row_maximum(table, first, scale, scores, begin, end):
     return best
 
 
-@helper
+@jit_inline_llvm
 def next_row(start, states):
     """Turn ``states[:d - 1]`` to the following row, the last of these slots fastest."""
     slot = len(states) - 2
@@ -50,7 +41,7 @@ def next_row(start, states):
         slot -= 1
 
 
-@helper
+@jit_inline_llvm
 def prefix_score(start, scores, states):
     """Score of the states of all slots but the last."""
     total = 0.0
@@ -59,7 +50,7 @@ def prefix_score(start, scores, states):
     return total
 
 
-@helper
+@jit_inline_llvm
 def dense_entry(start, table, states):
     """The table's entry at a joint state."""
     place = 0
@@ -68,13 +59,13 @@ def dense_entry(start, table, states):
     return table[place]
 
 
-@helper
+@jit_inline_llvm
 def potts_entry(diagonal, states):
     """The reward of a pair of labels."""
     return diagonal[states[0]] if states[0] == states[1] else 0.0
 
 
-@jit(_nrt=False)
+@jit_no_allocation
 def maximize_dense(start, scores, table, scale, states):
     """Best joint state of a table, into ``states[d]``.
 
@@ -108,7 +99,7 @@ def maximize_dense(start, scores, table, scale, states):
     return best, entry
 
 
-@helper
+@jit_inline_llvm
 def two_largest(scores, begin, end):
     """Place of the largest of ``scores[begin:end]``, and of the second (-1 if there is none)."""
     first = begin
@@ -122,7 +113,7 @@ def two_largest(scores, begin, end):
     return first, second
 
 
-@helper
+@jit_inline_llvm
 def best_equal_and_apart(left, right, diagonal, scale):
     """The labels of the best equal pair, of the best left and of the best right state."""
     equal = -np.inf
@@ -143,7 +134,7 @@ def best_equal_and_apart(left, right, diagonal, scale):
     return best, first_left, first_right
 
 
-@helper
+@jit_inline_llvm
 def best_other(scores, label):
     """The best state but ``label``, of two at least."""
     best = -np.inf
@@ -155,7 +146,7 @@ def best_other(scores, label):
     return place
 
 
-@quick
+@jit_inline_llvm_vector_sums
 def potts_ceiling(scores, diagonal, scale):
     """At least the score of the best joint state: unequal labels may both be the best ones."""
     count = len(diagonal)
@@ -170,7 +161,7 @@ def potts_ceiling(scores, diagonal, scale):
     return max(equal, top_left + top_right)
 
 
-@jit(_nrt=False)
+@jit_no_allocation
 def maximize_potts(start, scores, diagonal, scale, states):
     """Best joint state of a Potts factor, into ``states[2]``, in O(K).
 
@@ -226,7 +217,7 @@ def max_marginals_dense(start, scores, table, scale, out):
     return np.max(out[begin:end])
 
 
-@jit(_nrt=False)
+@jit_no_allocation
 def max_marginals_potts(start, scores, diagonal, scale, out):
     """Best score with each label of each side fixed, into ``out[2 K]``; returns the maximum."""
     count = start[1]

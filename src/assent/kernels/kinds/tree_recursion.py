@@ -27,8 +27,13 @@ from math import exp, log
 
 import numpy as np
 
-from assent.kernels.jit import jit
-from assent.kernels.kinds.table_scores import helper
+from assent.kernels.jit import (
+    jit,
+    jit_inline,
+    jit_inline_llvm,
+    jit_internal_no_allocation,
+    jit_no_allocation,
+)
 
 HEADER = 4
 # The columns of a row: node and parent, and how many states each has; where the table, the
@@ -37,9 +42,6 @@ NODE, PARENT, WIDTH, TOP, TABLE, BELIEF, MESSAGE, ROWS = range(8)
 BEFORE, BEFORE_ROWS, AFTER, AFTER_ROWS = range(8, 12)
 FIELDS = 12
 # Numba compiles anew for every type of integer and every literal 1: strides and signs are int64.
-
-# For functions that only kernels call, too long to be worth inlining.
-called = jit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def tree_data(
@@ -83,7 +85,7 @@ def tree_data(
     return np.array([n, counts, max(counted) >= 0, room, *table, *counted], np.int32)
 
 
-@jit(inline="always")
+@jit_inline
 def edges_of(data):
     """The rows ``[n, FIELDS]`` of ``data``."""
     return data[HEADER : HEADER + data[0] * FIELDS].reshape(data[0], FIELDS)
@@ -108,7 +110,7 @@ def children_first(tops: Sequence[int]) -> list[int]:
     return order
 
 
-@helper
+@jit_inline_llvm
 def best_of_four(source, table, step, scale, out):
     """``out[j]`` = maximum over k of ``source[k] + scale * table[k * step + j]``, four columns.
 
@@ -128,7 +130,7 @@ def best_of_four(source, table, step, scale, out):
     out[0], out[1], out[2], out[3] = a, b, c, d
 
 
-@helper
+@jit_inline_llvm
 def pass_maximum(source, table, source_step, target_step, scale, out):
     """``out[j]`` = maximum over k of ``source[k] + scale * table[k, j]``, by strides."""
     width = len(out)
@@ -145,7 +147,7 @@ def pass_maximum(source, table, source_step, target_step, scale, out):
         out[j] = best
 
 
-@called
+@jit_internal_no_allocation
 def soften(source, table, source_step, target_step, scale, temperature, out):
     """Turn the maxima ``out[j]`` of :func:`pass_maximum` into soft ones."""
     for j in range(len(out)):
@@ -158,7 +160,7 @@ def soften(source, table, source_step, target_step, scale, temperature, out):
         out[j] += temperature * log(total)
 
 
-@helper
+@jit_inline_llvm
 def pass_message(source, table, source_step, target_step, scale, temperature, out):
     """``out[j]`` = soft maximum over k of ``source[k] + scale * table[k, j]``, by strides.
 
@@ -170,7 +172,7 @@ def pass_message(source, table, source_step, target_step, scale, temperature, ou
         soften(source, table, source_step, target_step, scale, temperature, out)
 
 
-@helper
+@jit_inline_llvm
 def add_rows(first, second, out):
     """``out = first + second``, four at a time and the last four perhaps twice."""
     width = len(out)
@@ -186,7 +188,7 @@ def add_rows(first, second, out):
         out[j] = first[j] + second[j]
 
 
-@called
+@jit_internal_no_allocation
 def convolve(first, second, sign, width, temperature, out):
     """``out[c]`` = soft maximum over d of ``first[d] + second[c + sign * d]``, state by state.
 
@@ -211,7 +213,7 @@ def convolve(first, second, sign, width, temperature, out):
             out[j] += temperature * log(total)
 
 
-@helper
+@jit_inline_llvm
 def own_scores(start, data, scores, up):
     """Write every node's belief before it has absorbed a message."""
     if not data[2]:
@@ -235,7 +237,7 @@ def own_scores(start, data, scores, up):
     up[begin] = 0.0
 
 
-@jit(_nrt=False)
+@jit_no_allocation
 def inside(start, data, scores, inner, scale, temperature, up):
     """The upward pass, into ``up[room]``; returns the place of the virtual root's belief."""
     own_scores(start, data, scores, up)
@@ -262,7 +264,7 @@ def inside(start, data, scores, inner, scale, temperature, up):
     return rows[len(rows) - 1, AFTER]
 
 
-@jit(_nrt=False)
+@jit_no_allocation
 def outside(start, data, inner, temperature, up, down):
     """The downward pass, into ``down[room]``: the value of all that is outside of each part."""
     one = np.int64(1)
@@ -289,7 +291,7 @@ def outside(start, data, inner, temperature, up, down):
             )  # fmt: skip
 
 
-@helper
+@jit_inline_llvm
 def best_row(values, counts, scale):
     """Which number of visits is best at the virtual root, and its value."""
     best, number = -np.inf, 0
@@ -300,7 +302,7 @@ def best_row(values, counts, scale):
     return number, best
 
 
-@helper
+@jit_inline_llvm
 def split_count(first, second, width, state, count):
     """Visits in the child's part, if ``count`` is best for the two parts together."""
     best, number = -np.inf, 0
@@ -313,7 +315,7 @@ def split_count(first, second, width, state, count):
     return number
 
 
-@jit(_nrt=False)
+@jit_no_allocation
 def trace_back(start, data, inner, scale, up, visits, states):
     """Follow the best choices from the virtual root, ``visits[n]`` of it, into ``states[n]``.
 
@@ -361,7 +363,7 @@ def maximize_tree(start, data, scores, inner, scale, states):
     return best, trace_back(start, data, inner, scale, up, visits, states)
 
 
-@helper
+@jit_inline_llvm
 def soft_maximum(first, second, step, temperature):
     """Soft maximum of ``first + second``, over every entry that is a multiple of ``step``."""
     best = -np.inf
@@ -375,7 +377,7 @@ def soft_maximum(first, second, step, temperature):
     return best + temperature * log(total)
 
 
-@jit(_nrt=False)
+@jit_no_allocation
 def soft_max_marginals(start, data, temperature, up, down, out):
     """Soft maximum of the vertices through each place, into ``out[places]``; and of all."""
     rows = edges_of(data)
@@ -400,7 +402,7 @@ def max_marginals_tree(start, data, scores, inner, out):
     soft_max_marginals(start, data, 0.0, up, down, out)
 
 
-@jit(_nrt=False)
+@jit_no_allocation
 def inner_probabilities(start, data, inner, temperature, log_partition, up, down, out):
     """Probabilities of the inner parts, into ``out[parts]``."""
     rows = edges_of(data)

@@ -19,9 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.core.factor_list import ACROSS, ALONG, COUNT, FACTOR, LINK, SIZE
-from assent.kernels.core.propagate import inner, lean
 from assent.kernels.core.questions import gather, marginals_factor
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
 # Places in ``state``.
 TEMPERATURE = 0
@@ -45,7 +44,7 @@ class AcceleratedPoint(NamedTuple):
     state: np.ndarray  # float64[STATES]
 
 
-@inner
+@jit_internal
 def ask_group(row, factors, point, work):
     """Steps 1 and 2 for a group: fills ``q`` and adds to ``total[n]``."""
     flat, q, total, temperature = factors.flat, point.q, point.total, point.state[TEMPERATURE]
@@ -70,7 +69,7 @@ def ask_group(row, factors, point, work):
                 total[lit] += own * q[link]
 
 
-@lean
+@jit_internal_no_allocation
 def move_group(row, flat, ahead, point):
     """Steps 3 and 4 for a group; returns squares of ``q - p`` and how far momentum is uphill."""
     s, y, q, p = point.s, point.y, point.q, point.p

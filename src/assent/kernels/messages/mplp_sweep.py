@@ -34,14 +34,13 @@ from assent.kernels.core.factor_list import (
     START,
     TABLE,
 )
-from assent.kernels.core.propagate import lean
 from assent.kernels.core.questions import gather, max_marginals_factor, settle
-from assent.kernels.jit import jit
-from assent.kernels.kinds.table_scores import helper, two_largest
+from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
+from assent.kernels.kinds.table_scores import two_largest
 from assent.kernels.problem import CAP, DENSE, POTTS, SUM
 
 
-@lean
+@jit_internal_no_allocation
 def take_back(lits, link, s, r):
     """Add to a link's score all that its coordinate has left; returns the sum."""
     lit = lits[link]
@@ -54,20 +53,20 @@ def take_back(lits, link, s, r):
     return s[link]
 
 
-@lean
+@jit_internal_no_allocation
 def leave(lits, link, rest, s, r):
     """Leave ``rest`` of a link's score with its coordinate."""
     s[link] -= rest
     settle(lits[link], -rest, r)
 
 
-@lean
+@jit_internal_no_allocation
 def decided(best, second):
     """A value between the best state and the second best, whatever is infinite."""
     return 0.5 * (best + second) if second > -np.inf else best
 
 
-@lean
+@jit_internal_no_allocation
 def remainder(value, reference, own, share):
     """What a coordinate keeps: its share of ``value - reference``.
 
@@ -82,7 +81,7 @@ def remainder(value, reference, own, share):
     return share * (value - reference)
 
 
-@lean
+@jit_internal_no_allocation
 def sweep_pairs(row, lits, inner, s, r):
     """All pairs in turn."""
     for f in range(row[COUNT]):
@@ -99,7 +98,7 @@ def sweep_pairs(row, lits, inner, s, r):
         s[first + 1] = a2 - keep2
 
 
-@lean
+@jit_internal_no_allocation
 def one_of_many(row, lits, f, s, r):
     """A factor that lets at most one (CAP) or exactly one (SUM) literal be true."""
     first = row[LINK] + f * row[ALONG]
@@ -123,7 +122,7 @@ def one_of_many(row, lits, f, s, r):
         leave(lits, link, remainder(s[link], reference, s[link], 1.0), s, r)
 
 
-@lean
+@jit_internal_no_allocation
 def by_literal(row, flat, inner, f, s, r, work):
     """Any other logic factor: every literal is a slot."""
     first = row[LINK] + f * row[ALONG]
@@ -136,13 +135,13 @@ def by_literal(row, flat, inner, f, s, r, work):
         leave(flat.lits, first + j * row[ACROSS], rest, s, r)
 
 
-@lean
+@jit_internal_no_allocation
 def slot_reference(row, flat, slot, out, linked):
     """The ``c`` of a slot with max-marginals ``out``; ``linked`` marks places with a link."""
     best = -np.inf
     second = -np.inf
     unlinked = -np.inf
-    for at in range(flat.whole[row[START] + slot], flat.whole[row[START] + slot + 1]):
+    for at in range(flat.integers[row[START] + slot], flat.integers[row[START] + slot + 1]):
         value = out[at]
         if linked[at] == 0.0:
             unlinked = max(unlinked, value)
@@ -156,7 +155,7 @@ def slot_reference(row, flat, slot, out, linked):
     return decided(best, second) if second > -np.inf else -np.inf
 
 
-@lean
+@jit_internal_no_allocation
 def by_slot(row, flat, inner, f, s, r, work):
     """A table or a structure."""
     first = row[LINK] + f * row[ALONG]
@@ -165,24 +164,24 @@ def by_slot(row, flat, inner, f, s, r, work):
     a = gather(row, flat, f, s, work.a)
     max_marginals_factor(row, flat, inner, f, a, work)
     linked = work.a
-    for at in range(flat.whole[row[START] + row[SLOTS]]):
+    for at in range(flat.integers[row[START] + row[SLOTS]]):
         linked[at] = 0.0
     for j in range(row[SIZE]):
-        linked[flat.whole[row[PLACE] + j]] = 1.0
+        linked[flat.integers[row[PLACE] + j]] = 1.0
     share = 1.0 / row[SLOTS]
     slot = -1
     reference = 0.0
     for j in range(row[SIZE]):
-        at = flat.whole[row[PLACE] + j]
-        if slot < 0 or at >= flat.whole[row[START] + slot + 1]:
-            while at >= flat.whole[row[START] + slot + 1]:
+        at = flat.integers[row[PLACE] + j]
+        if slot < 0 or at >= flat.integers[row[START] + slot + 1]:
+            while at >= flat.integers[row[START] + slot + 1]:
                 slot += 1
             reference = slot_reference(row, flat, slot, work.out, linked)
         rest = remainder(work.out[at], reference, s[first + j], share)
         leave(flat.lits, first + j, rest, s, r)
 
 
-@helper
+@jit_inline_llvm
 def give_half(lits, first, best, second, a, m, s, r):
     """One of two sides: half of what its states are worth above the reference stays behind."""
     reference = decided(best, second)
@@ -192,7 +191,7 @@ def give_half(lits, first, best, second, a, m, s, r):
         r[np.uint32(lits[first + k])] = rest
 
 
-@helper
+@jit_inline_llvm
 def potts_side(own, other, top, rival, diagonal, out):
     """Max-marginals of one side, ``top`` and ``rival`` being the other's two best labels.
 
@@ -209,7 +208,7 @@ def potts_side(own, other, top, rival, diagonal, out):
     return best, second
 
 
-@lean
+@jit_internal_no_allocation
 def sweep_potts(row, flat, inner, s, r, work):
     """All Potts factors of a group of two or more labels, in turn."""
     count = row[ENTRIES]
@@ -230,7 +229,7 @@ def sweep_potts(row, flat, inner, s, r, work):
         give_half(flat.lits, first + count, best, second, right, m2, s, r)
 
 
-@helper
+@jit_inline_llvm
 def dense_sides(left, right, table, m1, m2):
     """Max-marginals of a table of two slots, of both sides."""
     others = len(right)
@@ -245,7 +244,7 @@ def dense_sides(left, right, table, m1, m2):
         m1[i] = best
 
 
-@helper
+@jit_inline_llvm
 def two_best(m):
     """The largest number and the one after it."""
     best = -np.inf
@@ -256,10 +255,10 @@ def two_best(m):
     return best, second
 
 
-@lean
+@jit_internal_no_allocation
 def sweep_dense(row, flat, inner, s, r, work):
     """All tables of a group over two slots, every joint state possible, in turn."""
-    size = flat.whole[row[START] + 1]
+    size = flat.integers[row[START] + 1]
     others = row[SIZE] - size
     left, right = work.a[:size], work.a[size : size + others]
     m1, m2 = work.out[:size], work.out[size : size + others]
@@ -277,12 +276,12 @@ def sweep_dense(row, flat, inner, s, r, work):
         give_half(flat.lits, first + size, best, second, right, m2, s, r)
 
 
-@lean
+@jit_internal_no_allocation
 def is_plain_dense(row, flat, inner):
     """Whether a group is tables of two slots of two or more states, all of them possible."""
     if row[CODE] != TABLE + DENSE or row[AS_PLACES] != 1 or row[SLOTS] != 2:
         return False
-    size = flat.whole[row[START] + 1]
+    size = flat.integers[row[START] + 1]
     if size < 2 or row[SIZE] - size < 2:
         return False
     for entry in range(row[ENTRY], row[ENTRY] + row[COUNT] * row[ENTRIES]):

@@ -22,10 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.core.factor_list import CODE, ENTRIES, ENTRY, PAIR, PLACE, SIZE, TABLE
-from assent.kernels.core.propagate import lean
 from assent.kernels.core.questions import gather, max_marginals_factor
-from assent.kernels.jit import jit
-from assent.kernels.kinds.table_scores import helper, two_largest
+from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
+from assent.kernels.kinds.table_scores import two_largest
 from assent.kernels.problem import POTTS
 
 # Columns of ``Stars.rays``, one row per factor (or slot of it) at a unit.
@@ -81,7 +80,7 @@ class StarRoom(NamedTuple):
     old: np.ndarray  # float64[R] scores of the star's links before
 
 
-@helper
+@jit_inline_llvm
 def pair_star(v, links, weights, inner, s, r, belief):
     """A star of pairs around coordinate ``v``, all steps in two short loops.
 
@@ -104,7 +103,7 @@ def pair_star(v, links, weights, inner, s, r, belief):
     belief[v] = total
 
 
-@helper
+@jit_inline_llvm
 def pair_product(v, links, damping, inner, s, r, belief, reports):
     """The same for max-product: every pair hears all that the others know."""
     total = r[v]
@@ -121,7 +120,7 @@ def pair_product(v, links, damping, inner, s, r, belief, reports):
     belief[v] = total
 
 
-@helper
+@jit_inline_llvm
 def potts_report(there, diagonal, report):
     """The best that a Potts factor makes of its other side ``there[K]``, label by label."""
     top, rival = two_largest(there, 0, len(there))
@@ -130,7 +129,7 @@ def potts_report(there, diagonal, report):
         report[k] = max(partner, there[k] + diagonal[k])
 
 
-@helper
+@jit_inline_llvm
 def dense_report(there, table, is_first, report):
     """The best that a table of two slots makes of its other side, state by state."""
     size, others = len(report), len(there)
@@ -150,14 +149,14 @@ def dense_report(there, table, is_first, report):
             report[k] = max(report[k], there[j] + row[k])
 
 
-@lean
+@jit_internal_no_allocation
 def unit_of(stars, star):
     """The unit of a star, where its coordinates begin, and their number."""
     u = stars.unit[star]
     return u, stars.first[u], stars.first[u + 1] - stars.first[u]
 
 
-@lean
+@jit_internal_no_allocation
 def table_star(stars, flat, inner, star, weights, scores, room):
     """A star of tables around a categorical variable, in the manner of ``pair_star``.
 
@@ -203,7 +202,7 @@ def table_star(stars, flat, inner, star, weights, scores, room):
         r[np.uint32(own[k])] = (1.0 - given) * (total[k] - c)
 
 
-@lean
+@jit_internal_no_allocation
 def report_literal(row, flat, inner, ray, s, work):
     """Max-marginal difference of a ray with one link: what being true is worth to its factor."""
     if row[CODE] == PAIR:
@@ -222,7 +221,7 @@ def report_literal(row, flat, inner, ray, s, work):
     return value - against
 
 
-@lean
+@jit_internal_no_allocation
 def collect(stars, flat, inner, star, scores, room, work):
     """All rays of a star report; ``total[K]`` is the sum of what is finite."""
     s, r, dead, total, reports = scores.s, scores.r, room.dead, room.total, room.reports
@@ -250,7 +249,7 @@ def collect(stars, flat, inner, star, scores, room, work):
         a = gather(row, flat, ray[MEMBER], s, work.a)
         max_marginals_factor(row, flat, inner, ray[MEMBER], a, work)
         for k in range(size):
-            report = work.out[flat.whole[row[PLACE] + ray[POSITION] + k]]
+            report = work.out[flat.integers[row[PLACE] + ray[POSITION] + k]]
             reports[place] = report
             place += 1
             if report == -np.inf:
@@ -259,7 +258,7 @@ def collect(stars, flat, inner, star, scores, room, work):
                 total[k] += report
 
 
-@lean
+@jit_internal_no_allocation
 def centre(alone, size, dead, total):
     """The ``c`` of a star, its best state (-1 if none is possible) and the second best's total."""
     best = -1
@@ -282,14 +281,14 @@ def centre(alone, size, dead, total):
     return 0.5 * (total[best] + second), best, second
 
 
-@lean
+@jit_internal_no_allocation
 def charge(flat, link, amount, s, r, v):
     """Add ``amount`` (for the coordinate ``v`` being 1) to a link's score, at its expense."""
     s[link] += -amount if flat.lits[link] < 0 else amount
     r[v] -= amount
 
 
-@lean
+@jit_internal_no_allocation
 def take_over(stars, flat, star, c, scores, room):
     """The coordinates take over all reports: what they are left with is then ``total - c``."""
     s, r, dead = scores.s, scores.r, room.dead
@@ -320,7 +319,7 @@ def take_over(stars, flat, star, c, scores, room):
             charge(flat, link, -report, s, r, v)
 
 
-@lean
+@jit_internal_no_allocation
 def share_out(stars, flat, star, weights, scores, total):
     """Give every ray its share of what the coordinates are left with now."""
     s, r = scores.s, scores.r
@@ -339,7 +338,7 @@ def share_out(stars, flat, star, weights, scores, total):
             charge(flat, link, weights[i] * total[rank], s, r, v)
 
 
-@lean
+@jit_internal_no_allocation
 def send_all(stars, flat, star, best, second, damping, scores, room):
     """Give every ray all of what the coordinates are left with now: max-product.
 
@@ -367,7 +366,7 @@ def send_all(stars, flat, star, best, second, damping, scores, room):
             place += 1
 
 
-@lean
+@jit_internal_no_allocation
 def remember(stars, star, s, old):
     """The scores of a star's links, in the order of its rays."""
     _, _, size = unit_of(stars, star)
@@ -379,7 +378,7 @@ def remember(stars, star, s, old):
             place += 1
 
 
-@lean
+@jit_internal_no_allocation
 def pass_once(stars, flat, inner, weights, damping, backward, scores, room, work):
     """All stars in turn."""
     s, r, belief = scores.s, scores.r, scores.belief

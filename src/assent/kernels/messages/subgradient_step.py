@@ -26,9 +26,8 @@ from assent.kernels.core.factor_list import (
     SIZE,
     TABLE,
 )
-from assent.kernels.core.propagate import lean
 from assent.kernels.core.questions import gather, maximize_logic, maximize_table
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # Step rules.
 HARMONIC = 0  # eta0 / t
@@ -76,7 +75,7 @@ class SubgradientPoint(NamedTuple):
     state: np.ndarray  # float64[STATES]
 
 
-@lean
+@jit_internal_no_allocation
 def step_pairs(row, factors, every, point):
     """Steps 1 and 2 for pairs; returns dual value, inner value, squares and factors asked.
 
@@ -115,7 +114,7 @@ def step_pairs(row, factors, every, point):
     return dual + earned, earned, squares, calls
 
 
-@lean
+@jit_internal_no_allocation
 def step_others(row, factors, every, point, work):
     """The same for a group of logic factors, tables or structures."""
     flat, eta = factors.flat, point.state[STEP]
@@ -161,7 +160,7 @@ def step_others(row, factors, every, point, work):
     return dual + earned, earned, squares, calls
 
 
-@lean
+@jit_internal_no_allocation
 def next_step(rule, squares, state):
     """Step 4.
 
@@ -186,7 +185,7 @@ def next_step(rule, squares, state):
     return max(state[LAST] - aim, 0.0) / squares if squares > 0.0 else 0.0
 
 
-@lean
+@jit_internal_no_allocation
 def count_iteration(dual, state):
     """Note an iteration's dual value."""
     state[DONE] += 1.0
@@ -195,7 +194,7 @@ def count_iteration(dual, state):
     state[LAST] = dual
 
 
-@lean
+@jit_internal_no_allocation
 def average(point, earned):
     """Take the latest copies into the averages, weighted by the step to come."""
     state, p, mean_p = point.state, point.p, point.mean_p

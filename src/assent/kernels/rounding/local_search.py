@@ -11,15 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import (
-    OUTPUT,
-    PAIRED,
-    coordinate,
-    group_of,
-    inner,
-    lean,
-    link_load,
-)
+from assent.kernels.core.propagate import OUTPUT, PAIRED, coordinate, group_of, link_load
+from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF
 from assent.kernels.rounding.running_sums import (
     change_of_flip,
@@ -28,6 +21,7 @@ from assent.kernels.rounding.running_sums import (
     fill_sums,
     flip,
     gain_of_flip,
+    is_among,
     other_end,
 )
 from assent.kernels.rounding.state_switches import settled_by_switches, switch_sweep
@@ -52,7 +46,7 @@ CLUSTER_EFFORT = 64
 NOISE = 1e-12
 
 
-@lean
+@jit_internal_no_allocation
 def flip_sweep(logic, pairs, pair, tables, point, broken, noise):
     """Visit every coordinate once and flip it if that is better.
 
@@ -73,7 +67,7 @@ def flip_sweep(logic, pairs, pair, tables, point, broken, noise):
     return broken, flips
 
 
-@lean
+@jit_internal_no_allocation
 def cheapest_mend(logic, tables, point, factor, chain, length):
     """The coordinate whose flip mends a broken factor and costs least.
 
@@ -105,7 +99,7 @@ def cheapest_mend(logic, tables, point, factor, chain, length):
     return best, best_broken, work
 
 
-@lean
+@jit_internal_no_allocation
 def best_neighbour(logic, pairs, tables, point, noise, chain, length):
     """The coordinate tied to the chain by a pair that gains most and breaks nothing.
 
@@ -127,16 +121,7 @@ def best_neighbour(logic, pairs, tables, point, noise, chain, length):
     return best, best_broken, work
 
 
-@lean
-def is_among(v, chain, length):
-    """Whether ``v`` is one of the first entries of a chain."""
-    found = False
-    for c in range(length):
-        found |= chain[c] == v
-    return found
-
-
-@lean
+@jit_internal_no_allocation
 def push_broken(start, uses, k, true, v, waiting, height):
     """Put the broken factors of ``v`` on the pile; returns its height, -1 if it runs over."""
     for place in range(start[v], start[v + 1]):
@@ -149,7 +134,7 @@ def push_broken(start, uses, k, true, v, waiting, height):
     return height
 
 
-@lean
+@jit_internal_no_allocation
 def drop_mended(k, true, waiting, height):
     """Take factors that hold again off the top of the pile."""
     while height > 0:
@@ -160,7 +145,7 @@ def drop_mended(k, true, waiting, height):
     return height
 
 
-@lean
+@jit_internal_no_allocation
 def try_chain(logic, pairs, pair, tables, point, first, noise, thorough, chain, waiting):
     """Flip ``first``, mend what breaks, and keep the outcome if it is better.
 
@@ -206,7 +191,7 @@ def try_chain(logic, pairs, pair, tables, point, first, noise, thorough, chain, 
     return 0, 0, work
 
 
-@inner
+@jit_internal
 def chain_sweep(logic, pairs, pair, tables, point, broken, noise, thorough, after):
     """Try a chain from every coordinate that would gain alone or stands in a broken factor.
 
@@ -250,7 +235,7 @@ def chain_sweep(logic, pairs, pair, tables, point, broken, noise, thorough, afte
     return broken, flips, v
 
 
-@lean
+@jit_internal_no_allocation
 def largest_score(theta, pair, tables):
     """The largest finite size of a score."""
     largest = 0.0
@@ -265,7 +250,7 @@ def largest_score(theta, pair, tables):
     return largest
 
 
-@inner
+@jit_internal
 def improve(logic, pairs, tables, theta, pair, point, max_sweeps, thorough):
     """Local search from ``point`` (its ``x`` and ``frozen`` set); returns broken factors, flips.
 

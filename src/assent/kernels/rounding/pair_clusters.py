@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import inner, lean
+from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 from assent.kernels.rounding.running_sums import other_end
 
 # Coordinates in one cluster.  Most that pay on grids have two to five, hardly any ten.
@@ -36,7 +36,7 @@ class Clusters(NamedTuple):
     moved: np.ndarray  # int32[n] coordinates that have moved in this sweep
 
 
-@inner
+@jit_internal
 def flip_clusters(pairs, pair, x, field, frozen, noise, max_sweeps):
     """Flip clusters until none gains; ``x[n]`` and ``field[n]`` are kept right."""
     n = x.size
@@ -52,7 +52,7 @@ def flip_clusters(pairs, pair, x, field, frozen, noise, max_sweeps):
         awaken(pairs, clusters, count)
 
 
-@lean
+@jit_internal_no_allocation
 def cluster_sweep(pairs, pair, x, field, frozen, noise, after, clusters):
     """Try a cluster from every restless coordinate, beginning after the given one.
 
@@ -82,7 +82,7 @@ def cluster_sweep(pairs, pair, x, field, frozen, noise, after, clusters):
     return count, v
 
 
-@lean
+@jit_internal_no_allocation
 def try_cluster(pairs, pair, x, field, frozen, noise, first, clusters):
     """Flip ``first`` and whoever gains by following; take it back unless that is better.
 
@@ -125,7 +125,7 @@ def try_cluster(pairs, pair, x, field, frozen, noise, first, clusters):
     return length, gain, work
 
 
-@lean
+@jit_internal_no_allocation
 def most_gaining(x, field, noise, fringe, waiting):
     """Place in ``fringe`` of the coordinate that gains most by a flip, or -1."""
     best, best_gain = -1, noise
@@ -137,7 +137,7 @@ def most_gaining(x, field, noise, fringe, waiting):
     return best
 
 
-@lean
+@jit_internal_no_allocation
 def take_back(pairs, pair, x, field, v):
     """Flip ``v``."""
     step = 1 - 2 * x[v]
@@ -146,7 +146,7 @@ def take_back(pairs, pair, x, field, v):
         field[other_end(pairs, place, v)] += step * pair[pairs.edges[place]]
 
 
-@lean
+@jit_internal_no_allocation
 def awaken(pairs, clusters, count):
     """Make restless whoever may fare otherwise since ``moved[:count]`` have moved.
 

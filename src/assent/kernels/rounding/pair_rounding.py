@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import inner, lean
+from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 from assent.kernels.rounding.pair_clusters import flip_clusters
 from assent.kernels.rounding.running_sums import other_end
 from assent.kernels.rounding.sequential_rounding import expected_field, preferred, surest_first
@@ -17,7 +17,7 @@ from assent.kernels.rounding.sequential_rounding import expected_field, preferre
 NOISE = 1e-12
 
 
-@inner
+@jit_internal
 def round_pairs(pairs, theta, pair, p, held, max_sweeps, thorough):
     """The assignment ``int8[n]`` that marginals ``p`` are rounded and improved to.
 
@@ -38,7 +38,7 @@ def round_pairs(pairs, theta, pair, p, held, max_sweeps, thorough):
     return x
 
 
-@lean
+@jit_internal_no_allocation
 def settle_in_order(pairs, pair, p, order, x, field):
     """Give every coordinate the value it would like, and tell those tied to it.
 
@@ -51,7 +51,7 @@ def settle_in_order(pairs, pair, p, order, x, field):
             field[other_end(pairs, place, v)] += step * pair[pairs.edges[place]]
 
 
-@lean
+@jit_internal_no_allocation
 def flip_sweep(pairs, pair, x, field, frozen, noise):
     """Visit every coordinate once and flip it if that gains; returns the number of flips."""
     flips = 0
@@ -66,7 +66,7 @@ def flip_sweep(pairs, pair, x, field, frozen, noise):
     return flips
 
 
-@lean
+@jit_internal_no_allocation
 def largest(scores):
     """The largest size of a score."""
     size = 0.0

@@ -13,10 +13,10 @@ import numpy as np
 
 from assent.interrupts import Uninterrupted
 from assent.kernels.core.evaluate import count_violated, value
-from assent.kernels.core.propagate import Logic, build_links, lean, make_trail
+from assent.kernels.core.propagate import Logic, build_links, make_trail
 from assent.kernels.core.schedule import CHANCE_RANGE, next_chance
 from assent.kernels.core.table_links import TableLinks, build_table_links, table_field
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.rounding.local_search import improve
 from assent.kernels.rounding.pair_rounding import round_pairs
 from assent.kernels.rounding.running_sums import Pairs, Point, build_pairs
@@ -42,7 +42,7 @@ MARGINAL_GRID = 2.0**-12
 SCORE_GRID = 2.0**-36
 
 
-advance_chance = lean(next_chance)
+advance_chance = jit_internal_no_allocation(next_chance)
 
 
 class Adjacency(NamedTuple):
@@ -143,7 +143,7 @@ def on_grid(values, step):
     return out
 
 
-@lean
+@jit_internal_no_allocation
 def largest_finite(values):
     """The largest size of a value that is not -inf, 0 without any."""
     largest = 0.0

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.interrupts import Uninterrupted
-from assent.kernels.core.propagate import OUTPUT, lean, load, reset_counters
-from assent.kernels.core.table_links import fill_table_field, flip_in_tables
-from assent.kernels.jit import jit
+from assent.kernels.core.propagate import OUTPUT, load, reset_counters
+from assent.kernels.core.table_links import fill_table_field, flip_in_tables, links_by_coordinate
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, PARITY, SUM
 
 
@@ -50,35 +50,30 @@ def build_pairs(problem: Any) -> Pairs:
 
 @jit
 def index_pairs(var, n):
-    """Fill a CSR from coordinates to their pairs by a counting sort."""
-    start = np.zeros(n + 1, np.int32)
-    edges = np.empty(2 * len(var), np.int32)
-    for e in range(len(var)):
-        start[var[e, 0] + 1] += 1
-        start[var[e, 1] + 1] += 1
-    for v in range(start.size - 1):
-        start[v + 1] += start[v]
-    # start[v] serves as the place of v's next pair, which leaves it where v + 1 begins ...
-    for e in range(len(var)):
-        for side in range(2):
-            v = var[e, side]
-            edges[start[v]] = e
-            start[v] += 1
-    # ... so everything moves up by one.
-    for v in range(start.size - 1, 0, -1):
-        start[v] = start[v - 1]
-    start[0] = 0
+    """The pairs of every coordinate; see :class:`Pairs`."""
+    start, edges = links_by_coordinate(var.ravel(), n)
+    for place in range(edges.size):
+        edges[place] >>= 1  # a pair has two links
     return Pairs(var, start, edges)
 
 
-@lean
+@jit_internal_no_allocation
 def other_end(pairs, place, v):
     """The coordinate that the pair at a ``place`` of ``edges`` ties to ``v``."""
     edge = pairs.edges[place]
     return np.int64(pairs.var[edge, 0]) + pairs.var[edge, 1] - v
 
 
-@lean
+@jit_internal_no_allocation
+def is_among(item, items, count):
+    """Whether an item is one of the first ``count``."""
+    found = False
+    for c in range(count):
+        found |= items[c] == item
+    return found
+
+
+@jit_internal_no_allocation
 def fill_sums(logic, theta, pair_var, pair, tables, point):
     """Compute the running sums of ``point`` from its assignment.
 
@@ -101,7 +96,7 @@ def fill_sums(logic, theta, pair_var, pair, tables, point):
     return 0
 
 
-@lean
+@jit_internal_no_allocation
 def excess(role, k, true):
     """By how much a factor with this counter is broken: 0 if it holds."""
     if role in (ANYOF, OUTPUT):
@@ -113,7 +108,7 @@ def excess(role, k, true):
     return k - true if role == SUM else 0
 
 
-@lean
+@jit_internal_no_allocation
 def change_of_flip(logic, tables, point, v):
     """Change in the number of broken factors, and in their total excess, if ``v`` flips."""
     broken = 0
@@ -132,7 +127,7 @@ def change_of_flip(logic, tables, point, v):
     return broken, amount
 
 
-@lean
+@jit_internal_no_allocation
 def flip(logic, pairs, pair, tables, point, v):
     """Flip ``v`` and keep the running sums right."""
     for place in range(logic.start[v], logic.start[v + 1]):
@@ -147,13 +142,13 @@ def flip(logic, pairs, pair, tables, point, v):
     point.x[v] += step
 
 
-@lean
+@jit_internal_no_allocation
 def gain_of_flip(point, v):
     """Change of the score if ``v`` flips."""
     return point.field[v] if point.x[v] == 0 else -point.field[v]
 
 
-@lean
+@jit_internal_no_allocation
 def count_broken(logic, true):
     """Number of broken factors by the counters."""
     broken = 0

@@ -6,15 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import (
-    FREE,
-    Trail,
-    inner,
-    lean,
-    propagate,
-    propagate_units,
-    retreat,
-)
+from assent.kernels.core.propagate import FREE, Trail, propagate, propagate_units, retreat
+from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 from assent.kernels.rounding.running_sums import Pairs, other_end
 
 # A marginal this far from one half decides by itself; nearer ones leave the choice to the scores,
@@ -49,7 +42,7 @@ class Rounding(NamedTuple):
     frozen: np.ndarray  # uint8[n] coordinates never in question; written
 
 
-@inner
+@jit_internal
 def settle_all(logic, rounding):
     """Sequential rounding into the values of its trail."""
     doubt = doubts(rounding.p)
@@ -68,7 +61,7 @@ def settle_all(logic, rounding):
         bring_forward(order, stuck)
 
 
-@lean
+@jit_internal_no_allocation
 def hubs_first(start, doubt):
     """Rewrite keys to sort by how many logic links there are, in powers of two, then by doubt.
 
@@ -83,7 +76,7 @@ def hubs_first(start, doubt):
         doubt[v] = np.uint16((15 - halvings) << 12) | (doubt[v] >> np.uint16(4))
 
 
-@inner
+@jit_internal
 def doubts(p):
     """Keys ``uint16[n]`` that sort marginals by how sure they are."""
     doubt = np.empty(p.size, np.uint16)
@@ -92,19 +85,19 @@ def doubts(p):
     return doubt
 
 
-@inner
+@jit_internal
 def surest_first(p):
     """Coordinates ``int32[n]`` by decreasing sureness of their marginals, ties by index."""
     return sureness_order(doubts(p))
 
 
-@lean
+@jit_internal_no_allocation
 def sureness_key(sureness):
     """Sorts by decreasing sureness, 0 to 1."""
     return np.uint16((1.0 - sureness) * SURENESS_STEPS)
 
 
-@inner
+@jit_internal
 def sureness_order(doubt):
     """Places by increasing ``doubt`` (``uint16``, 0 is sure), ties by index: two counting sorts."""
     order, other = np.empty(doubt.size, np.int32), np.empty(doubt.size, np.int32)
@@ -125,7 +118,7 @@ def sureness_order(doubt):
     return order
 
 
-@lean
+@jit_internal_no_allocation
 def bring_forward(order, place):
     """Move an entry to the front, those before it one back."""
     first = order[place]
@@ -134,7 +127,7 @@ def bring_forward(order, place):
     order[0] = first
 
 
-@lean
+@jit_internal_no_allocation
 def start_rounding(logic, rounding):
     """Propagate what holds in every feasible assignment; returns the trail's end."""
     values = rounding.trail.values
@@ -146,7 +139,7 @@ def start_rounding(logic, rounding):
     return tail
 
 
-@lean
+@jit_internal_no_allocation
 def settle_against(logic, rounding, v, wanted, mark):
     """Give ``v`` a value and give up the factors in the way; returns the trail's end."""
     rounding.trail.values[v] = wanted
@@ -155,7 +148,7 @@ def settle_against(logic, rounding, v, wanted, mark):
     return tail
 
 
-@inner
+@jit_internal
 def settle(logic, rounding, order, last, effort):
     """Give every coordinate a value, in order, and propagate after each.
 
@@ -199,7 +192,7 @@ def settle(logic, rounding, order, last, effort):
     return stuck, effort
 
 
-@lean
+@jit_internal_no_allocation
 def preferred(p, field):
     """The value a coordinate would like, from its marginal and the score of being 1."""
     if abs(p - 0.5) > DECIDED or field == 0.0:
@@ -207,7 +200,7 @@ def preferred(p, field):
     return 1 if field > 0.0 else 0
 
 
-@lean
+@jit_internal_no_allocation
 def expected_field(theta, pair_var, pair, p, field):
     """What being 1 adds to each coordinate's score if the others equal their marginals."""
     for v in range(theta.size):
@@ -218,7 +211,7 @@ def expected_field(theta, pair_var, pair, p, field):
         field[j] += pair[e] * p[i]
 
 
-@lean
+@jit_internal_no_allocation
 def settle_field(rounding, mark, tail):
     """Replace marginals by values in the fields around the trail's entries ``mark`` to ``tail``."""
     pairs, pair, p, field = rounding.pairs, rounding.pair, rounding.p, rounding.field

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
+from assent.kernels.jit import jit_internal_no_allocation
 from assent.kernels.rounding.running_sums import flip
 
 
-@lean
+@jit_internal_no_allocation
 def is_plain(logic, point, v):
     """Whether ``v`` may move and stands in no logic factor but its variable's exactly-one."""
     return point.frozen[v] == 0 and logic.start[v + 1] - logic.start[v] == 1
 
 
-@lean
+@jit_internal_no_allocation
 def state_of(tables, x, site):
     """The coordinate of a site that is 1; -1 unless there is exactly one."""
     links = tables.links
@@ -28,7 +28,7 @@ def state_of(tables, x, site):
     return found if count == 1 else np.int64(-1)
 
 
-@lean
+@jit_internal_no_allocation
 def best_switch(logic, tables, point, site):
     """The best switch of a site among its plain states: from, to, tables mended, and gain.
 
@@ -52,7 +52,7 @@ def best_switch(logic, tables, point, site):
     return now, best, int(blocked[now]) - int(blocked[best]), field[best] - field[now]
 
 
-@lean
+@jit_internal_no_allocation
 def switch_sweep(logic, pairs, pair, tables, point, broken, noise):
     """Visit every site once and switch it to its best state.
 
@@ -69,7 +69,7 @@ def switch_sweep(logic, pairs, pair, tables, point, broken, noise):
     return broken, switches
 
 
-@lean
+@jit_internal_no_allocation
 def settled_by_switches(logic, tables, point, v, noise):
     """Whether no chain needs to start at ``v``: switches take care of it, or it would not gain."""
     site = tables.links.site_of[v]

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import coordinate, inner, lean
+from assent.kernels.core.propagate import coordinate
 from assent.kernels.core.table_links import locate, row_start, slot_link
-from assent.kernels.rounding.running_sums import change_of_flip, flip, gain_of_flip
+from assent.kernels.jit import jit_internal, jit_internal_no_allocation
+from assent.kernels.rounding.running_sums import change_of_flip, flip, gain_of_flip, is_among
 from assent.kernels.rounding.state_switches import best_switch, is_plain, state_of
 
 # Variables in one cluster.  Sixteen turn over a small patch of an image; longer ones rarely pay.
@@ -21,7 +22,7 @@ MAX_CLUSTER = 16
 EFFORT = 32
 
 
-@lean
+@jit_internal_no_allocation
 def response(logic, tables, point, variable):
     """The best move of one variable: coordinates to flip off and on, tables mended, and gain.
 
@@ -37,16 +38,7 @@ def response(logic, tables, point, variable):
     return best_switch(logic, tables, point, ~variable)
 
 
-@lean
-def is_member(variable, members, length):
-    """Whether a variable is in the cluster."""
-    found = False
-    for c in range(length):
-        found |= members[c] == variable
-    return found
-
-
-@lean
+@jit_internal_no_allocation
 def best_follower(logic, tables, point, noise, members, length):
     """The variable tied to the cluster that mends or gains most by following.
 
@@ -70,7 +62,7 @@ def best_follower(logic, tables, point, noise, members, length):
                     other = ~np.int64(links.site_of[other])
                 elif links.site_of[other] >= 0:
                     continue
-                if s == slot or is_member(other, members, length):
+                if s == slot or is_among(other, members, length):
                     continue
                 work += links.states[first + s]
                 leave, enter, mended, gain = response(logic, tables, point, other)
@@ -81,7 +73,7 @@ def best_follower(logic, tables, point, noise, members, length):
     return best, off, on, most_mended, most_gained, work
 
 
-@lean
+@jit_internal_no_allocation
 def try_cluster(logic, pairs, pair, tables, point, move, noise, members, moves):
     """Start a cluster with a move of one variable, if there is one, and keep it if it is better.
 
@@ -119,7 +111,7 @@ def try_cluster(logic, pairs, pair, tables, point, move, noise, members, moves):
     return 0, 0, work
 
 
-@lean
+@jit_internal_no_allocation
 def flip_both(logic, pairs, pair, tables, point, one, other):
     """Flip two coordinates, -1 standing for none."""
     if one >= 0:
@@ -128,7 +120,7 @@ def flip_both(logic, pairs, pair, tables, point, one, other):
         flip(logic, pairs, pair, tables, point, other)
 
 
-@lean
+@jit_internal_no_allocation
 def opening(logic, tables, point, v):
     """The variable of ``v`` and its move that flips ``v``, as coordinates off and on; -1 if none.
 
@@ -145,7 +137,7 @@ def opening(logic, tables, point, v):
     return ~np.int64(site), now, np.int64(v)
 
 
-@inner
+@jit_internal
 def cluster_sweep(logic, pairs, pair, tables, point, broken, noise, after):
     """Start a cluster from every state of every variable in turn, until the effort is spent.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.core.forward_checking import propagate_all
-from assent.kernels.core.propagate import FREE, coordinate, inner, lean, retreat
+from assent.kernels.core.propagate import FREE, coordinate, retreat
 from assent.kernels.core.table_links import (
     enlist,
     locate,
@@ -14,6 +14,7 @@ from assent.kernels.core.table_links import (
     slot_link,
     spread,
 )
+from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 from assent.kernels.rounding.sequential_rounding import (
     RESTARTS,
     UNDO_EFFORT,
@@ -35,7 +36,7 @@ UNDECIDED = 0.3
 LIKELY_CONFLICT = 2.0
 
 
-@inner
+@jit_internal
 def settle_states(logic, tables, rounding):
     """Sequential rounding into the values of its trail.
 
@@ -53,7 +54,7 @@ def settle_states(logic, tables, rounding):
         bring_forward(order, stuck)
 
 
-@inner
+@jit_internal
 def visits(links, p):
     """Sites (as ``~s``) and lone coordinates by decreasing sureness, ties by index."""
     sites = links.site_link.size
@@ -71,7 +72,7 @@ def visits(links, p):
     return both[sureness_order(doubt)]
 
 
-@lean
+@jit_internal_no_allocation
 def mark_hard(factor, entry, table, hard):
     """Flag tables with an entry of -inf; returns the largest finite size of an entry."""
     largest = 0.0
@@ -86,7 +87,7 @@ def mark_hard(factor, entry, table, hard):
     return largest
 
 
-@lean
+@jit_internal_no_allocation
 def site_lead(lits, begin, size, p):
     """The lead of a site's likeliest state over the second."""
     best, second = 0.0, 0.0
@@ -99,7 +100,7 @@ def site_lead(lits, begin, size, p):
     return best - second
 
 
-@inner
+@jit_internal
 def settle_in_order(logic, tables, rounding, hard, penalty, order, outlook):
     """Settle every variable in order; returns the first place that had no good state, or -1.
 
@@ -127,7 +128,7 @@ def settle_in_order(logic, tables, rounding, hard, penalty, order, outlook):
     return stuck
 
 
-@lean
+@jit_internal_no_allocation
 def next_choice(tables, rounding, penalty, visit, outlook):
     """The next coordinate to settle of a visited variable and its value; -1 if all is settled."""
     p, field, values = rounding.p, rounding.field, rounding.trail.values
@@ -142,7 +143,7 @@ def next_choice(tables, rounding, penalty, visit, outlook):
     return best_state(tables, penalty, p, ~visit, values, field, outlook), 1
 
 
-@lean
+@jit_internal_no_allocation
 def best_state(tables, penalty, p, site, values, field, outlook):
     """The free coordinate of a site with the best outlook among its likeliest; -1 if none is."""
     links = tables.links
@@ -172,7 +173,7 @@ def best_state(tables, penalty, p, site, values, field, outlook):
     return best
 
 
-@lean
+@jit_internal_no_allocation
 def look_ahead(tables, v, in_sites, p, values, outlook):
     """Add what tables promise, given values and else marginals, to the outlook.
 
@@ -191,7 +192,7 @@ def look_ahead(tables, v, in_sites, p, values, outlook):
         spread(tables, group, row, slot, 1.0, outlook)
 
 
-@lean
+@jit_internal_no_allocation
 def enlist_expected(links, lists, group, link, slot, p, values):
     """Put the open states of a slot on its list with their marginals, scaled to sum to one."""
     at = links.slot[group] + slot
@@ -210,7 +211,7 @@ def enlist_expected(links, lists, group, link, slot, p, values):
         lists.share[item] /= total
 
 
-@lean
+@jit_internal_no_allocation
 def try_values(logic, tables, hard, v, wanted, trail, tail, effort):
     """Settle ``v`` as wanted, or else to the opposite; lost?, the trail's end and effort left."""
     mark = tail

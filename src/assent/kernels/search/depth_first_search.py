@@ -1,8 +1,8 @@
 """Depth-first search over tables: cheap bounds, undone by going back to a row of numbers.
 
-A node is bounded in *rounds*: two sweeps (:mod:`assent.kernels.search.table_sweeps`), then a look
-at every state.  States that would fall below the best answer are put away.  When rounds no longer
-help, one state of one variable makes two cases: it is taken, or it is put away.
+A node is bounded in *rounds*: two sweeps (:mod:`assent.kernels.search.table_sweeps`), then a probe
+of every state.  States that would fall below the best answer are pruned.  When rounds no longer
+help, one state of one variable makes two subproblems: it is taken, or it is pruned.
 
 Whatever is used is written down, so that a proof can be read from it: the messages of a round,
 and *events* in the order of the search.
@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.search.events import BRANCHED, CLOSED, EMPTY, PRUNED
 from assent.kernels.search.literal_order import read_constraints
 from assent.kernels.search.table_answers import improve, worth
-from assent.kernels.search.table_sweeps import look, put_away, sweep
+from assent.kernels.search.table_sweeps import probe, prune_state, sweep
 
 # Why a search returns.
 DONE, PAUSED, LOG_FULL, TOO_DEEP = 0, 1, 2, 3
@@ -29,16 +28,16 @@ BACK, AGAIN, DOWN = 0, 1, 2
 
 # Places in ``State.counts``.
 DEPTH, ON_TRAIL, NODES, ROUNDS, EVENTS, ROWS, PLAYED = 0, 1, 2, 3, 4, 5, 6
-FINISHED = 7  # 1 once all cases are closed
+FINISHED = 7  # 1 once all nodes are closed
 COUNTS = 8
 
-# Places in a row of ``State.chosen``: the last three are how much there was before the cases began.
+# Places in a row of ``State.chosen``: the last three are how much there was before the branching.
 VARIABLE, STATE, TRAIL_BEFORE, EVENTS_BEFORE, ROWS_BEFORE = 0, 1, 2, 3, 4
 CHOSEN = 5
 
 # Places in ``State.figures``.
 BEST = 0  # value of the best answer
-TOLERANCE = 1  # a case is closed by a bound at most so much above it, relative to
+TOLERANCE = 1  # a node is closed by a bound at most this much above it, relatively
 CONSTANT = 2  # what is added to values
 CLOSED_BOUND = 3  # the largest bound of all that was closed
 BOUND = 4  # of the present node, infinite before its first round
@@ -62,11 +61,11 @@ class State(NamedTuple):
     point: np.ndarray  # float64[M + S + V + 1]
     levels: np.ndarray  # float64[levels, M + S + V + 1]: points to go back to
     bounds: np.ndarray  # float64[levels]: theirs
-    chosen: np.ndarray  # int64[levels, CHOSEN]: the state is -1 in the second case
+    chosen: np.ndarray  # int64[levels, CHOSEN]: the state is -1 in the second branch
     losses: np.ndarray  # float64[S]
     x: np.ndarray  # int32[V]
     best: np.ndarray  # int32[V]: the best answer
-    weight: np.ndarray  # float64[V]: how much cases of a variable have helped
+    weight: np.ndarray  # float64[V]: how much branching on a variable has helped
     counts: np.ndarray  # int64[COUNTS]
     figures: np.ndarray  # float64[FIGURES]
 
@@ -78,29 +77,29 @@ class Log(NamedTuple):
     rows: np.ndarray  # float64[rows, M]: messages
 
 
-@lean
+@jit_internal_no_allocation
 def cutoff_of(figures):
-    """A case with this bound need not be looked into."""
+    """A node with this bound need not be searched."""
     if figures[BEST] == figures[LEAST]:
         return figures[LEAST]
     return figures[BEST] + figures[TOLERANCE] * (1.0 + abs(figures[BEST] + figures[CONSTANT]))
 
 
-@lean
+@jit_internal_no_allocation
 def note(state, log, number):
     """Write a number down."""
     log.events[state.counts[EVENTS]] = number
     state.counts[EVENTS] += 1
 
 
-@lean
+@jit_internal_no_allocation
 def copy(source, target):
     """Copy as many numbers as ``target`` has."""
     for i in range(len(target)):
         target[i] = source[i]
 
 
-@lean
+@jit_internal_no_allocation
 def close(state, log, bound):
     """Write down that the node is closed by the point as it is."""
     keep_messages(state, log)
@@ -109,14 +108,14 @@ def close(state, log, bound):
     state.figures[CLOSED_BOUND] = max(state.figures[CLOSED_BOUND], bound)
 
 
-@lean
+@jit_internal_no_allocation
 def keep_messages(state, log):
     """Keep the messages as they are."""
     copy(state.point, log.rows[state.counts[ROWS]])
     state.counts[ROWS] += 1
 
 
-@lean
+@jit_internal_no_allocation
 def keep_better(net, state):
     """Keep the answer at hand if it is the best."""
     value = worth(net, state.x)
@@ -125,7 +124,7 @@ def keep_better(net, state):
         copy(state.x, state.best)
 
 
-@lean
+@jit_internal_no_allocation
 def offer(net, state, work):
     """Improve the answer at hand and keep it if it is the best."""
     improve(net, state.x, work.total, work.load, SWITCHES)
@@ -139,17 +138,17 @@ def take_answer(net, state, states):
     keep_better(net, state)
 
 
-@lean
+@jit_internal_no_allocation
 def lose_state(net, domains, state, v, s):
-    """Put a state away, to be taken back when the search goes back."""
+    """Prune a state, to be taken back when the search goes back."""
     domains.trail[state.counts[ON_TRAIL]] = v
     state.counts[ON_TRAIL] += 1
-    put_away(net, domains, v, s)
+    prune_state(net, domains, v, s)
 
 
-@lean
-def put_away_losers(net, domains, state, log, bound, cutoff):
-    """Put away all states with which the bound is no better than the answer; how many, -1 if empty.
+@jit_internal_no_allocation
+def prune_losers(net, domains, state, log, bound, cutoff):
+    """Prune all states with which the bound is no better than the answer; how many, -1 if empty.
 
     They are written down behind their count.
     """
@@ -181,9 +180,9 @@ def put_away_losers(net, domains, state, log, bound, cutoff):
     return -1 if empty else count
 
 
-@lean
+@jit_internal_no_allocation
 def next_step(state, bound, cutoff, lost):
-    """Whether another round is worth it, or cases are."""
+    """Whether another round is worth it, or branching is."""
     figures, counts = state.figures, state.counts
     fall = figures[BOUND] - bound
     figures[BOUND] = bound
@@ -195,7 +194,7 @@ def next_step(state, bound, cutoff, lost):
     return DOWN
 
 
-@lean
+@jit_internal_no_allocation
 def play_round(net, domains, state, log, work):
     """One round of a node; returns what to do next."""
     figures = state.figures
@@ -206,13 +205,13 @@ def play_round(net, domains, state, log, work):
         if bound <= cutoff:
             close(state, log, bound)
             return BACK
-    bound = look(net, domains, state.point, work, state.losses, state.x)
+    bound = probe(net, domains, state.point, work, state.losses, state.x)
     offer(net, state, work)
     cutoff = cutoff_of(figures)
     if bound <= cutoff:
         close(state, log, bound)
         return BACK
-    lost = put_away_losers(net, domains, state, log, bound, cutoff)
+    lost = prune_losers(net, domains, state, log, bound, cutoff)
     if lost < 0:
         note(state, log, EMPTY)
         return BACK
@@ -222,9 +221,9 @@ def play_round(net, domains, state, log, work):
     return next_step(state, bound, cutoff, lost)
 
 
-@lean
+@jit_internal_no_allocation
 def choose(net, domains, state):
-    """The variable to distinguish cases of: strongly tied to others, with few states left."""
+    """The variable to branch on: strongly tied to others, with few states left."""
     best, chosen = -1.0, -1
     for v in range(len(net.card)):
         if domains.size[v] > 1 and state.weight[v] > best * domains.size[v]:
@@ -232,7 +231,7 @@ def choose(net, domains, state):
     return chosen
 
 
-@lean
+@jit_internal_no_allocation
 def best_state(net, domains, state, v):
     """The state of a variable that loses least."""
     best = domains.states[net.first[v]]
@@ -243,9 +242,9 @@ def best_state(net, domains, state, v):
     return best
 
 
-@lean
+@jit_internal_no_allocation
 def go_down(net, domains, state, log):
-    """Distinguish two cases and go on with the first."""
+    """Branch and go on with the first subproblem."""
     depth = state.counts[DEPTH]
     v = choose(net, domains, state)
     s = best_state(net, domains, state, v)
@@ -268,9 +267,9 @@ def go_down(net, domains, state, log):
     state.counts[NODES] += 1
 
 
-@lean
+@jit_internal_no_allocation
 def go_back(net, domains, state):
-    """Go on with the second case of the deepest node that has one; whether there is any."""
+    """Go on with the second branch of the deepest node that has one; whether there is any."""
     while state.counts[DEPTH] > 0:
         depth = state.counts[DEPTH] - 1
         chosen = state.chosen[depth]

@@ -5,12 +5,12 @@ Loads ``load[F]`` of the answer are kept, so that no factor is read anew.
 
 from __future__ import annotations
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.direct.table_scopes import FOUR, WRITTEN
-from assent.kernels.search.literals import inlined, is_true, verdict, worth_of
+from assent.kernels.direct.table_scopes import FOUR, TABULATED
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation
+from assent.kernels.search.literals import is_true, verdict, worth_of
 
 
-@inlined
+@jit_inline
 def add_word(net, a, x, total, load):
     """Add what the factor of ``around[a]`` says of states of its variable, less a common number.
 
@@ -39,23 +39,23 @@ def add_word(net, a, x, total, load):
     total[named] += best - rest
 
 
-@lean
+@jit_internal_no_allocation
 def add_words(net, v, x, total, load):
     """The same of all literals of a variable."""
     for a in range(net.literals[v], net.around_start[v + 1]):
         add_word(net, a, x, total, load)
 
 
-@lean
+@jit_internal_no_allocation
 def count_loads(net, x, load):
     """Loads ``load[F]`` of states ``x[V]``; no room means that there are none."""
     load[:] = 0.0
     for k in range(len(net.scope) if len(load) else 0):
-        if net.form[net.factor[k]] != WRITTEN and is_true(net, k, x[net.scope[k]]):
+        if net.form[net.factor[k]] != TABULATED and is_true(net, k, x[net.scope[k]]):
             load[net.factor[k]] += net.weight[k]
 
 
-@lean
+@jit_internal_no_allocation
 def change_loads(net, v, before, after, load):
     """Follow a variable from one state to another."""
     for a in range(net.literals[v], net.around_start[v + 1]):

@@ -5,24 +5,16 @@ The order is kept while messages change, as most literals move a few places only
 
 from __future__ import annotations
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.direct.table_scopes import FOUR, WRITTEN
+from assent.kernels.direct.table_scopes import FOUR, TABULATED
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation
 from assent.kernels.problem import KNAPSACK
-from assent.kernels.search.literals import (
-    FALSE,
-    OPEN,
-    TRUE,
-    if_true_if_false,
-    inlined,
-    is_true,
-    may_be,
-)
+from assent.kernels.search.literals import FALSE, OPEN, TRUE, if_true_if_false, is_true, may_be
 
 # Ratios of a gain to a tiny weight stay below this.
 LARGEST_RATIO = 1e300
 
 
-@inlined
+@jit_inline
 def key_of(net, slot, gain):
     """What literals are sorted by: what they gain, in a knapsack for their weight."""
     if net.form[net.factor[slot]] != KNAPSACK:
@@ -33,11 +25,11 @@ def key_of(net, slot, gain):
     return LARGEST_RATIO if gain > 0.0 else 0.0
 
 
-@lean
+@jit_internal_no_allocation
 def read_constraints(net, domains, point, work):
     """Read all literals of constraints, for as long as no state is put away or taken back."""
     for f in range(len(work.base)):
-        if net.form[f] == WRITTEN or net.form[f] == FOUR:
+        if net.form[f] == TABULATED or net.form[f] == FOUR:
             continue
         begin, end = net.start[f], net.start[f + 1]
         base, held, lowest, highest = 0.0, 0.0, len(net.card), -1
@@ -62,7 +54,7 @@ def read_constraints(net, domains, point, work):
             move_up(work.order, work.rank, work.key, begin, i)
 
 
-@lean
+@jit_internal_no_allocation
 def move_up(order, rank, key, begin, i):
     """Move a literal forward among those of its factor until all before it have as great a key."""
     one = order[i]
@@ -74,7 +66,7 @@ def move_up(order, rank, key, begin, i):
     rank[one] = i
 
 
-@lean
+@jit_internal_no_allocation
 def move(order, rank, key, begin, end, i):
     """Move a literal to where it belongs."""
     one = order[i]
@@ -86,7 +78,7 @@ def move(order, rank, key, begin, end, i):
     move_up(order, rank, key, begin, i)
 
 
-@inlined
+@jit_inline
 def read_again(net, point, slot, work):
     """Follow a change of the messages of a literal."""
     f = net.factor[slot]
@@ -99,7 +91,7 @@ def read_again(net, point, slot, work):
     move(work.order, work.rank, work.key, net.start[f], net.start[f + 1], work.rank[slot])
 
 
-@lean
+@jit_internal_no_allocation
 def tell_all(work):
     """Begin to tell constraints of an answer, with what is known of literals."""
     for k in range(len(work.truth)):
@@ -108,7 +100,7 @@ def tell_all(work):
         work.told_base[f], work.told_held[f] = work.base[f], work.held[f]
 
 
-@lean
+@jit_internal_no_allocation
 def tell(net, v, state, work):
     """Tell constraints around a variable that it is in a state."""
     for a in range(net.literals[v], net.around_start[v + 1]):

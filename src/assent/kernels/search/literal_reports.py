@@ -9,13 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.direct.table_scopes import FOUR
-from assent.kernels.direct.tabulate import BRIM
+from assent.kernels.direct.tabulate import FEASIBILITY_TOLERANCE
+from assent.kernels.jit import jit_inline
 from assent.kernels.problem import ANYOF, KNAPSACK
-from assent.kernels.search.literals import OPEN, TRUE, inlined, may_be
+from assent.kernels.search.literals import OPEN, TRUE, may_be
 from assent.kernels.search.other_literals import best_any, best_filling, best_numbers
 
 
-@inlined
+@jit_inline
 def report_two(net, domains, point, slot, x):
     """The best of a factor's four entries, less messages, with the slot's two."""
     f = net.factor[slot]
@@ -34,7 +35,7 @@ def report_two(net, domains, point, slot, x):
     return best - point[at], best_own - point[at + 1]
 
 
-@inlined
+@jit_inline
 def report_count(net, point, slot, lines, truth, base, held, work):
     """The same as :func:`report_two` for a constraint over any number of literals.
 
@@ -48,9 +49,17 @@ def report_count(net, point, slot, lines, truth, base, held, work):
     if net.form[f] == ANYOF:
         if_false, if_true = best_any(load, slot, begin, end - 1, truth, work.gain)
     elif net.form[f] == KNAPSACK:
-        room, brim = net.limit[f] - load, BRIM * net.limit[f]
+        room, tolerance = net.limit[f] - load, FEASIBILITY_TOLERANCE * net.limit[f]
         if_false, if_true = best_filling(
-            room, brim, slot, lines, work.order[begin:end], truth, work.gain, net.weight, work.key
+            room,
+            tolerance,
+            slot,
+            lines,
+            work.order[begin:end],
+            truth,
+            work.gain,
+            net.weight,
+            work.key,
         )
     else:
         order = work.order[begin:end]
@@ -71,7 +80,7 @@ def report_count(net, point, slot, lines, truth, base, held, work):
     return others, own if own > -np.inf else others + never
 
 
-@inlined
+@jit_inline
 def report_literal(net, domains, point, slot, x, lines, truth, base, held, work):
     """The best of a factor, less messages: with its variable in other states, in the named one.
 

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
 from assent.kernels.direct.table_scopes import FOUR
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation
 from assent.kernels.problem import KNAPSACK
 from assent.kernels.search.literal_order import read_again
 from assent.kernels.search.literal_reports import report_literal
-from assent.kernels.search.literals import inlined
 
 
-@inlined
+@jit_inline
 def leads_to(net, domains, slot, work):
     """Whether the slot's factor has undecided variables before and behind its own."""
     f, v = net.factor[slot], net.scope[slot]
@@ -26,7 +25,7 @@ def leads_to(net, domains, slot, work):
     return undecided and w < v, undecided and w > v
 
 
-@lean
+@jit_internal_no_allocation
 def take_literals(net, domains, point, v, forward, work):
     """Add to the total of a variable what its literals report, and leave their factors nothing.
 
@@ -55,7 +54,7 @@ def take_literals(net, domains, point, v, forward, work):
     return ahead, back
 
 
-@lean
+@jit_internal_no_allocation
 def give_literals(net, domains, point, v, share, work):
     """Leave factors that lead on a share of the named state's total, and of the best of others."""
     first, own = net.first[v], net.at[len(net.scope)] + net.first[v]
@@ -83,7 +82,7 @@ def give_literals(net, domains, point, v, share, work):
         point[own + domains.states[first + i]] -= common
 
 
-@lean
+@jit_internal_no_allocation
 def lose_together(net, domains, a, top, best, rest, kept, losses):
     """Add what states lose where a factor names several of a variable.
 
@@ -101,7 +100,7 @@ def lose_together(net, domains, a, top, best, rest, kept, losses):
         losses[first + s] += kept[s] - before
 
 
-@lean
+@jit_internal_no_allocation
 def hear_literals(net, domains, point, v, x, work, losses):
     """Add to the total what literals say of an answer ``x[V]`` so far, and to the losses of states.
 

@@ -1,4 +1,4 @@
-"""Literals of constraints and pairs beside tables: their joint states are not written out.
+"""Literals of constraints and pairs beside tables: their joint states are not tabulated.
 
 A slot of such a factor is one literal: a state that it names, or any other state if it is negated.
 It has two messages, the first for other states and the second for the named one.  Factors of two
@@ -15,26 +15,22 @@ A factor may name several states of a variable.  It takes them for independent, 
 from __future__ import annotations
 
 from assent.kernels.direct.table_scopes import FOUR
-from assent.kernels.direct.tabulate import BRIM
-from assent.kernels.jit import jit
+from assent.kernels.direct.tabulate import FEASIBILITY_TOLERANCE
+from assent.kernels.jit import jit_inline
 from assent.kernels.problem import CAP, KNAPSACK, PARITY, SUM
-
-# The same as ``lean``, written out where it is called: handing over a dozen arrays takes longer
-# than a small table does.
-inlined = jit(inline="always", _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 # What is known of a literal.
 OPEN, FALSE, TRUE = 0, 1, 2
 
 
-@inlined
+@jit_inline
 def verdict(net, f, load):
     """What a constraint says of a load: the further off it is, the worse, so that steps help."""
     form, limit = net.form[f], net.limit[f]
     if form == CAP:
         excess = load - limit
     elif form == KNAPSACK:
-        excess = load - limit * (1.0 + BRIM)
+        excess = load - limit * (1.0 + FEASIBILITY_TOLERANCE)
     elif form == SUM:
         excess = abs(load - limit)
     elif form == PARITY:
@@ -44,13 +40,13 @@ def verdict(net, f, load):
     return net.table[net.entry[f]] * (1.0 + excess) if excess > 0.0 else 0.0
 
 
-@inlined
+@jit_inline
 def is_true(net, slot, state):
     """Whether the literal of a slot is true where its variable has a state."""
     return (state == net.named[slot]) != net.negated[slot]
 
 
-@inlined
+@jit_inline
 def worth_of(net, f, x):
     """What a factor says of states ``x[V]``."""
     begin = net.start[f]
@@ -66,7 +62,7 @@ def worth_of(net, f, x):
     return verdict(net, f, load)
 
 
-@inlined
+@jit_inline
 def may_be(net, domains, slot, before, x):
     """Whether the variable of a slot may be in other states than the named one, and in that.
 
@@ -82,7 +78,7 @@ def may_be(net, domains, slot, before, x):
     return others, own
 
 
-@inlined
+@jit_inline
 def if_true_if_false(net, point, slot):
     """What a factor gets for a literal that is true, and for one that is false."""
     at = net.at[slot]

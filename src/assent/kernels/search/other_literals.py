@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation
 from assent.kernels.problem import CAP, PARITY, SUM
-from assent.kernels.search.literals import OPEN, inlined
+from assent.kernels.search.literals import OPEN
 
 
-@lean
+@jit_internal_no_allocation
 def best_numbers(form, limit, load, slot, order, truth, gain):
     """The most that others gain, with a literal of a CAP, SUM or PARITY false, and true."""
     if_false, if_true = -np.inf, -np.inf
@@ -37,7 +37,7 @@ def best_numbers(form, limit, load, slot, order, truth, gain):
     return if_false, if_true
 
 
-@lean
+@jit_internal_no_allocation
 def best_any(load, slot, begin, last, truth, gain):
     """The same for an ANYOF with inputs from ``begin`` and the output ``last``."""
     positive, best = 0.0, -np.inf
@@ -57,7 +57,7 @@ def best_any(load, slot, begin, last, truth, gain):
     return none, -np.inf
 
 
-@lean
+@jit_internal_no_allocation
 def fill(room, but, order, truth, gain, weight):
     """The most that open literals gain in a room, one of them possibly in part."""
     if room < 0.0:
@@ -73,7 +73,7 @@ def fill(room, but, order, truth, gain, weight):
     return value
 
 
-@lean
+@jit_internal_no_allocation
 def fill_with(room, slot, order, truth, gain, weight, key):
     """The same with a literal of the knapsack, as a line above all shares of it.
 
@@ -105,19 +105,19 @@ def fill_with(room, slot, order, truth, gain, weight, key):
     return value, value + gain[slot] - weight[slot] * loss
 
 
-@inlined
-def up_to(brim, room):
-    """The room that is left, none where a ``brim`` more than there was is used."""
-    return max(room, 0.0) if room >= -brim else room
+@jit_inline
+def up_to(tolerance, room):
+    """The room that is left, none where a ``tolerance`` more than there was is used."""
+    return max(room, 0.0) if room >= -tolerance else room
 
 
-@inlined
-def best_filling(room, brim, slot, lines, order, truth, gain, weight, key):
+@jit_inline
+def best_filling(room, tolerance, slot, lines, order, truth, gain, weight, key):
     """The most that others gain with a literal of a KNAPSACK false, and true."""
-    left = up_to(brim, room)
+    left = up_to(tolerance, room)
     if lines and truth[slot] == OPEN:
         if_false, if_true = fill_with(left, slot, order, truth, gain, weight, key)
         return if_false, if_true - gain[slot]
-    with_it = up_to(brim, room - weight[slot])
+    with_it = up_to(tolerance, room - weight[slot])
     if_false = fill(left, slot, order, truth, gain, weight)
     return if_false, fill(with_it, slot, order, truth, gain, weight)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.direct.table_scopes import WRITTEN
+from assent.kernels.direct.table_scopes import TABULATED
+from assent.kernels.jit import jit_internal_no_allocation
 from assent.kernels.search.literal_answers import add_words, change_loads, count_loads
 from assent.kernels.search.literals import worth_of
 
@@ -11,7 +11,7 @@ from assent.kernels.search.literals import worth_of
 GAIN = 1e-9
 
 
-@lean
+@jit_internal_no_allocation
 def entry_at(net, f, x):
     """Where a factor's entry for states ``x[V]`` stands."""
     at = net.entry[f]
@@ -20,21 +20,21 @@ def entry_at(net, f, x):
     return at
 
 
-@lean
+@jit_internal_no_allocation
 def worth(net, x):
     """The value of states ``x[V]``."""
     value = 0.0
     for v in range(len(net.card)):
         value += net.theta[net.first[v] + x[v]]
     for f in range(len(net.start) - 1):
-        if net.form[f] == WRITTEN:
+        if net.form[f] == TABULATED:
             value += net.table[entry_at(net, f, x)]
         else:
             value += worth_of(net, f, x)
     return value
 
 
-@lean
+@jit_internal_no_allocation
 def switch(net, v, x, total, load):
     """Give a variable its best state, all others as they are; whether that is another."""
     for s in range(net.card[v]):
@@ -58,9 +58,9 @@ def switch(net, v, x, total, load):
     return True
 
 
-@lean
+@jit_internal_no_allocation
 def improve(net, x, total, load, most):
-    """Switch single variables while that helps, in at most so many rounds."""
+    """Switch single variables while that helps, in at most ``most`` rounds."""
     count_loads(net, x, load)
     for _ in range(most):
         changed = False

@@ -20,10 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation
 from assent.kernels.search.literal_order import tell, tell_all
 from assent.kernels.search.literal_sweeps import give_literals, hear_literals, take_literals
-from assent.kernels.search.literals import inlined
 
 
 class Net(NamedTuple):
@@ -41,7 +40,7 @@ class Net(NamedTuple):
     at: np.ndarray  # int64[slots + 1]: where the messages of a slot begin
     named: np.ndarray  # int32[slots]: the one state that a factor tells from others, -1 if all
     other: np.ndarray  # int32[slots]: a state that it does not name
-    form: np.ndarray  # int8[F]: WRITTEN, or what a factor is if it is not written out
+    form: np.ndarray  # int8[F]: TABULATED, or what a factor is if it is not
     limit: np.ndarray  # float64[F]: the right-hand side of such a constraint
     weight: np.ndarray  # float64[slots]: what its literals add to its load
     negated: np.ndarray  # bool[slots]
@@ -83,8 +82,8 @@ class Work(NamedTuple):
     load: np.ndarray  # float64[F]: that of an answer
 
 
-@lean
-def put_away(net, domains, v, s):
+@jit_internal_no_allocation
+def prune_state(net, domains, v, s):
     """Take a state from a variable."""
     first = net.first[v]
     last = domains.size[v] - 1
@@ -97,13 +96,13 @@ def put_away(net, domains, v, s):
 # ---------------------------------------------------------------- what a factor reports
 
 
-@inlined
+@jit_inline
 def left(net, domains, v):
     """The states of a variable that are left."""
     return domains.states[net.first[v] : net.first[v] + domains.size[v]]
 
 
-@lean
+@jit_internal_no_allocation
 def report_rows(table, entry, stride, step, own, own_at, other, other_at, point, out):
     """The best entries for the states ``own``, whose entries are ``stride`` apart.
 
@@ -117,7 +116,7 @@ def report_rows(table, entry, stride, step, own, own_at, other, other_at, point,
         out[s] = best - point[own_at + s]
 
 
-@lean
+@jit_internal_no_allocation
 def report_columns(table, entry, step, own, own_at, other, other_at, point, out):
     """The same, where entries of the states ``own`` stand side by side."""
     for s in own:
@@ -130,7 +129,7 @@ def report_columns(table, entry, step, own, own_at, other, other_at, point, out)
         out[s] -= point[own_at + s]
 
 
-@inlined
+@jit_inline
 def report_four(table, entry, stride, step, own, own_at, other, other_at, point, out):
     """The same for two states each."""
     t, u = other[0], other[1]
@@ -142,7 +141,7 @@ def report_four(table, entry, stride, step, own, own_at, other, other_at, point,
         out[s] = best - point[own_at + s]
 
 
-@lean
+@jit_internal_no_allocation
 def report_many(net, domains, point, slot, joint, x, out):
     """The same for any number of variables: joint state after joint state.
 
@@ -177,7 +176,7 @@ def report_many(net, domains, point, slot, joint, x, out):
             return
 
 
-@inlined
+@jit_inline
 def report(net, domains, point, slot, joint, out):
     """The best entries of a factor, less messages, for the states left in ``slot``."""
     f = net.factor[slot]
@@ -200,7 +199,7 @@ def report(net, domains, point, slot, joint, out):
 # ---------------------------------------------------------------- sweeps
 
 
-@inlined
+@jit_inline
 def sides(net, domains, slot):
     """Whether the slot's factor has undecided variables before and behind its own."""
     f, v = net.factor[slot], net.scope[slot]
@@ -212,7 +211,7 @@ def sides(net, domains, slot):
     return before, behind
 
 
-@inlined
+@jit_inline
 def collect(net, domains, point, v, forward, work):
     """Add up what the factors around a variable report; returns the share of those that lead on."""
     own = net.at[len(net.scope)] + net.first[v]
@@ -235,7 +234,7 @@ def collect(net, domains, point, v, forward, work):
     return 1.0 / max(ahead, back, 1)
 
 
-@inlined
+@jit_inline
 def hand_on(net, domains, point, v, slot, share, out, total):
     """Leave a factor its share of the total, and take the rest of what it reported."""
     at, own = net.at[slot], net.at[len(net.scope)] + net.first[v]
@@ -248,7 +247,7 @@ def hand_on(net, domains, point, v, slot, share, out, total):
         point[own + s] -= given
 
 
-@lean
+@jit_internal_no_allocation
 def hand_on_named(net, domains, point, v, slot, share, out, total):
     """The same for a factor that names one state: the others share their best."""
     at, own = net.at[slot], net.at[len(net.scope)] + net.first[v]
@@ -263,7 +262,7 @@ def hand_on_named(net, domains, point, v, slot, share, out, total):
     point[at + net.other[slot]] = point[at + one]  # it speaks for all, even if it is gone
 
 
-@inlined
+@jit_inline
 def visit(net, domains, point, v, forward, work):
     """Collect, move the best to the constant, and hand on."""
     share = collect(net, domains, point, v, forward, work)
@@ -285,13 +284,13 @@ def visit(net, domains, point, v, forward, work):
         give_literals(net, domains, point, v, share, work)
 
 
-@inlined
+@jit_inline
 def settled_at(net, v):
     """Where a point says whether a variable is settled."""
     return net.at[len(net.scope)] + net.first[len(net.card)] + v
 
 
-@lean
+@jit_internal_no_allocation
 def sweep(net, domains, point, forward, work):
     """Visit all variables that are not settled; returns a bound."""
     n = len(net.card)
@@ -307,7 +306,7 @@ def sweep(net, domains, point, forward, work):
 # ---------------------------------------------------------------- what a point says
 
 
-@inlined
+@jit_inline
 def lose(net, domains, v, out, losses):
     """Add what the states of a variable lose against the best; returns the best."""
     best = -np.inf
@@ -318,7 +317,7 @@ def lose(net, domains, v, out, losses):
     return best
 
 
-@inlined
+@jit_inline
 def prefer(net, domains, point, v, slot, x, work):
     """Add a factor's word about the states of ``v``, once the variables before it are decided."""
     f = net.factor[slot]
@@ -336,8 +335,8 @@ def prefer(net, domains, point, v, slot, x, work):
         work.total[s] += out[s]
 
 
-@lean
-def look(net, domains, point, work, losses, x):
+@jit_internal_no_allocation
+def probe(net, domains, point, work, losses, x):
     """The bound of a point; what it loses with each state, ``losses[S]``; a likely answer ``x``.
 
     It comes after a sweep: variables that are settled have no more to add.

@@ -22,9 +22,9 @@ from assent.kernels.core.factor_list import (
     START,
     TABLE,
 )
-from assent.kernels.core.propagate import coordinate, lean
+from assent.kernels.core.propagate import coordinate
 from assent.kernels.core.questions import gather, max_marginals_factor
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import KNAPSACK
 
 # Columns of ``losses[n, 2]``.
@@ -32,7 +32,7 @@ IF_FALSE = 0
 IF_TRUE = 1
 
 
-@lean
+@jit_internal_no_allocation
 def stands_twice(row, lits, f, seen):
     """Whether a coordinate stands in a factor twice: what its links lose must not be added up."""
     factor = row[FACTOR] + f
@@ -45,7 +45,7 @@ def stands_twice(row, lits, f, seen):
     return False
 
 
-@lean
+@jit_internal_no_allocation
 def charge(literal, if_false, if_true, losses):
     """Add what a literal's false and true cost to its coordinate."""
     if literal >= 0:
@@ -56,7 +56,7 @@ def charge(literal, if_false, if_true, losses):
         losses[~literal, IF_TRUE] += if_false
 
 
-@lean
+@jit_internal_no_allocation
 def charge_literals(row, lits, f, out, losses):
     """A pair or a logic factor: false and true of each literal stand side by side in ``out``."""
     first = row[LINK] + f * row[ALONG]
@@ -67,17 +67,17 @@ def charge_literals(row, lits, f, out, losses):
             charge(literal, best - out[2 * j], best - out[2 * j + 1], losses)
 
 
-@lean
+@jit_internal_no_allocation
 def charge_states(row, flat, f, out, losses):
     """A table or structure: a state's false is the best of the others in its slot."""
     first = row[LINK] + f * row[ALONG]
     slot, begin, end = -1, 0, 0
     best, second = -np.inf, -np.inf
     for j in range(row[SIZE]):
-        place = flat.whole[row[PLACE] + j]
+        place = flat.integers[row[PLACE] + j]
         while place >= end and slot + 1 < row[SLOTS]:
             slot += 1
-            begin, end = flat.whole[row[START] + slot], flat.whole[row[START] + slot + 1]
+            begin, end = flat.integers[row[START] + slot], flat.integers[row[START] + slot + 1]
             best, second = -np.inf, -np.inf
             for at in range(begin, end):
                 if out[at] > best:

@@ -11,18 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from assent.kernels.problem import Float
-from assent.learn.argument_checks import positive, require
+from assent.learn.argument_checks import positive, require, require_coordinates
 from assent.learn.examples import Examples
 from assent.learn.trainer import Measure, closed
 from assent.learn.trainers.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
-from assent.learn.trainers.step_sizes import (
-    StepSearch,
-    check_set,
-    check_steps,
-    find_balance,
-    find_step,
-)
-from assent.learn.trainers.weight_sets import FREE
+from assent.learn.trainers.step_sizes import StepSearch, find_balance, find_step
+from assent.learn.trainers.weight_sets import FREE, L2Ball
 
 
 @dataclass
@@ -74,13 +68,18 @@ class SaddleSettings:
 
     def __post_init__(self) -> None:
         positive(self, "max_iterations", "gap_tolerance")
-        check_steps(self)
+        if not isinstance(self.step, StepSearch | None):
+            positive(self, "step")
+        if self.balance is not None:
+            positive(self, "balance")
 
     def init(self, examples: Examples) -> SaddleState:
         """Zero weights, outputs at their start."""
         require(examples, self.outputs.needs, self.outputs.way_out)
-        check_set(examples, self.weights_in)
-        start = self.weights_in.start(examples.size)
+        sets = self.weights_in
+        if not (isinstance(sets, L2Ball) and sets.nonnegative is sets.above is None):
+            require_coordinates(examples, type(sets).__name__)
+        start = sets.start(examples.size)
         balance = find_balance(examples, self)
         step, calls = find_step(examples, self)
         state = SaddleState(np.zeros(0), [], 0.0 * start, 0.0 * start, step, balance, calls=calls)

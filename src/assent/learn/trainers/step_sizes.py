@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.learn.argument_checks import positive, require_coordinates
+from assent.learn.argument_checks import positive
 from assent.learn.examples import Examples
 from assent.learn.trainers.geometry import lipschitz
-from assent.learn.trainers.weight_sets import L2Ball
 
 # Below one over the Lipschitz constant, as that is computed up to rounding.
 SAFE_STEP = 0.95
@@ -38,21 +37,6 @@ class StepSearch:
         positive(self, "passes", "factor")
         if self.factor <= 1.0:
             raise ValueError(f"StepSearch: factor is larger than 1, got {self.factor}")
-
-
-def check_steps(trainer: Any) -> None:
-    """Raise where a trainer's step or balance is no positive number."""
-    if trainer.step is not None and not isinstance(trainer.step, StepSearch):
-        positive(trainer, "step")
-    if trainer.balance is not None:
-        positive(trainer, "balance")
-
-
-def check_set(examples: Examples, weights_in: Any) -> None:
-    """Raise where a set of weights needs coordinates and the model is in kernel form."""
-    plain = isinstance(weights_in, L2Ball) and weights_in.nonnegative is weights_in.above is None
-    if not plain:
-        require_coordinates(examples, type(weights_in).__name__)
 
 
 def find_balance(examples: Examples, trainer: Any) -> float:

@@ -36,46 +36,46 @@ def team_size(threads: int, problem: Problem) -> int:
 
 
 def together(work: Callable[[int, NDArray], Answer], threads: int) -> Answer:
-    """``work(thread, gate)`` for thread 0 (here) and all others at once; returns what 0 returns.
+    """``work(thread, barrier)`` for thread 0 (here) and all others at once; what 0 returns.
 
-    ``work`` runs compiled code that meets at the gate before it touches anything and again when
-    it is done.  Whatever happens before the first meeting, an interrupt or a thread that cannot
-    start, calls it off and leaves everything as it was; an interrupt during the work
-    waits for its end.
+    ``work`` runs compiled code that waits at the barrier before it touches anything and again when
+    it is done.  Whatever happens before the first wait is over, an interrupt or a thread that
+    cannot start, calls it off and leaves everything as it was; an interrupt during the work waits
+    for its end.
     """
     if threads == 1:
         return work(0, new_gate())
-    crew = _taken_crew()
+    team = _taken_team()
     failures: list[BaseException] = []
 
     def help_out(thread: int) -> None:
         try:
-            work(thread, crew.gate)
+            work(thread, team.barrier)
         except BaseException as error:
             failures.append(error)
-            crew.gate[CALLED_OFF] = 1
+            team.barrier[CALLED_OFF] = 1
 
-    helpers = crew.helpers(threads - 1)
+    helpers = team.helpers(threads - 1)
     try:
         for thread, helper in enumerate(helpers, start=1):
             helper.ask(partial(help_out, thread))
-        answer = work(0, crew.gate)
+        answer = work(0, team.barrier)
     except BaseException:
-        crew.gate[CALLED_OFF] = 1
+        team.barrier[CALLED_OFF] = 1
         raise
     if failures:
         raise failures[0]
     for helper in helpers:
         wait_until(helper.done)
-    _own.crew = crew
+    _own.team = team
     return answer
 
 
 class Helper:
     """A thread that takes one piece of work after the other, as long as they follow closely."""
 
-    def __init__(self, gate: NDArray) -> None:
-        self.gate = gate
+    def __init__(self, barrier: NDArray) -> None:
+        self.barrier = barrier
         self.done = np.ones(1, np.int64)
         self.work: Callable[[], None] | None = None
         self.gone = True
@@ -98,37 +98,37 @@ class Helper:
             self.work()
             self.work = None
             self.done[0] = 1
-            linger(self.gate)
+            linger(self.barrier)
             with self.lock:
                 self.gone = leaving = self.work is None
 
 
-class Crew:
-    """The helpers of one Python thread, and the gate where they meet."""
+class ThreadTeam:
+    """The helpers of one Python thread, and their barrier."""
 
     def __init__(self) -> None:
         self.process = os.getpid()
-        self.gate = new_gate()
+        self.barrier = new_gate()
         self.known: list[Helper] = []
 
     def helpers(self, count: int) -> list[Helper]:
-        """So many of them, new ones where there are fewer."""
+        """The first ``count`` of them, new ones where there are fewer."""
         while len(self.known) < count:
-            self.known.append(Helper(self.gate))
+            self.known.append(Helper(self.barrier))
         return self.known[:count]
 
 
-_own = threading.local()  # .crew: that of the last call, unless it failed
+_own = threading.local()  # .team: that of the last call, unless it failed
 
 
-def _taken_crew() -> Crew:
-    """The crew of the last call, or a new one; taken, so that nobody else finds it.
+def _taken_team() -> ThreadTeam:
+    """The team of the last call, or a new one; taken, so that nobody else finds it.
 
-    A forked process has nobody of the crew but the one who calls.
+    A forked process has nobody of the team but the one who calls.
     """
-    crew: Crew | None = getattr(_own, "crew", None)
-    _own.crew = None
-    return crew if crew is not None and crew.process == os.getpid() else Crew()
+    team: ThreadTeam | None = getattr(_own, "team", None)
+    _own.team = None
+    return team if team is not None and team.process == os.getpid() else ThreadTeam()
 
 
 def in_order(jobs: Iterable[Callable[[], Answer]], threads: int) -> Iterator[Answer]:

@@ -125,8 +125,8 @@ def find_submodels(solver: str, problem: Problem, flat: Flat, soft: list[int]) -
         place[own] = _places(flat, row, literals)
         if row[CODE] >= TABLE:
             in_slot = np.searchsorted(
-                flat.whole[row[START] : row[START] + row[SLOTS] + 1],
-                flat.whole[row[PLACE] : row[PLACE] + row[SIZE]], side="right",
+                flat.integers[row[START] : row[START] + row[SLOTS] + 1],
+                flat.integers[row[PLACE] : row[PLACE] + row[SIZE]], side="right",
             )  # fmt: skip
             slot_of[own] = slots + np.arange(row[COUNT])[:, None] * row[SLOTS] + in_slot
             slots += int(row[COUNT] * row[SLOTS]) + 1
@@ -156,8 +156,8 @@ def _places(flat: Flat, row: Int64, literals: Int32) -> Int64:
     if row[CODE] < TABLE or row[PLACES] == 0:
         place = np.stack([2 * np.arange(row[SIZE]), 2 * np.arange(row[SIZE]) + 1], axis=1)
     else:
-        true = flat.whole[row[PLACE] : row[PLACE] + row[SIZE]].astype(np.int64)
-        start = flat.whole[row[START] : row[START] + row[SLOTS] + 1]
+        true = flat.integers[row[PLACE] : row[PLACE] + row[SIZE]].astype(np.int64)
+        start = flat.integers[row[START] : row[START] + row[SLOTS] + 1]
         slot = np.searchsorted(start, true, side="right") - 1
         alone = np.bincount(slot, minlength=len(start))[slot] == 1
         literal = alone & (start[slot + 1] - start[slot] == 2)
@@ -193,7 +193,7 @@ def _sides(flat: Flat, row: Int64) -> tuple[Int32, Int64, NDArray[np.bool_]]:
     """
     links, literals = group_links(flat, row)
     states = int(row[PLACES]) // 2
-    place = flat.whole[row[PLACE] : row[PLACE] + row[SIZE]]
+    place = flat.integers[row[PLACE] : row[PLACE] + row[SIZE]]
     lits = np.full((row[COUNT], 2 * states), NEVER, np.int32)
     link_of = np.zeros((row[COUNT], 2 * states), np.int64)
     lits[:, place], link_of[:, place] = literals, links

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.soft import HingeSoft
 from assent.kernels.boxes import box_mplp_sweep as kernel
-from assent.kernels.boxes.box_answers import Turns, improve
+from assent.kernels.boxes.box_answers import SubmodelOrder, improve
 from assent.kernels.boxes.box_mplp_sweep import Descent
 from assent.kernels.boxes.chain_passes import MOST_RESTS, Travel, Walks, walk_all
 from assent.kernels.boxes.submodels import charge_all, solve_all
@@ -35,7 +35,7 @@ class Workspace:
     walks: Walks
     travel: Travel
     order: tuple[Int64, Int64]  # all other blocks, and where sets of them begin
-    turns: Turns
+    answer_order: SubmodelOrder
     theta: Float
     x: Float  # [n], the submodels' best assignments
     best_nu: Float  # of all reports, those whose bound is best
@@ -62,7 +62,7 @@ class BoxMPLP(BoxSolver):
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
         residual_tolerance: stop when the sweeps between two reports lower the bound by less than
             this, relative to ``1 + |bound|``.
-        max_iterations: stop after so many sweeps.
+        max_iterations: stop after this many sweeps.
 
     Example:
         >>> import assent as at
@@ -109,7 +109,7 @@ class BoxMPLP(BoxSolver):
         )  # fmt: skip
         return Workspace(
             linked, flat_of(problem, "maximize"), descent, walks, travel, _order(keys, ~walked),
-            _turns(keys, owner), scores.theta, np.zeros(problem.n), linked.nu.copy(),
+            _submodel_order(keys, owner), scores.theta, np.zeros(problem.n), linked.nu.copy(),
         )  # fmt: skip
 
     def best_multipliers(self, workspace: Workspace) -> Float:
@@ -119,7 +119,7 @@ class BoxMPLP(BoxSolver):
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
     ) -> Info:
-        """So many sweeps, fewer where nothing moves."""
+        """Do ``iterations`` sweeps, fewer where nothing moves."""
         w, linked = workspace, workspace.linked
         # Anew: sums of changes would gather errors.
         charge_all(linked.boxes, linked.nu, scores.theta, linked.r)
@@ -154,8 +154,8 @@ class BoxMPLP(BoxSolver):
         w, linked = workspace, workspace.linked
         self._solve(w)
         improve(
-            w.searched, linked.submodels, linked.boxes, w.turns, linked.inner, w.theta, linked.s,
-            w.x, linked.work,
+            w.searched, linked.submodels, linked.boxes, w.answer_order, linked.inner, w.theta,
+            linked.s, w.x, linked.work,
         )  # fmt: skip
         raise_pending()
         return w.x
@@ -222,11 +222,11 @@ def _order(keys: Int64, which: NDArray[np.bool_]) -> tuple[Int64, Int64]:
     return order, np.append(begins, len(order))
 
 
-def _turns(keys: Int64, owner: Int64) -> Turns:
+def _submodel_order(keys: Int64, owner: Int64) -> SubmodelOrder:
     """Who is linked by which blocks; a coordinate in no submodel is its key without the sign."""
     unit = np.where(owner >= 0, owner, ~(keys // 2))
     block, side = np.nonzero(keys >= 0)
     order = np.argsort(unit[block, side], kind="stable")
     block, side = block[order], side[order]
     factor, start = np.unique(unit[block, side], return_index=True)
-    return Turns(factor, np.append(start, len(block)), block, side)
+    return SubmodelOrder(factor, np.append(start, len(block)), block, side)

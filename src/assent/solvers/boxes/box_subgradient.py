@@ -46,7 +46,7 @@ class BoxSubgradient(BoxSolver):
         count: what the step counts: "iterations", or "increases" of the dual value.
         first_step: the first step; ``None`` takes the typical size of the scores.
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
-        max_iterations: stop after so many iterations.
+        max_iterations: stop after this many iterations.
 
     Example:
         >>> import assent as at

@@ -1,8 +1,8 @@
-"""Problems of two-literal terms as *repulsions*: what two literals lose if both are true.
+"""Problems of two-literal terms as posiforms: what two literals lose if both are true.
 
 Every function of two binary literals is a constant, a score for each, and a price ``b`` paid when
 both of two literals are true, with one of them negated if need be: ``c x y = c x - c x (1 - y)``.
-A rule over two literals is a repulsion of infinite price, or two of them.
+A rule over two literals is a term of infinite price, or two of them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Terms(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Repulsions:
+class Posiform:
     """Maximise ``constant + theta . x - sum of the prices of terms with both literals true``.
 
     Attributes:
@@ -84,13 +84,13 @@ class Repulsions:
         return self.constant + float(self.theta @ x) - float(paid.sum())
 
 
-def repulsions(problem: Problem, scores: Scores, solver: str = "RoofDuality") -> Repulsions:
+def make_posiform(problem: Problem, scores: Scores, solver: str = "RoofDuality") -> Posiform:
     """The problem in terms of two literals, or a complaint about the first factor with more.
 
     Example:
         >>> from assent.kernels.problem import make_problem
         >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> made = repulsions(problem, Scores(np.zeros(2), np.array([3.0])))
+        >>> made = make_posiform(problem, Scores(np.zeros(2), np.array([3.0])))
         >>> made.terms.lits.tolist(), made.terms.price.tolist(), made.theta.tolist()
         ([[0, -2]], [3.0], [3.0, 0.0])
     """
@@ -125,7 +125,7 @@ def what_is_larger(problem: Problem) -> str:
 
 
 class _Draft:
-    """Repulsions while they are collected."""
+    """The terms while they are collected."""
 
     def __init__(self, problem: Problem, scores: Scores) -> None:
         self.problem, self.scores = problem, scores
@@ -133,13 +133,13 @@ class _Draft:
         self.base = np.zeros(problem.n_links)
         self.parts: list[Terms] = []
 
-    def finish(self) -> Repulsions:
+    def finish(self) -> Posiform:
         none = Terms(
             np.zeros((0, 2), np.int32), np.zeros(0), np.zeros((0, 2), np.int64), np.zeros((0, 2))
         )
         joined = Terms(*(np.concatenate(part) for part in zip(none, *self.parts, strict=True)))
         real = joined.lits[:, 0] != ~joined.lits[:, 1]  # x and ~x never meet
-        return Repulsions(
+        return Posiform(
             Terms(*(part[real] for part in joined)), self.theta, self.base, self.constant
         )
 

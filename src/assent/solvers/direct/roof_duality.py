@@ -1,6 +1,6 @@
 """RoofDuality: the relaxation of binary pairwise graphs by one maximum flow.
 
-With every term a repulsion ``-b x y`` (:mod:`assent.solvers.direct.posiform`), the dual of the
+With a posiform of terms ``-b x y`` (:mod:`assent.solvers.direct.posiform`), the dual of the
 relaxation asks how much each term takes from its two literals so that the scores left over are as
 near to zero as can be.  What a term takes from ``x`` it takes from ``y`` as well, that is, gives to
 ``~y``: a flow in a network with a node per literal (Boros and Hammer, 2002; Kolmogorov and Rother,
@@ -19,7 +19,7 @@ from assent.kernels.direct import roof_network
 from assent.kernels.problem import DualPoint, Float, Int32, Problem, Scores
 from assent.solvers.base.one_step import OneStep, OneStepState
 from assent.solvers.base.protocol import Info
-from assent.solvers.direct.posiform import Repulsions, repulsions
+from assent.solvers.direct.posiform import Posiform, make_posiform
 
 # Capacities below this part of the largest count as none: crumbs of rounding.
 TINY = 1e-13
@@ -86,13 +86,13 @@ def solve_roof(problem: Problem, scores: Scores) -> RoofSolution:
         >>> solve_roof(problem, Scores(np.array([2.0, -1.0]), np.array([3.0]))).x.tolist()
         [1.0, 1.0]
     """
-    made = repulsions(problem, scores)
+    made = make_posiform(problem, scores)
     level, side = balance(made)
     x = 0.5 + 0.5 * side.astype(float)
     return RoofSolution(x, level, made.value_at(x), made.links_at(problem, level))
 
 
-def balance(made: Repulsions) -> tuple[Float, NDArray[np.int8]]:
+def balance(made: Posiform) -> tuple[Float, NDArray[np.int8]]:
     """Levels ``[E]`` of the terms that leave the least, and values ``[n]``: 1, -1 or 0 for both."""
     lits, price = made.terms.lits, made.terms.price
     n, e = len(made.theta), len(price)

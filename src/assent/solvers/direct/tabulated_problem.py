@@ -1,4 +1,4 @@
-"""A problem as tables over variables, if its factors are small enough to be written out."""
+"""A problem as tables over variables, if its factors are small enough to be tabulated."""
 
 from __future__ import annotations
 
@@ -9,40 +9,17 @@ from weakref import ReferenceType, ref
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.kernels.core.factor_list import flat_of
 from assent.kernels.core.memo import remembered
 from assent.kernels.direct import table_scopes, tabulate
 from assent.kernels.direct.eliminate import Model
-from assent.kernels.problem import Float, Int32, Int64, Problem, Scores
+from assent.kernels.direct.table_scopes import VariableFactors, Variables
+from assent.kernels.problem import Float, Int32, Problem, Scores
 
 # Entries of one table, and of all of them together (half a gigabyte).
 LARGEST_TABLE = 1 << 20
 MOST_ENTRIES = 1 << 26
-TOO_MANY = "a factor over too many variables to be written out"
-
-
-@dataclass(frozen=True)
-class Variables:
-    """Which coordinates make up the variables of a problem.
-
-    Attributes:
-        var_of: ``[n]`` the variable of each coordinate, ``state_of[n]`` its state there.
-        card: ``[V]`` number of states.
-        is_block: ``[factors]`` which logic factors say that a variable has one state.
-    """
-
-    var_of: Int32
-    state_of: Int32
-    card: Int32
-    is_block: NDArray[np.bool_]
-
-    def assignment(self, states: Int64) -> NDArray[np.int8]:
-        """Coordinates ``[n]`` of states ``[V]``."""
-        return (states[self.var_of] == self.state_of).astype(np.int8)
-
-    def members(self) -> list[Int64]:
-        """The coordinates of each variable, by state."""
-        order = np.lexsort((self.state_of, self.var_of))
-        return np.split(order, np.flatnonzero(np.diff(self.var_of[order])) + 1)
+TOO_MANY = "a factor over too many variables to be tabulated"
 
 
 @remembered
@@ -55,17 +32,16 @@ def find_variables(problem: Problem) -> Variables:
         >>> find_variables(make_problem(4, np.zeros((0, 2), np.int32), [group])).card.tolist()
         [3, 2]
     """
-    p, n = problem, problem.n
-    var_of, state_of = np.full(n, -1, np.int32), np.ones(n, np.int32)
-    card, is_block = np.empty(n, np.int32), np.zeros(p.n_logic, bool)
-    count = table_scopes.find_blocks(
-        p.group_kind, p.group_size, p.group_count, p.group_link, p.lits, p.k, p.written, var_of,
-        state_of, card, is_block,
+    n = problem.n
+    found = Variables(
+        np.full(n, -1, np.int32), np.ones(n, np.int32), np.empty(n, np.int32),
+        np.zeros(problem.n_logic, bool),
     )  # fmt: skip
-    alone = np.flatnonzero(var_of < 0)
-    var_of[alone] = np.arange(count, count + len(alone), dtype=np.int32)
-    card[count : count + len(alone)] = 2
-    return Variables(var_of, state_of, card[: count + len(alone)], is_block)
+    count = table_scopes.find_blocks(problem.groups, problem.written, found)
+    alone = np.flatnonzero(found.var_of < 0)
+    found.var_of[alone] = np.arange(count, count + len(alone), dtype=np.int32)
+    found.card[count : count + len(alone)] = 2
+    return found._replace(card=found.card[: count + len(alone)])
 
 
 def group_lits(problem: Problem, group: int) -> Int32:
@@ -80,26 +56,27 @@ class Tabulation:
     """Where the tables of a problem go; scores come later.
 
     Attributes:
-        groups: a row for each group of factors: see :mod:`assent.kernels.direct.table_scopes`.
-        lits: literals of all links.
-        shape: scopes and sizes of the tables, those of single variables first; no entry is
-            written yet.
-        form: ``[factors]`` WRITTEN, or what is not written out as a table.
+        factors: all factors, and the variables they are over.
+        shape: scopes and sizes of the tables, those of single variables first, without entries.
+        form: ``[factors]`` TABULATED, or what stays as it is.
     """
 
     of: ReferenceType[Problem]  # kept by others: this is kept as long as the problem is
-    variables: Variables
-    groups: Int64
-    lits: Int32
+    factors: VariableFactors
     shape: Model
     form: NDArray[np.int8]
 
     @property
     def problem(self) -> Problem:
-        """What is written out."""
+        """What is tabulated."""
         found = self.of()
         assert found is not None, "whoever asks has it"
         return found
+
+    @property
+    def variables(self) -> Variables:
+        """What the tables are over."""
+        return self.factors.variables
 
     @property
     def entries(self) -> int:
@@ -120,32 +97,21 @@ class Tabulation:
 
     def tables(self, scores: Scores) -> Float:
         """Entries of all factors' tables, end to end; those of the scores where they are so."""
-        if self._are_written_so:
+        if self._are_as_given:
             return scores.table
-        p, v, shape = self.problem, self.variables, self.shape
         out = np.empty(self.entries)
-        tabulate.fill(
-            self.groups, self.lits, v.is_block, p.k, p.weights, p.capacity, p.tables.states,
-            p.tables.first, v.var_of, v.state_of, v.card, shape.start, shape.scope, shape.entry,
-            self.form, scores.pair, scores.table, out,
-        )  # fmt: skip
+        tabulate.fill(self.factors, self.shape, self.form, scores.pair, scores.table, out)
         return out
 
     @cached_property
-    def _are_written_so(self) -> bool:
-        """Whether all factors are tables over whole variables, all states in their order."""
-        v, tables, shape = self.variables, self.problem.tables, self.shape
-        return bool(
-            tabulate.are_written_so(
-                self.groups, self.lits, v.is_block, tables.states, tables.first, v.var_of,
-                v.state_of, v.card, shape.start, shape.scope,
-            )
-        )  # fmt: skip
+    def _are_as_given(self) -> bool:
+        """Whether all factors are tables over complete variables, all states in their order."""
+        return bool(tabulate.are_as_given(self.factors, self.shape.start, self.shape.scope))
 
 
 @remembered
 def tabulation(problem: Problem) -> Tabulation | str:
-    """The problem's factors as tables, or what cannot be written out, in words."""
+    """The problem's factors as tables, or what cannot be tabulated, in words."""
     return _tabulate(problem, keep=False)
 
 
@@ -157,31 +123,18 @@ def partial_tabulation(problem: Problem) -> Tabulation | str:
 
 def _tabulate(problem: Problem, keep: bool) -> Tabulation | str:
     if problem.models:
-        return f"a {problem.models[0].structure.kind} is not written out"
-    variables, groups, lits = find_variables(problem), _groups(problem), problem.all_lits
+        return f"a {problem.models[0].structure.kind} is not tabulated"
+    variables, tables = find_variables(problem), problem.tables
+    factors = VariableFactors(flat_of(problem, "maximize"), variables, tables.states, tables.first)
     card = variables.card
-    most = len(card) + problem.n_pairs + problem.n_logic + int(problem.tables.factor[-1])
+    most = len(card) + problem.n_pairs + problem.n_logic + int(tables.factor[-1])
     start, entry = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
-    scope = np.empty(len(card) + len(lits), np.int32)
+    scope = np.empty(len(card) + problem.n_links, np.int32)
     form = np.empty(most - len(card), np.int8)
-    count = table_scopes.find_scopes(
-        groups, lits, variables.is_block, variables.var_of, card, LARGEST_TABLE, keep, start, scope,
-        entry, form,
-    )  # fmt: skip
+    count = table_scopes.find_scopes(factors, LARGEST_TABLE, keep, start, scope, entry, form)
     if count < 0:
         return TOO_MANY
     start, entry = start[: count + 1], entry[: count + 1]
     shape = Model(card, start, scope[: start[-1]], entry, np.zeros(0))
-    form = form[: count - len(card)]
-    made = Tabulation(ref(problem), variables, groups, lits, shape, form)
+    made = Tabulation(ref(problem), factors, shape, form[: count - len(card)])
     return TOO_MANY if made.entries > MOST_ENTRIES else made
-
-
-def _groups(problem: Problem) -> Int64:
-    p, t = problem, problem.tables
-    out = np.empty((1 + len(p.group_kind) + len(t.kind), table_scopes.COLUMNS), np.int64)
-    table_scopes.list_groups(
-        p.n_pairs, p.group_kind, p.group_size, p.group_count, p.group_link, t.kind, t.slot, t.link,
-        t.factor, t.entry, out,
-    )  # fmt: skip
-    return out

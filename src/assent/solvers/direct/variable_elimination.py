@@ -30,7 +30,7 @@ MOST_CHOICES = 1 << 28
 # Pairs of variables looked at while an order is sought, per variable and link of the graph.
 EFFORT = 10_000
 
-# So little that no other order is tried.
+# With no more work than this no other order is tried.
 LITTLE_WORK = 1 << 18
 
 # Entries between two looks at the clock.
@@ -75,7 +75,7 @@ def find_way(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> W
     if isinstance(tables, str):
         return tables
     if tables.entries > most:
-        return "its factors written out would take too much work"
+        return "its factors as tables would take too much work"
     shape = tables.shape
     found = None
     for rank in ranks(shape, thorough=effort >= EFFORT):
@@ -145,7 +145,7 @@ class Elimination(Solver):
     """Eliminate one variable after the other: the optimum, whatever the scores, of narrow graphs.
 
     Chains, trees, thin grids and anything else whose *width* is small (some twenty binary
-    variables, fewer with more states).  Factors are written out as tables; larger constraints and
+    variables, fewer with more states).  Factors are tabulated; larger constraints and
     structures are refused.
 
     Attributes:

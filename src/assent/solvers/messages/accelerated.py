@@ -32,7 +32,7 @@ from assent.solvers.messages.star_layout import slots_of_group
 
 # Annealing: from this fraction of the scores' size the temperature halves whenever the marginals
 # differ by less than SETTLED times the temperature relative to that size, which is then all that
-# smoothing leaves to gain, or after so many iterations.
+# smoothing leaves to gain, or after STAGE iterations.
 FIRST_TEMPERATURE = 0.5
 SETTLED = 0.3
 STAGE = 200
@@ -65,7 +65,7 @@ class Accelerated(KeepsBest):
         temperature: a fixed temperature in units of score; ``None`` starts from the size of the
             scores and anneals.
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
-        max_iterations: stop after so many iterations.
+        max_iterations: stop after this many iterations.
 
     Example:
         >>> import assent as at

@@ -30,7 +30,7 @@ class MaxProduct(Solver):
         damping: part of the old message that is kept, from 0 to below 1.
         residual_tolerance: stop when no message changes by more than this, relative to the scores.
         gap_tolerance: without effect, as there is no gap.
-        max_iterations: stop after so many sweeps, which run forward and backward by turns.
+        max_iterations: stop after this many sweeps, forward and backward alternating.
 
     Example:
         >>> import assent as at
@@ -61,7 +61,7 @@ class MaxProduct(Solver):
     def advance(
         self, problem: Problem, scores: Scores, workspace: StarMessages, iterations: int
     ) -> Info:
-        """So many sweeps, forward and backward by turns; fewer where messages come to rest."""
+        """Do ``iterations`` sweeps, forward and backward; fewer where messages come to rest."""
         w = workspace
         change = np.inf
         for _ in range(iterations):

@@ -23,7 +23,7 @@ class MPLP(BlockDescent):
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
         residual_tolerance: stop when the sweeps between two reports lower the bound by less than
             this, relative to ``1 + |bound|``.
-        max_iterations: stop after so many sweeps.
+        max_iterations: stop after this many sweeps.
 
     Example:
         >>> import assent as at
@@ -47,7 +47,7 @@ class MPLP(BlockDescent):
     def advance(
         self, problem: Problem, scores: Scores, workspace: Messages, iterations: int
     ) -> Info:
-        """So many sweeps."""
+        """Do ``iterations`` sweeps."""
         w = workspace
         block_descent.settle(w, scores)
         kernel.sweep(w.flat, w.inner, iterations, w.s, w.belief, w.work)

@@ -19,13 +19,13 @@ class StarDiffusion(StarDescent):
 
     All factors around a variable are made to report the same max-marginals.  As with `MPLP` the
     bound never rises, and may come to rest above the relaxation's optimum.  Sweeps run forward
-    and backward by turns.
+    and backward alternating.
 
     Attributes:
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
         residual_tolerance: stop when the sweeps between two reports lower the bound by less than
             this, relative to ``1 + |bound|``.
-        max_iterations: stop after so many sweeps.
+        max_iterations: stop after this many sweeps.
         keep: whether the variable keeps an equal part for itself; without it all goes to the
             factors, as in the MPLP that ties submodels together (Belanger et al., 2014).
 

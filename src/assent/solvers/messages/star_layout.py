@@ -90,8 +90,8 @@ def slots_of_group(flat: Flat, row: Int64) -> list[tuple[int, int, bool]]:
     """
     if row[column.CODE] < column.TABLE:
         return [(j, 1, False) for j in range(row[column.SIZE])]
-    start = flat.whole[row[column.START] :][: row[column.SLOTS] + 1]
-    place = flat.whole[row[column.PLACE] :][: row[column.SIZE]]
+    start = flat.integers[row[column.START] :][: row[column.SLOTS] + 1]
+    place = flat.integers[row[column.PLACE] :][: row[column.SIZE]]
     base = flat.numbers[row[column.BASE] :][: row[column.PLACES]].copy()
     base[place] = -np.inf
     slot = np.searchsorted(start, place, side="right") - 1
@@ -149,7 +149,7 @@ def _slot_rays(
         )
     for k in range(width):
         kept = ~whole & ~units.is_total[links[:, k]]
-        at = flat.whole[row[column.PLACE] + position + k] if is_table else 2 * position + 1
+        at = flat.integers[row[column.PLACE] + position + k] if is_table else 2 * position + 1
         rows.append(
             _rows(
                 g, row, member[kept], links[kept, k], position + k, flat, int(at),
@@ -172,8 +172,8 @@ def _rows(
     out[:, ray.POSITION], out[:, ray.AT], out[:, ray.RANK] = position, at, rank
     begin, end = 2 * position, 2 * position + 2
     if row[column.CODE] >= column.TABLE:
-        start = flat.whole[row[column.START] :][: row[column.SLOTS] + 1]
-        place = flat.whole[row[column.PLACE] + position]
+        start = flat.integers[row[column.START] :][: row[column.SLOTS] + 1]
+        place = flat.integers[row[column.PLACE] + position]
         own = int(np.searchsorted(start, place, side="right")) - 1
         begin, end = int(start[own]), int(start[own + 1])
     out[:, ray.BEGIN], out[:, ray.END] = begin, end

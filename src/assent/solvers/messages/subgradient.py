@@ -26,7 +26,7 @@ RULES = {
     "polyak": kernel.POLYAK,
 }
 
-# The first step is searched by trying so many iterations with each of these fractions of the
+# The first step is searched by TRIED_ITERATIONS with each of some fractions of the
 # scores' size (Martins et al. 2011), until halving has made things worse twice.
 TRIED_ITERATIONS = 10
 LARGEST_STEP = 4.0
@@ -77,7 +77,7 @@ class Subgradient(KeepsBest):
         first_step: the first step; ``None`` tries some and takes the best after ten iterations.
         lazy: whether factors whose link scores did not change keep their vertex unasked.
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
-        max_iterations: stop after so many iterations.
+        max_iterations: stop after this many iterations.
 
     Example:
         >>> import assent as at
@@ -185,7 +185,7 @@ class Subgradient(KeepsBest):
 
 
 def aim_below(state: Float, margin: float, first_round: int, longer: float) -> None:
-    """Polyak's first target: so much below the dual value, for so many iterations."""
+    """Polyak's first target: ``margin`` below the dual value, for ``first_round`` iterations."""
     state[kernel.MOVE], state[kernel.TARGET] = margin, state[kernel.BEST]
     state[kernel.ROUND] = state[kernel.LOOK] = first_round
     state[kernel.LONGER] = longer

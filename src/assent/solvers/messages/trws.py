@@ -31,7 +31,7 @@ class TRWS(StarDescent):
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
         residual_tolerance: stop when the sweeps between two reports lower the bound by less than
             this, relative to ``1 + |bound|``.
-        max_iterations: stop after so many sweeps, which run forward and backward by turns.
+        max_iterations: stop after this many sweeps, forward and backward alternating.
 
     Example:
         >>> import assent as at

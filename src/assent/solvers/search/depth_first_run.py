@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
-from assent.kernels.direct.table_scopes import WRITTEN
+from assent.kernels.direct.table_scopes import TABULATED
 from assent.kernels.problem import DualPoint, Float, Scores
 from assent.kernels.search import depth_first_search as kernel
 from assent.kernels.search.table_sweeps import Domains, Work
@@ -279,7 +279,7 @@ def _work(layout: Layout) -> Work:
     around = max(1, int(np.diff(layout.around_start).max(initial=1)))
     states, slots = int(layout.card.max()), int(np.diff(layout.start).max(initial=1))
     literals, factors = len(layout.scope), len(layout.form)
-    if (layout.form == WRITTEN).all():
+    if (layout.form == TABULATED).all():
         literals = factors = 0
     order = np.arange(literals, dtype=np.int32)
     return Work(

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from assent.kernels.core.memo import remembered
 from assent.kernels.direct.table_places import (
+    SlotPlaces,
     block_links,
     find_ranges,
     find_strides,
     place_links,
     place_literals,
 )
-from assent.kernels.direct.table_scopes import WRITTEN
+from assent.kernels.direct.table_scopes import TABULATED
 from assent.kernels.problem import KNAPSACK, DualPoint, Float, Int64, Problem, Scores
 from assent.kernels.search.table_sweeps import Net
 from assent.solvers.direct.tabulated_problem import Tabulation, partial_tabulation
@@ -67,7 +68,7 @@ class Layout:
         self.form, slots = tabulation.form, len(self.scope)
         self.stride, self.at = np.empty(slots, np.int64), np.empty(slots + 1, np.int64)
         find_strides(self.start, self.scope, self.card, self.form, self.stride, self.at)
-        is_literal = (self.form != WRITTEN)[self.factor]
+        is_literal = (self.form != TABULATED)[self.factor]
         self.around = np.lexsort((is_literal, self.scope)).astype(np.int32)
         counts = np.bincount(self.scope, minlength=n)
         self.around_start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -101,7 +102,7 @@ class Layout:
         np.subtract.at(given, self.places[:, 0], dual.joined())
         given = given[:-1]
         slot = np.repeat(np.arange(len(self.scope)), np.diff(self.at))
-        is_literal = (self.form != WRITTEN)[self.factor]
+        is_literal = (self.form != TABULATED)[self.factor]
         state = self.first[self.scope[slot]] + np.arange(len(given)) - self.at[slot]
         written = ~is_literal[slot]
         own = theta + np.bincount(state[written], given[written], minlength=self.states)
@@ -113,8 +114,8 @@ class Layout:
 
     @property
     def most_literals(self) -> int:
-        """Of a constraint that is not written out."""
-        return int(np.diff(self.start)[self.form != WRITTEN].max(initial=0))
+        """Of a constraint that is not tabulated."""
+        return int(np.diff(self.start)[self.form != TABULATED].max(initial=0))
 
     @cached_property
     def alone(self) -> NDArray[np.bool_]:
@@ -126,26 +127,14 @@ class Layout:
 
     def place_links(self) -> bool:
         """Find out which messages links stand for; False if a factor asks for too much."""
-        tabulation, own, problem = (
-            self.tabulation,
-            self.tabulation.variables,
-            self.tabulation.problem,
-        )
-        tables = problem.tables
-        if (self.form != WRITTEN).any():
-            place_literals(
-                tabulation.groups, tabulation.lits, own.is_block, problem.k, problem.weights,
-                problem.capacity, own.var_of, own.state_of, self.card, self.start, self.at,
-                self.form, self.limit, self.weight, self.named, self.negated, self.several,
-                self.places,
-            )  # fmt: skip
-        return bool(
-            place_links(
-                tabulation.groups, tabulation.lits, own.is_block, tables.states, tables.first,
-                own.var_of, own.state_of, own.card, self.alone, self.start, self.scope, self.at,
-                self.form, self.named, self.other, self.places,
-            )
+        factors = self.tabulation.factors
+        slots = SlotPlaces(
+            self.start, self.scope, self.at, self.form, self.limit, self.weight, self.named,
+            self.other, self.negated, self.several, self.places,
         )  # fmt: skip
+        if (self.form != TABULATED).any():
+            place_literals(factors, slots)
+        return bool(place_links(factors, self.alone, slots))
 
     def net(self, scores: Scores) -> TableNet:
         """The tables with their scores; what is forbidden is so low that no answer has it."""
@@ -199,5 +188,5 @@ def _block_links(tabulation: Tabulation) -> Int64:
     """Links of the exactly-one factors that make variables whole."""
     is_block, card = tabulation.variables.is_block, tabulation.variables.card
     out = np.empty(int(card[: int(is_block.sum())].sum()), np.int64)
-    block_links(tabulation.groups, is_block, out)
+    block_links(tabulation.factors, out)
     return out
