@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from assent.compile.compiled import Compiled, GraphScores
@@ -13,7 +13,7 @@ from assent.solvers.auto.plan import first_turn, plan
 from assent.solvers.auto.turns import Turns
 from assent.solvers.base.driver import drive
 from assent.solvers.base.outcome import finished
-from assent.solvers.base.protocol import Request
+from assent.solvers.base.protocol import GraphSolver, Request
 from assent.solvers.base.settings import check_exact, check_tolerance
 
 # Constraints that contradict each other are looked for so long.
@@ -21,7 +21,7 @@ RAY_ITERATIONS = 2000
 
 
 @dataclass(frozen=True)
-class Auto:
+class Auto(GraphSolver):
     """Choose by what the model is made of: directly where that is quick, else in turns.
 
     ``result.plan`` says what was chosen and why.  Answers mean the same whatever is chosen: a
@@ -55,21 +55,14 @@ class Auto:
 
     def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
         """Solve a compiled graph as planned, until one of the steps has the answer."""
-        with request.display or nullcontext():
-            steps = plan(compiled, self.exact, self.gap_tolerance, Auto(exact=True))
-            if not compiled.problem.n_links:
-                quiet = replace(request, display=None)
-                alone = next(steps)
-                return replace(drive(compiled, graph_scores, alone.solver, quiet), plan=alone.why)
-            first = first_turn(compiled.problem)
-            turns = Turns(
-                steps, compiled, graph_scores, request, self.gap_tolerance, self.exact, first
-            )
-            turns.go_on()
-            result = finished(turns.result)
-            if result.status is Status.INFEASIBLE:
-                with suppress(KeyboardInterrupt):  # it is proven, named or not
-                    result = _named(result, compiled, graph_scores, request)
+        steps = plan(compiled, self.exact, self.gap_tolerance, Auto(exact=True))
+        first, tolerance = first_turn(compiled.problem), self.gap_tolerance
+        turns = Turns(steps, compiled, graph_scores, request, tolerance, self.exact, first)
+        turns.go_on()
+        result = finished(turns.result)
+        if result.status is Status.INFEASIBLE:
+            with suppress(KeyboardInterrupt):  # it is proven, named or not
+                result = _named(result, compiled, graph_scores, request)
         return result
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.problem import Problem
 from assent.result import Result
 from assent.solvers.ad3.ad3 import AD3
-from assent.solvers.base.driver import AtOnce
-from assent.solvers.base.protocol import Request, Resumable
+from assent.solvers.base.driver import drive
+from assent.solvers.base.protocol import GraphSolver, Request
+from assent.solvers.base.resumable import AtOnce, Resumable
 from assent.solvers.presolve.presolve_rounds import SmallerProblem, presolve_compiled
 
 # A smaller problem is worth it if it has lost this share of the links, or of the coordinates.
@@ -22,7 +24,7 @@ WORTH = 0.3
 
 
 @dataclass(frozen=True)
-class Presolving:
+class Presolving(GraphSolver):
     """Presolve a graph, then solve what is left of it exactly.
 
     Attributes:
@@ -32,7 +34,6 @@ class Presolving:
 
     rest: Callable[[Compiled, GraphScores, Request, bool], Resumable]
     gap_tolerance: float = 1e-6
-    searches = True
 
     def begin(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Resumable:
         """A solve of what is left; of the graph itself where hardly anything went."""
@@ -44,7 +45,7 @@ class Presolving:
         left = made.compiled
         if left.conflict is not None or not left.problem.n_links:
             alone = AD3(gap_tolerance=self.gap_tolerance)
-            return Lifted(made, AtOnce(alone, left, made.scores, own))
+            return Lifted(made, AtOnce(partial(drive, left, made.scores, alone), own))
         return Lifted(made, self.rest(left, made.scores, own, True))
 
 

@@ -19,7 +19,8 @@ from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.problem import DualPoint
 from assent.result import Result, Status
 from assent.solvers.base.driver import begin
-from assent.solvers.base.protocol import Request, Resumable, in_time
+from assent.solvers.base.protocol import Request
+from assent.solvers.base.resumable import Resumable
 from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, TIME_LIMIT
 from assent.trace import Progress, Trace
 
@@ -153,7 +154,7 @@ class Turns:
             known=self.request.known if known is None else known,
             dual=self.request.dual if dual is None else dual,
         )
-        solver = in_time(step.solver, request.deadline)
+        solver = step.solver.in_time(request.deadline)
         return begin(self.compiled, self.scores, solver, request)
 
     def _take(self, result: Result) -> None:

@@ -19,7 +19,7 @@ from assent.result import Relaxation, Result, Status, state_relaxation
 from assent.solvers.base import infeasibility
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.outcome import Outcome
-from assent.solvers.base.protocol import Info, Solver
+from assent.solvers.base.protocol import Info, IterativeSolver
 from assent.solvers.base.rounding import Rounder, as_they_are
 from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, ITERATION_LIMIT, TIME_LIMIT
 from assent.solvers.base.thread_team import in_order
@@ -70,7 +70,7 @@ class Run:
 
     compiled: Compiled
     graph_scores: GraphScores
-    solver: Solver
+    solver: IterativeSolver
     scores: Scores
     deadline: float
     started: float
@@ -432,4 +432,5 @@ def decided_alone(run: Run) -> Result:
         trace=run.trace,
         seconds=time.perf_counter() - run.started,
         inner=np.zeros(0),
+        plan="Every variable by itself, as no factor is left.",
     ).result()

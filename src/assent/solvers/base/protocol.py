@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
+from assent.solvers.base.resumable import AtOnce, Resumable
 from assent.solvers.base.settings import check_settings
-from assent.trace import Progress, Trace
+from assent.trace import Progress
 
 if TYPE_CHECKING:
-    from assent.compile.compiled import Compiled
+    from assent.compile.compiled import Compiled, GraphScores
     from assent.result import Result
 
 
@@ -87,81 +89,50 @@ class Request:
         return now - self.started + part * max(self.deadline - now, 1e-3)
 
 
-class Resumable(Protocol):
-    """A solve in progress: it goes on from where it was, and its best can be stated at any time.
+class Solver:
+    """Settings of a solver: frozen, as all state lives in what it makes.
 
     Attributes:
-        message: why it is over; nothing as long as it can go on.
-        bound: no assignment is worth more.
-        value: what the best answer is worth; minus infinity if there is none.
-        iterations: how many are done.
-        trace: what was reported.
-        done: the same as iterations, less where those go over a part of the model only.
+        gap_tolerance: relative gap at which an answer counts as optimal.
+        takes_time_limit: whether it has a ``time_limit``, as its steps may take long.
     """
 
-    @property
-    def message(self) -> str: ...
+    gap_tolerance: float
+    takes_time_limit: ClassVar[bool] = False
 
     @property
-    def trace(self) -> Trace: ...
+    def searches(self) -> bool:
+        """Whether it proves optimality by itself, its bound being that of a search."""
+        return False
 
-    @property
-    def bound(self) -> float: ...
+    def limited(self, seconds: float) -> Any:
+        """The same, told how long it may take if it takes long steps."""
+        own: Any = self
+        if self.takes_time_limit and own.time_limit is None:
+            return replace(own, time_limit=max(seconds, 1e-3))
+        return self
 
-    @property
-    def value(self) -> float: ...
-
-    @property
-    def iterations(self) -> int: ...
-
-    @property
-    def done(self) -> float: ...
-
-    @property
-    def assignment(self) -> NDArray[np.int8] | None:
-        """The best answer ``[N]`` for the graph as written, if there is one."""
-
-    @property
-    def dual(self) -> DualPoint | None:
-        """Link scores that another solve may begin at, if there are any."""
-
-    def go_on(self, until: float = np.inf) -> None:
-        """Advance to the end, or until so much is ``done`` in all."""
-
-    def offer(self, assignment: NDArray[np.int8]) -> None:
-        """Take an answer ``[N]`` that was found elsewhere."""
-
-    def result(self) -> Result:
-        """The best so far, for the graph as written."""
+    def in_time(self, deadline: float) -> Any:
+        """The same until a time of the clock, if that is finite."""
+        return self if np.isinf(deadline) else self.limited(deadline - time.perf_counter())
 
 
-def in_time(solver: Any, deadline: float) -> Any:
-    """The solver, told how long it may take if it takes long steps."""
-    if np.isinf(deadline) or getattr(solver, "time_limit", 0.0) is not None:
-        return solver
-    return replace(solver, time_limit=max(deadline - time.perf_counter(), 1e-3))
-
-
-class Solver:
-    """Settings of a solver of flat problems; all state lives in the workspace that it makes.
+class IterativeSolver(Solver):
+    """A solver of flat problems, iteration by iteration.
 
     A solver makes a workspace, advances it and reads it.  What follows `marginals` here are
     abilities that some have; the defaults are those of a solver without them.
 
     Attributes:
-        gap_tolerance: relative gap at which an answer counts as optimal.
         residual_tolerance: residuals at which the relaxation counts as solved.
         max_iterations: the most iterations.
-        searches: whether it proves optimality by itself, its bound being that of a search.
         long_iterations: whether reports are so far apart that each of them is worth a rounding.
         finds_rays: whether `ray` tells of infeasibility; else the drift of link scores does.
         has_first_bound: whether there is a bound before the first iteration, and `rest_at`.
     """
 
-    gap_tolerance: float
     residual_tolerance: float
     max_iterations: int
-    searches: ClassVar[bool] = False
     long_iterations: ClassVar[bool] = False
     finds_rays: ClassVar[bool] = False
     has_first_bound: ClassVar[bool] = False
@@ -212,4 +183,23 @@ class Solver:
 
     def rest_at(self, problem: Problem, workspace: Any, answer: NDArray[np.int8]) -> Info:
         """End at an answer ``[n]`` that the first bound proves best."""
+        raise NotImplementedError
+
+
+class GraphSolver(Solver):
+    """A solver of compiled graphs, around other solvers or with a search of its own.
+
+    It implements `begin`, or `drive` where a solve cannot be divided.
+    """
+
+    @property
+    def searches(self) -> bool:
+        return True
+
+    def begin(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Resumable:
+        """A solve of a graph of which factors are left, before its first step."""
+        return AtOnce(partial(self.drive, compiled, graph_scores), request)
+
+    def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
+        """The same to its end."""
         raise NotImplementedError

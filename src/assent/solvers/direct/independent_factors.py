@@ -13,7 +13,7 @@ from assent.kernels.core.factor_list import CODE, COUNT, SIZE, TABLE, flat_of, i
 from assent.kernels.core.oracle import raise_pending
 from assent.kernels.core.questions import make_questions_work, maximize_all
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
-from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.direct.tabulated_problem import find_variables
 from assent.solvers.messages.star_layout import slots_of_group
 
@@ -78,7 +78,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Unshared(Solver):
+class Unshared(IterativeSolver):
     """Maximise every structure and table by itself, in one step.
 
     Attributes:

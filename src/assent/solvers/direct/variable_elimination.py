@@ -15,7 +15,7 @@ from assent.errors import ModelError
 from assent.kernels.direct import eliminate as kernel
 from assent.kernels.problem import Float, Int32, Problem, Scores
 from assent.proof.elimination_proof import EliminationOrder
-from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.base.settings import check_time_limit
 from assent.solvers.base.stop_reasons import TIME_LIMIT
 from assent.solvers.direct.tabulated_problem import Tabulation, tabulation
@@ -141,7 +141,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Elimination(Solver):
+class Elimination(IterativeSolver):
     """Eliminate one variable after the other: the optimum, whatever the scores, of narrow graphs.
 
     Chains, trees, thin grids and anything else whose *width* is small (some twenty binary
@@ -165,6 +165,7 @@ class Elimination(Solver):
     time_limit: float | None = None
     residual_tolerance: float = 1e-6
     max_iterations: int = 1  # one step does everything
+    takes_time_limit = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -9,7 +9,7 @@ import numpy as np
 
 from assent.compile.compiled import Compiled, GraphScores
 from assent.solvers.ad3.ad3 import AD3
-from assent.solvers.base.protocol import Request, Solver, WarmStart
+from assent.solvers.base.protocol import GraphSolver, IterativeSolver, Request, WarmStart
 from assent.solvers.base.settings import check_count, check_tolerance
 from assent.solvers.cuts.tightened import Tightened
 from assent.solvers.search.best_first import Search
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class BranchAndBound:
+class BranchAndBound(GraphSolver):
     """Branch and bound (Das et al. 2012) around a decoder: the optimum, and a proof of it.
 
     Cases are bounded by the decoder, each from where the one above it ended; values whose
@@ -46,19 +46,18 @@ class BranchAndBound:
         ('OPTIMAL', True, ())
     """
 
-    solver: Solver = field(default_factory=AD3)
-    second: Solver | None = field(default_factory=Tightened)
+    solver: IterativeSolver = field(default_factory=AD3)
+    second: IterativeSolver | None = field(default_factory=Tightened)
     gap_tolerance: float = 1e-6
     max_nodes: int = 1_000_000
     core: int = 50_000
-    searches = True
 
     def __post_init__(self) -> None:
         check_tolerance("gap_tolerance", self.gap_tolerance)
         check_count("max_nodes", self.max_nodes)
         check_count("core", self.core, least=0)
         for solver in (self.solver, *([] if self.second is None else [self.second])):
-            if isinstance(solver, (str, type)) or not hasattr(solver, "dual_point"):
+            if not isinstance(solver, IterativeSolver):
                 raise TypeError(f"solver is a decoder with bounds such as AD3(), got {solver!r}")
 
     def begin(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Search:

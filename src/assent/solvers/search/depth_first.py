@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from assent.compile.compiled import Compiled, GraphScores
 from assent.errors import ModelError
-from assent.solvers.base.protocol import Request
+from assent.solvers.base.protocol import GraphSolver, Request
 from assent.solvers.base.settings import check_count, check_tolerance
 from assent.solvers.search.depth_first_run import TableSearch
 from assent.solvers.search.table_network import layout_of
 
 
 @dataclass(frozen=True)
-class DepthFirst:
+class DepthFirst(GraphSolver):
     """Depth-first search over tables and constraints: quick where some hundred cases are enough.
 
     Every node sweeps over the variables, passing messages as `TRWS` does, and puts away states
@@ -37,7 +37,6 @@ class DepthFirst:
 
     gap_tolerance: float = 1e-6
     max_rounds: int | None = None
-    searches = True
 
     def __post_init__(self) -> None:
         check_tolerance("gap_tolerance", self.gap_tolerance)

@@ -16,7 +16,7 @@ from assent.proof.field_checks import Known
 from assent.proof.proof_tree import Conditioned, FarkasRay, LinkScores
 from assent.proof.regions import Regions
 from assent.solvers.base import infeasibility
-from assent.solvers.base.protocol import Solver, WarmStart, in_time
+from assent.solvers.base.protocol import IterativeSolver, WarmStart
 from assent.solvers.base.reduced_costs import losses_of
 from assent.solvers.direct.tabulated_problem import find_variables, group_lits
 
@@ -143,7 +143,7 @@ def handed_over(problem: Problem, scores: Scores, dual: DualPoint) -> DualPoint:
 
 def bound_case(
     case: Case,
-    solver: Solver,
+    solver: IterativeSolver,
     start: Start | None,
     cutoff: float,
     deadline: float,
@@ -161,7 +161,7 @@ def bound_case(
         return
     problem, scores = case.problem, case.scores
     warm = None if start is None else case.warm(start)
-    solver = in_time(solver, deadline)
+    solver = solver.in_time(deadline)
     workspace = solver.init(problem, scores, warm)
     looks, before, ray_from = 0, np.inf, None
     while True:
