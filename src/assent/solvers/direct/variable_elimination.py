@@ -132,7 +132,7 @@ def ranks(shape: kernel.Model, thorough: bool) -> Iterator[Int32]:
 
 
 @dataclass
-class Workspace:
+class EliminationState:
     """The way, and the answer once there is one."""
 
     way: Way
@@ -173,15 +173,15 @@ class Elimination(IterativeSolver):
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> Workspace:
+    ) -> EliminationState:
         """The order of elimination; a graph that is too wide is refused here."""
         way = way_for(problem)
         if isinstance(way, str):
             raise ModelError(f"Elimination cannot solve this graph: {way}; decode with AD3()")
-        return Workspace(way, x=np.full(problem.n, 0.5))
+        return EliminationState(way, x=np.full(problem.n, 0.5))
 
     def advance(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+        self, problem: Problem, scores: Scores, workspace: EliminationState, iterations: int = 1
     ) -> Info:
         """Eliminate all variables, then read the answer backwards."""
         until = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
@@ -192,11 +192,11 @@ class Elimination(IterativeSolver):
         workspace.x = x.astype(float)
         return Info(1, 0.0, 0.0, finished=True, calls=workspace.way.work)
 
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def bound(self, problem: Problem, scores: Scores, workspace: EliminationState) -> float:
         """The optimum; infinite before the solve."""
         return workspace.bound
 
-    def proof(self, compiled: Compiled, workspace: Workspace) -> EliminationOrder | None:
+    def proof(self, compiled: Compiled, workspace: EliminationState) -> EliminationOrder | None:
         """The order: eliminating again, from the graph as written, gives the bound again."""
         if workspace.bound == np.inf:
             return None
@@ -204,11 +204,11 @@ class Elimination(IterativeSolver):
         free = compiled.free
         return EliminationOrder.of(compiled, [free[members[v]] for v in workspace.way.plan.order])
 
-    def marginals(self, workspace: Workspace) -> Float:
+    def marginals(self, workspace: EliminationState) -> Float:
         """The answer."""
         return workspace.x
 
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: EliminationState) -> float:
         """The optimum, which is what the answer is worth."""
         return workspace.bound
 

@@ -12,7 +12,7 @@ from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.base.protocol import GraphSolver, IterativeSolver, Request, WarmStart
 from assent.solvers.base.settings import check_count, check_tolerance
 from assent.solvers.cuts.tightened import Tightened
-from assent.solvers.search.best_first import Search
+from assent.solvers.search.best_first import BestFirstSearch
 from assent.solvers.search.search_node import Start
 
 if TYPE_CHECKING:
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 class BranchAndBound(GraphSolver):
     """Branch and bound (Das et al. 2012) around a decoder: the optimum, and a proof of it.
 
-    Cases are bounded by the decoder, each from where the one above it ended; values whose
+    Subproblems are bounded by the decoder, each from where the one above it ended; values whose
     opposite is bounded below the answer are fixed; of the rest one is branched on.  The proof
     (``certificate.proof``) is a tree of dual points that ``certificate.verify()`` replays.
 
     Attributes:
-        solver: bounds the cases.
-        second: bounds the whole again if it is left open, and then the cases too if its bound is
+        solver: bounds the subproblems.
+        second: bounds the root again if it is left open, and then the others too if its bound is
             clearly better; None for no other.
         gap_tolerance: relative gap at which an answer counts as optimal.
-        max_nodes: stop after so many cases.
-        core: what is left undecided after some cases may be given to HiGHS if it has at most so
-            many links; the proof then trusts it, and ``certificate.trusted`` says so.  0 for never.
+        max_nodes: the most subproblems.
+        core: what is left undecided after some nodes may be given to HiGHS if it has no more links
+            than this; the proof then trusts it, as ``certificate.trusted`` says.  0 for never.
 
     Example:
         >>> import assent as at
@@ -60,10 +60,12 @@ class BranchAndBound(GraphSolver):
             if not isinstance(solver, IterativeSolver):
                 raise TypeError(f"solver is a decoder with bounds such as AD3(), got {solver!r}")
 
-    def begin(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Search:
+    def begin(
+        self, compiled: Compiled, graph_scores: GraphScores, request: Request
+    ) -> BestFirstSearch:
         """A search of a compiled graph, before its first node."""
         warm = request.warm_start
-        search = Search(
+        search = BestFirstSearch(
             settings=self,
             compiled=compiled,
             scores=graph_scores,
