@@ -58,7 +58,7 @@ def add_head_automata(
         >>> at.decode(g)[arc].argmax(axis=0)  # heads of the words
         array([0, 1, 1])
     """
-    sentence = _Sentence(graph, "add_head_automata", arcs, heads, modifiers)
+    sentence = _SentenceArcs(graph, "add_head_automata", arcs, heads, modifiers)
     return sentence.automata(siblings, None)
 
 
@@ -96,7 +96,7 @@ def add_grandparent_automata(
         >>> at.decode(g)[arc].argmax(axis=0)
         array([2, 0, 2])
     """
-    sentence = _Sentence(graph, "add_grandparent_automata", arcs, heads, modifiers)
+    sentence = _SentenceArcs(graph, "add_grandparent_automata", arcs, heads, modifiers)
     above = sentence.fit(grandparents, "grandparents", 0)
     return sentence.automata(siblings, above)
 
@@ -118,7 +118,7 @@ class _Side(NamedTuple):
         return table
 
 
-class _Sentence:
+class _SentenceArcs:
     """Arcs by their ends."""
 
     def __init__(

@@ -54,7 +54,9 @@ class TreeLabelsExample(Example):
 
     @property
     def costs(self) -> Float:
-        return np.pad(self._node_costs, (0, self.space.size - len(self._node_costs)))
+        out = np.zeros(self.space.size)
+        out[: len(self._node_costs)] = self._node_costs
+        return out
 
     def split(self, z: Float) -> tuple[Float, Float]:
         """Coordinates ``[size]`` of nodes ``[n, K]`` and of edges ``[edges, K * K]``."""

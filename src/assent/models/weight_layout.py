@@ -39,8 +39,8 @@ class WeightLayout(NamedTuple):
 
     def split(self, weights: Float) -> tuple[Float, Float, Float]:
         """Weights as nodes ``[D, K]``, edges ``[E, K * K]`` and ends ``[2, K]`` (trees: none)."""
-        k = self.states
-        nodes, edges, ends = np.split(weights, [self.edge, self.start])
+        k, edge, start = self.states, self.edge, self.start
+        nodes, edges, ends = weights[:edge], weights[edge:start], weights[start:]
         return nodes.reshape(-1, k), edges.reshape(-1, k * k), ends.reshape(-1, k)
 
     def named(self, weights: Float) -> dict[str, Float]:
