@@ -16,7 +16,7 @@ from assent.kernels.jit import jit
 from assent.kernels.kinds.logic_projections import project_logic, project_pair
 from assent.kernels.problem import DualPoint, Float, Int32, Problem, Scores, split_links
 from assent.solvers.base.dual_bound import bound_at
-from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.base.starting_point import share_out
 
 PAIR = -1  # the form of pairs, beside CAP, SUM and ANYOF
@@ -157,7 +157,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Published(Solver):
+class Published(IterativeSolver):
     """DD-ADMM with the papers' parameters; goes wherever a solver does.
 
     Attributes:

@@ -107,13 +107,11 @@ def choose_solver(solver: Any, time_limit: float | None) -> Solver:
         from assent.solvers.ad3.ad3 import AD3
 
         return AD3()
-    if isinstance(solver, (str, type)) or not (
-        hasattr(solver, "advance") or hasattr(solver, "drive")
-    ):
+    from assent.solvers.base.protocol import Solver
+
+    if not isinstance(solver, Solver):
         raise TypeError(f"a solver is a settings object such as AD3(), got {solver!r}")
-    if time_limit is not None and getattr(solver, "time_limit", 0.0) is None:
-        return replace(solver, time_limit=time_limit)
-    return solver
+    return solver if time_limit is None else solver.limited(time_limit)
 
 
 def asked_for(solver: Any, exact: bool) -> Any:
@@ -121,13 +119,13 @@ def asked_for(solver: Any, exact: bool) -> Any:
     from assent.solvers.base.settings import check_exact
 
     check_exact(exact)
-    if solver is None:
-        from assent.solvers.auto.auto import Auto
+    from assent.solvers.auto.auto import Auto
 
+    if solver is None:
         return Auto(exact=bool(exact))
     if not exact or getattr(solver, "searches", False):
         return solver
-    if hasattr(solver, "exact"):  # Auto itself
+    if isinstance(solver, Auto):
         return replace(solver, exact=True)
     from assent.solvers.search.branch_and_bound import BranchAndBound
 

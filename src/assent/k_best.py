@@ -20,7 +20,7 @@ from assent.result import Result, Status
 from assent.trace import Progress
 
 if TYPE_CHECKING:
-    from assent.solvers.search.best_first import Search
+    from assent.solvers.search.best_first import BestFirstSearch
     from assent.solvers.search.branch_and_bound import BranchAndBound
     from assent.solvers.search.lawler import Partition
 
@@ -106,8 +106,7 @@ def _list(
 ) -> list[Result]:
     from assent.compile.closure import Closure
     from assent.solvers.base.stop_reasons import INTERRUPTED, TIME_LIMIT
-    from assent.solvers.search.best_first import Search
-    from assent.solvers.search.branch_and_bound import OUT_OF_MEMORY, why_it_stopped
+    from assent.solvers.search.best_first import OUT_OF_MEMORY, BestFirstSearch, why_it_stopped
     from assent.solvers.search.lawler import Partition
 
     closure = Closure(compiled)
@@ -115,9 +114,11 @@ def _list(
     def report(step: Progress) -> Any:
         return None if callback is None else callback(step)
 
-    def search(known: Any, start: Any) -> Search:
+    def search(known: Any, start: Any) -> BestFirstSearch:
         now = time.perf_counter()
-        return Search(settings, compiled, scores, now, deadline, report, 0, start, closure, known)
+        return BestFirstSearch(
+            settings, compiled, scores, now, deadline, report, 0, start, closure, known
+        )
 
     partition = Partition(closure, coordinates, search)
     results: list[Result] = []
@@ -141,10 +142,10 @@ def _list(
 
 
 def _next_result(
-    before: list[Result], partition: Partition, search: Search, reason: str | None
+    before: list[Result], partition: Partition, search: BestFirstSearch, reason: str | None
 ) -> Result:
     """The answer of a search as the next one of a list."""
-    from assent.solvers.search.branch_and_bound import conclude
+    from assent.solvers.search.best_first import conclude
 
     coordinates = partition.coordinates
     listed = [r.certificate.assignment[coordinates] for r in before]

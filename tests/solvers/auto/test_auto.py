@@ -9,15 +9,15 @@ from weakref import ref
 
 import numpy as np
 import pytest
+from assent.solvers.auto.cutoff import Patience
+from assent.solvers.auto.features import is_program_quick
+from assent.solvers.auto.search_cutoff import SearchPatience
+from assent.solvers.auto.step import Step
 
 import assent as at
 from assent.compile.components import components
 from assent.proof.proof_tree import Conditioned, Trusted
 from assent.solvers.auto import auto, search_steps
-from assent.solvers.auto.cutoff import Patience
-from assent.solvers.auto.features import is_program_quick
-from assent.solvers.auto.search_cutoff import SearchPatience
-from assent.solvers.auto.step import Step
 from assent.solvers.search.independent_parts import ByParts
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph

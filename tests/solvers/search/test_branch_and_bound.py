@@ -336,7 +336,7 @@ def test_cases_begin_where_the_one_above_ended(monkeypatch):
     """Link scores of a case, carried over to the next, bound it no worse."""
     risen = []
 
-    def watched(case, solver, start, *rest, own=best_first.bound_case):
+    def watched(case, solver, start, *rest, own=best_first.bound_subproblem):
         if start is not None and case.problem.n_links:
             bound = bound_at(case.problem, case.scores, case.warm(start).dual)
             risen.append(bound - ended[-1])
@@ -344,6 +344,6 @@ def test_cases_begin_where_the_one_above_ended(monkeypatch):
         ended.append(case.bound)
 
     ended: list[float] = []
-    monkeypatch.setattr(best_first, "bound_case", watched)
+    monkeypatch.setattr(best_first, "bound_subproblem", watched)
     at.decode(joint_labelling(200, 1), replace(PLAIN, max_nodes=2))
     assert risen and max(risen) < 0.05  # 2.6 where states pay one by one

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from assent.solvers.auto.search_steps import may_be_searched
 
 import assent as at
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM
-from assent.solvers.auto.search_steps import may_be_searched
 from assent.solvers.direct.tabulated_problem import find_variables
 from assent.solvers.search.depth_first import DepthFirst
 from assent.solvers.search.table_network import layout_of

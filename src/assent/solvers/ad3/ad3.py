@@ -26,7 +26,7 @@ from assent.kernels.core.thread_shares import LINKS, PAIR_BLOCK, PAIRS, SEGMENT,
 from assent.kernels.kinds.logic_projections import LANE_ROWS, LANES
 from assent.kernels.problem import DualPoint, Float, Int32, Int64, Problem, Scores
 from assent.solvers.base.dual_bound import DualState, bound_of_state, bounds_of_states, write_links
-from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.base.settings import check_count, check_settings
 from assent.solvers.base.starting_point import (
     default_relaxation,
@@ -163,7 +163,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class AD3(Solver):
+class AD3(IterativeSolver):
     """Alternating directions dual decomposition: a good bound within moments, at any size.
 
     Example:

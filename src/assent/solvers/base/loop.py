@@ -13,19 +13,15 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
-from assent.result import Relaxation, Status, state_relaxation
-from assent.solvers.auto.cutoff import Patience
+from assent.proof import certify
+from assent.proof.conflict import SECONDS, small_conflict
+from assent.result import Relaxation, Result, Status, state_relaxation
 from assent.solvers.base import infeasibility
 from assent.solvers.base.incumbent import Incumbent
-from assent.solvers.base.protocol import Info, Solver
+from assent.solvers.base.outcome import Outcome
+from assent.solvers.base.protocol import Info, IterativeSolver
 from assent.solvers.base.rounding import Rounder, as_they_are
-from assent.solvers.base.stop_reasons import (
-    CALLED_OFF,
-    GIVEN_UP,
-    INTERRUPTED,
-    ITERATION_LIMIT,
-    TIME_LIMIT,
-)
+from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, ITERATION_LIMIT, TIME_LIMIT
 from assent.solvers.base.thread_team import in_order
 from assent.trace import Progress, Trace
 
@@ -43,9 +39,6 @@ THOROUGH_ROUNDING = 5.0
 
 # Seconds of an iteration beside which a rounding costs little, for solvers that take few.
 LONG_ITERATION = 0.05
-
-# A solver that goes on after another may take so many times as long until its first answer.
-SCARCE = 10.0
 
 
 @dataclass
@@ -73,18 +66,21 @@ class Schedule:
 
 @dataclass
 class Run:
-    """One decode in progress."""
+    """One decode in progress; it goes on from where it was until there is a ``message``."""
 
     compiled: Compiled
     graph_scores: GraphScores
-    solver: Solver
+    solver: IterativeSolver
     scores: Scores
     deadline: float
     started: float
     report: Callable[[Progress], Any]
     chance: int  # state of the random numbers that shake marginals
-    patience: Patience | None = None
     warm: bool = False  # begun at the end of an earlier run
+    workspace: Any = None
+    info: Info = field(default_factory=lambda: Info(0, np.inf, np.inf))  # the latest
+    status: Status = Status.STOPPED
+    message: str = ""  # why it is over
     best: Best = field(default_factory=Best)
     trace: Trace = field(default_factory=Trace)
     rounding: Schedule = field(
@@ -107,6 +103,74 @@ class Run:
         return self.compiled.problem
 
     @property
+    def done(self) -> float:
+        return self.iterations
+
+    @property
+    def bound(self) -> float:
+        return self.best.bound
+
+    @property
+    def value(self) -> float:
+        return self.best.value
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]`` for the graph as written, if there is one."""
+        flat = self.best.assignment
+        return None if flat is None else self.compiled.full(flat)
+
+    @property
+    def dual(self) -> DualPoint | None:
+        """The link scores of the best bound."""
+        return self.best.dual
+
+    def offer(self, assignment: NDArray[np.int8]) -> None:
+        """Take an answer ``[N]`` for the graph as written from elsewhere."""
+        flat = assignment[self.compiled.free]
+        self.offer_known(flat)
+        self.solver.take_answer(self.workspace, flat)
+
+    def result(self) -> Result:
+        """The best so far, stated and rechecked for the graph as written."""
+        best, solver, workspace, info = self.best, self.solver, self.workspace, self.info
+        self.rounder = None
+        if best.dual is None:
+            best.dual = solver.dual_point(self.problem, self.scores, workspace)
+        consensus = np.clip(solver.marginals(workspace), 0.0, 1.0)
+        flat = (consensus > 0.5).astype(np.int8) if best.best is None else best.best
+        return Outcome(
+            compiled=self.compiled,
+            scores=self.graph_scores,
+            assignment=self.compiled.full(flat),
+            bound=best.bound,
+            dual=best.dual,
+            is_ray=self.has_ray,
+            searched=solver.searches,
+            proof=None if self.has_ray else solver.proof(self.compiled, workspace),
+            relaxation=None if best.bound == -np.inf else self.relaxation(info, workspace),
+            conflict=self._conflict(),
+            gap_tolerance=solver.gap_tolerance,
+            status=self.status,
+            message=self.message,
+            trace=self.trace,
+            iterations=info.iterations,
+            seconds=time.perf_counter() - self.started,
+            consensus=self.compiled.full(consensus),
+            penalty=info.penalty,
+            inner=solver.table_marginals(self.problem, workspace),
+        ).result()
+
+    def _conflict(self) -> tuple[str, ...]:
+        """Constraints that cannot hold together: by multipliers, or after a search by cases."""
+        if self.has_ray and self.best.dual is not None:
+            return infeasibility.reasons(self.compiled, self.best.dual)
+        if self.best.bound > -np.inf or not self.solver.searches:
+            return ()
+        left = max(self.deadline - time.perf_counter(), 0.0)
+        return small_conflict(self.compiled, min(left, SECONDS))
+
+    @property
     def small(self) -> bool:
         """Whether a report takes no time to speak of."""
         return self.problem.n_links <= schedule.SMALL_LINKS
@@ -116,82 +180,70 @@ class Run:
         """Whether memory is short: the dual point is then the last one, not the best one."""
         return self.problem.n_links > LARGE
 
-    def loop(self, workspace: Any) -> tuple[Status, str, Info]:
-        """Advance until a reason to stop; returns status, message and the last info."""
-        info = Info(0, np.inf, np.inf)
-        most = max(1, int(LINKS_PER_CALL // max(1, self.problem.n_links)))
-        look = self._looks_first()
-        while True:
-            left = self.solver.max_iterations - info.iterations
-            step = schedule.stretch(info.iterations, self.small, self.warm)
-            if not look:
-                info = self._advance(workspace, min(step, most, left, self._in_time()))
-            before = self.best.bound
-            self.iterations = info.iterations
-            self._take_bound(workspace)
-            if self.small or info.finished:
-                self._offer_as_they_are(self.solver.marginals(workspace))
-            ending = self._ending(info, workspace)
-            if info.finished and self._closed():
-                pass  # the relaxed answer is whole and best: nothing to round
-            elif ending or self._rounding_due(info, before):
-                self._round(workspace, thorough=ending and self._time_to_be_thorough())
-            stop = self.report(self.record(info)) is True
-            status = self._status(info, workspace)
-            if look and status is Status.OPTIMAL:
-                assert self.best.assignment is not None
-                info = self.solver.rest_at(self.problem, workspace, self.best.assignment)
-            if status is not None:
-                return status, status.value, info
-            if info.reason:
-                return Status.STOPPED, info.reason, info
-            if stop:
-                if self.best.assignment is None and self.rounded_at < info.iterations:
-                    self._round(workspace, thorough=False)
-                return Status.STOPPED, CALLED_OFF, info
-            if self._is_given_up(info, workspace):
-                if self._time_is_scarce():
-                    self._round(workspace, thorough=False)
-                return Status.STOPPED, GIVEN_UP, info
-            if info.iterations >= self.solver.max_iterations:
-                return Status.STOPPED, ITERATION_LIMIT, info
-            if self._out_of_time():
-                return Status.STOPPED, TIME_LIMIT, info
-            look = False
+    def go_on(self, until: float = np.inf) -> None:
+        """Advance until there is a reason to stop, or so many iterations are done in all."""
+        try:
+            while not self.message and self.iterations < until:
+                self._step(until)
+        except KeyboardInterrupt:
+            self._take_bound(self.workspace)
+            self._round(self.workspace, thorough=False)
+            self.status, self.message = Status.STOPPED, INTERRUPTED
 
-    def interrupted(self, workspace: Any) -> tuple[Status, str, Info]:
-        """The same for a run that somebody interrupted: the best of where it was."""
-        info = Info(0, np.inf, np.inf)
-        if self.trace.reports:
-            last = self.trace.reports[-1]
-            info = Info(last.iteration, last.primal_residual, last.dual_residual, last.penalty)
+    def _step(self, until: float) -> None:
+        """Advance to the next report, and see whether that is the end."""
+        workspace, look = self.workspace, not self.trace.reports and self._looks_first()
+        if not look:
+            self._advance(self._count(until))
+        info, before = self.info, self.best.bound
         self._take_bound(workspace)
-        self._round(workspace, thorough=False)
-        return Status.STOPPED, INTERRUPTED, info
+        if self.small or info.finished:
+            self._offer_as_they_are(self.solver.marginals(workspace))
+        ending = self._ending(info, workspace)
+        if info.finished and self._closed():
+            pass  # the relaxed answer is integral and best: nothing to round
+        elif ending or self._rounding_due(info, before):
+            self._round(workspace, thorough=ending and self._time_to_be_thorough())
+        stop = self.report(self.record(info)) is True
+        status = self._status(info, workspace)
+        if look and status is Status.OPTIMAL:
+            assert self.best.assignment is not None
+            self.info = self.solver.rest_at(self.problem, workspace, self.best.assignment)
+        if status is not None:
+            self.status, self.message = status, status.value
+            return
+        self.message = self._reason(info, stop)
+        if stop and self.best.assignment is None and self.rounded_at < info.iterations:
+            self._round(workspace, thorough=False)
 
-    def _is_given_up(self, info: Info, workspace: Any) -> bool:
-        """Whether another solver is to go on."""
-        if self.patience is None:
-            return False
-        gap = (self.best.bound - self.best.value) / (1.0 + abs(self.best.bound))
-        return self.patience.is_over(info.iterations, self.solver.marginals(workspace), gap)
-
-    def _time_is_scarce(self) -> bool:
-        """Whether the solver that goes on may find no answer in time, and none is known."""
-        now = time.perf_counter()
-        return self.best.assignment is None and self.deadline - now < SCARCE * (now - self.started)
+    def _reason(self, info: Info, stop: bool) -> str:
+        """Why a run ends that has no proof; nothing if it goes on."""
+        if info.reason:
+            return info.reason
+        if stop:
+            return CALLED_OFF
+        if info.iterations >= self.solver.max_iterations:
+            return ITERATION_LIMIT
+        return TIME_LIMIT if self._out_of_time() else ""
 
     def _looks_first(self) -> bool:
         """Whether the earlier answer may be proven best without any iteration."""
         able = self.solver.has_first_bound and not self.problem.models
         return able and schedule.looks_first(self.small, self.warm, self.best.violations)
 
-    def _advance(self, workspace: Any, iterations: int) -> Info:
+    def _count(self, until: float) -> int:
+        """How many iterations to do until the next report."""
+        done = self.iterations
+        step = schedule.stretch(done, self.small, self.warm)
+        per_call = int(LINKS_PER_CALL // max(1, self.problem.n_links))
+        most = min(self.solver.max_iterations, until) - done
+        return max(1, int(min(step, max(1, per_call), most, self._in_time())))
+
+    def _advance(self, count: int) -> None:
         begun = time.perf_counter()
-        count = max(1, iterations)
-        info = self.solver.advance(self.problem, self.scores, workspace, count)
+        self.info = self.solver.advance(self.problem, self.scores, self.workspace, count)
         self.pace = (time.perf_counter() - begun) / count
-        return info
+        self.iterations = self.info.iterations
 
     def _in_time(self) -> int:
         """How many iterations to do next: half of those there is time for, as they may get slower.
@@ -356,3 +408,29 @@ class Run:
         if before is None:
             return None
         return DualPoint(now.pair - before.pair, now.logic - before.logic, now.table - before.table)
+
+
+def decided_alone(run: Run) -> Result:
+    """No factor is left: every variable decides alone."""
+    assignment = run.compiled.full((run.scores.theta > 0).astype(np.int8))
+    check = certify.check_assignment(run.compiled, run.graph_scores, assignment)
+    # The two are the same sum in another order: the answer's own value bounds itself.
+    bound, value = run.scores.constant + float(np.maximum(run.scores.theta, 0.0).sum()), -np.inf
+    if check.feasible:
+        bound = value = check.value
+    run.best.value, run.best.bound, run.latest_bound = value, bound, bound
+    run.report(run.record(Info(0, 0.0, 0.0)))
+    return Outcome(
+        compiled=run.compiled,
+        scores=run.graph_scores,
+        assignment=assignment,
+        bound=bound,
+        dual=DualPoint(np.zeros((0, 2)), np.zeros(0)),
+        relaxation=Relaxation(bound, 0.0, 0.0, True),
+        gap_tolerance=run.solver.gap_tolerance,
+        status=Status.OPTIMAL,
+        trace=run.trace,
+        seconds=time.perf_counter() - run.started,
+        inner=np.zeros(0),
+        plan="Every variable by itself, as no factor is left.",
+    ).result()

@@ -9,7 +9,7 @@ import numpy as np
 
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.dual_bound import bound_at
-from assent.solvers.base.protocol import Solver, WarmStart
+from assent.solvers.base.protocol import IterativeSolver, WarmStart
 
 
 @dataclass
@@ -20,7 +20,7 @@ class OneStepState:
     solution: Any = None
 
 
-class OneStep(Solver):
+class OneStep(IterativeSolver):
     """All of a solver but `advance`, which sets the state's ``solution``.
 
     That has the relaxed answer ``x[n]``, its ``relaxed_value``, link scores ``dual`` and, if it

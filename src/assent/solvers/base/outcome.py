@@ -18,9 +18,6 @@ from assent.proof import certify
 from assent.proof.proof_tree import LinkScores
 from assent.proof.replay import Others, Replay
 from assent.result import Certificate, Relaxation, Result, Status
-from assent.solvers.base import infeasibility
-from assent.solvers.base.loop import Run
-from assent.solvers.base.protocol import Info
 from assent.solvers.base.rounding_error import rounding_matters
 from assent.solvers.base.stop_reasons import INTERRUPTED, ROUNDING_ONLY
 from assent.trace import Trace
@@ -143,49 +140,6 @@ class Outcome:
         return self.status, self.message
 
 
-def conclude(run: Run, workspace: Any, status: Status, message: str, info: Info) -> Result:
-    """Restate the best of a run for the written graph, and recheck it there."""
-    compiled, best, solver = run.compiled, run.best, run.solver
-    run.rounder = None
-    if best.dual is None:
-        best.dual = solver.dual_point(run.problem, run.scores, workspace)
-    consensus = np.clip(solver.marginals(workspace), 0.0, 1.0)
-    flat = (consensus > 0.5).astype(np.int8) if best.best is None else best.best
-    return Outcome(
-        compiled=compiled,
-        scores=run.graph_scores,
-        assignment=compiled.full(flat),
-        bound=best.bound,
-        dual=best.dual,
-        is_ray=run.has_ray,
-        searched=solver.searches,
-        proof=None if run.has_ray else solver.proof(compiled, workspace),
-        relaxation=None if best.bound == -np.inf else run.relaxation(info, workspace),
-        conflict=_conflict(run),
-        gap_tolerance=solver.gap_tolerance,
-        status=status,
-        message=message,
-        trace=run.trace,
-        iterations=info.iterations,
-        seconds=time.perf_counter() - run.started,
-        consensus=compiled.full(consensus),
-        penalty=info.penalty,
-        inner=solver.table_marginals(run.problem, workspace),
-    ).result()
-
-
-def _conflict(run: Run) -> tuple[str, ...]:
-    """Constraints that cannot hold together: by multipliers, or after a search by cases."""
-    if run.has_ray and run.best.dual is not None:
-        return infeasibility.reasons(run.compiled, run.best.dual)
-    if run.best.bound > -np.inf or not run.solver.searches:
-        return ()
-    from assent.proof.conflict import SECONDS, small_conflict
-
-    left = max(run.deadline - time.perf_counter(), 0.0)
-    return small_conflict(run.compiled, min(left, SECONDS))
-
-
 def refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:
     """Propagation alone proved infeasibility: nothing to solve."""
     assert compiled.conflict is not None
@@ -197,29 +151,4 @@ def refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:
         conflict=compiled.conflict.reasons,
         seconds=time.perf_counter() - started,
         plan="Propagation, which shows that nothing is possible.",
-    ).result()
-
-
-def decided_alone(run: Run) -> Result:
-    """No factor is left: every variable decides alone."""
-    assignment = run.compiled.full((run.scores.theta > 0).astype(np.int8))
-    check = certify.check_assignment(run.compiled, run.graph_scores, assignment)
-    # The two are the same sum in another order: the answer's own value bounds itself.
-    bound, value = run.scores.constant + float(np.maximum(run.scores.theta, 0.0).sum()), -np.inf
-    if check.feasible:
-        bound = value = check.value
-    run.best.value, run.best.bound, run.latest_bound = value, bound, bound
-    run.report(run.record(Info(0, 0.0, 0.0)))
-    return Outcome(
-        compiled=run.compiled,
-        scores=run.graph_scores,
-        assignment=assignment,
-        bound=bound,
-        dual=DualPoint(np.zeros((0, 2)), np.zeros(0)),
-        relaxation=Relaxation(bound, 0.0, 0.0, True),
-        gap_tolerance=run.solver.gap_tolerance,
-        status=Status.OPTIMAL,
-        trace=run.trace,
-        seconds=time.perf_counter() - run.started,
-        inner=np.zeros(0),
     ).result()

@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
+from assent.solvers.base.resumable import AtOnce, Resumable
 from assent.solvers.base.settings import check_settings
 from assent.trace import Progress
 
 if TYPE_CHECKING:
-    from assent.compile.compiled import Compiled
+    from assent.compile.compiled import Compiled, GraphScores
+    from assent.result import Result
 
 
 @dataclass(frozen=True)
@@ -86,33 +89,50 @@ class Request:
         return now - self.started + part * max(self.deadline - now, 1e-3)
 
 
-def in_time(solver: Any, deadline: float) -> Any:
-    """The solver, told how long it may take if it takes long steps."""
-    if np.isinf(deadline) or getattr(solver, "time_limit", 0.0) is not None:
-        return solver
-    return replace(solver, time_limit=max(deadline - time.perf_counter(), 1e-3))
-
-
 class Solver:
-    """Settings of a solver of flat problems; all state lives in the workspace that it makes.
+    """Settings of a solver: frozen, as all state lives in what it makes.
+
+    Attributes:
+        gap_tolerance: relative gap at which an answer counts as optimal.
+        takes_time_limit: whether it has a ``time_limit``, as its steps may take long.
+    """
+
+    gap_tolerance: float
+    takes_time_limit: ClassVar[bool] = False
+
+    @property
+    def searches(self) -> bool:
+        """Whether it proves optimality by itself, its bound being that of a search."""
+        return False
+
+    def limited(self, seconds: float) -> Any:
+        """The same, told how long it may take if it takes long steps."""
+        own: Any = self
+        if self.takes_time_limit and own.time_limit is None:
+            return replace(own, time_limit=max(seconds, 1e-3))
+        return self
+
+    def in_time(self, deadline: float) -> Any:
+        """The same until a time of the clock, if that is finite."""
+        return self if np.isinf(deadline) else self.limited(deadline - time.perf_counter())
+
+
+class IterativeSolver(Solver):
+    """A solver of flat problems, iteration by iteration.
 
     A solver makes a workspace, advances it and reads it.  What follows `marginals` here are
     abilities that some have; the defaults are those of a solver without them.
 
     Attributes:
-        gap_tolerance: relative gap at which an answer counts as optimal.
         residual_tolerance: residuals at which the relaxation counts as solved.
         max_iterations: the most iterations.
-        searches: whether it proves optimality by itself, its bound being that of a search.
         long_iterations: whether reports are so far apart that each of them is worth a rounding.
         finds_rays: whether `ray` tells of infeasibility; else the drift of link scores does.
         has_first_bound: whether there is a bound before the first iteration, and `rest_at`.
     """
 
-    gap_tolerance: float
     residual_tolerance: float
     max_iterations: int
-    searches: ClassVar[bool] = False
     long_iterations: ClassVar[bool] = False
     finds_rays: ClassVar[bool] = False
     has_first_bound: ClassVar[bool] = False
@@ -163,4 +183,23 @@ class Solver:
 
     def rest_at(self, problem: Problem, workspace: Any, answer: NDArray[np.int8]) -> Info:
         """End at an answer ``[n]`` that the first bound proves best."""
+        raise NotImplementedError
+
+
+class GraphSolver(Solver):
+    """A solver of compiled graphs, around other solvers or with a search of its own.
+
+    It implements `begin`, or `drive` where a solve cannot be divided.
+    """
+
+    @property
+    def searches(self) -> bool:
+        return True
+
+    def begin(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Resumable:
+        """A solve of a graph of which factors are left, before its first step."""
+        return AtOnce(partial(self.drive, compiled, graph_scores), request)
+
+    def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
+        """The same to its end."""
         raise NotImplementedError

@@ -26,7 +26,7 @@ from assent.solvers.messages.block_descent import AT_REST
 
 
 @dataclass
-class Workspace:
+class BoxMPLPState:
     """State of a running solve; see :mod:`assent.kernels.boxes.box_mplp_sweep`."""
 
     linked: Linked
@@ -85,7 +85,7 @@ class BoxMPLP(BoxSolver):
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> Workspace:
+    ) -> BoxMPLPState:
         """Multipliers of zero: every submodel on its own."""
         linked = link_submodels("BoxMPLP", "max_marginals", problem, scores)
         if HingeSoft in linked.kinds:
@@ -107,17 +107,17 @@ class BoxMPLP(BoxSolver):
             np.zeros((2, first[-1])), np.zeros(len(walks.factor), np.int8),
             np.zeros(len(walks.factor), np.int64), np.zeros(problem.n),
         )  # fmt: skip
-        return Workspace(
+        return BoxMPLPState(
             linked, flat_of(problem, "maximize"), descent, walks, travel, _order(keys, ~walked),
             _submodel_order(keys, owner), scores.theta, np.zeros(problem.n), linked.nu.copy(),
         )  # fmt: skip
 
-    def best_multipliers(self, workspace: Workspace) -> Float:
+    def best_multipliers(self, workspace: BoxMPLPState) -> Float:
         """A matrix of penalties may prove less at multipliers that are better for the box."""
         return workspace.best_nu
 
     def advance(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
+        self, problem: Problem, scores: Scores, workspace: BoxMPLPState, iterations: int
     ) -> Info:
         """Do ``iterations`` sweeps, fewer where nothing moves."""
         w, linked = workspace, workspace.linked
@@ -143,13 +143,13 @@ class BoxMPLP(BoxSolver):
             calls=w.calls,
         )  # fmt: skip
 
-    def box_dual(self, scores: Scores, workspace: Workspace) -> float:
+    def box_dual(self, scores: Scores, workspace: BoxMPLPState) -> float:
         """What the steps lower: the submodels' maxima, and the constants of multipliers."""
         w, linked = workspace, workspace.linked
         constant = scores.constant + charge_all(linked.boxes, linked.nu, scores.theta, linked.r)
         return constant + self._solve(w)
 
-    def marginals(self, workspace: Workspace) -> Float:
+    def marginals(self, workspace: BoxMPLPState) -> Float:
         """The submodels' best assignments, each beside what is best for the others."""
         w, linked = workspace, workspace.linked
         self._solve(w)
@@ -160,7 +160,7 @@ class BoxMPLP(BoxSolver):
         raise_pending()
         return w.x
 
-    def _solve(self, workspace: Workspace) -> float:
+    def _solve(self, workspace: BoxMPLPState) -> float:
         w, linked = workspace, workspace.linked
         value = solve_all(
             w.searched, linked.submodels, linked.inner, linked.r, linked.s, w.x, linked.work
@@ -169,7 +169,7 @@ class BoxMPLP(BoxSolver):
         return float(value)
 
 
-def _sweep(workspace: Workspace, passes: int) -> int:
+def _sweep(workspace: BoxMPLPState, passes: int) -> int:
     """Along all chains, then the other blocks; returns how many blocks moved."""
     w, fresh = workspace, workspace.iterations == 0
     walks = telling(w.walks) if fresh else w.walks

@@ -13,7 +13,7 @@ from assent.kernels.core.questions import Work, make_questions_work
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
 from assent.solvers.base.dual_bound import bound_at
-from assent.solvers.base.protocol import Solver
+from assent.solvers.base.protocol import IterativeSolver
 from assent.solvers.boxes.box_dual import Boxes, Submodels, find_submodels, make_boxes, soft_groups
 
 
@@ -55,7 +55,7 @@ def read_multipliers(problem: Problem, scores: Scores, linked: Linked, nu: Float
     return split_links(problem, s)
 
 
-class BoxSolver(Solver):
+class BoxSolver(IterativeSolver):
     """The half of a solver that follows from its multipliers."""
 
     def best_multipliers(self, workspace: Any) -> Float:

@@ -26,7 +26,7 @@ SLACK = "All penalties are paid in full or not owed: the answer is proven."
 
 
 @dataclass
-class Workspace:
+class BoxSubgradientState:
     """State of a running solve; see :mod:`assent.kernels.boxes.box_subgradient_step`."""
 
     linked: Linked
@@ -71,7 +71,7 @@ class BoxSubgradient(BoxSolver):
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> Workspace:
+    ) -> BoxSubgradientState:
         """Multipliers of zero: every submodel on its own."""
         linked = link_submodels("BoxSubgradient", "maximize", problem, scores)
         owners = linked.submodels.owner
@@ -89,15 +89,15 @@ class BoxSubgradient(BoxSolver):
             linked.nu, linked.r, linked.s, np.zeros(problem.n), np.zeros(len(changed)), changed,
             linked.nu.copy(), np.zeros(problem.n), state,
         )  # fmt: skip
-        return Workspace(linked, model, point)
+        return BoxSubgradientState(linked, model, point)
 
-    def _run(self, workspace: Workspace, iterations: int) -> None:
+    def _run(self, workspace: BoxSubgradientState, iterations: int) -> None:
         w, rule = workspace, plain.StepRule(RULES[self.step], self.count == "increases")
         kernel.advance(w.model, rule, w.point, w.linked.work, iterations)
         raise_pending()
 
     def advance(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
+        self, problem: Problem, scores: Scores, workspace: BoxSubgradientState, iterations: int
     ) -> Info:
         """Do ``iterations`` more, fewer where the answer is proven."""
         state = workspace.point.state
@@ -114,10 +114,10 @@ class BoxSubgradient(BoxSolver):
             reason=SLACK if proven else "", calls=int(state[plain.CALLS]),
         )  # fmt: skip
 
-    def best_multipliers(self, workspace: Workspace) -> Float:
+    def best_multipliers(self, workspace: BoxSubgradientState) -> Float:
         """Those of the lowest bound so far."""
         return workspace.point.best_nu
 
-    def marginals(self, workspace: Workspace) -> Float:
+    def marginals(self, workspace: BoxSubgradientState) -> Float:
         """The best assignment so far."""
         return workspace.point.best_x

@@ -13,7 +13,7 @@ from assent.compile.compiled import Compiled
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.solvers.base.incumbent import Incumbent
-from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.base.rounding import Rounder, due_at_node
 from assent.solvers.cuts.crossover import Crossover
 from assent.solvers.cuts.cut_nodes import CutNode, CutTree
@@ -76,7 +76,7 @@ class BranchAndCutState:
 
 
 @dataclass(frozen=True)
-class BranchAndCut(Solver):
+class BranchAndCut(IterativeSolver):
     """The optimum with a proof: `Tightened`, then branching on the same linear program.
 
     Nodes fix a coordinate each; rows found in one hold in all.  What the best answers disagree on
@@ -105,6 +105,7 @@ class BranchAndCut(Solver):
     residual_tolerance: float = 1e-6
     max_iterations: int = 1_000_000
     time_limit: float | None = None
+    takes_time_limit = True
     long_iterations = True
     finds_rays = True
     searches = True

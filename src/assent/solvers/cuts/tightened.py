@@ -18,7 +18,7 @@ from assent.compile.potts_as_dense import TabulatedPotts, fractional_potts, tabu
 from assent.errors import ModelError
 from assent.kernels.problem import POTTS, DualPoint, Float, Problem, Scores, split_links
 from assent.proof.regions import Regions
-from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.base.settings import check_time_limit
 from assent.solvers.cuts.cutting_plane_program import CutProof, GrowingProgram, plain_bound
 from assent.solvers.programs.compact_lp import build_lp
@@ -50,7 +50,7 @@ class TightenedState:
 
 
 @dataclass(frozen=True)
-class Tightened(Solver):
+class Tightened(IterativeSolver):
     """The linear relaxation, tightened by odd cycles and joins until it is exact or none is left.
 
     For graphs with pairs and tables, with any constraints beside them: on grids, labels under
@@ -77,6 +77,7 @@ class Tightened(Solver):
     residual_tolerance: float = 1e-6
     max_iterations: int = 1000
     time_limit: float | None = None
+    takes_time_limit = True
     long_iterations = True
     finds_rays = True
 

@@ -13,7 +13,7 @@ from assent.kernels.core.factor_list import CODE, COUNT, SIZE, TABLE, flat_of, i
 from assent.kernels.core.oracle import raise_pending
 from assent.kernels.core.questions import make_questions_work, maximize_all
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
-from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.direct.tabulated_problem import find_variables
 from assent.solvers.messages.star_layout import slots_of_group
 
@@ -69,7 +69,7 @@ def _slots(problem: Problem) -> np.ndarray:
 
 
 @dataclass
-class Workspace:
+class UnsharedState:
     """The answer, once there is one."""
 
     x: Float
@@ -78,7 +78,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Unshared(Solver):
+class Unshared(IterativeSolver):
     """Maximise every structure and table by itself, in one step.
 
     Attributes:
@@ -91,16 +91,16 @@ class Unshared(Solver):
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> Workspace:
+    ) -> UnsharedState:
         """All scores on the links of structures and tables."""
         links = np.zeros(problem.n_links)
         lits = problem.tables.lits
         sign = np.where(lits < 0, -1.0, 1.0)
         links[len(links) - len(lits) :] = sign * scores.theta[np.where(lits < 0, ~lits, lits)]
-        return Workspace((scores.theta > 0.0).astype(float), links)
+        return UnsharedState((scores.theta > 0.0).astype(float), links)
 
     def advance(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+        self, problem: Problem, scores: Scores, workspace: UnsharedState, iterations: int = 1
     ) -> Info:
         """Ask every factor for its best vertex."""
         flat = flat_of(problem, "maximize")
@@ -117,7 +117,7 @@ class Unshared(Solver):
         workspace.x[np.where(lits < 0, ~lits, lits)] = np.where(lits < 0, 1.0 - truth, truth)
         return Info(1, 0.0, 0.0, finished=True, calls=factors)
 
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def bound(self, problem: Problem, scores: Scores, workspace: UnsharedState) -> float:
         """What all factors can get alone."""
         from assent.solvers.base.dual_bound import bound_at
 
@@ -125,15 +125,19 @@ class Unshared(Solver):
         return workspace.value
 
     def dual_point(
-        self, problem: Problem, scores: Scores, workspace: Workspace, out: DualPoint | None = None
+        self,
+        problem: Problem,
+        scores: Scores,
+        workspace: UnsharedState,
+        out: DualPoint | None = None,
     ) -> DualPoint:
         """The variables' scores."""
         return split_links(problem, workspace.links)
 
-    def marginals(self, workspace: Workspace) -> Float:
+    def marginals(self, workspace: UnsharedState) -> Float:
         """The answer."""
         return workspace.x
 
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: UnsharedState) -> float:
         """What the answer is worth: what all factors get."""
         return workspace.value

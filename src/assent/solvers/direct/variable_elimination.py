@@ -15,7 +15,7 @@ from assent.errors import ModelError
 from assent.kernels.direct import eliminate as kernel
 from assent.kernels.problem import Float, Int32, Problem, Scores
 from assent.proof.elimination_proof import EliminationOrder
-from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.base.settings import check_time_limit
 from assent.solvers.base.stop_reasons import TIME_LIMIT
 from assent.solvers.direct.tabulated_problem import Tabulation, tabulation
@@ -132,7 +132,7 @@ def ranks(shape: kernel.Model, thorough: bool) -> Iterator[Int32]:
 
 
 @dataclass
-class Workspace:
+class EliminationState:
     """The way, and the answer once there is one."""
 
     way: Way
@@ -141,7 +141,7 @@ class Workspace:
 
 
 @dataclass(frozen=True)
-class Elimination(Solver):
+class Elimination(IterativeSolver):
     """Eliminate one variable after the other: the optimum, whatever the scores, of narrow graphs.
 
     Chains, trees, thin grids and anything else whose *width* is small (some twenty binary
@@ -165,6 +165,7 @@ class Elimination(Solver):
     time_limit: float | None = None
     residual_tolerance: float = 1e-6
     max_iterations: int = 1  # one step does everything
+    takes_time_limit = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -172,15 +173,15 @@ class Elimination(Solver):
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> Workspace:
+    ) -> EliminationState:
         """The order of elimination; a graph that is too wide is refused here."""
         way = way_for(problem)
         if isinstance(way, str):
             raise ModelError(f"Elimination cannot solve this graph: {way}; decode with AD3()")
-        return Workspace(way, x=np.full(problem.n, 0.5))
+        return EliminationState(way, x=np.full(problem.n, 0.5))
 
     def advance(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int = 1
+        self, problem: Problem, scores: Scores, workspace: EliminationState, iterations: int = 1
     ) -> Info:
         """Eliminate all variables, then read the answer backwards."""
         until = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
@@ -191,11 +192,11 @@ class Elimination(Solver):
         workspace.x = x.astype(float)
         return Info(1, 0.0, 0.0, finished=True, calls=workspace.way.work)
 
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def bound(self, problem: Problem, scores: Scores, workspace: EliminationState) -> float:
         """The optimum; infinite before the solve."""
         return workspace.bound
 
-    def proof(self, compiled: Compiled, workspace: Workspace) -> EliminationOrder | None:
+    def proof(self, compiled: Compiled, workspace: EliminationState) -> EliminationOrder | None:
         """The order: eliminating again, from the graph as written, gives the bound again."""
         if workspace.bound == np.inf:
             return None
@@ -203,11 +204,11 @@ class Elimination(Solver):
         free = compiled.free
         return EliminationOrder.of(compiled, [free[members[v]] for v in workspace.way.plan.order])
 
-    def marginals(self, workspace: Workspace) -> Float:
+    def marginals(self, workspace: EliminationState) -> Float:
         """The answer."""
         return workspace.x
 
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: EliminationState) -> float:
         """The optimum, which is what the answer is worth."""
         return workspace.bound
 

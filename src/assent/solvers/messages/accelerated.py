@@ -41,7 +41,7 @@ LAST_TEMPERATURE = 1e-7
 
 
 @dataclass
-class Workspace:
+class AcceleratedState:
     """State of a running solve; see :mod:`assent.kernels.messages.accelerated_step`."""
 
     factors: ScoredFactors
@@ -88,7 +88,7 @@ class Accelerated(KeepsBest):
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> Workspace:
+    ) -> AcceleratedState:
         """Scores shared out evenly, or what an earlier run left of them."""
         require("Accelerated", "marginals", problem)
         factors = scored_factors(problem, scores, "marginals")
@@ -101,10 +101,10 @@ class Accelerated(KeepsBest):
             *_weights(problem, factors.flat), s, s.copy(), np.full(len(s), 0.5), np.zeros(n),
             np.zeros(n), state,
         )  # fmt: skip
-        return Workspace(factors, point, make_questions_work(factors.flat), size, s.copy())
+        return AcceleratedState(factors, point, make_questions_work(factors.flat), size, s.copy())
 
     def advance(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
+        self, problem: Problem, scores: Scores, workspace: AcceleratedState, iterations: int
     ) -> Info:
         """Do ``iterations`` more, and cool down if it is time."""
         w, state = workspace, workspace.point.state
@@ -120,7 +120,7 @@ class Accelerated(KeepsBest):
             w.best_s[:] = w.point.s
         return Info(int(state[kernel.DONE]), spread, spread, calls=int(state[kernel.CALLS]))
 
-    def _cool(self, workspace: Workspace, spread: float) -> None:
+    def _cool(self, workspace: AcceleratedState, spread: float) -> None:
         w, state = workspace, workspace.point.state
         settled = spread * w.size <= SETTLED * state[kernel.TEMPERATURE] or w.stage >= STAGE
         lowest = LAST_TEMPERATURE * w.size
@@ -130,7 +130,7 @@ class Accelerated(KeepsBest):
             w.point.y[:] = w.point.s
             w.stage = 0
 
-    def marginals(self, workspace: Workspace) -> Float:
+    def marginals(self, workspace: AcceleratedState) -> Float:
         """The mean of the factors' marginals."""
         return workspace.point.p
 

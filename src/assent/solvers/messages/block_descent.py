@@ -18,7 +18,7 @@ from assent.kernels.core.questions import Work, make_questions_work, residuals
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
 from assent.solvers.base.dual_bound import bound_at
-from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 
 AT_REST = (
     "The sweeps no longer lower the bound: they have come to rest at the relaxation's optimum or "
@@ -84,7 +84,7 @@ def votes(belief: Float) -> Float:
     return 0.5 + 0.5 * np.tanh(0.5 * belief / size)
 
 
-class BlockDescent(Solver):
+class BlockDescent(IterativeSolver):
     """The half of a solver that is the same for all of them."""
 
     def bound(self, problem: Problem, scores: Scores, workspace: Messages) -> float:
@@ -108,7 +108,7 @@ class BlockDescent(Solver):
         return votes(workspace.belief)
 
 
-class KeepsBest(Solver):
+class KeepsBest(IterativeSolver):
     """The half of a solver whose workspace keeps the best link scores so far, ``best_s``."""
 
     def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assent.kernels.problem import Float, Problem, Scores
-from assent.solvers.base.protocol import Info, Solver, WarmStart
+from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.messages import block_descent, star_sweeps
 from assent.solvers.messages.block_descent import votes
 from assent.solvers.messages.star_sweeps import StarMessages
@@ -19,7 +19,7 @@ CONVERGED = (
 
 
 @dataclass(frozen=True)
-class MaxProduct(Solver):
+class MaxProduct(IterativeSolver):
     """Damped max-product belief propagation: often a good answer soon, without any bound.
 
     Exact where the factors form a tree.  Elsewhere messages may run in circles; the answer is

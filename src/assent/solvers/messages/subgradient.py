@@ -41,7 +41,7 @@ AGREED = "All factors agree: the relaxation is solved."
 
 
 @dataclass
-class Workspace:
+class SubgradientState:
     """State of a running solve; see :mod:`assent.kernels.messages.subgradient_step`."""
 
     factors: ScoredFactors
@@ -58,7 +58,7 @@ class Workspace:
         """Counts and values."""
         return self.point.state
 
-    def copy(self) -> Workspace:
+    def copy(self) -> SubgradientState:
         """The same state, to be advanced on its own."""
         return replace(self, point=kernel.SubgradientPoint(*(part.copy() for part in self.point)))
 
@@ -107,7 +107,7 @@ class Subgradient(KeepsBest):
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> Workspace:
+    ) -> SubgradientState:
         """Scores shared out evenly, or what an earlier run left of them."""
         require("Subgradient", "maximize", problem)
         factors = scored_factors(problem, scores, "maximize")
@@ -117,11 +117,11 @@ class Subgradient(KeepsBest):
             np.zeros(n), np.zeros(n), s.copy(), np.zeros(kernel.STATES),
         )  # fmt: skip
         point.state[kernel.BEST] = np.inf
-        workspace = Workspace(factors, point, make_questions_work(factors.flat))
+        workspace = SubgradientState(factors, point, make_questions_work(factors.flat))
         self._first_step(problem, scores, workspace)
         return workspace
 
-    def _first_step(self, problem: Problem, scores: Scores, workspace: Workspace) -> None:
+    def _first_step(self, problem: Problem, scores: Scores, workspace: SubgradientState) -> None:
         size = initial_penalty(problem, scores) / OF_SCORES
         first = self.first_step
         if self.step == "polyak":
@@ -130,7 +130,7 @@ class Subgradient(KeepsBest):
             first = self._search_step(workspace, LARGEST_STEP * size)
         workspace.state[kernel.FIRST_STEP] = first
 
-    def _search_step(self, workspace: Workspace, largest: float) -> float:
+    def _search_step(self, workspace: SubgradientState, largest: float) -> float:
         best, found, worse, calls = np.inf, largest, 0, 0.0
         for halving in range(MOST_HALVINGS):
             trial = workspace.copy()
@@ -146,13 +146,13 @@ class Subgradient(KeepsBest):
         workspace.state[kernel.CALLS] = calls
         return found
 
-    def _run(self, workspace: Workspace, iterations: int) -> None:
+    def _run(self, workspace: SubgradientState, iterations: int) -> None:
         w, rule = workspace, kernel.StepRule(RULES[self.step], self.count == "increases")
         kernel.advance(w.factors, rule, self.lazy, w.point, w.work, iterations)
         raise_pending()
 
     def advance(
-        self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
+        self, problem: Problem, scores: Scores, workspace: SubgradientState, iterations: int
     ) -> Info:
         """Do ``iterations`` more, fewer where all factors agree."""
         state = workspace.state
@@ -170,12 +170,12 @@ class Subgradient(KeepsBest):
             reason=AGREED if agreed else "", calls=int(state[kernel.CALLS]),
         )  # fmt: skip
 
-    def marginals(self, workspace: Workspace) -> Float:
+    def marginals(self, workspace: SubgradientState) -> Float:
         """Where all agree, the answer; before that the average of all iterations."""
         agreed = workspace.state[kernel.DONE] > 0.0 and workspace.state[kernel.SPREAD] == 0.0
         return workspace.point.p if agreed else workspace.point.mean_p
 
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: SubgradientState) -> float:
         """Score of the average answer; it tends to the relaxation's optimum."""
         state = workspace.state
         if state[kernel.SPREAD] == 0.0:

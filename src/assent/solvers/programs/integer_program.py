@@ -66,6 +66,7 @@ class IntegerProgram(OneStep):
     time_limit: float | None = None
     residual_tolerance: float = 1e-6
     max_iterations: int = 1  # one step does everything
+    takes_time_limit = True
     searches = True
 
     def __post_init__(self) -> None:

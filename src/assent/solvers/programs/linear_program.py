@@ -108,6 +108,7 @@ class LinearProgram(OneStep):
     gap_tolerance: float = 1e-6
     residual_tolerance: float = 1e-6
     max_iterations: int = 1  # one step does everything
+    takes_time_limit = True
 
     def __post_init__(self) -> None:
         if self.method not in ("simplex", "ipm", "choose"):

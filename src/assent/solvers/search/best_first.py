@@ -1,4 +1,4 @@
-"""Branch and bound: cases of a graph, bounded one by one, until none can hold a better answer."""
+"""Branch and bound: subproblems are bounded one by one until none can hold a better answer."""
 
 from __future__ import annotations
 
@@ -14,27 +14,34 @@ from assent.compile.closure import Closure
 from assent.compile.compiled import Compiled, GraphScores
 from assent.errors import ModelError
 from assent.kernels.core import schedule
-from assent.kernels.problem import Float
+from assent.kernels.problem import DualPoint, Float
 from assent.proof import certify
+from assent.proof.conflict import SECONDS, small_conflict
 from assent.proof.field_checks import Known
 from assent.proof.proof_tree import Fixed, Refuted, Trusted
+from assent.proof.replay import Others
+from assent.result import Result, Status
+from assent.solvers.base import infeasibility
 from assent.solvers.base.incumbent import Incumbent
+from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.rounding import Rounder, as_they_are, due_at_node
 from assent.solvers.base.search_tree import Node, SearchTree
+from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
 from assent.solvers.programs.trusted_core import search_core
-from assent.solvers.search.search_node import Case, Start, bound_case
+from assent.solvers.search.search_node import Start, Subproblem, bound_subproblem
 from assent.trace import Progress, Trace
 
 if TYPE_CHECKING:
     from assent.solvers.search.branch_and_bound import BranchAndBound
+    from assent.solvers.search.lawler import Partition
 
 # Values fixed by a dual point are worth compiling anew from this share of the coordinates on.
 WORTH_COMPILING = 0.2
 # Problems of more links are not bounded by the second solver, which writes out rows.
 SECOND_LINKS = 60_000
-# The second solver has all cases if it leaves no more than this share of the first one's gap.
+# The second solver has all nodes if it leaves no more than this share of the first one's gap.
 BETTER = 0.7
-# What is undecided is given to another solver after so many nodes and seconds, and again after
+# What is undecided is given to another solver after this many nodes and seconds, and again after
 # twice as many nodes: a proof of our own can be rechecked, and is often quick.
 CORE_AFTER = 20
 CORE_SECONDS = 1.0
@@ -42,6 +49,9 @@ CORE_SECONDS = 1.0
 DECIDED = 0.02
 # At most this share of the time goes into roundings.
 ROUNDING_SHARE = 0.25
+
+OUT_OF_MEMORY = f"Out of memory. {Status.STOPPED.value}"
+NODE_LIMIT = f"Node limit. {Status.STOPPED.value}"
 
 
 @dataclass(eq=False, kw_only=True)
@@ -51,7 +61,7 @@ class BoundedNode(Node):
     known: Known
 
 
-class Search:
+class BestFirstSearch:
     """One search in progress."""
 
     def __init__(
@@ -77,8 +87,9 @@ class Search:
         self.tree = SearchTree(BoundedNode(known=given, start=start))
         self.trace = Trace()
         self.nodes = 0
-        self.iterations = 0
-        self.root: Case | None = None
+        self.until = np.inf  # nodes after which the search pauses
+        self.message = ""  # why it is over
+        self.root: Subproblem | None = None
         self.solver = settings.solver
         self.core_at = CORE_AFTER
         self.core_bound = np.inf  # what another solver says of all that is left
@@ -104,27 +115,65 @@ class Search:
 
     @property
     def cutoff(self) -> float:
-        """Cases bounded by this need not be looked into."""
+        """Subproblems bounded by this need not be processed."""
         return self.incumbent.value + self.tolerance
+
+    @property
+    def value(self) -> float:
+        return self.incumbent.value
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]``, if there is one."""
+        return self.incumbent.assignment
+
+    @property
+    def iterations(self) -> int:
+        return self.nodes
+
+    @property
+    def done(self) -> float:
+        return self.nodes
+
+    @property
+    def dual(self) -> None:
+        """Nothing: a search ends with no link scores that are better than those it began at."""
+        return None
 
     def proof(self) -> Any:
         """The proof of the bound."""
         return self.core_proof if self.core_bound < self._tree_bound else self.tree.proof()
 
     def finished(self) -> bool:
-        """Whether no open case can hold a better answer."""
+        """Whether no open subproblem can hold a better answer."""
         return min(self.tree.open_bound, self.core_bound) <= self.cutoff
 
     # ------------------------------------------------------------ the loop
 
+    def go_on(self, until: float = np.inf) -> None:
+        """Search until the end, a limit, or so many nodes in all."""
+        self.until = until
+        try:
+            self.run()
+            if self.finished() or not len(self.tree) or self.nodes < until:
+                self.message = why_it_stopped(self)
+        except KeyboardInterrupt:
+            self.message = INTERRUPTED
+        except MemoryError:
+            self.message = OUT_OF_MEMORY
+
+    def result(self) -> Result:
+        """The best so far, for the graph as written."""
+        return conclude(self, self.message)
+
     def run(self) -> None:
-        """Look into open cases until none is left or a limit is reached."""
+        """Process open nodes until none is left or a limit is reached."""
         node: BoundedNode | None = None
         try:
             while len(self.tree) and not self.finished() and not self._over():
                 node = self.tree.take()
                 while node is not None and not self._over():
-                    node = self._look_into(node)
+                    node = self._process(node)
                     if self._core_is_due() and self._core_decides():
                         break
                 if node is not None:
@@ -136,10 +185,11 @@ class Search:
 
     def _over(self) -> bool:
         out_of_time = time.perf_counter() >= self.deadline and self.nodes > 0
-        return out_of_time or self.nodes >= self.settings.max_nodes or self.called_off
+        most = min(self.settings.max_nodes, self.until)
+        return out_of_time or self.nodes >= most or self.called_off
 
-    def _look_into(self, node: BoundedNode) -> BoundedNode | None:
-        """Close a case, or distinguish cases of it; returns the one to go on with."""
+    def _process(self, node: BoundedNode) -> BoundedNode | None:
+        """Close a node, or branch; returns the node to go on with."""
         if node.bound <= self.cutoff and node.proof is not None:
             self.tree.close(node, node.proof, node.bound)
             return None
@@ -147,125 +197,125 @@ class Search:
         self.nodes += 1
         start = node.start
         while known is not None:
-            case = Case(self.closure.compile(known), self.scores)
+            sub = Subproblem(self.closure.compile(known), self.scores)
             first = self.root is None
             try:
-                self._bound(case, node, start, first)
+                self._bound(sub, node, start, first)
             finally:  # an interrupt leaves the bound so far
-                self._note(node, case)
-            self._show(case)
-            if self._is_closed(node, case):
+                self._note(node, sub)
+            self._show(sub)
+            if self._is_closed(node, sub):
                 return None
-            losses = case.losses()
-            more = self._fix(node, case, losses)
-            if more is not None and self._few(known, more, case):
-                return self._branch(node, case, losses, more)
-            known, start = more, case.start()
+            losses = sub.losses()
+            more = self._fix(node, sub, losses)
+            if more is not None and self._few(known, more, sub):
+                return self._branch(node, sub, losses, more)
+            known, start = more, sub.start()
         self.tree.close(node, Refuted(), -np.inf)
         return None
 
-    def _bound(self, case: Case, node: BoundedNode, start: Start | None, first: bool) -> None:
-        bound_case(case, self.solver, start, self.cutoff, self.deadline, self._look_at, first)
-        self._round(case, node)
+    def _bound(self, sub: Subproblem, node: BoundedNode, start: Start | None, first: bool) -> None:
+        bound_subproblem(sub, self.solver, start, self.cutoff, self.deadline, self._probe, first)
+        self._round(sub, node)
         if first:
-            self._bound_again(case)
+            self._bound_again(sub)
 
-    def _note(self, node: BoundedNode, case: Case) -> None:
-        """Keep what is known of a case."""
-        if case.dual is None or case.marginals is None:
+    def _note(self, node: BoundedNode, sub: Subproblem) -> None:
+        """Keep what is known of a subproblem."""
+        if sub.dual is None or sub.marginals is None:
             return
-        self.root = self.root or case
-        if case.bound <= node.bound:
-            node.proof, node.bound = case.leaf(), case.bound
+        self.root = self.root or sub
+        if sub.bound <= node.bound:
+            node.proof, node.bound = sub.leaf(), sub.bound
 
-    def _bound_again(self, case: Case) -> None:
-        """Let the second solver bound the root; if it is clearly better, it has the cases too."""
-        second, first = self.settings.second, case.bound
-        if second is None or case.impossible or first <= self.cutoff or self._over():
+    def _bound_again(self, sub: Subproblem) -> None:
+        """Let the second solver bound the root; if it is clearly better, it has all."""
+        second, first = self.settings.second, sub.bound
+        if second is None or sub.impossible or first <= self.cutoff or self._over():
             return
-        if case.problem.n_links > SECOND_LINKS:
+        if sub.problem.n_links > SECOND_LINKS:
             return
         halfway = 0.5 * (self.deadline + time.perf_counter())
         try:
-            bound_case(case, second, None, self.cutoff, halfway, self._look_at, True)
+            bound_subproblem(sub, second, None, self.cutoff, halfway, self._probe, True)
         except ModelError:  # it has no way to state the model
             return
-        if case.bound <= self.cutoff or case.bound - self.cutoff < BETTER * (first - self.cutoff):
+        if sub.bound <= self.cutoff or sub.bound - self.cutoff < BETTER * (first - self.cutoff):
             self.solver = second
-        self._round(case, self.tree.root)
+        self._round(sub, self.tree.root)
 
-    def _few(self, known: Known, more: Known, case: Case) -> bool:
-        """Whether too few values were fixed to look at the case again."""
+    def _few(self, known: Known, more: Known, sub: Subproblem) -> bool:
+        """Whether too few values were fixed to bound the subproblem again."""
         fixed = int(((more != -1) & (known == -1)).sum())
-        return fixed < max(1.0, WORTH_COMPILING * case.problem.n) or self._over()
+        return fixed < max(1.0, WORTH_COMPILING * sub.problem.n) or self._over()
 
-    def _look_at(self, case: Case) -> float:
+    def _probe(self, sub: Subproblem) -> float:
         """Between iterations: the marginals may be an answer as they are."""
-        assert case.marginals is not None
-        self._offer(case, as_they_are(case.marginals))
+        assert sub.marginals is not None
+        self._offer(sub, as_they_are(sub.marginals))
         return self.cutoff
 
-    def _offer(self, case: Case, x: NDArray[np.int8]) -> None:
-        """Offer an assignment ``[n]`` of a case, rechecked on the graph if it is better."""
+    def _offer(self, sub: Subproblem, x: NDArray[np.int8]) -> None:
+        """Offer an assignment ``[n]`` of a subproblem, rechecked on the graph if it is better."""
         from assent.kernels.core import evaluate
 
         best = self.incumbent
-        broken = evaluate.count_violated(case.problem, case.scores, x)
-        value = -np.inf if broken else evaluate.value(case.problem, case.scores, x)
+        broken = evaluate.count_violated(sub.problem, sub.scores, x)
+        value = -np.inf if broken else evaluate.value(sub.problem, sub.scores, x)
         if broken == 0:
             if best.assignment is None or schedule.is_better(value, best.value):
-                self.offer(case.compiled.full(x))
+                self.offer(sub.compiled.full(x))
         elif broken < best.violations:
-            best.offer(case.compiled.full(x), -np.inf, broken)
+            best.offer(sub.compiled.full(x), -np.inf, broken)
 
     def offer(self, assignment: NDArray[np.int8]) -> None:
         """Take an answer ``[N]`` from elsewhere."""
         check = certify.check_assignment(self.compiled, self.scores, assignment)
         self.incumbent.offer(assignment, check.value, check.n_violated)
 
-    def _round(self, case: Case, node: Node) -> None:
+    def _round(self, sub: Subproblem, node: Node) -> None:
         """Round marginals, perturbed ones as well at the root; not all the time."""
         began = time.perf_counter()
         thorough = node.depth == 0 and began < self.deadline
         spare = self.rounding_seconds <= ROUNDING_SHARE * (began - self.started)
         due = node.depth == 0 or due_at_node(self.nodes)
-        if not due or not (thorough or spare) or case.bound <= self.cutoff:
+        if not due or not (thorough or spare) or sub.bound <= self.cutoff:
             return
-        if not case.problem.n_links or case.marginals is None:
+        if not sub.problem.n_links or sub.marginals is None:
             return
-        rounder = Rounder(case.problem, case.scores, self.random_state)
-        self._offer(case, rounder.round(case.marginals, thorough)[0])
+        rounder = Rounder(sub.problem, sub.scores, self.random_state)
+        self._offer(sub, rounder.round(sub.marginals, thorough)[0])
         for _ in range(schedule.PERTURBED_TRIES if thorough else 1):
-            self._offer(case, rounder.round(rounder.perturbed(case.marginals))[0])
+            self._offer(sub, rounder.round(rounder.perturbed(sub.marginals))[0])
         self.random_state = rounder.random_state
         self.rounding_seconds += time.perf_counter() - began
 
-    def _show(self, case: Case) -> None:
+    def _show(self, sub: Subproblem) -> None:
         """Report where the search stands."""
-        bound = max(self.bound, case.bound) if len(self.trace) else case.bound
+        bound = max(self.bound, sub.bound) if len(self.trace) else sub.bound
         step = Progress(
             iteration=self.nodes,
             seconds=time.perf_counter() - self.started,
-            bound=case.bound,
+            bound=sub.bound,
             best_bound=max(bound, self.incumbent.value),
             value=self.incumbent.value,
             primal_residual=np.nan,
             dual_residual=np.nan,
-            penalty=case.penalty,
+            penalty=sub.penalty,
         )
         self.trace.reports.append(step)
         self.called_off = self.report(step) is True
 
-    # ------------------------------------------------------------ ends of a case
+    # ------------------------------------------------------------ ends of a node
 
-    def _is_closed(self, node: BoundedNode, case: Case) -> bool:
-        if case.bound <= self.cutoff or case.impossible:
-            self.tree.close(node, case.leaf(), case.bound)
+    def _is_closed(self, node: BoundedNode, sub: Subproblem) -> bool:
+        if sub.bound <= self.cutoff or sub.impossible:
+            self.tree.close(node, sub.leaf(), sub.bound)
             return True
-        if case.problem.n_links:
+        if sub.problem.n_links:
             return False
         # All is decided, and it was no answer: some structure cannot be.
-        self.tree.close(node, case.leaf(), -np.inf)
+        self.tree.close(node, sub.leaf(), -np.inf)
         return True
 
     def _core_is_due(self) -> bool:
@@ -284,15 +334,15 @@ class Search:
         known = self.closure.extend(root.known, literals)
         if known is None:
             return False
-        case = Case(self.closure.compile(known), self.scores)
+        sub = Subproblem(self.closure.compile(known), self.scores)
         now = time.perf_counter()
         limit = min(self.deadline - now, max(1.0, now - self.started))
-        found = search_core(case.problem, case.scores, limit, 0.5 * self.settings.gap_tolerance)
+        found = search_core(sub.problem, sub.scores, limit, 0.5 * self.settings.gap_tolerance)
         if found is None:
             self.core_at = self.settings.max_nodes
             return False
         if found.assignment is not None:
-            self._offer(case, found.assignment)
+            self._offer(sub, found.assignment)
         bound = max(found.bound, worst)
         if bound < self.core_bound:
             word = Trusted("HiGHS", found.bound)
@@ -300,58 +350,131 @@ class Search:
             self.core_bound = bound
         return self.finished()
 
-    # ------------------------------------------------------------ cases of a case
+    # ------------------------------------------------------------ branching
 
-    def _fix(self, node: BoundedNode, case: Case, losses: Float | None) -> Known | None:
+    def _fix(self, node: BoundedNode, sub: Subproblem, losses: Float | None) -> Known | None:
         """What is known once all values are fixed whose opposite is no better than the answer."""
-        literals, worst = self._literals(case, losses)
+        literals, worst = self._literals(sub, losses)
         if not literals:
-            return case.known
+            return sub.known
         self.tree.closed_bound = max(self.tree.closed_bound, worst)
-        node.fixed.append((case.leaf(), literals))
-        return self.closure.extend(case.known, literals)
+        node.fixed.append((sub.leaf(), literals))
+        return self.closure.extend(sub.known, literals)
 
-    def _literals(self, case: Case, losses: Float | None) -> tuple[tuple[int, ...], float]:
+    def _literals(self, sub: Subproblem, losses: Float | None) -> tuple[tuple[int, ...], float]:
         """Literals whose opposite is no better than the answer, and the largest such bound."""
         if losses is None or self.incumbent.value == -np.inf:
             return (), -np.inf
-        rest = case.bound - losses
+        rest = sub.bound - losses
         no = rest <= self.cutoff
         column, value = np.nonzero(no)
-        coordinate = case.compiled.free[column]
+        coordinate = sub.compiled.free[column]
         literals = np.where(value == 0, coordinate, ~coordinate)
         return tuple(literals.tolist()), float(rest[no].max(initial=-np.inf))
 
     def _branch(
-        self, node: BoundedNode, case: Case, losses: Float | None, known: Known
+        self, node: BoundedNode, sub: Subproblem, losses: Float | None, known: Known
     ) -> BoundedNode:
-        """Two cases by the value of one coordinate; the likelier one is next."""
-        assert case.marginals is not None
-        column = choose(case, losses, known)
-        place = int(case.compiled.free[column])
-        start, leaf = case.start(), case.leaf()
+        """Two nodes by the value of one coordinate; the likelier one is next."""
+        assert sub.marginals is not None
+        column = choose(sub, losses, known)
+        place = int(sub.compiled.free[column])
+        start, leaf = sub.start(), sub.leaf()
         lost = np.zeros(2) if losses is None else losses[column]
 
         def child(literal: int, loss: float) -> BoundedNode:
             return BoundedNode(
-                literals=(literal,), known=known, bound=case.bound - float(loss), start=start,
+                literals=(literal,), known=known, bound=sub.bound - float(loss), start=start,
                 proof=leaf, depth=node.depth + 1,
             )  # fmt: skip
 
         children = child(~place, lost[0]), child(place, lost[1])
-        return self.tree.branch(node, children, int(case.marginals[column] > 0.5))
+        return self.tree.branch(node, children, int(sub.marginals[column] > 0.5))
 
 
-def choose(case: Case, losses: Float | None, known: Known) -> int:
+def choose(sub: Subproblem, losses: Float | None, known: Known) -> int:
     """The column to branch on: disputed, and costly either way."""
-    assert case.marginals is not None
-    open_ = known[case.compiled.free] == -1
-    dispute = np.minimum(case.marginals, 1.0 - case.marginals)
+    assert sub.marginals is not None
+    open_ = known[sub.compiled.free] == -1
+    dispute = np.minimum(sub.marginals, 1.0 - sub.marginals)
     if losses is None:
-        weight = dispute * np.maximum(case.problem.degree, 1)
+        weight = dispute * np.maximum(sub.problem.degree, 1)
     else:
         low = np.minimum(losses.min(axis=1), 1e300)
         scale = float(low[open_].max(initial=0.0)) or 1.0
         weight = np.maximum(low / scale, 1e-3) * np.maximum(dispute, DECIDED)
-    weight = np.where(open_ & (case.problem.degree > 0), weight, -1.0)
+    weight = np.where(open_ & (sub.problem.degree > 0), weight, -1.0)
     return int(weight.argmax())
+
+
+def why_it_stopped(search: BestFirstSearch) -> str:
+    """Why a search ended without a proof."""
+    if search.called_off:
+        return CALLED_OFF
+    if search.finished():
+        return ROUNDING_ONLY
+    return NODE_LIMIT if search.nodes >= search.settings.max_nodes else TIME_LIMIT
+
+
+def conclude(
+    search: BestFirstSearch,
+    reason: str | None = None,
+    whole: BestFirstSearch | Partition | None = None,
+    others: Others | None = None,
+) -> Result:
+    """Restate where a search ended for the written graph.
+
+    The bound is that of the ``whole`` the search is part of, ``others`` are answers given before.
+    """
+    whole = whole or search
+    best, compiled, bound = search.incumbent, search.compiled, whole.bound
+    fallback = np.maximum(compiled.fixed, 0)
+    return Outcome(
+        compiled=compiled,
+        scores=search.scores,
+        assignment=fallback if best.best is None else best.best,
+        bound=bound,
+        dual=_root_dual(search),
+        proof=whole.proof() if bound < np.inf else None,
+        others=others,
+        conflict=_conflict(search) if max(bound, best.value) == -np.inf else (),
+        gap_tolerance=search.settings.gap_tolerance,
+        message=reason or why_it_stopped(search),
+        trace=search.trace,
+        iterations=search.nodes,
+        seconds=time.perf_counter() - search.started,
+        consensus=_consensus(search),
+        penalty=np.nan if search.root is None else search.root.penalty,
+    ).result()
+
+
+def _conflict(search: BestFirstSearch) -> tuple[str, ...]:
+    """Constraints that cannot hold together: leaving out others, or by the root's multipliers."""
+    left = max(search.deadline - time.perf_counter(), 0.0)
+    few = small_conflict(search.compiled, min(left, SECONDS))
+    root = search.root
+    if few or root is None or not root.impossible or root.dual is None:
+        return few
+    ray, zeros = (
+        infeasibility.thin(root.problem, root.dual, root.scores.table),
+        search.scores.zeroed(),
+    )
+    links = root.compiled.graph_dual(ray, zeros)
+    return infeasibility.reasons(search.compiled, search.compiled.flat_dual(links, zeros))
+
+
+def _root_dual(search: BestFirstSearch) -> DualPoint | None:
+    """The root's dual point, for warm starts."""
+    root = search.root
+    if root is None or root.impossible or root.dual is None:
+        return None
+    links = root.compiled.graph_dual(root.dual, search.scores)
+    return search.compiled.flat_dual(links, search.scores)
+
+
+def _consensus(search: BestFirstSearch) -> Any:
+    """The root's marginals ``[N]``."""
+    root, fixed = search.root, search.compiled.fixed
+    if root is None or root.marginals is None:
+        return np.where(fixed == -1, 0.5, fixed)
+    return root.compiled.full(np.clip(root.marginals, 0.0, 1.0))

@@ -15,10 +15,9 @@ from assent.kernels.search import depth_first_search as kernel
 from assent.kernels.search.table_sweeps import Domains, Work
 from assent.proof.depth_first_proof import CLOSED, DepthFirstProof, link_scores
 from assent.result import Result, Status
-from assent.solvers.auto.search_cutoff import SearchPatience
 from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.protocol import Request
-from assent.solvers.base.stop_reasons import CALLED_OFF, GIVEN_UP, ROUNDING_ONLY, TIME_LIMIT
+from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
 from assent.solvers.search.table_network import Layout, TableNet
 from assent.trace import Progress, Trace
 
@@ -29,12 +28,6 @@ if TYPE_CHECKING:
 ENTRIES_PER_CALL = 2_000_000
 ROUNDS_PER_CALL = 100
 
-# Before so many nodes nobody can tell how many there will be.
-FEW_NODES = 50
-
-# So many variables that the root leaves undecided make more cases than anybody has time for.
-MOST_UNDECIDED = 150
-
 # Bytes of messages that are written down at most: a proof is read from them.
 MOST_BYTES = 1 << 28
 
@@ -42,7 +35,6 @@ MOST_BYTES = 1 << 28
 ROUNDING = 1e-11
 
 ROUND_LIMIT = f"Round limit. {Status.STOPPED.value}"
-TOO_MANY_CASES = f"Too many cases are likely. {Status.STOPPED.value}"
 NO_ANSWER = f"There is no answer, which another solver has to show. {Status.STOPPED.value}"
 PROOF_TOO_LARGE = f"The proof grew too large. {Status.STOPPED.value}"
 
@@ -57,10 +49,9 @@ class TableSearch:
         scores: GraphScores,
         layout: Layout,
         request: Request,
-        patience: SearchPatience | None,
     ) -> None:
         self.settings, self.compiled, self.graph_scores = settings, compiled, scores
-        self.layout, self.request, self.patience = layout, request, patience
+        self.layout, self.request = layout, request
         self.scores = compiled.flat_scores(scores)
         self.tables = layout.net(self.scores)
         self.domains, self.work = _domains(layout), _work(layout)
@@ -68,65 +59,50 @@ class TableSearch:
         messages, states = layout.messages, layout.states
         self.log = kernel.Log(np.empty(4 * states + 1024, np.int64), np.empty((8, messages)))
         self.trace = Trace()
-        self.rounds = 0
-        self.message = ""  # why it ended before its time
+        self.rounds, self.done = 0, 0.0  # rounds over part of the states are less than one
+        self.per_call = min(
+            max(1.0, ENTRIES_PER_CALL // (layout.round_reads() + 1)), ROUNDS_PER_CALL
+        )
+        self.message = ""  # why it is over
         if request.known is not None:
-            self._take(request.known[compiled.free])
+            self.offer(request.known)
         warm = request.warm_start
         self._begin_at(warm.dual if request.dual is None and warm is not None else request.dual)
 
     # ------------------------------------------------------------ the loop
 
-    def loop(self) -> str:
-        """Search until the end or a limit; returns why it stopped, nothing at the end."""
+    def go_on(self, until: float = np.inf) -> None:
+        """Search until the end, a limit, or so many rounds over all states are done."""
+        try:
+            while not self.message and self.done < until:
+                self._step(until)
+        except KeyboardInterrupt:
+            self.message = INTERRUPTED
+
+    def _step(self, until: float) -> None:
+        """One call of the kernel, and whether it is the last one."""
         most = np.inf if self.settings.max_rounds is None else self.settings.max_rounds
-        # Both sweeps and the look read every table once for each of its variables.
-        reads = int((np.diff(self.layout.entry) * np.diff(self.layout.start)).sum())
-        step = min(max(1, ENTRIES_PER_CALL // (3 * reads + 1)), ROUNDS_PER_CALL)
-        while True:
-            step = int(min(step, most - self.rounds, self._until_look()))
-            code = kernel.search(
-                self.tables.net, self.domains, self.state, self.log, self.work, step
-            )
-            self.rounds = int(self.state.counts[kernel.PLAYED])
-            stop = self.request.report(self._record()) is True
-            if self.finished:
-                return "" if self._has_answer else NO_ANSWER
-            if stop:
-                return CALLED_OFF
-            if code != kernel.PAUSED and not self._make_room(code):
-                return PROOF_TOO_LARGE
-            if self.rounds >= most:
-                return ROUND_LIMIT
-            if self._is_hopeless():
-                return TOO_MANY_CASES
-            if self._is_given_up():
-                return GIVEN_UP
-            if time.perf_counter() >= self.request.deadline:
-                return TIME_LIMIT
+        share = self._round_share()
+        step = int(max(1, min(self.per_call, most - self.rounds, (until - self.done) / share)))
+        code = kernel.search(self.tables.net, self.domains, self.state, self.log, self.work, step)
+        self.done += share * (self.state.counts[kernel.PLAYED] - self.rounds)
+        self.rounds = int(self.state.counts[kernel.PLAYED])
+        stop = self.request.report(self._record()) is True
+        if self.finished:
+            self.message = ROUNDING_ONLY if self._has_answer else NO_ANSWER  # if not closed
+        elif stop:
+            self.message = CALLED_OFF
+        elif code != kernel.PAUSED and not self._make_room(code):
+            self.message = PROOF_TOO_LARGE
+        elif self.rounds >= most:
+            self.message = ROUND_LIMIT
+        elif time.perf_counter() >= self.request.deadline:
+            self.message = TIME_LIMIT
 
-    def _is_hopeless(self) -> bool:
-        """Whether many more rounds are likely: what is closed is taken for a fair share."""
-        likely, nodes = self.settings.likely_rounds, self.state.counts[kernel.NODES]
-        if likely is None or not nodes:
-            return False
-        if int((self.domains.size > 1).sum()) > MOST_UNDECIDED:
-            return True
-        return bool(
-            nodes >= FEW_NODES and self.rounds > likely * self.state.figures[kernel.PROGRESS]
-        )
-
-    def _until_look(self) -> float:
-        """Rounds until somebody wants to know where the search stands."""
-        return np.inf if self.patience is None else self.patience.until_look(self.rounds)
-
-    def _is_given_up(self) -> bool:
-        """Whether another solver is to go on."""
-        if self.patience is None:
-            return False
-        states, variables = self.layout.states, len(self.layout.card)
-        open_left = (states - self._put_away - variables) / max(1, states - variables)
-        return self.patience.is_over(self.rounds, self.domains.size.sum() / states, open_left)
+    def _round_share(self) -> float:
+        """What a round takes where the search stands, beside one over all states."""
+        left = float(self.domains.size.sum()) / self.layout.states
+        return self.layout.round_reads(left) / self.layout.round_reads()
 
     def _make_room(self, code: int) -> bool:
         """Twice as much room for what is short; whether there may be as much."""
@@ -148,9 +124,9 @@ class TableSearch:
             until = len(messages)
             self.state.point[:until], self.state.point[until : until + len(own)] = messages, own
 
-    def _take(self, x: NDArray[np.int8]) -> None:
-        """Begin with an answer ``x[n]``, if it is one."""
-        own = self.layout.tabulation.variables
+    def offer(self, assignment: NDArray[np.int8]) -> None:
+        """Take an answer ``[N]`` for the graph as written from elsewhere, if it is one."""
+        own, x = self.layout.tabulation.variables, assignment[self.compiled.free]
         states = np.zeros(len(self.layout.card), np.int32)
         true = x == 1
         states[own.var_of[true]] = own.state_of[true]
@@ -188,14 +164,6 @@ class TableSearch:
         depth = int(self.state.counts[kernel.DEPTH])
         waiting = np.flatnonzero(self.state.chosen[:depth, kernel.STATE] >= 0)
         return int(waiting[0]) if len(waiting) else depth
-
-    @property
-    def _put_away(self) -> int:
-        """How many states are put away whatever case is open."""
-        state, level = self.state, self._open_level
-        if level < state.counts[kernel.DEPTH]:
-            return int(state.chosen[level, kernel.TRAIL_BEFORE])
-        return int(state.counts[kernel.ON_TRAIL])
 
     @property
     def _open_bound(self) -> float:

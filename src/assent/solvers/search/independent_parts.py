@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from assent.proof.proof_tree import Conditioned, IndependentParts
 from assent.result import Result, Status
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.base.driver import drive
-from assent.solvers.base.protocol import Request
+from assent.solvers.base.protocol import GraphSolver, Request
 from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, TIME_LIMIT
 from assent.solvers.search.branch_and_bound import BranchAndBound
 
@@ -56,7 +55,7 @@ def _together(compiled: Compiled, whole: Result) -> list[Int64]:
 
 
 @dataclass(frozen=True)
-class ByParts:
+class ByParts(GraphSolver):
     """Solve a graph part by part, each exactly, beginning with an answer to the whole.
 
     Attributes:
@@ -69,18 +68,16 @@ class ByParts:
 
     def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
         """An answer to the whole, then every part with the others as they are in it."""
-        quiet = replace(request, display=None)
-        with request.display or nullcontext():
-            whole = drive(compiled, graph_scores, AD3(gap_tolerance=self.gap_tolerance), quiet)
-            closed = whole.status in (Status.OPTIMAL, Status.INFEASIBLE)
-            if closed or whole.message in ENDED:
-                return whole
-            if not whole.feasible:  # parts stand on an answer to the others
-                search: Any = BranchAndBound(gap_tolerance=self.gap_tolerance)
-                fresh = replace(quiet, warm_start=None, dual=None, known=None)
-                found = drive(compiled, graph_scores, search, fresh)
-                return found if found.feasible or found.bound <= whole.bound else whole
-            return self._apart(compiled, graph_scores, whole, quiet)
+        whole = drive(compiled, graph_scores, AD3(gap_tolerance=self.gap_tolerance), request)
+        closed = whole.status in (Status.OPTIMAL, Status.INFEASIBLE)
+        if closed or whole.message in ENDED:
+            return whole
+        if not whole.feasible:  # parts stand on an answer to the others
+            search = BranchAndBound(gap_tolerance=self.gap_tolerance)
+            fresh = replace(request, warm_start=None, dual=None, known=None)
+            found = drive(compiled, graph_scores, search, fresh)
+            return found if found.feasible or found.bound <= whole.bound else whole
+        return self._apart(compiled, graph_scores, whole, request)
 
     def _apart(
         self, compiled: Compiled, scores: GraphScores, whole: Result, request: Request

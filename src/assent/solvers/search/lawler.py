@@ -19,7 +19,7 @@ from assent.compile.closure import Closure
 from assent.kernels.problem import Float, Int64
 from assent.proof.field_checks import Known
 from assent.proof.proof_tree import Listed, Refuted, Split
-from assent.solvers.search.best_first import Search
+from assent.solvers.search.best_first import BestFirstSearch
 from assent.solvers.search.search_node import Start
 
 
@@ -35,7 +35,7 @@ class Cell:
     bound: float
     start: Start | None
     fallback: Any = None
-    search: Search | None = None
+    search: BestFirstSearch | None = None
     branches: list[tuple[int, Cell | None]] = field(default_factory=list)
     answer: Known | None = None
 
@@ -65,7 +65,7 @@ class Partition:
         self,
         closure: Closure,
         coordinates: Int64,
-        search: Callable[[Known, Start | None], Search],
+        search: Callable[[Known, Start | None], BestFirstSearch],
     ) -> None:
         self.closure, self.coordinates, self.new_search = closure, coordinates, search
         self._count = itertools.count()
@@ -135,7 +135,7 @@ class Partition:
             known = more
         cell.answer = answer
 
-    def _losses(self, search: Search) -> Float:
+    def _losses(self, search: BestFirstSearch) -> Float:
         """What the bound of a cell's root loses by each decision, ``[N, 2]``; 0 if not known."""
         out = np.zeros((len(self.closure.start), 2))
         assert search.root is not None

@@ -1,4 +1,4 @@
-"""One case of a search: the graph with some values known, bounded by a decoder."""
+"""One subproblem of a search: the graph with some values known, bounded by a decoder."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from assent.proof.field_checks import Known
 from assent.proof.proof_tree import Conditioned, FarkasRay, LinkScores
 from assent.proof.regions import Regions
 from assent.solvers.base import infeasibility
-from assent.solvers.base.protocol import Solver, WarmStart, in_time
+from assent.solvers.base.protocol import IterativeSolver, WarmStart
 from assent.solvers.base.reduced_costs import losses_of
 from assent.solvers.direct.tabulated_problem import find_variables, group_lits
 
-# Iterations between two looks at the bound.
+# Iterations between two probes of the bound.
 STEP = 10
-# A case is bounded as long as the last look took off this share of what is missing.
+# A subproblem is bounded as long as the last probe took off this share of what is missing.
 WORTH = 0.03
-# Looks at the root, and at a case without an answer to compare with: there a bound only guides.
-ROOT_LOOKS = 60
-BLIND_LOOKS = 5
-# Looks between two attempts to prove that nothing is possible.
-RAY_LOOKS = 5
+# Probes at the root, and at a node without an answer to compare with: there a bound only guides.
+ROOT_PROBES = 60
+BLIND_PROBES = 5
+# Probes between two attempts to prove that nothing is possible.
+RAY_PROBES = 5
 # Residuals at which a relaxation counts as solved.
 SOLVED = 1e-6
 
 
 class Start(NamedTuple):
-    """What cases below another start from: links as written, rounded, and marginals ``[N]``."""
+    """What nodes below another start from: links as written, rounded, and marginals ``[N]``."""
 
     links: tuple[NDArray[np.float32], ...]
     marginals: NDArray[np.float32]
@@ -42,7 +42,7 @@ class Start(NamedTuple):
 
 
 @dataclass
-class Case:
+class Subproblem:
     """The graph compiled with some values known, and what a decoder made of it."""
 
     compiled: Compiled
@@ -81,7 +81,7 @@ class Case:
         return (FarkasRay if self.impossible else LinkScores)(self.dual, self.known)
 
     def start(self) -> Start:
-        """What cases below this one start from."""
+        """What subproblems below this one start from."""
         assert self.dual is not None and self.marginals is not None
         links = self.compiled.graph_dual(self.dual, self.graph_scores)
         return Start(
@@ -91,7 +91,7 @@ class Case:
         )
 
     def warm(self, start: Start) -> WarmStart:
-        """A start for this case."""
+        """A start for this subproblem."""
         dual = self.compiled.flat_dual(start.links, self.graph_scores)
         dual = handed_over(self.problem, self.scores, dual)
         marginals = start.marginals[self.compiled.free].astype(np.float64)
@@ -141,65 +141,65 @@ def handed_over(problem: Problem, scores: Scores, dual: DualPoint) -> DualPoint:
     return DualPoint(dual.pair, logic, dual.table)
 
 
-def bound_case(
-    case: Case,
-    solver: Solver,
+def bound_subproblem(
+    sub: Subproblem,
+    solver: IterativeSolver,
     start: Start | None,
     cutoff: float,
     deadline: float,
-    look: Callable[[Case], float],
+    probe: Callable[[Subproblem], float],
     thorough: bool,
 ) -> None:
-    """Lower the bound of a case until it is closed or no longer falls quickly.
+    """Lower the bound of a subproblem until it is closed or no longer falls quickly.
 
-    ``look`` is shown the case after every few iterations and returns the new cutoff; a
+    ``probe`` is shown the subproblem after every few iterations and returns the new cutoff; a
     ``thorough`` bound is worth more iterations.
     """
-    if not case.problem.n_links:
-        case.settle()
-        look(case)
+    if not sub.problem.n_links:
+        sub.settle()
+        probe(sub)
         return
-    problem, scores = case.problem, case.scores
-    warm = None if start is None else case.warm(start)
-    solver = in_time(solver, deadline)
+    problem, scores = sub.problem, sub.scores
+    warm = None if start is None else sub.warm(start)
+    solver = solver.in_time(deadline)
     workspace = solver.init(problem, scores, warm)
-    looks, before, ray_from = 0, np.inf, None
+    probes, before, ray_from = 0, np.inf, None
     while True:
         info = solver.advance(problem, scores, workspace, STEP)
-        looks += 1
+        probes += 1
         bound = solver.bound(problem, scores, workspace)
-        case.read(solver, workspace, bound)
-        case.marginals, case.penalty = solver.marginals(workspace), info.penalty
-        cutoff = look(case)
+        sub.read(solver, workspace, bound)
+        sub.marginals, sub.penalty = solver.marginals(workspace), info.penalty
+        cutoff = probe(sub)
         residual = max(info.primal_residual, info.dual_residual)
-        if case.bound <= cutoff or info.finished or residual <= SOLVED:
+        if sub.bound <= cutoff or info.finished or residual <= SOLVED:
             return
         if info.iterations >= solver.max_iterations or time.perf_counter() >= deadline:
             return
-        if cutoff == -np.inf and looks % RAY_LOOKS == 0:
-            ray_from = _seek_ray(case, solver, workspace, ray_from)
-            if case.impossible:
+        if cutoff == -np.inf and probes % RAY_PROBES == 0:
+            ray_from = _seek_ray(sub, solver, workspace, ray_from)
+            if sub.impossible:
                 return
-        if looks >= ROOT_LOOKS and before - case.bound <= WORTH * abs(bound):
+        if probes >= ROOT_PROBES and before - sub.bound <= WORTH * abs(bound):
             return
-        if not thorough and _is_slow(looks, before - case.bound, case.bound - cutoff):
+        if not thorough and _is_slow(probes, before - sub.bound, sub.bound - cutoff):
             return
-        before = case.bound
+        before = sub.bound
 
 
-def _is_slow(looks: int, fall: float, missing: float) -> bool:
+def _is_slow(probes: int, fall: float, missing: float) -> bool:
     """Whether branching is worth more than going on; without an answer a bound only guides."""
     if np.isinf(missing):
-        return looks >= BLIND_LOOKS
-    return looks > 1 and fall <= WORTH * missing
+        return probes >= BLIND_PROBES
+    return probes > 1 and fall <= WORTH * missing
 
 
-def _seek_ray(case: Case, solver: Any, workspace: Any, before: DualPoint | None) -> DualPoint:
+def _seek_ray(sub: Subproblem, solver: Any, workspace: Any, before: DualPoint | None) -> DualPoint:
     """Whether the drift of multipliers shows that nothing is possible; returns where they are."""
-    problem, table = case.problem, case.scores.table
-    now = solver.dual_point(problem, case.scores, workspace)
+    problem, table = sub.problem, sub.scores.table
+    now = solver.dual_point(problem, sub.scores, workspace)
     if before is not None:
         ray = DualPoint(now.pair - before.pair, now.logic - before.logic, now.table - before.table)
         if infeasibility.proves(problem, ray, table):
-            case.dual, case.bound, case.impossible, case.proof = ray, -np.inf, True, None
+            sub.dual, sub.bound, sub.impossible, sub.proof = ray, -np.inf, True, None
     return now

@@ -18,13 +18,16 @@ from assent.kernels.direct.table_places import (
     place_literals,
 )
 from assent.kernels.direct.table_scopes import TABULATED
-from assent.kernels.problem import DualPoint, Float, Int64, Problem, Scores
+from assent.kernels.problem import KNAPSACK, DualPoint, Float, Int64, Problem, Scores
 from assent.kernels.search.table_sweeps import Net
 from assent.solvers.direct.tabulated_problem import Tabulation, partial_tabulation
 
 # Entries of one table over three variables or more, and of all tables together.
 LARGEST_TABLE = 1 << 12
 MOST_ENTRIES = 1 << 22
+
+# To come to a slot of a factor takes as long as reading so many entries.
+SLOT_READS = 50
 
 # Values of answers and of what is none are told apart by this much, relative to their size.
 MARGIN = 1e-6
@@ -81,6 +84,17 @@ class Layout:
     def messages(self) -> int:
         """How many there are: one per slot and state, two per literal."""
         return int(self.at[-1])
+
+    def round_reads(self, left: float = 1.0) -> float:
+        """Entries that a round reads while a share ``left`` of the states is not pruned.
+
+        Two sweeps and a probe read a table once for each of its variables, a knapsack once for
+        each of its literals; to come to a slot takes as long as reading some entries.
+        """
+        arity = np.diff(self.start)
+        entries = int((np.diff(self.entry) * arity).sum())
+        sacks = arity[self.form == KNAPSACK].astype(np.int64)
+        return SLOT_READS * len(self.scope) + 3 * (left * left * entries + int((sacks**2).sum()))
 
     def messages_of(self, dual: DualPoint, theta: Float) -> tuple[Float, Float]:
         """Messages that link scores stand for, and what states then have of ``theta[S]``."""

@@ -1,0 +1,279 @@
+"""Solvers that take turns on one model: none costs more than a small multiple of the best one.
+
+In every turn each solver goes on until it has spent as much as all others may have, which then
+doubles.  What one of them finds is offered to the others; nothing is lost when a turn ends.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled, GraphScores
+from assent.kernels.problem import DualPoint
+from assent.result import Result, Status
+from assent.solvers.base.driver import begin
+from assent.solvers.base.protocol import Request
+from assent.solvers.base.resumable import Resumable
+from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, TIME_LIMIT
+from assent.trace import Progress, Trace
+
+# Every turn is so many times as long as the one before.
+GROWTH = 2.0
+
+# What is said where no limit was reached and nobody can go on.
+NO_PROOF = (
+    "No step ended with a proof: the answer is the best of theirs, and result.plan names them. "
+    "Decode with another solver, such as BranchAndBound() or BranchAndCut()."
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A solver that takes turns, why, and what it takes.
+
+    Attributes:
+        solver: its settings.
+        why: what `result.plan` says of it; nothing where its own result says it.
+        after: what the others may have spent before it begins.
+        start: what it takes until its first iteration is done.
+        pace: what every further iteration takes; infinite if one is all.
+    """
+
+    solver: Any
+    why: str
+    after: float = 0.0
+    start: float = 0.0
+    pace: float = np.inf
+
+
+@dataclass
+class Contender:
+    """A step, its solve once it has begun, and what came of it once it is over."""
+
+    step: Step
+    solve: Resumable | None = None
+    spent: float = 0.0
+    result: Result | None = None
+
+    def go_on(self, until: float) -> None:
+        """Advance until so much is spent; the first iteration is always done."""
+        assert self.solve is not None
+        step, done = self.step, self.solve.done
+        if not self.spent:
+            self.spent, done = step.start, 1.0
+        more = (until - self.spent) / step.pace if until < np.inf else np.inf
+        self.solve.go_on(max(self.solve.done, done + max(0.0, more)))
+        self.spent += max(0.0, self.solve.done - done) * step.pace
+
+
+@dataclass
+class Turns:
+    """A solve of a compiled graph by several solvers in turns; `Resumable` itself.
+
+    ``done`` is what they have spent.  Without ``exact`` a solved relaxation is enough.
+    """
+
+    steps: Iterator[Step]
+    compiled: Compiled
+    scores: GraphScores
+    request: Request
+    tolerance: float
+    exact: bool
+    turn: float  # what every one may spend in the first of them
+    message: str = ""
+    contenders: list[Contender] = field(default_factory=list)
+    winner: Result | None = None
+    called_off: bool = False
+
+    def __post_init__(self) -> None:
+        told: Callable[[Progress], Any] = self.request.report
+
+        def report(progress: Progress) -> bool:
+            self.called_off = told(progress) is True or self.called_off
+            return self.called_off
+
+        self.request = replace(self.request, report=report, display=None)
+
+    def go_on(self, until: float = np.inf) -> None:
+        """Take turns until one has the answer, a limit is reached, or so much is spent."""
+        try:
+            while not self.message and self.done < until:
+                self._take_turn()
+        except KeyboardInterrupt:  # between two of them
+            if not self.begun:
+                raise
+            self.message = INTERRUPTED
+
+    def _take_turn(self) -> None:
+        """Every contender goes on until it has spent a turn's worth."""
+        for contender in self._in_order():
+            self._let(contender)
+            if self.message:
+                return
+        left = [c for c in self.contenders if c.result is None]
+        self.turn *= GROWTH
+        if not left:
+            self.message = NO_PROOF
+        elif len(left) == 1:
+            self.turn = np.inf
+        elif all(c.solve is None for c in left):
+            self.turn = max(self.turn, min(c.step.after for c in left))
+
+    def _in_order(self) -> Iterator[Contender]:
+        """Those that are not over, and then new ones as long as there are steps."""
+        yield from [c for c in self.contenders if c.result is None]
+        for step in self.steps:
+            self.contenders.append(Contender(step))
+            yield self.contenders[-1]
+
+    def _let(self, contender: Contender) -> None:
+        """One contender's turn."""
+        if contender.solve is None:
+            if self.turn < contender.step.after:
+                return
+            contender.solve = self._begin(contender.step)
+        elif self.assignment is not None:
+            contender.solve.offer(self.assignment)
+        contender.go_on(self.turn)
+        if contender.solve.message:
+            contender.result = contender.solve.result()
+            self._take(contender.result)
+
+    def _begin(self, step: Step) -> Resumable:
+        """A solve that begins where the others stand."""
+        known, dual = self.assignment, self.dual
+        request = replace(
+            self.request,
+            known=self.request.known if known is None else known,
+            dual=self.request.dual if dual is None else dual,
+        )
+        solver = step.solver.in_time(request.deadline)
+        return begin(self.compiled, self.scores, solver, request)
+
+    def _take(self, result: Result) -> None:
+        """See whether a result ends the turns."""
+        proven = result.status in (Status.OPTIMAL, Status.INFEASIBLE)
+        if proven or (result.status is Status.RELAXED and not self.exact):
+            self.winner, self.message = result, result.message
+        elif self.called_off or result.message == INTERRUPTED:
+            self.message = CALLED_OFF if self.called_off else INTERRUPTED
+        elif time.perf_counter() >= self.request.deadline:
+            self.message = TIME_LIMIT
+
+    # ------------------------------------------------------------ where they stand
+
+    @property
+    def begun(self) -> list[Any]:
+        """The contenders that have begun."""
+        return [c for c in self.contenders if c.solve is not None]
+
+    @property
+    def done(self) -> float:
+        """What they have spent."""
+        return sum(c.spent for c in self.begun)
+
+    @property
+    def iterations(self) -> int:
+        return sum(c.solve.iterations for c in self.begun)
+
+    @property
+    def trace(self) -> Trace:
+        """The reports of all, as they came."""
+        reports = [report for c in self.begun for report in c.solve.trace.reports]
+        return Trace(sorted(reports, key=lambda report: report.seconds))
+
+    @property
+    def bound(self) -> float:
+        return min((c.solve.bound for c in self.begun), default=np.inf)
+
+    @property
+    def value(self) -> float:
+        return max((c.solve.value for c in self.begun), default=-np.inf)
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]`` of all, if there is one."""
+        best = max(self.begun, key=lambda c: c.solve.value, default=None)
+        return None if best is None else best.solve.assignment
+
+    @property
+    def dual(self) -> DualPoint | None:
+        """Link scores of the best bound that has any."""
+        with_dual = [c.solve for c in self.begun if c.solve.dual is not None]
+        best = min(with_dual, key=lambda solve: solve.bound, default=None)
+        return None if best is None else best.dual
+
+    def offer(self, assignment: NDArray[np.int8]) -> None:
+        """Take an answer ``[N]`` from elsewhere."""
+        self.request = replace(self.request, known=assignment)
+        for contender in self.begun:
+            contender.solve.offer(assignment)
+
+    # ------------------------------------------------------------ the end
+
+    def result(self) -> Result:
+        """The best answer and the best bound of all."""
+        if self.winner is not None and self.winner.status is not Status.RELAXED:
+            found = self.winner
+        else:
+            found = reduce(self._join, self._stated())
+        if (found.status is Status.RELAXED and self.exact) or found.status is Status.STOPPED:
+            found = replace(found, status=Status.STOPPED, message=self.message)
+        return replace(found, trace=self.trace, iterations=self.iterations, plan=self.plan)
+
+    def _stated(self) -> list[Result]:
+        """The results that matter: who is over, and whoever has a better bound than these."""
+        ended = [c.result for c in self.begun if c.result is not None]
+        least = min((result.bound for result in ended), default=np.inf)
+        open_ = [c.solve for c in self.begun if c.result is None]
+        better = [solve for solve in open_ if solve.bound < least or not ended]
+        best = self.assignment
+        for solve in better if best is not None else []:
+            solve.offer(best)
+        relaxed = [result for result in ended if result is not self.winner]
+        last = [] if self.winner is None else [self.winner]
+        return [*relaxed, *(solve.result() for solve in better), *last]
+
+    def _join(self, first: Result, second: Result) -> Result:
+        """The better answer of two with the better bound; the relaxed answer of the second."""
+        answer = first if first.value > second.value or not second.feasible else second
+        shown = first if first.bound < second.bound else second
+        relaxed = first if second.certificate.relaxation is None else second
+        claim = replace(
+            shown.certificate,
+            value=answer.certificate.value,
+            bound=max(shown.bound, answer.certificate.value),
+            feasible=answer.feasible,
+            assignment=answer.certificate.assignment,
+            relaxation=relaxed.certificate.relaxation,
+        )
+        closed = claim.feasible and claim.relative_gap <= self.tolerance
+        status = Status.OPTIMAL if closed else second.status
+        return replace(
+            second,
+            certificate=claim,
+            status=status,
+            message=status.value if closed else second.message,
+            violated=answer.violated,
+            consensus=relaxed.consensus,
+            inner=relaxed.inner,
+            penalty=relaxed.penalty,
+        )
+
+    @property
+    def plan(self) -> str:
+        """Who has had a turn, and why."""
+        return " Then ".join(_told(c) for c in self.begun)
+
+
+def _told(contender: Contender) -> str:
+    """A sentence on a step; on what came of it if that has more to say."""
+    why = contender.step.why
+    return why if why or contender.result is None else contender.result.plan
