@@ -23,7 +23,7 @@ from assent.reductions.merges import find_merges
 from assent.reductions.pairwise_tables import over_two
 from assent.reductions.persistent_values import Persistent
 from assent.reductions.reduction import Reduction
-from assent.solvers.presolve import presolved_search
+from assent.solvers.auto import presolving
 from benchmarks.constrained import joint_labelling
 from tests.answers import assert_proven
 from tests.oracles.sweep import sweep_seeds, sweep_size
@@ -514,14 +514,14 @@ def test_beside_structures(name):
 
 def test_exact_answers_are_sought_on_what_is_left():
     g = joint_labelling(200, seed=2)
-    result = at.decode(g, presolved_search.Presolving())
+    result = at.decode(g, presolving.Presolving())
     assert result.plan.startswith("Presolved: 87 of 125 variables left: 43 values put away by dom")
     assert result.status is at.Status.OPTIMAL and result.certificate.verify()
     assert result.value == pytest.approx(at.decode(g, exact=True).value)
     assert "Presolved" not in at.decode(g).plan  # relaxed answers keep their meaning
-    again = at.decode(g, presolved_search.Presolving(), warm_start=result)
+    again = at.decode(g, presolving.Presolving(), warm_start=result)
     assert again.value == pytest.approx(result.value) and again.certificate.verify()
-    dense = at.decode(tangle(), presolved_search.Presolving())
+    dense = at.decode(tangle(), presolving.Presolving())
     assert dense.status is at.Status.OPTIMAL and "Presolved" not in dense.plan
 
 
@@ -538,7 +538,7 @@ def test_interrupts_while_presolving_keep_the_answer(monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(presolved_search, "presolve_compiled", interrupt)
+    monkeypatch.setattr(presolving, "presolve_compiled", interrupt)
     result = at.decode(joint_labelling(1000, seed=2), exact=True)
     assert result.status is at.Status.STOPPED and "Interrupted" in result.message
     assert result.feasible and result.certificate.verify()

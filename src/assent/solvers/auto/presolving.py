@@ -13,14 +13,10 @@ from assent.kernels.problem import Problem
 from assent.presolve import Presolved, presolve_compiled
 from assent.result import Result
 from assent.solvers.ad3.ad3 import AD3
-from assent.solvers.auto.plan import last_step, plan
+from assent.solvers.auto.plan import WORTH, last_step, plan
 from assent.solvers.auto.turns import Turns
 from assent.solvers.base.driver import AtOnce
 from assent.solvers.base.protocol import Request, Resumable
-
-# A smaller problem is worth it if it has lost this share of the links, or of the coordinates.
-WORTH = 0.3
-
 
 @dataclass(frozen=True)
 class Presolving:

@@ -149,6 +149,8 @@ class Run:
         """The best so far, stated and rechecked for the graph as written."""
         from assent.solvers.base.outcome import conclude
 
+        if not self.message and self.best.assignment is None:  # paused before any rounding
+            self._round(self.workspace, thorough=False)
         return conclude(self)
 
     @property
