@@ -22,7 +22,8 @@ from assent.reductions.merges import find_merges
 from assent.reductions.pairwise_tables import over_two
 from assent.reductions.persistent_values import Persistent
 from assent.reductions.reduction import Reduction
-from assent.solvers.presolve import presolved_search
+from assent.solvers.auto import presolving
+from assent.solvers.base.driver import begin
 from assent.solvers.presolve.presolve_rounds import FINDERS, find_persistent, presolve_compiled
 from benchmarks.constrained import joint_labelling
 from tests.answers import assert_proven
@@ -511,7 +512,9 @@ def test_beside_structures(name):
         assert result.value == pytest.approx(best) and result.certificate.verify()
 
 
-PRESOLVED = presolved_search.Presolving(at.BranchAndCut(), at.BranchAndCut())
+PRESOLVED = presolving.Presolving(
+    lambda left, scores, request, is_smaller: begin(left, scores, at.BranchAndCut(), request)
+)
 
 
 def test_exact_answers_are_sought_on_what_is_left():
@@ -540,7 +543,7 @@ def test_interrupts_while_presolving_keep_the_answer(monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(presolved_search, "presolve_compiled", interrupt)
+    monkeypatch.setattr(presolving, "presolve_compiled", interrupt)
     result = at.decode(joint_labelling(1000, seed=2), exact=True)
     assert result.status is at.Status.STOPPED and "Interrupted" in result.message
     assert result.feasible and result.certificate.verify()

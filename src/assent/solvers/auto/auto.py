@@ -16,9 +16,6 @@ from assent.solvers.base.outcome import finished
 from assent.solvers.base.protocol import GraphSolver, Request
 from assent.solvers.base.settings import check_exact, check_tolerance
 
-# Constraints that contradict each other are looked for so long.
-RAY_ITERATIONS = 2000
-
 
 @dataclass(frozen=True)
 class Auto(GraphSolver):
@@ -75,9 +72,8 @@ def _named(result: Result, compiled: Compiled, scores: GraphScores, request: Req
     left = min(request.deadline - time.perf_counter(), SECONDS)
     if left <= 0.0:
         return result
-    solver = AD3(max_iterations=RAY_ITERATIONS)
-    limit = time.perf_counter() - request.started + left
-    shown = drive(compiled, scores, solver, Request(request.started, limit))
+    limit = time.perf_counter() - request.started + 0.5 * left
+    shown = drive(compiled, scores, AD3(), Request(request.started, limit))
     if shown.status is Status.INFEASIBLE:
         return shown
     claim = replace(result.certificate, conflict=small_conflict(compiled, left))

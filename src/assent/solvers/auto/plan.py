@@ -30,40 +30,33 @@ from typing import Any
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.core.memo import remembered
 from assent.kernels.problem import KNAPSACK, Problem
-from assent.solvers.auto.presolving import Presolving
+from assent.solvers.auto.presolving import WORTH, Presolving
 from assent.solvers.auto.turns import Step, Turns
 from assent.solvers.base.protocol import Request
 
-# An iteration of AD3 takes so much, and so much for every link and entry of a table.
-AD3_ITERATION, AD3_ENTRY = 40.0, 0.01
-# A round of DepthFirst, for every entry that it reads; it has a smaller share of the time, as
-# searches that are not over soon are seldom the first to be.
-ROUND_READ, SEARCH_SHARE = 0.003, 0.5
-# A linear program takes so much to begin with, and so much for every link and entry.
-PROGRAM, PROGRAM_ENTRY = 1000.0, 5.0
-# Elimination, for every entry of a joined table.
-JOINED_ENTRY = 0.01
-# A node of a search beside its root, which it begins at.
+# An iteration of AD3 takes so much, and so much for every link and entry of a table; an entry of a
+# table that elimination joins takes as long.
+ITERATION, ENTRY = 60.0, 0.01
+# A round of DepthFirst, for every entry that it reads.  It has a smaller share of the time, as a
+# search that is not over soon is seldom the first to be.
+READ, SEARCH_SHARE = 0.004, 0.5
+# A linear program, for every link and entry.
+PROGRAM_ENTRY = 5.0
+
+# Iterations of AD3 in the first turn, with tables and without: most relaxations that are tight have
+# shown it by then, and a linear program takes several times as long.
+FIRST_OF_TABLES, FIRST_OF_RULES = 40, 120
+# A node of a search on a linear program, beside its root, where it begins.
 NODE = 0.1
 
-# The first turn, and no fewer iterations of AD3: about what models take that are easy.
-FIRST_TURN, FIRST_ITERATIONS = 1500.0, 25
-
-# A linear program, or a search on one, begins once the others may have spent this share of what it
-# takes: most that are quicker have ended by then.
-PROBE = 0.08
-
 # Pairs of neighbours looked at for an order of elimination: per variable and link, or in all where
-# that is more.  It takes less than a tenth of a flow.
+# that is more; a tenth of what the next solver takes.
 ORDER_EFFORT, ORDER_PAIRS = 10, 70_000
 # Beyond so many links a flow takes longer and more memory than a decoder's first bounds.
 MOST_FLOW = 4_000_000
-# A linear program of more links and entries takes too much memory, and with more entries per link
-# its pivots take so long that AD3 has always been quicker.
-MOST_PROGRAM, MOST_PER_LINK = 1_000_000, 3
-# Parts are worth it if none has more than this share of all coordinates: what a small part takes
-# off a large one is less than beginning anew costs.
-LARGEST_PART = 0.8
+# Linear programs of more links, or more entries per link, have pivots so slow that AD3 has always
+# been quicker.
+MOST_LINKS, MOST_PER_LINK = 50_000, 3
 
 
 def plan(
@@ -78,17 +71,22 @@ def plan(
     if not problem.n_links or _shares_nothing(problem):
         yield _independent(problem, tolerance)
         return
-    yield from _elimination(problem, tolerance, thorough=presolved)
-    is_flow = _is_binary_pairwise(problem)
+    elimination = _elimination(problem, tolerance, thorough=presolved)
+    if elimination is not None and elimination.start <= first_turn(problem):
+        yield elimination
+        return
+    is_flow, has_tables = _is_binary_pairwise(problem), len(problem.tables.kind) > 0
     if is_flow:
         yield _flow(tolerance)
-    contenders = [_depth_first, _decoder] if len(problem.tables.kind) else [_decoder, _depth_first]
-    for contender in contenders if exact or not (is_flow or _is_rather_a_program(problem)) else []:
+    contenders = [_depth_first, _decoder] if has_tables else [_decoder, _depth_first]
+    for contender in contenders if exact or not (is_flow or _has_sack(problem)) else []:
         yield from contender(problem, tolerance)
+    if elimination is not None and (exact or not is_flow):
+        yield elimination
     if exact:
         last = last_step(compiled, tolerance, each) if presolved else None
         yield last or _presolving(problem, tolerance, each)
-    elif not is_flow and _has_quick_program(problem):
+    elif not is_flow and elimination is None and _has_quick_program(problem):
         yield _program(problem, tolerance)
 
 
@@ -107,17 +105,18 @@ def size(problem: Problem) -> int:
 
 def iteration_cost(problem: Problem) -> float:
     """What an iteration of AD3 takes."""
-    return AD3_ITERATION + AD3_ENTRY * size(problem)
+    return ITERATION + ENTRY * size(problem)
 
 
 def program_cost(problem: Problem) -> float:
     """What a linear program takes."""
-    return PROGRAM + PROGRAM_ENTRY * size(problem)
+    return PROGRAM_ENTRY * size(problem)
 
 
 def first_turn(problem: Problem) -> float:
     """What the first turn takes."""
-    return max(FIRST_TURN, FIRST_ITERATIONS * iteration_cost(problem))
+    has_tables = len(problem.tables.kind) > 0
+    return (FIRST_OF_TABLES if has_tables else FIRST_OF_RULES) * iteration_cost(problem)
 
 
 @remembered
@@ -137,20 +136,20 @@ def _shares_nothing(problem: Problem) -> bool:
 def _has_quick_program(problem: Problem) -> bool:
     """Whether a linear program may be quicker than AD3."""
     entries = int(problem.tables.entry[-1])
-    fits = size(problem) <= MOST_PROGRAM and entries <= MOST_PER_LINK * problem.n_links
+    fits = problem.n_links <= MOST_LINKS and entries <= MOST_PER_LINK * problem.n_links
     return fits and not problem.models
 
 
-def _is_rather_a_program(problem: Problem) -> bool:
-    """Whether a relaxation is hardly ever tight: there is a knapsack, which is one row."""
+def _has_sack(problem: Problem) -> bool:
+    """Whether a knapsack is one row of a quick program: such a relaxation is hardly ever tight."""
     return _has_quick_program(problem) and bool((problem.group_kind == KNAPSACK).any())
 
 
 def _has_rows(problem: Problem) -> bool:
-    """Whether a linear program fits, and all factors have rows in it."""
+    """Whether a linear program is not too large, and all factors have rows in it."""
     from assent.solvers.programs.structure_rows import formulation
 
-    if size(problem) > MOST_PROGRAM:
+    if problem.n_links > MOST_LINKS:
         return False
     return all(formulation(model.structure, integer=False) for model in problem.models)
 
@@ -170,20 +169,20 @@ def _independent(problem: Problem, tolerance: float) -> Step:
     return Step(Unshared(gap_tolerance=tolerance), why)
 
 
-def _elimination(problem: Problem, tolerance: float, thorough: bool) -> Iterator[Step]:
+def _elimination(problem: Problem, tolerance: float, thorough: bool) -> Step | None:
     """Elimination, if an order is found that takes no longer than a linear program."""
     from assent.solvers.direct.variable_elimination import EFFORT, MOST_WORK, Elimination, way_for
 
-    effort, most = max(ORDER_EFFORT, ORDER_PAIRS // problem.n_links), program_cost(problem)
+    effort = max(ORDER_EFFORT, ORDER_PAIRS // problem.n_links)
+    most = int(program_cost(problem) / ENTRY)
     if thorough:
-        effort, most = EFFORT, JOINED_ENTRY * MOST_WORK
-    way = "" if problem.models else way_for(problem, effort, int(most / JOINED_ENTRY))
+        effort, most = EFFORT, MOST_WORK
+    way = "" if problem.models else way_for(problem, effort, most)
     if isinstance(way, str):
-        return
+        return None
     beside = f"{way.width} variable" + "s" * (way.width != 1)
     why = f"Elimination, as the graph is narrow: at most {beside} beside each."
-    cost = JOINED_ENTRY * way.work
-    yield Step(Elimination(gap_tolerance=tolerance), why, cost, cost)
+    return Step(Elimination(gap_tolerance=tolerance), why, ENTRY * way.work)
 
 
 def _flow(tolerance: float) -> Step:
@@ -197,7 +196,7 @@ def _decoder(problem: Problem, tolerance: float) -> Iterator[Step]:
     from assent.solvers.ad3.ad3 import AD3
 
     pace = iteration_cost(problem)
-    yield Step(AD3(gap_tolerance=tolerance), "AD3, as many relaxations are tight.", 0.0, pace, pace)
+    yield Step(AD3(gap_tolerance=tolerance), "AD3, as many relaxations are tight.", pace, pace)
 
 
 def _depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
@@ -207,17 +206,16 @@ def _depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
     layout = "" if problem.models else layout_of(problem)
     if isinstance(layout, str):
         return
-    pace = ROUND_READ * layout.round_reads() / SEARCH_SHARE
+    pace = READ * layout.round_reads() / SEARCH_SHARE
     why = "DepthFirst, as factors are small: sweeps over them, then case by case."
-    yield Step(DepthFirst(gap_tolerance=tolerance), why, 0.0, pace, pace)
+    yield Step(DepthFirst(gap_tolerance=tolerance), why, pace, pace)
 
 
 def _program(problem: Problem, tolerance: float) -> Step:
     from assent.solvers.programs.linear_program import LinearProgram
 
     why = "LinearProgram, as it is small and a gap remained."
-    cost = program_cost(problem)
-    return Step(LinearProgram(gap_tolerance=tolerance), why, PROBE * cost, cost)
+    return Step(LinearProgram(gap_tolerance=tolerance), why, program_cost(problem))
 
 
 def _presolving(problem: Problem, tolerance: float, each: Any) -> Step:
@@ -229,8 +227,7 @@ def _presolving(problem: Problem, tolerance: float, each: Any) -> Step:
             steps = plan(left, True, tolerance, each, presolved=True)
         return Turns(steps, left, scores, request, tolerance, True, first_turn(left.problem))
 
-    cost = program_cost(problem)
-    return Step(Presolving(rest, tolerance), "", PROBE * cost, cost, 1.0)
+    return Step(Presolving(rest, tolerance), "", program_cost(problem), 1.0)
 
 
 def _parts(compiled: Compiled, tolerance: float, each: Any) -> Step | None:
@@ -238,7 +235,7 @@ def _parts(compiled: Compiled, tolerance: float, each: Any) -> Step | None:
     from assent.solvers.search.independent_parts import ByParts, parts_of
 
     sizes = [len(part) for part in parts_of(compiled)]
-    if max(sizes) > LARGEST_PART * compiled.problem.n:
+    if max(sizes) > (1.0 - WORTH) * compiled.problem.n:
         return None
     why = f"Part by part, as {len(sizes)} parts share no factor: each exactly."
     return Step(ByParts(each, tolerance), why)
@@ -252,6 +249,6 @@ def _search(problem: Problem, tolerance: float) -> Step:
     cost = program_cost(problem)
     if _has_rows(problem):
         why = "BranchAndCut, as the linear program fits: cycles are cut off, then case by case."
-        return Step(BranchAndCut(gap_tolerance=tolerance), why, PROBE * cost, cost, NODE * cost)
+        return Step(BranchAndCut(gap_tolerance=tolerance), why, cost, NODE * cost)
     why = "BranchAndBound: decoders bound the whole, then case by case."
-    return Step(BranchAndBound(gap_tolerance=tolerance), why, PROBE * cost, cost, NODE * cost)
+    return Step(BranchAndBound(gap_tolerance=tolerance), why, cost, NODE * cost)

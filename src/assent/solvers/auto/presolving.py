@@ -19,7 +19,7 @@ from assent.solvers.base.protocol import GraphSolver, Request
 from assent.solvers.base.resumable import AtOnce, Resumable
 from assent.solvers.presolve.presolve_rounds import SmallerProblem, presolve_compiled
 
-# A smaller problem is worth it if it has lost this share of the links, or of the coordinates.
+# A smaller problem is worth beginning anew if it has lost this share of links or coordinates.
 WORTH = 0.3
 
 

@@ -41,36 +41,36 @@ class Step:
     Attributes:
         solver: its settings.
         why: what `result.plan` says of it; nothing where its own result says it.
-        after: what the others may have spent before it begins.
         start: what it takes until its first iteration is done.
         pace: what every further iteration takes; infinite if one is all.
     """
 
     solver: Any
     why: str
-    after: float = 0.0
     start: float = 0.0
     pace: float = np.inf
 
 
 @dataclass
 class Contender:
-    """A step, its solve once it has begun, and what came of it once it is over."""
+    """A step, its solve, and what came of it once it is over."""
 
     step: Step
-    solve: Resumable | None = None
-    spent: float = 0.0
+    solve: Resumable
     result: Result | None = None
+
+    @property
+    def spent(self) -> float:
+        """What it has taken, by the estimates of its step."""
+        start, pace = self.step.start, self.step.pace
+        more = self.solve.done - 1.0
+        return start + more * pace if more > 0.0 and pace < np.inf else start
 
     def go_on(self, until: float) -> None:
         """Advance until so much is spent; the first iteration is always done."""
-        assert self.solve is not None
-        step, done = self.step, self.solve.done
-        if not self.spent:
-            self.spent, done = step.start, 1.0
-        more = (until - self.spent) / step.pace if until < np.inf else np.inf
-        self.solve.go_on(max(self.solve.done, done + max(0.0, more)))
-        self.spent += max(0.0, self.solve.done - done) * step.pace
+        start, pace = self.step.start, self.step.pace
+        more = (until - start) / pace if pace < np.inf else 0.0
+        self.solve.go_on(1.0 + max(0.0, more))
 
 
 @dataclass
@@ -105,16 +105,21 @@ class Turns:
         """Take turns until one has the answer, a limit is reached, or so much is spent."""
         try:
             while not self.message and self.done < until:
-                self._take_turn()
+                self._take_turn(until)
         except KeyboardInterrupt:  # between two of them
-            if not self.begun:
+            if not self.contenders:
                 raise
             self.message = INTERRUPTED
 
-    def _take_turn(self) -> None:
-        """Every contender goes on until it has spent a turn's worth."""
+    def _take_turn(self, until: float) -> None:
+        """Every contender goes on until it has spent a turn's worth; the last one, all there is."""
         for contender in self._in_order():
-            self._let(contender)
+            if contender.solve.done and self.assignment is not None:
+                contender.solve.offer(self.assignment)
+            contender.go_on(self.turn)
+            if contender.solve.message:
+                contender.result = contender.solve.result()
+                self._take(contender.result)
             if self.message:
                 return
         left = [c for c in self.contenders if c.result is None]
@@ -122,29 +127,14 @@ class Turns:
         if not left:
             self.message = NO_PROOF
         elif len(left) == 1:
-            self.turn = np.inf
-        elif all(c.solve is None for c in left):
-            self.turn = max(self.turn, min(c.step.after for c in left))
+            self.turn = max(self.turn, left[0].spent + until - self.done)
 
     def _in_order(self) -> Iterator[Contender]:
         """Those that are not over, and then new ones as long as there are steps."""
         yield from [c for c in self.contenders if c.result is None]
         for step in self.steps:
-            self.contenders.append(Contender(step))
+            self.contenders.append(Contender(step, self._begin(step)))
             yield self.contenders[-1]
-
-    def _let(self, contender: Contender) -> None:
-        """One contender's turn."""
-        if contender.solve is None:
-            if self.turn < contender.step.after:
-                return
-            contender.solve = self._begin(contender.step)
-        elif self.assignment is not None:
-            contender.solve.offer(self.assignment)
-        contender.go_on(self.turn)
-        if contender.solve.message:
-            contender.result = contender.solve.result()
-            self._take(contender.result)
 
     def _begin(self, step: Step) -> Resumable:
         """A solve that begins where the others stand."""
@@ -170,50 +160,45 @@ class Turns:
     # ------------------------------------------------------------ where they stand
 
     @property
-    def begun(self) -> list[Any]:
-        """The contenders that have begun."""
-        return [c for c in self.contenders if c.solve is not None]
-
-    @property
     def done(self) -> float:
         """What they have spent."""
-        return sum(c.spent for c in self.begun)
+        return sum(c.spent for c in self.contenders)
 
     @property
     def iterations(self) -> int:
-        return sum(c.solve.iterations for c in self.begun)
+        return sum(c.solve.iterations for c in self.contenders)
 
     @property
     def trace(self) -> Trace:
         """The reports of all, as they came."""
-        reports = [report for c in self.begun for report in c.solve.trace.reports]
+        reports = [report for c in self.contenders for report in c.solve.trace.reports]
         return Trace(sorted(reports, key=lambda report: report.seconds))
 
     @property
     def bound(self) -> float:
-        return min((c.solve.bound for c in self.begun), default=np.inf)
+        return min((c.solve.bound for c in self.contenders), default=np.inf)
 
     @property
     def value(self) -> float:
-        return max((c.solve.value for c in self.begun), default=-np.inf)
+        return max((c.solve.value for c in self.contenders), default=-np.inf)
 
     @property
     def assignment(self) -> NDArray[np.int8] | None:
         """The best answer ``[N]`` of all, if there is one."""
-        best = max(self.begun, key=lambda c: c.solve.value, default=None)
+        best = max(self.contenders, key=lambda c: c.solve.value, default=None)
         return None if best is None else best.solve.assignment
 
     @property
     def dual(self) -> DualPoint | None:
         """Link scores of the best bound that has any."""
-        with_dual = [c.solve for c in self.begun if c.solve.dual is not None]
+        with_dual = [c.solve for c in self.contenders if c.solve.dual is not None]
         best = min(with_dual, key=lambda solve: solve.bound, default=None)
         return None if best is None else best.dual
 
     def offer(self, assignment: NDArray[np.int8]) -> None:
         """Take an answer ``[N]`` from elsewhere."""
         self.request = replace(self.request, known=assignment)
-        for contender in self.begun:
+        for contender in self.contenders:
             contender.solve.offer(assignment)
 
     # ------------------------------------------------------------ the end
@@ -230,13 +215,14 @@ class Turns:
 
     def _stated(self) -> list[Result]:
         """The results that matter: who is over, and whoever has a better bound than these."""
-        ended = [c.result for c in self.begun if c.result is not None]
+        ended = [c.result for c in self.contenders if c.result is not None]
         least = min((result.bound for result in ended), default=np.inf)
-        open_ = [c.solve for c in self.begun if c.result is None]
+        open_ = [c.solve for c in self.contenders if c.result is None]
         better = [solve for solve in open_ if solve.bound < least or not ended]
         best = self.assignment
-        for solve in better if best is not None else []:
-            solve.offer(best)
+        if best is not None:
+            for solve in better:
+                solve.offer(best)
         relaxed = [result for result in ended if result is not self.winner]
         last = [] if self.winner is None else [self.winner]
         return [*relaxed, *(solve.result() for solve in better), *last]
@@ -269,11 +255,6 @@ class Turns:
 
     @property
     def plan(self) -> str:
-        """Who has had a turn, and why."""
-        return " Then ".join(_told(c) for c in self.begun)
-
-
-def _told(contender: Contender) -> str:
-    """A sentence on a step; on what came of it if that has more to say."""
-    why = contender.step.why
-    return why if why or contender.result is None else contender.result.plan
+        """Who has had a turn, and why; a step without words has them in its result."""
+        told = [c.step.why or ("" if c.result is None else c.result.plan) for c in self.contenders]
+        return " Then ".join(words for words in told if words)

@@ -133,6 +133,8 @@ class Run:
 
     def result(self) -> Result:
         """The best so far, stated and rechecked for the graph as written."""
+        if not self.message and self.best.assignment is None:  # paused before any rounding
+            self._round(self.workspace, thorough=False)
         best, solver, workspace, info = self.best, self.solver, self.workspace, self.info
         self.rounder = None
         if best.dual is None:

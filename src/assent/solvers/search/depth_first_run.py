@@ -102,7 +102,7 @@ class TableSearch:
     def _round_share(self) -> float:
         """What a round takes where the search stands, beside one over all states."""
         left = float(self.domains.size.sum()) / self.layout.states
-        return self.layout.round_reads(left) / self.layout.round_reads()
+        return self.layout.round_reads(left) / max(1.0, self.layout.round_reads()) or 1.0
 
     def _make_room(self, code: int) -> bool:
         """Twice as much room for what is short; whether there may be as much."""

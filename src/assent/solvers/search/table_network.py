@@ -88,13 +88,13 @@ class Layout:
     def round_reads(self, left: float = 1.0) -> float:
         """Entries that a round reads while a share ``left`` of the states is not pruned.
 
-        Two sweeps and a probe read a table once for each of its variables, a knapsack once for
-        each of its literals; to come to a slot takes as long as reading some entries.
+        Two sweeps and a probe read a table for each of its variables and all others, a knapsack
+        once for each of its literals; to come to a slot takes as long as reading some entries.
         """
-        arity = np.diff(self.start)
-        entries = int((np.diff(self.entry) * arity).sum())
-        sacks = arity[self.form == KNAPSACK].astype(np.int64)
-        return SLOT_READS * len(self.scope) + 3 * (left * left * entries + int((sacks**2).sum()))
+        arity = np.diff(self.start).astype(np.int64)
+        entries = int((np.diff(self.entry) * arity * (arity - 1)).sum())
+        sacks = int((arity[self.form == KNAPSACK] ** 2).sum())
+        return SLOT_READS * len(self.scope) + 3 * (left * left * entries + sacks)
 
     def messages_of(self, dual: DualPoint, theta: Float) -> tuple[Float, Float]:
         """Messages that link scores stand for, and what states then have of ``theta[S]``."""

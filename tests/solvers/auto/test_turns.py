@@ -1,0 +1,192 @@
+"""Solvers that take turns: they go on where they were, and nothing that one finds is lost."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.compile.compiled import graph_scores
+from assent.solvers.auto.plan import Step, first_turn, plan
+from assent.solvers.auto.presolving import Presolving
+from assent.solvers.auto.turns import Turns
+from assent.solvers.base.driver import begin
+from assent.solvers.base.protocol import Request
+from tests.oracles.sweep import sweep_seeds
+from tests.strategies import optimum, random_graph
+
+SOLVERS = (at.AD3(), at.DepthFirst(), at.BranchAndCut(), at.BranchAndBound(core=0), Presolving())
+
+
+def frustrated(seed, count=14, states=3):
+    """Labels of which everybody has an opinion on everybody else's."""
+    rng = np.random.default_rng(seed)
+    g = at.FactorGraph()
+    x = g.categorical(count, states=states, scores=rng.normal(size=(count, states)))
+    i, j = np.triu_indices(count, 1)
+    g.add(at.Dense(x[i], x[j], scores=rng.normal(size=(len(i), states, states))))
+    return g
+
+
+def begun(g, solver, **request):
+    return begin(g.compile(), graph_scores(g), solver, Request(time.perf_counter(), **request))
+
+
+def turns_of(g, steps, exact=True, **request):
+    request = Request(time.perf_counter(), **request)
+    return Turns(iter(steps), g.compile(), graph_scores(g), request, 1e-6, exact)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+@sweep_seeds(0.1)
+def test_pieces_make_a_whole(solver, seeds):
+    """Whoever goes on by one iteration at a time ends where the others do."""
+    for seed in seeds:
+        g = random_graph(np.random.default_rng(seed), factors=8)
+        if g.compile().conflict is not None or not g.compile().problem.n_links:
+            continue
+        try:
+            solve = begun(g, solver)
+        except at.ModelError:  # it does not take this graph
+            continue
+        best = optimum(g)
+        while not solve.message:
+            before = solve.done
+            solve.go_on(before + 1.0)
+            assert solve.done > before or solve.message
+            assert solve.value <= best + 1e-6 * (1.0 + abs(best))
+            assert solve.bound >= best - 1e-6 * (1.0 + abs(best))
+        result, whole = solve.result(), at.decode(g, solver)
+        assert result.certificate.verify() and result.status is whole.status
+        if whole.status is at.Status.OPTIMAL:
+            assert result.value == pytest.approx(best, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+def test_a_result_can_be_stated_at_any_time(solver):
+    g = frustrated(0)
+    best = at.decode(g, at.IntegerProgram()).value
+    solve = begun(g, solver)
+    for _ in range(3):
+        solve.go_on(solve.done + 1.0)
+        stated = solve.result()
+        assert stated.certificate.verify() and stated.bound >= best - 1e-6
+        assert stated.value <= best + 1e-6
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+def test_answers_from_elsewhere_are_kept(solver):
+    g = frustrated(1)
+    best = at.decode(g, at.IntegerProgram())
+    solve = begun(g, solver)
+    solve.go_on(1.0)
+    solve.offer(best.certificate.assignment)
+    assert solve.value == pytest.approx(best.value)
+    solve.go_on(2.0)
+    assert solve.result().value == pytest.approx(best.value)
+
+
+def test_an_answer_that_is_none_is_not_taken():
+    g = at.FactorGraph()
+    x = g.binary(6, scores=1.0)
+    g.add(at.AtMost(2, x))
+    g.add(at.Pair(x[:-1], x[1:], scores=0.1))
+    for solver in SOLVERS:
+        solve = begun(g, solver)
+        solve.offer(np.ones(6, np.int8))
+        solve.go_on()
+        assert solve.result().value == pytest.approx(2.1), solver
+
+
+def test_turns_grow_until_one_ends():
+    g = frustrated(2, count=12)
+    pace = 0.2 * first_turn(g.compile().problem)
+    steps = [Step(solver, "", pace, pace) for solver in (at.AD3(), at.BranchAndCut())]
+    turns = turns_of(g, steps)
+    spent = []
+    while not turns.message:
+        turns.go_on(turns.done + 1.0)
+        spent.append([contender.spent for contender in turns.contenders])
+    result = turns.result()
+    assert result.status is at.Status.OPTIMAL and result.certificate.verify()
+    assert result.value == pytest.approx(at.decode(g, at.IntegerProgram()).value)
+    assert len(spent) > 2
+    for first, second in spent[:-1]:  # nobody is far ahead
+        assert second <= first + 2.0 * pace and first <= second + 2.0 * pace
+
+
+def test_who_is_ahead_waits_for_the_others():
+    """The first step of a search takes as long as many iterations of a decoder."""
+    g = frustrated(3)
+    turn = first_turn(g.compile().problem)
+    steps = [
+        Step(at.BranchAndCut(), "Cuts.", 7.0 * turn, turn),
+        Step(at.AD3(), "AD3.", 0.1 * turn, 0.1 * turn),
+    ]
+    turns = turns_of(g, steps)
+    turns.go_on(1.0)
+    cuts, decoder = turns.contenders
+    assert cuts.solve.iterations == 1 and cuts.spent == 7.0 * turn
+    while not turns.message and turns.turn <= 7.0 * turn:
+        turns.go_on(turns.done + 1.0)
+        assert cuts.solve.iterations == 1 and decoder.spent <= turns.turn
+    turns.go_on()
+    assert turns.plan == "Cuts. Then AD3." and turns.result().status is at.Status.OPTIMAL
+
+
+def test_the_best_answer_and_the_best_bound_are_joined():
+    """One finds the answer, the other has the bound."""
+    g = frustrated(4)
+    turn, best = first_turn(g.compile().problem), at.decode(g, at.IntegerProgram())
+    steps = [
+        Step(at.DepthFirst(max_rounds=3), "DepthFirst.", turn, turn),
+        Step(at.LinearProgram(), "Program.", turn),
+    ]
+    turns = turns_of(g, steps, known=best.certificate.assignment)
+    turns.go_on()
+    result = turns.result()
+    assert result.certificate.verify() and result.status is at.Status.STOPPED
+    assert result.value == pytest.approx(best.value)
+    alone = [at.decode(g, step.solver).bound for step in steps]
+    assert result.bound <= min(alone) + 1e-6 and result.bound >= best.value - 1e-9
+    assert result.iterations == sum(c.solve.iterations for c in turns.contenders)
+    seconds = [report.seconds for report in result.trace.reports]
+    assert seconds == sorted(seconds) and len(seconds) >= 2
+
+
+@pytest.mark.parametrize("limit", [None, 1e-6])
+def test_limits_end_all(limit):
+    g = frustrated(5, count=40)
+    called = []
+    report = (lambda step: None) if limit else (lambda step: called.append(step) or len(called) > 3)
+    turns = turns_of(g, plan(g.compile(), True, 1e-6), time_limit=limit, report=report)
+    turns.go_on()
+    result = turns.result()
+    assert result.status is at.Status.STOPPED and result.certificate.verify()
+    assert result.message.startswith("Time limit" if limit else "Stopped by the callback")
+    assert limit or len(called) <= 5
+
+
+def test_what_is_presolved_is_told_for_the_graph_as_written():
+    g = at.FactorGraph()
+    rng = np.random.default_rng(0)
+    x = g.binary(30, scores=rng.normal(size=30))
+    g.add(at.Pair(x[:-1], x[1:], scores=0.3 * rng.normal(size=29)))
+    g.add(at.AtMost(20, x))
+    best = at.decode(g, at.IntegerProgram()).value
+    solve = begun(g, Presolving())
+    solve.go_on()
+    assert solve.value == pytest.approx(best) and solve.bound == pytest.approx(best, abs=1e-5)
+    assert solve.result().value == pytest.approx(best) and solve.result().certificate.verify()
+
+
+def test_what_is_costly_to_find_out_is_left_until_it_matters():
+    g = at.FactorGraph()
+    x = g.categorical((20, 20), states=3, scores=np.random.default_rng(0).normal(size=(20, 20, 3)))
+    g.add(at.Potts(x[1:], x[:-1], scores=0.1))
+    g.add(at.Potts(x[:, 1:], x[:, :-1], scores=0.1))
+    turns = turns_of(g, plan(g.compile(), False, 1e-6), exact=False)
+    turns.go_on()
+    assert turns.plan.startswith("DepthFirst") and len(turns.contenders) == 1
