@@ -16,7 +16,7 @@ from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.learn.training_trace import LearningTrace, Record, Step
 
-VERSION = 2
+VERSION = 3
 # The record's arrays; no state has fields of these names.
 TRACE, BEST = "record_trace", "record_best"
 

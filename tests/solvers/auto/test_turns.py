@@ -17,7 +17,10 @@ from assent.solvers.base.protocol import Request
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 
-SOLVERS = (at.AD3(), at.DepthFirst(), at.BranchAndCut(), at.BranchAndBound(core=0), Presolving())
+PRESOLVED = Presolving(
+    lambda left, scores, request, is_smaller: begin(left, scores, at.BranchAndCut(), request)
+)
+SOLVERS = (at.AD3(), at.DepthFirst(), at.BranchAndCut(), at.BranchAndBound(core=0), PRESOLVED)
 
 
 def frustrated(seed, count=14, states=3):
@@ -36,7 +39,8 @@ def begun(g, solver, **request):
 
 def turns_of(g, steps, exact=True, **request):
     request = Request(time.perf_counter(), **request)
-    return Turns(iter(steps), g.compile(), graph_scores(g), request, 1e-6, exact)
+    first = first_turn(g.compile().problem)
+    return Turns(iter(steps), g.compile(), graph_scores(g), request, 1e-6, exact, first)
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
@@ -161,7 +165,9 @@ def test_limits_end_all(limit):
     g = frustrated(5, count=40)
     called = []
     report = (lambda step: None) if limit else (lambda step: called.append(step) or len(called) > 3)
-    turns = turns_of(g, plan(g.compile(), True, 1e-6), time_limit=limit, report=report)
+    turns = turns_of(
+        g, plan(g.compile(), True, 1e-6, at.Auto(exact=True)), time_limit=limit, report=report
+    )
     turns.go_on()
     result = turns.result()
     assert result.status is at.Status.STOPPED and result.certificate.verify()
@@ -176,7 +182,7 @@ def test_what_is_presolved_is_told_for_the_graph_as_written():
     g.add(at.Pair(x[:-1], x[1:], scores=0.3 * rng.normal(size=29)))
     g.add(at.AtMost(20, x))
     best = at.decode(g, at.IntegerProgram()).value
-    solve = begun(g, Presolving())
+    solve = begun(g, PRESOLVED)
     solve.go_on()
     assert solve.value == pytest.approx(best) and solve.bound == pytest.approx(best, abs=1e-5)
     assert solve.result().value == pytest.approx(best) and solve.result().certificate.verify()
@@ -187,6 +193,6 @@ def test_what_is_costly_to_find_out_is_left_until_it_matters():
     x = g.categorical((20, 20), states=3, scores=np.random.default_rng(0).normal(size=(20, 20, 3)))
     g.add(at.Potts(x[1:], x[:-1], scores=0.1))
     g.add(at.Potts(x[:, 1:], x[:, :-1], scores=0.1))
-    turns = turns_of(g, plan(g.compile(), False, 1e-6), exact=False)
+    turns = turns_of(g, plan(g.compile(), False, 1e-6, at.Auto(exact=True)), exact=False)
     turns.go_on()
     assert turns.plan.startswith("DepthFirst") and len(turns.contenders) == 1
