@@ -19,7 +19,7 @@ from assent.compile.compiled import (
 )
 from assent.errors import ModelError, RecompileWarning
 from assent.model.graph import FactorGraph
-from assent.result import Beginning, Result
+from assent.result import Result, WarmStartPoint
 from assent.trace import Progress
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def decode(
     own = graph_scores(graph, scores)
     compiled = compiled_for(graph, own)
     display, report = _reporting(progress, callback)
-    before = None if warm_start is None else check_result(warm_start).beginning()
+    before = None if warm_start is None else check_result(warm_start).warm_start_point()
     request = Request(
         started=started,
         time_limit=time_limit,
@@ -168,7 +168,7 @@ def check_result(result: Any) -> Result:
     return result
 
 
-def warm_start_of(before: Beginning, compiled: Compiled) -> WarmStart | None:
+def warm_start_of(before: WarmStartPoint, compiled: Compiled) -> WarmStart | None:
     """What a solver starts from, if an earlier run tells anything about the problem."""
     if before.compiled is not compiled:
         if before.compiled.same_model_as(compiled):

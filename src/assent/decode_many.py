@@ -24,7 +24,7 @@ from assent.decode import (
 )
 from assent.errors import ModelError, RecompileWarning
 from assent.model.graph import FactorGraph
-from assent.result import Beginning, Result, Status
+from assent.result import Result, Status, WarmStartPoint
 from assent.results import Results
 
 if TYPE_CHECKING:
@@ -182,18 +182,18 @@ def _start_from(tasks: list[Task], before: Any) -> None:
         for number, task in enumerate(tasks):
             task.earlier = before.starts.place(number, task.compiled)
             if task.earlier is None:
-                _start_at(task, before.starts.beginning(number))
+                _start_at(task, before.starts.warm_start_point(number))
         return
     if isinstance(before, Result):
-        beginnings: list[Beginning | None] = [before.beginning()] * len(tasks)
+        points: list[WarmStartPoint | None] = [before.warm_start_point()] * len(tasks)
     elif isinstance(before, Sequence) and not isinstance(before, str):
-        beginnings = [None if r is None else check_result(r).beginning() for r in before]
+        points = [None if r is None else check_result(r).warm_start_point() for r in before]
     else:
         raise TypeError(f"warm_start is earlier results, or a single one for all, got {before!r}")
-    _check_count(len(beginnings), len(tasks))
-    for task, beginning in zip(tasks, beginnings, strict=True):
-        if beginning is not None:
-            _start_at(task, beginning)
+    _check_count(len(points), len(tasks))
+    for task, point in zip(tasks, points, strict=True):
+        if point is not None:
+            _start_at(task, point)
 
 
 def _check_count(results: int, problems: int) -> None:
@@ -201,9 +201,9 @@ def _check_count(results: int, problems: int) -> None:
         raise ModelError(f"warm_start has {results} results for {problems} problems")
 
 
-def _start_at(task: Task, beginning: Beginning) -> None:
-    task.warm = warm_start_of(beginning, task.compiled)
-    task.known = beginning.assignment
+def _start_at(task: Task, point: WarmStartPoint) -> None:
+    task.warm = warm_start_of(point, task.compiled)
+    task.known = point.assignment
 
 
 # ---------------------------------------------------------------- the run
@@ -275,13 +275,13 @@ class _Run:
 
     def _drive(self, task: Task, interrupted: bool) -> Result:
         """Decode one problem by itself; after an interrupt only its first report is waited for."""
-        from assent.solvers.ad3.batch_results import beginning
+        from assent.solvers.ad3.batch_results import warm_start_point
         from assent.solvers.base.driver import drive
         from assent.solvers.base.protocol import Request
         from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED
 
         if task.earlier is not None:
-            _start_at(task, beginning(task.compiled, task.earlier, Status.STOPPED))
+            _start_at(task, warm_start_point(task.compiled, task.earlier, Status.STOPPED))
         begun = time.perf_counter()
         left = None if self.deadline == np.inf else max(LEAST_TIME, self.deadline - begun)
         request = Request(
@@ -333,14 +333,14 @@ class _Ends:
     def __init__(self, run: _Run, statuses: list[Status]) -> None:
         self.run, self.statuses = run, statuses
 
-    def beginning(self, number: int) -> Beginning:
+    def warm_start_point(self, number: int) -> WarmStartPoint:
         """Point and assignment at the end of a problem's run."""
-        from assent.solvers.ad3.batch_results import beginning
+        from assent.solvers.ad3.batch_results import warm_start_point
 
         if number in self.run.finished:
-            return self.run.finished[number].beginning()
+            return self.run.finished[number].warm_start_point()
         compiled, place = self.run.tasks[number].compiled, self.run.places[number]
-        return beginning(compiled, place, self.statuses[number])
+        return warm_start_point(compiled, place, self.statuses[number])
 
     def place(self, number: int, compiled: Compiled) -> Any:
         """Where they stand in the arrays of the batch, if the problem is this one; else None."""

@@ -250,7 +250,7 @@ class ReadByVariable:
         """Marginals of variables or of the inner parts of a handle."""
 
 
-class Beginning(NamedTuple):
+class WarmStartPoint(NamedTuple):
     """What a later run can start from."""
 
     compiled: Compiled
@@ -301,12 +301,12 @@ class Result(ReadByVariable):
         """Whether a feasible assignment was found."""
         return self.certificate.feasible
 
-    def beginning(self) -> Beginning:
+    def warm_start_point(self) -> WarmStartPoint:
         """What a later run on the same graph can start from."""
         claim = self.certificate
         dual = None if claim.is_ray else claim.flat_dual
         marginals = self.consensus[claim.compiled.free]
-        return Beginning(claim.compiled, marginals, dual, self.penalty, claim.assignment)
+        return WarmStartPoint(claim.compiled, marginals, dual, self.penalty, claim.assignment)
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
         if not self.feasible:

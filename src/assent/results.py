@@ -13,7 +13,7 @@ from assent.compile.compiled import Compiled
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph
-from assent.result import AnswerLookup, Beginning, Result, Status
+from assent.result import AnswerLookup, Result, Status, WarmStartPoint
 
 SHOWN_MISSING = 5  # numbers of problems named in a message
 
@@ -21,7 +21,7 @@ SHOWN_MISSING = 5  # numbers of problems named in a message
 class Starts(Protocol):
     """What later runs of the problems can start from."""
 
-    def beginning(self, number: int) -> Beginning:
+    def warm_start_point(self, number: int) -> WarmStartPoint:
         """Point and assignment at the end of a problem's run."""
 
     def place(self, number: int, compiled: Compiled) -> Any:

@@ -33,7 +33,7 @@ SLICE = 1 << 20
 SHOWN = 20
 
 # Sums of millions of rounded terms: a proof of infeasibility must be clear of rounding.
-RAY_MARGIN = 1e-9
+FARKAS_MARGIN = 1e-9
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ def proves_infeasible(
 ) -> bool:
     """Whether link scores bound the all-zero objective below zero: nothing is feasible then."""
     scale = max((float(np.abs(links).sum()) for links in ray if links.size), default=0.0)
-    return upper_bound(compiled, scores.zeroed(), ray, known) < -RAY_MARGIN * scale
+    return upper_bound(compiled, scores.zeroed(), ray, known) < -FARKAS_MARGIN * scale
 
 
 def literal_marginals(codes: Int32, marginals: Float) -> Float:

@@ -53,7 +53,7 @@ class FarkasRay:
     known: Known | None = None
 
     def bound(self, replay: Replay, known: Known) -> float:
-        return replay.bound_of_ray(self.dual, self.known, known)
+        return replay.bound_of_farkas_ray(self.dual, self.known, known)
 
 
 @dataclass(frozen=True, eq=False)

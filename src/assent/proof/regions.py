@@ -116,7 +116,7 @@ class Regions:
         if not self.is_ray:  # multipliers that cancel each other must not absorb scores
             return self._bound(replay, replay.scores, known) + float(np.finfo(float).eps) * size
         shown = self._bound(replay, replay.scores.zeroed(), known)
-        return -np.inf if shown < -certify.RAY_MARGIN * size else np.inf
+        return -np.inf if shown < -certify.FARKAS_MARGIN * size else np.inf
 
     def _fits(self, problem: Problem) -> bool:
         """Whether all arrays have the shapes and ranges of the problem."""

@@ -143,7 +143,7 @@ class Replay:
             self._latest = dual, self._graph_dual(dual, given, self.scores)
         return self._latest[1]
 
-    def bound_of_ray(self, dual: DualPoint, given: Known | None, known: Known) -> float:
+    def bound_of_farkas_ray(self, dual: DualPoint, given: Known | None, known: Known) -> float:
         """``-inf`` if link scores are a Farkas ray, else ``inf``."""
         if not are_known(given, known):
             return np.inf

@@ -23,7 +23,7 @@ from assent.kernels.batch import batch_loop as kernel
 from assent.kernels.batch import instance
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, Scores, Tables
-from assent.proof.certify import RAY_MARGIN
+from assent.proof.certify import FARKAS_MARGIN
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.base.protocol import WarmStart
 from assent.solvers.base.rounding_error import is_never_rounded
@@ -195,7 +195,7 @@ def solve_jobs(
     """
     settings = instance.Settings(
         float(solver.gap_tolerance), float(solver.residual_tolerance), int(solver.max_iterations),
-        bool(solver.adapt), bool(solver.cache_idle), bool(solver.extrapolate), RAY_MARGIN,
+        bool(solver.adapt), bool(solver.cache_idle), bool(solver.extrapolate), FARKAS_MARGIN,
         schedule.first_chance(seed),
     )  # fmt: skip
     places: list[Place | None] = [None] * len(jobs)

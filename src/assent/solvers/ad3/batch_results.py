@@ -12,7 +12,7 @@ from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.batch import instance
 from assent.kernels.problem import Float
 from assent.proof import certify
-from assent.result import Beginning, Certificate, Result, Status, state_relaxation
+from assent.result import Certificate, Result, Status, WarmStartPoint, state_relaxation
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.ad3.batch import Place
 from assent.solvers.base import infeasibility
@@ -105,12 +105,12 @@ def restate(
     )
 
 
-def beginning(compiled: Compiled, place: Place, status: Status) -> Beginning:
+def warm_start_point(compiled: Compiled, place: Place, status: Status) -> WarmStartPoint:
     """What a later run can start from, without the result itself."""
     slab, b = place
     dual = None if status is Status.INFEASIBLE else slab.dual(b)
     assignment = compiled.full(slab.assignment(b))
-    return Beginning(compiled, slab.consensus(b), dual, float(slab.penalties[b]), assignment)
+    return WarmStartPoint(compiled, slab.consensus(b), dual, float(slab.penalties[b]), assignment)
 
 
 def _message(status: Status, ending: int) -> str:

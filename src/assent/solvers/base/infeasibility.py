@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, explainer
 from assent.compile.logic_placement import FREE, origin
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
-from assent.proof.certify import RAY_MARGIN
+from assent.proof.certify import FARKAS_MARGIN
 from assent.solvers.base.dual_bound import bound_at
 
 # A proof is thinned factor by factor once it leans on no more than this many.
@@ -33,7 +33,7 @@ def proves(problem: Problem, ray: DualPoint, table: Float) -> bool:
     ``table`` are the scores of tables, of which only what is ``-inf`` matters.
     """
     size = sum(float(np.abs(links).sum()) for links in (ray.pair, ray.logic, ray.table))
-    return zero_bound(problem, ray, table) < -RAY_MARGIN * size
+    return zero_bound(problem, ray, table) < -FARKAS_MARGIN * size
 
 
 def thin(problem: Problem, ray: DualPoint, table: Float) -> DualPoint:
