@@ -28,7 +28,7 @@ from benchmarks.papers.published import Published
 NEAR = 1e-3  # distance of a good bound from the LP optimum, relative to 1 + |LP|
 GOOD = 1e-2  # distance of a good answer from the best that anybody found
 ITERATIONS = 1000  # the papers' plots end there
-ANSWER_STEP = 5  # iterations between two looks at a decoder's own answer
+ANSWER_STEP = 5  # iterations between two readings of a decoder's own answer
 SIDE = {"Ising": 30, "Potts": 20}
 SEEDS = {True: 2, False: 10}
 

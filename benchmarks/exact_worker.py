@@ -24,7 +24,7 @@ OURS = "assent"
 # Loading code is no part of solving: the model is decoded for a while first, and built again, as
 # graphs remember what was found out about them.
 WARM_UP = 2.0
-# A process that works so long beyond its limit is stopped by the system.
+# A process that works this many seconds beyond its limit is stopped by the system.
 GRACE = 40
 
 

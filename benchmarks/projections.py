@@ -19,7 +19,7 @@ from tests.oracles.quadratic import cut_rows, matching_rows, nearest_point
 # The solver's own default.  Points then agree to about its square root.
 ACCURACY = 1e-8
 
-# A further point lies about so far from the first, in every coordinate: what a step of learning
+# Distance of a further point from the first, about, in every coordinate: what a step of learning
 # or of AD3 moves.
 NEARBY = 0.02
 

@@ -31,7 +31,7 @@ LOW = -1e300  # the plain loops' impossible
 
 @dataclass(frozen=True)
 class Search:
-    """One structure: ``run(times)`` maximises so often, in ``steps`` steps each time."""
+    """One structure: ``run(times)`` maximises ``times`` times, in ``steps`` steps each."""
 
     name: str
     steps: int

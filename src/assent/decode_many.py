@@ -306,10 +306,10 @@ class _Run:
         iterations = np.empty(count, np.int64)
         statuses: list[Any] = [None] * count
         numbers = list(self.places)
-        told = figures([self.places[i] for i in numbers], self.solver)
-        values[numbers], bounds[numbers] = told.values, told.bounds
-        iterations[numbers] = told.iterations
-        for i, status in zip(numbers, told.statuses, strict=True):
+        found = figures([self.places[i] for i in numbers], self.solver)
+        values[numbers], bounds[numbers] = found.values, found.bounds
+        iterations[numbers] = found.iterations
+        for i, status in zip(numbers, found.statuses, strict=True):
             statuses[i] = status
         for i, result in self.finished.items():
             values[i], bounds[i], iterations[i] = result.value, result.bound, result.iterations

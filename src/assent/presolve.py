@@ -19,7 +19,7 @@ def presolve(graph: FactorGraph, *, scores: Mapping[Any, Any] | None = None) -> 
     - *Dominated* values are pruned: where another value is at least as good whatever the other
       variables are, and breaks no constraint.
     - *Persistent* values of binary pairwise graphs are fixed, as `RoofDuality` finds them.
-    - Variables of *degree one* are eliminated: their neighbour gets what they are worth.
+    - Variables of *degree one* are eliminated: their neighbour gets their best values.
     - Factors over the same variables are *merged*, those that say nothing are left out.
     - What follows from evidence and from all this is propagated through every kind of factor.
 
