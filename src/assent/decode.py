@@ -107,11 +107,17 @@ def choose_solver(solver: Any, time_limit: float | None) -> Solver:
         from assent.solvers.ad3.ad3 import AD3
 
         return AD3()
+    checked = check_solver(solver)
+    return checked if time_limit is None else checked.limited(time_limit)
+
+
+def check_solver(solver: Any) -> Solver:
+    """The solver, if it is one."""
     from assent.solvers.base.protocol import Solver
 
     if not isinstance(solver, Solver):
         raise TypeError(f"a solver is a settings object such as AD3(), got {solver!r}")
-    return solver if time_limit is None else solver.limited(time_limit)
+    return solver
 
 
 def asked_for(solver: Any, exact: bool) -> Any:
@@ -123,7 +129,7 @@ def asked_for(solver: Any, exact: bool) -> Any:
 
     if solver is None:
         return Auto(exact=bool(exact))
-    if not exact or getattr(solver, "searches", False):
+    if not exact or check_solver(solver).searches:
         return solver
     if isinstance(solver, Auto):
         return replace(solver, exact=True)

@@ -19,7 +19,7 @@ class Progress:
         seconds: time since the decode began.
         bound: bound just evaluated; ``best_bound`` is the smallest so far.
         value: best feasible value so far, ``-inf`` if none.
-        primal_residual: root mean square disagreement of factors and consensus.
+        primal_residual: root mean square disagreement of factors and consensus, NaN in a search.
         dual_residual: root mean square movement of the consensus.
         penalty: the solver's penalty, NaN if it has none.
         calls: how often factors were asked anything, 0 from solvers that do not count.
@@ -30,9 +30,9 @@ class Progress:
     bound: float
     best_bound: float
     value: float
-    primal_residual: float
-    dual_residual: float
-    penalty: float
+    primal_residual: float = float("nan")
+    dual_residual: float = float("nan")
+    penalty: float = float("nan")
     calls: int = 0
 
     @property
@@ -58,6 +58,11 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.reports)
+
+    def add(self, report: Progress) -> Progress:
+        """Write down a report, which is returned."""
+        self.reports.append(report)
+        return report
 
     def __getattr__(self, name: str) -> Float:
         if name not in {f.name for f in fields(Progress)} | {"gap"}:

@@ -364,8 +364,7 @@ class Run:
             penalty=info.penalty,
             calls=info.calls,
         )
-        self.trace.reports.append(report)
-        return report
+        return self.trace.add(report)
 
     def _status(self, info: Info, workspace: Any) -> Status | None:
         if self.best.bound == -np.inf:  # the solver has looked at everything

@@ -293,18 +293,15 @@ class BestFirstSearch:
     def _show(self, sub: Subproblem) -> None:
         """Report where the search stands."""
         bound = max(self.bound, sub.bound) if len(self.trace) else sub.bound
-        step = Progress(
+        report = Progress(
             iteration=self.nodes,
             seconds=time.perf_counter() - self.started,
             bound=sub.bound,
             best_bound=max(bound, self.incumbent.value),
             value=self.incumbent.value,
-            primal_residual=np.nan,
-            dual_residual=np.nan,
             penalty=sub.penalty,
         )
-        self.trace.reports.append(step)
-        self.called_off = self.report(step) is True
+        self.called_off = self.report(self.trace.add(report)) is True
 
     # ------------------------------------------------------------ ends of a node
 

@@ -18,7 +18,7 @@ from assent.result import Result, Status
 from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.protocol import Request
 from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
-from assent.solvers.search.table_network import Layout, TableNet
+from assent.solvers.search.table_network import TableLayout, TableNet
 from assent.trace import Progress, Trace
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class TableSearch:
         settings: DepthFirst,
         compiled: Compiled,
         scores: GraphScores,
-        layout: Layout,
+        layout: TableLayout,
         request: Request,
     ) -> None:
         self.settings, self.compiled, self.graph_scores = settings, compiled, scores
@@ -175,18 +175,14 @@ class TableSearch:
         return float(state.bounds[level - 1]) if level and own == np.inf else own
 
     def _record(self) -> Progress:
-        step = Progress(
+        report = Progress(
             iteration=self.rounds,
             seconds=time.perf_counter() - self.request.started,
             bound=self.bound,
             best_bound=max(self.bound, self.value),
             value=self.value,
-            primal_residual=np.nan,
-            dual_residual=np.nan,
-            penalty=np.nan,
         )
-        self.trace.reports.append(step)
-        return step
+        return self.trace.add(report)
 
     # ------------------------------------------------------------ the end
 
@@ -266,7 +262,7 @@ class TableSearch:
         return out
 
 
-def _domains(layout: Layout) -> Domains:
+def _domains(layout: TableLayout) -> Domains:
     """All states of all variables."""
     numbers = (np.arange(layout.states) - np.repeat(layout.first[:-1], layout.card)).astype(
         np.int32
@@ -274,7 +270,7 @@ def _domains(layout: Layout) -> Domains:
     return Domains(numbers, numbers.copy(), layout.card.copy(), np.zeros(layout.states, np.int32))
 
 
-def _work(layout: Layout) -> Work:
+def _work(layout: TableLayout) -> Work:
     """Scratch for the largest of everything."""
     around = max(1, int(np.diff(layout.around_start).max(initial=1)))
     states, slots = int(layout.card.max()), int(np.diff(layout.start).max(initial=1))

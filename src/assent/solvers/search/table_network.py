@@ -48,7 +48,7 @@ class TableNet:
     strengths: Float
 
 
-class Layout:
+class TableLayout:
     """What is the same for all scores of a problem.
 
     ``places`` and ``blocks`` say which messages links stand for: see
@@ -171,7 +171,7 @@ class Layout:
 
 
 @remembered
-def layout_of(problem: Problem) -> Layout | str:
+def layout_of(problem: Problem) -> TableLayout | str:
     """The problem's tables, or why they cannot be searched, in words."""
     tables = partial_tabulation(problem)
     if isinstance(tables, str):
@@ -180,7 +180,7 @@ def layout_of(problem: Problem) -> Layout | str:
     arity, size = np.diff(shape.start), np.diff(shape.entry)
     if (size[arity > 2] > LARGEST_TABLE).any() or tables.entries > MOST_ENTRIES:
         return "its tables have too many entries to be looked at again and again"
-    layout = Layout(tables)
+    layout = TableLayout(tables)
     return layout if layout.place_links() else "a factor names several states of a variable"
 
 
