@@ -12,7 +12,8 @@ import numpy as np
 from rich.console import Console
 
 import assent as at
-from assent.solvers.ad3.ad3 import CURRENT, MEAN
+from assent.kernels.ad3.state import CURRENT, MEAN
+from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.starting_point import initial_penalty
 from assent.trace import Progress
 from benchmarks import tables
@@ -36,8 +37,13 @@ class BoundAt:
 
     def bound(self, problem: Any, scores: Any, workspace: Any) -> float:
         """The bound at the point asked for."""
-        workspace.prefer = self.point
-        return self.solver._bound_at(problem, scores, workspace, self.point)
+        links = self.dual_point(problem, scores, workspace)
+        return bound_at(problem, scores, links)
+
+    def dual_point(self, problem: Any, scores: Any, workspace: Any, out: Any = None) -> Any:
+        """The point asked for."""
+        workspace.prefer(self.point)
+        return self.solver.dual_point(problem, scores, workspace, out)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.solver, name)

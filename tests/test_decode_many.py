@@ -72,7 +72,7 @@ def test_instances_of_the_benchmark_as_one_by_one():
 
 def test_problems_large_enough_to_take_turns_and_leap_as_one_by_one():
     graphs = [assignment(24, 24, seed) for seed in range(2)]
-    assert graphs[0].compile().problem.n_links > schedule.GUESSED_LINKS
+    assert graphs[0].compile().problem.n_links > schedule.ACCELERATED_LINKS
     for graph, result in zip(graphs, at.decode_many(graphs, solver=LIMIT), strict=True):
         assert result.iterations > schedule.MARKS[-1]
         assert_same(result, at.decode(graph, LIMIT))
@@ -92,7 +92,7 @@ def test_threads_change_nothing():
 def test_a_problem_does_not_depend_on_its_neighbours(monkeypatch):
     graphs = small_instances(12, seed=2)
     together = at.decode_many(graphs, solver=LIMIT)
-    monkeypatch.setattr(batch, "SLAB_LINKS", 1)
+    monkeypatch.setattr(batch, "BUFFER_LINKS", 1)
     monkeypatch.setattr(batch, "CALL_LINKS", 1)
     apart = at.decode_many(graphs[::-1], solver=LIMIT, threads=2)
     assert np.array_equal(together.values, apart.values[::-1])
@@ -406,7 +406,7 @@ def test_an_answer_that_is_still_the_best_needs_no_iteration():
 def test_results_of_results_are_not_all_kept():
     graphs = small_instances(4, seed=6)
     results = at.decode_many(graphs)
-    first = weakref.ref(results.starts.place(0, graphs[0].compile()).slab)
+    first = weakref.ref(results.starts.place(0, graphs[0].compile()).buffer)
     for _ in range(2):
         results = at.decode_many(graphs, warm_start=results)
     gc.collect()

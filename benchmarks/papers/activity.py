@@ -144,7 +144,7 @@ def calls_of(solver: Any, warm: bool, seed: int) -> np.ndarray:
     line = []
     for _ in range(CALL_ITERATIONS):
         if not warm:
-            supports = workspace.aside.searched.supports
+            supports = workspace.outside.structures.supports
             supports.size[:] = supports.kept[:] = 0
         solver.advance(problem, scores, workspace, 1)
         line.append(asked.calls / len(problem.models))

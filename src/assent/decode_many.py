@@ -259,9 +259,9 @@ class _Run:
         from assent.solvers.base.rounding_error import rounding_matters
 
         found = []
-        for number, (slab, b) in self.places.items():
-            if not slab.is_never_rounded:
-                outcome = slab.outcome(b)
+        for number, (buffer, b) in self.places.items():
+            if not buffer.is_never_rounded:
+                outcome = buffer.outcome(b)
                 claim = min(abs(outcome.bound), abs(outcome.value))
                 if rounding_matters(claim, self.tasks[number].own):
                     found.append(number)

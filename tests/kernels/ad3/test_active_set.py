@@ -12,6 +12,8 @@ from scipy.optimize import linprog
 from assent.kernels.ad3.active_set import EXACT, project
 from assent.kernels.ad3.active_set_steps import step_structures, structure_chunk
 from assent.kernels.ad3.iteration import move_consensus
+from assent.kernels.ad3.state import Consensus, Sweep
+from assent.kernels.core.bound_sweep import DualState
 from assent.kernels.core.vertices import make_slots, make_support, make_work, rescore, support_room
 from assent.kernels.kinds.table_scores import potts_table
 from assent.kernels.problem import DENSE, POTTS
@@ -284,10 +286,12 @@ def test_bound_of_any_dual_point(kind, seeds):
         values, p = rng.normal(size=(1, links)), rng.random(links)
         scale, factor = float(rng.choice([0.5, 3.0])), float(rng.integers(2))
         residual, states = np.zeros(links), np.empty(len(slots.first), np.int32)
+        no_links = np.zeros(0)
         _, work = instance.solver()
         partial = structure_chunk(
-            kind, slots, lits.astype(np.int32), instance.table[None, :], 0, 1,
-            scale, values, factor, p, residual, states, work,
+            kind, slots, lits.astype(np.int32), instance.table[None, :],
+            DualState(np.array([scale]), no_links, no_links, no_links, factor, p),
+            values, residual, states, work,
         )  # fmt: skip
         literal_p = np.where(lits[0] < 0, 1.0 - p, p)
         scores = scale * (values[0] + factor * literal_p)
@@ -307,11 +311,11 @@ def run_ad3(kind, slots, lits, tables, theta, rho, iterations):
     w = np.where(lits < 0, -share, share) - 0.5
     support = make_support(slots, len(lits))
     work = make_work(slots, support_room(slots))
-    asleep = np.zeros(len(lits), np.uint8)
+    inactive = np.zeros(len(lits), np.uint8)
     for _ in range(iterations):
         step_structures(
-            kind, slots, lits, tables, 1.0 / rho, alpha, EXACT, True, 0.0,
-            w, asleep, p, total, support, work,
+            kind, slots, lits, tables, Sweep(1.0 / rho, alpha, True, 0.0, EXACT), w, inactive,
+            Consensus(p, np.zeros(0), total), support, work,
         )  # fmt: skip
         move_consensus(degree.astype(np.int32), alpha, p, total)
     literal_p = np.where(lits < 0, 1.0 - p[~lits], p[lits])
@@ -397,15 +401,15 @@ def test_sleeping_factors_rest():
     support, work = make_support(slots, 1), make_work(slots, support_room(slots))
     w, p, total = np.full((1, 2), 0.3), np.full(2, 0.5), np.zeros(2)
     for full, expected in [(False, True), (True, False)]:
-        asleep = np.ones(1, np.uint8)
+        inactive = np.ones(1, np.uint8)
         before = w.copy()
         squares = step_structures(
-            DENSE, slots, lits, np.ones((1, 4)), 1.0, 1.0, EXACT, full, 0.0,
-            w, asleep, p, total, support, work,
+            DENSE, slots, lits, np.ones((1, 4)), Sweep(1.0, 1.0, full, 0.0, EXACT), w, inactive,
+            Consensus(p, np.zeros(0), total), support, work,
         )  # fmt: skip
         assert bool(squares == 0.0) is expected
         assert np.array_equal(before, w) is expected
-        assert bool(asleep[0]) is expected
+        assert bool(inactive[0]) is expected
 
 
 @pytest.mark.parametrize("kind", [DENSE, POTTS])

@@ -1,4 +1,4 @@
-"""Guesses at where iterations lead: exact on affine maps, taken back where they mislead."""
+"""Anderson acceleration: exact on affine maps, taken back where it misleads."""
 
 import numpy as np
 import pytest
@@ -10,9 +10,9 @@ from benchmarks.small_instances import FAMILIES
 
 
 def moved(history, state):
-    """The state after a guess, parted as a problem's would be."""
+    """The state after an extrapolation, parted as a problem's would be."""
     parts = np.split(state.copy(), [2, 3, 5])
-    anderson.extrapolate(history, *parts)
+    anderson.accelerate(history, *parts)
     return np.concatenate(parts)
 
 
@@ -46,15 +46,15 @@ def test_many_steps_forget_the_oldest():
     assert history.counts[anderson.KEPT] <= anderson.MEMORY
 
 
-def test_a_guess_that_misleads_is_taken_back():
+def test_an_extrapolation_that_misleads_is_taken_back():
     rng = np.random.default_rng(3)
     step, _ = affine_map(rng, 8)
     history, state = anderson.make_history(8), np.zeros(8)
     for _ in range(4):
         state = step(moved(history, state))
-    guess = moved(history, state)
-    assert history.counts[anderson.GUESSED] == 1
-    assert np.array_equal(moved(history, guess + 100.0), state)  # where the guess was made from
+    ahead = moved(history, state)
+    assert history.counts[anderson.EXTRAPOLATED] == 1
+    assert np.array_equal(moved(history, ahead + 100.0), state)  # where it was made from
     assert history.counts[anderson.KEPT] == 0
 
 
@@ -68,18 +68,18 @@ def test_a_state_at_rest_stays():
 @pytest.mark.parametrize("number", [25, 67, 233])
 def test_loose_problems_take_a_fraction_of_the_iterations(number):
     graph = FAMILIES[number % len(FAMILIES)](np.random.default_rng((0, number)))
-    guessed = at.decode(graph, at.AD3())
+    accelerated = at.decode(graph, at.AD3())
     plain = at.decode(graph, at.AD3(extrapolate=False))
     relaxation = at.decode(graph, at.LinearProgram())
-    for result in (guessed, plain):
+    for result in (accelerated, plain):
         assert result.status is at.Status.RELAXED and result.certificate.verify()
         assert result.certificate.relaxation.solved
         assert abs(result.bound - relaxation.bound) <= 3e-6 * (1.0 + abs(relaxation.bound))
-    assert 4 * guessed.iterations < plain.iterations
+    assert 4 * accelerated.iterations < plain.iterations
 
 
 def test_large_problems_and_late_iterations_are_left_alone():
-    assert schedule.is_guessing(schedule.FIRST_GUESS, schedule.GUESSED_LINKS, False)
-    assert schedule.is_guessing(1, 10, True) and not schedule.is_guessing(1, 10, False)
-    assert not schedule.is_guessing(100, schedule.GUESSED_LINKS + 1, True)
-    assert not schedule.is_guessing(schedule.LAST_GUESS, 10, True)
+    assert schedule.is_accelerated(schedule.FIRST_ACCELERATED, schedule.ACCELERATED_LINKS, False)
+    assert schedule.is_accelerated(1, 10, True) and not schedule.is_accelerated(1, 10, False)
+    assert not schedule.is_accelerated(100, schedule.ACCELERATED_LINKS + 1, True)
+    assert not schedule.is_accelerated(schedule.LAST_ACCELERATED, 10, True)

@@ -1,4 +1,4 @@
-"""AD3's blocks of factors taking turns, and leaps: the dual point stays one, the limit the same."""
+"""Gauss-Seidel order and extrapolations: the dual point stays one, the limit the same."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 import assent as at
 from assent.compile.compiled import graph_scores
 from assent.kernels.ad3 import extrapolation
+from assent.kernels.ad3.state import CURRENT, EXTRAPOLATED_AT
 from assent.kernels.core import schedule
-from assent.solvers.ad3.ad3 import CURRENT, residual_scores
+from assent.solvers.ad3.ad3 import residual_scores
 from assent.solvers.base.protocol import WarmStart
 
 
@@ -29,8 +30,8 @@ def model(seed: int, side: int = 9) -> at.FactorGraph:
 
 
 @pytest.fixture(autouse=True)
-def turns_on_small_problems(monkeypatch):
-    monkeypatch.setattr(schedule, "GUESSED_LINKS", 0)
+def order_on_small_problems(monkeypatch):
+    monkeypatch.setattr(schedule, "ACCELERATED_LINKS", 0)
 
 
 def flat(graph):
@@ -44,53 +45,51 @@ def test_multipliers_add_up_to_the_scores_at_any_moment(seed, idle):
     problem, scores = flat(model(seed))
     solver = at.AD3(cache_idle=idle, extrapolate=False)
     workspace = solver.init(problem, scores)
-    workspace.prefer = CURRENT
     for iterations in (1, 7, 23, 29, 60):
         solver.advance(problem, scores, workspace, iterations)
+        workspace.prefer(CURRENT)
         dual = solver.dual_point(problem, scores, workspace)
         assert residual_scores(problem, scores, dual) == pytest.approx(0.0, abs=1e-9)
-    assert workspace.leapt_at in (30, 60)
+    assert workspace.state.numbers[EXTRAPOLATED_AT] in (30, 60)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_turns_lead_where_the_plain_method_does(seed, monkeypatch):
+def test_the_order_leads_where_the_plain_method_does(seed, monkeypatch):
     problem, scores = flat(model(seed))
     optimum = at.LinearProgram().solve(problem, scores, 10.0).value
-    for most in (schedule.TURNS_LINKS, 0):
-        monkeypatch.setattr(schedule, "TURNS_LINKS", most)
+    for most in (schedule.ORDERED_LINKS, 0):
+        monkeypatch.setattr(schedule, "ORDERED_LINKS", most)
         result = at.decode(model(seed), at.AD3(extrapolate=False, gap_tolerance=1e-9))
         assert optimum - 1e-9 <= result.certificate.bound <= optimum + 1e-4
         assert result.certificate.verify()
 
 
-def test_turns_end_and_are_for_one_thread_on_moderate_problems():
-    assert schedule.takes_turns(0, 1_000, False)
-    assert not schedule.takes_turns(schedule.LAST_TURNS, 1_000, False)
-    assert not schedule.takes_turns(0, schedule.TURNS_LINKS, False)
-    assert not schedule.takes_turns(0, 1_000, True)
-    assert not schedule.takes_turns(0, 0, False)
+def test_the_order_is_for_one_thread_on_moderate_problems():
+    assert schedule.in_gauss_seidel_order(1_000, False)
+    assert not schedule.in_gauss_seidel_order(schedule.ORDERED_LINKS, False)
+    assert not schedule.in_gauss_seidel_order(1_000, True)
+    assert not schedule.in_gauss_seidel_order(0, False)
 
 
-def test_a_leap_goes_on_from_the_average_and_leaves_the_consensus():
+def test_an_extrapolation_goes_on_from_the_average_and_leaves_the_consensus():
     problem, scores = flat(model(0))
     solver = at.AD3(extrapolate=False)
     workspace = solver.init(problem, scores)
     solver.advance(problem, scores, workspace, 15)
-    w, marks = workspace, np.zeros((3, problem.n_links))
+    w, marks = workspace.state, np.zeros((3, problem.n_links))
     arrays = problem.pair_var, problem.lits
-    state, mean = (w.w_pair, w.w_logic, w.p), (w.mean_w_pair, w.mean_w_logic, w.mean_p)
-    consensus = w.p.copy()
-    extrapolation.mark(*arrays, 2.0, *mean, marks[0])
-    extrapolation.mark(*arrays, 2.0, *state, marks[1])
-    extrapolation.leap(*arrays, 3.0, *state, *mean)
-    extrapolation.mark(*arrays, 2.0, *state, marks[2])
+    consensus = w.current.p.copy()
+    extrapolation.mark(*arrays, 2.0, w.mean, marks[0])
+    extrapolation.mark(*arrays, 2.0, w.current, marks[1])
+    extrapolation.extrapolate(*arrays, 3.0, w.current, w.mean)
+    extrapolation.mark(*arrays, 2.0, w.current, marks[2])
     assert marks[2] - marks[1] == pytest.approx(3.0 * (marks[1] - marks[0]))
-    assert np.array_equal(w.p, consensus)
+    assert np.array_equal(w.current.p, consensus)
     assert extrapolation.is_straight(marks)
     assert not extrapolation.is_straight(marks[[0, 1, 0]])
 
 
-def test_leaps_are_few_for_cold_starts_and_told_to_the_driver():
+def test_extrapolations_are_few_for_cold_starts_and_told_to_the_driver():
     assert [t for t in range(1, 1000) if schedule.mark_at(t) == 2] == [30, 60]
     assert [schedule.until_mark(t) for t in (0, 20, 59)] == [20, 5, 1]
     assert schedule.until_mark(60) > 10**6

@@ -15,20 +15,21 @@ from click.testing import CliRunner
 import assent as at
 from assent.cli import main
 from assent.compile.compiled import graph_scores
+from assent.kernels.ad3.state import CURRENT, MEAN, PRIMAL, SMOOTH
 from assent.kernels.core import schedule
 from assent.kernels.core.barrier import meet, wait_until
 from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
 from assent.kernels.kinds.logic_projections import LANES
 from assent.solvers.ad3 import ad3
 from assent.solvers.base import thread_team
-from assent.solvers.base.dual_bound import bound_of_state, bounds_of_states
+from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.thread_plan import divide, whole
 
 
 @pytest.fixture(autouse=True)
 def threads_for_small_problems(monkeypatch):
     monkeypatch.setattr(thread_team, "LEAST_LINKS", 0)
-    monkeypatch.setattr(schedule, "TURNS_LINKS", 0)  # as on problems that threads are meant for
+    monkeypatch.setattr(schedule, "ORDERED_LINKS", 0)  # as on problems that threads are meant for
 
 
 def model(side=20, seed=0):
@@ -66,11 +67,11 @@ def test_threads_agree_with_one_up_to_rounding(threads):
     helped, bound_helped, dual_helped = run(graph, threads)
     assert (alone.threads, helped.threads) == (1, threads)
     assert helped.p == pytest.approx(alone.p, abs=1e-9)
-    assert helped.mean_p == pytest.approx(alone.mean_p, abs=1e-9)
+    assert helped.state.mean.p == pytest.approx(alone.state.mean.p, abs=1e-9)
     assert bound_helped == pytest.approx(bound, rel=1e-10)
     assert dual_helped.pair == pytest.approx(dual.pair, abs=1e-8)
     assert dual_helped.logic == pytest.approx(dual.logic, abs=1e-8)
-    assert helped.primal_residual == pytest.approx(alone.primal_residual, rel=1e-6)
+    assert helped.state.numbers[PRIMAL] == pytest.approx(alone.state.numbers[PRIMAL], rel=1e-6)
 
 
 @pytest.mark.parametrize("threads", [2, 3])
@@ -80,16 +81,17 @@ def test_threads_share_the_average_of_averages_and_its_bounds(threads, monkeypat
     graph = model()
     alone, bound, _ = run(graph, 1)
     helped, bound_helped, _ = run(graph, threads)
-    assert alone.smooth is not None and helped.smooth is not None
-    for own, other in zip(alone.smooth, helped.smooth, strict=True):
+    assert len(alone.state.smooth.p) == len(helped.state.smooth.p) == len(alone.p)
+    for own, other in zip(alone.state.smooth, helped.state.smooth, strict=True):
         np.testing.assert_allclose(other, own, atol=1e-9)
     assert bound_helped == pytest.approx(bound, rel=1e-10)
     compiled = graph.compile()
     problem, scores = compiled.problem, compiled.flat_scores(graph_scores(graph))
-    states = [helped.dual_state(point) for point in range(3)]
-    together = bounds_of_states(problem, scores, states, helped.division)
-    apart = [bound_of_state(problem, scores, state, helped.division) for state in states]
-    assert together == apart and bound_helped == min(together)
+    solver, bounds = at.AD3(threads=threads), []
+    for point in (CURRENT, MEAN, SMOOTH):
+        helped.prefer(point)
+        bounds.append(bound_at(problem, scores, solver.dual_point(problem, scores, helped)))
+    assert bound_helped == pytest.approx(min(bounds), rel=1e-10)
 
 
 def test_a_given_number_of_threads_repeats_itself_bit_by_bit():
@@ -99,9 +101,9 @@ def test_a_given_number_of_threads_repeats_itself_bit_by_bit():
         again, bound, _ = run(graph, 2)
         assert bound == first_bound
         assert np.array_equal(again.p, first.p)
-        assert np.array_equal(again.w_pair, first.w_pair)
-        assert np.array_equal(again.w_logic, first.w_logic)
-        assert again.idle == first.idle
+        assert np.array_equal(again.state.current.pair, first.state.current.pair)
+        assert np.array_equal(again.state.current.logic, first.state.current.logic)
+        assert np.array_equal(again.state.numbers, first.state.numbers)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 7])
@@ -195,7 +197,7 @@ def test_an_interrupt_before_all_have_met_leaves_everything_as_it_was(monkeypatc
     solver = at.AD3(threads=3)
     workspace = solver.init(problem, scores)
     solver.advance(problem, scores, workspace, 10)
-    before = workspace.p.copy(), workspace.w_pair.copy(), workspace.iterations
+    before = workspace.p.copy(), workspace.state.current.pair.copy(), workspace.iterations
     ask, asked = interrupted_start(after)
     with monkeypatch.context() as patch:
         patch.setattr(thread_team.Helper, "ask", ask)
@@ -203,10 +205,12 @@ def test_an_interrupt_before_all_have_met_leaves_everything_as_it_was(monkeypatc
             solver.advance(problem, scores, workspace, 10)
     for helper in asked:
         wait_until(helper.done)
-    assert np.array_equal(workspace.p, before[0]) and np.array_equal(workspace.w_pair, before[1])
+    assert np.array_equal(workspace.p, before[0]) and np.array_equal(
+        workspace.state.current.pair, before[1]
+    )
     assert workspace.iterations == before[2]
     solver.advance(problem, scores, workspace, 10)
-    assert np.isfinite(workspace.primal_residual)
+    assert np.isfinite(workspace.state.numbers[PRIMAL])
 
 
 def test_what_fails_in_a_helper_is_raised_here():

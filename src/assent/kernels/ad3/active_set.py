@@ -21,13 +21,9 @@ from assent.kernels.ad3.active_set_system import (
     solve_kkt,
 )
 from assent.kernels.core.vertices import KEPT_ROWS, maximize
-from assent.kernels.jit import jit
-from assent.kernels.kinds.table_scores import helper, potts_ceiling, quick
+from assent.kernels.jit import jit_inline, jit_inline_llvm, jit_inline_llvm_vector_sums
+from assent.kernels.kinds.table_scores import potts_ceiling
 from assent.kernels.problem import POTTS
-
-# Functions that people call alone only in tests: inlined before compilation, which otherwise would
-# optimise them again at every level of the call tree.
-inlined = jit(_nrt=False, inline="always")
 
 # A vertex enters only if it beats the support by more than rounding, relative to the scores.
 TOLERANCE = 1e-12
@@ -37,7 +33,7 @@ TOLERANCE = 1e-12
 EXACT = 100_000
 
 
-@inlined
+@jit_inline
 def project(kind, slots, table, scale, support, factor, work, max_inner):
     """Project ``work.a`` for one factor, into ``work.q``: Algorithm 1.3.
 
@@ -88,7 +84,7 @@ def project(kind, slots, table, scale, support, factor, work, max_inner):
     return exact
 
 
-@helper
+@jit_inline_llvm
 def settle(slots, states, weight, inner, size, waiting, clean, same, work):
     """Optimal weights on the support; vertices that lose their weight leave it.
 
@@ -118,7 +114,7 @@ def settle(slots, states, weight, inner, size, waiting, clean, same, work):
         waiting -= 1
 
 
-@helper
+@jit_inline_llvm
 def score_vertices(slots, scale, states, inner, first, last, work):
     """Scores ``M'a + b`` of the vertices from ``first`` to ``last``."""
     for i in range(first, last):
@@ -129,7 +125,7 @@ def score_vertices(slots, scale, states, inner, first, last, work):
         work.score[i] = total
 
 
-@helper
+@jit_inline_llvm
 def step_to_target(size, weight, target):
     """Move the weights to the target, or until one is zero; returns which one, else -1."""
     # The longest step that keeps every weight non-negative, (1.33).
@@ -144,7 +140,7 @@ def step_to_target(size, weight, target):
     return blocking
 
 
-@helper
+@jit_inline_llvm
 def shift_weight(size, weight, inner, combination):
     """Move weight between vertex ``size`` and the combination of others that equals it.
 
@@ -168,7 +164,7 @@ def shift_weight(size, weight, inner, combination):
     return leaving
 
 
-@helper
+@jit_inline_llvm
 def drop_vertex(states, weight, inner, score, k, size):
     """Remove entry ``k`` from the lists of a support that reaches up to ``size``."""
     for i in range(k, size - 1):
@@ -179,7 +175,7 @@ def drop_vertex(states, weight, inner, score, k, size):
             states[i, slot] = states[i + 1, slot]
 
 
-@quick
+@jit_inline_llvm_vector_sums
 def take_residual(slots, states, weight, size, work):
     """Fill ``q`` and ``residual = a - M q``; returns the largest magnitude of the latter."""
     q = work.q

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.ad3.active_set import inlined, project
+from assent.kernels.ad3.active_set import project
 from assent.kernels.core.vertices import maximize
-from assent.kernels.kinds.table_scores import helper, quick
+from assent.kernels.jit import jit_inline, jit_inline_llvm, jit_inline_llvm_vector_sums
 
 
-@inlined
-def step_structures(
-    kind, slots, lits, tables, inverse_rho, alpha, max_inner, full, limit,
-    w, asleep, p, total, support, work,
-):  # fmt: skip
-    """Steps 1 and 2 of AD3 for ``m`` factors of one shape, those awake (all if ``full``).
+@jit_inline
+def step_structures(kind, slots, lits, tables, sweep, w, inactive, consensus, support, work):
+    """Steps 1 and 2 of AD3 for ``m`` factors of one shape, the active ones (all in a full sweep).
 
     ``lits[m, links]`` and ``w[m, links]`` have a row per factor, ``tables[m, entries]`` too.
-    Adds ``q - p`` to ``total[n]``; returns the sum of its squares over links.  If ``full``, the
-    factors whose mean square is at most ``limit`` are put to sleep.
+    Adds ``q - p`` to the consensus; returns the sum of its squares over links.  A full sweep makes
+    the factors inactive whose mean square is at most the limit.
     """
     squares = 0.0
     for f in range(len(lits)):
-        if asleep[f] and not full:
+        if inactive[f] and not sweep.full:
             continue
-        gather(slots, lits, f, w, 2.0, p, work.a)
-        project(kind, slots, tables[f], inverse_rho, support, f, work, max_inner)
-        own = move_multipliers(slots, lits, f, alpha, work, w, total)
-        if full:
-            asleep[f] = own <= limit * lits.shape[1]
+        gather(slots, lits, f, w, 2.0, consensus.p, work.a)
+        project(kind, slots, tables[f], sweep.inverse_rho, support, f, work, sweep.vertices)
+        own = move_multipliers(slots, lits, f, sweep.alpha, work, w, consensus.total)
+        if sweep.full:
+            inactive[f] = own <= sweep.limit * lits.shape[1]
         squares += own
     return squares
 
 
-@helper
+@jit_inline_llvm
 def gather(slots, lits, f, values, factor, p, a):
     """The point ``a = values + factor * p`` of factor ``f``, in literal space."""
     link = 0
@@ -54,7 +51,7 @@ def gather(slots, lits, f, values, factor, p, a):
         link += end - begin
 
 
-@quick
+@jit_inline_llvm_vector_sums
 def move_multipliers(slots, lits, f, alpha, work, w, total):
     """``w += alpha * (p - q)`` for factor ``f``; returns the sum of (p - q)^2.
 
@@ -82,7 +79,7 @@ def move_multipliers(slots, lits, f, alpha, work, w, total):
     return squares
 
 
-@quick
+@jit_inline_llvm_vector_sums
 def move_runs(slots, lits, alpha, work, w, total):
     """As ``move_multipliers``, where coordinates follow each other: vectors throughout."""
     squares = 0.0
@@ -101,30 +98,17 @@ def move_runs(slots, lits, alpha, work, w, total):
     return squares
 
 
-@inlined
-def structure_chunk(
-    kind,
-    slots,
-    lits,
-    tables,
-    first,
-    last,
-    scale,
-    values,
-    factor,
-    p,
-    residual,
-    states,
-    work,
-):
-    """Best values of factors ``first:last`` at a dual point, less their negated links' scores.
+@jit_inline
+def structure_chunk(kind, slots, lits, tables, dual, values, residual, states, work):
+    """Best values of factors of one shape at a dual point, less their negated links' scores.
 
-    Link scores are ``scale * (values[m, links] + factor * p)``, as in ``kernels.bound``; they
-    are taken off ``residual[n]``.  ``states[d]`` and ``work`` are scratch.
+    Link scores are ``scale * (values[m, links] + factor * p)`` with the scale, factor and ``p`` of
+    a ``bound_sweep.DualState``; they are taken off ``residual[n]``.  ``states[d]`` and ``work`` are
+    scratch.
     """
-    partial = 0.0
-    for f in range(first, last):
-        gather(slots, lits, f, values, factor, p, work.a)
+    partial, scale = 0.0, dual.scales[-1]
+    for f in range(len(lits)):
+        gather(slots, lits, f, values, dual.factor, dual.p, work.a)
         best, _ = maximize(kind, slots, work.a, tables[f], 1.0 / scale, states)
         partial += scale * best
         link = 0

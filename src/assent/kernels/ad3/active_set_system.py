@@ -8,15 +8,14 @@ definite exactly when the support is affinely independent.
 
 from __future__ import annotations
 
-from assent.kernels.jit import jit
-from assent.kernels.kinds.table_scores import helper
+from assent.kernels.jit import jit, jit_inline_llvm
 
 # Entries of H are small integers, so pivots are ratios of integer determinants: far above this,
 # or zero up to rounding.
 SMALLEST_PIVOT = 1e-9
 
 
-@helper
+@jit_inline_llvm
 def row_place(i):
     """Where row ``i`` of the factors of H begins: L left of its diagonal, 1 / D, ``L^-1 1``.
 
@@ -27,7 +26,7 @@ def row_place(i):
 
 @jit
 def packed_length(rows):
-    """Length of so many rows; see ``row_place``.
+    """Length of ``rows`` packed rows; see ``row_place``.
 
     Example:
         >>> packed_length(2)
@@ -36,7 +35,7 @@ def packed_length(rows):
     return rows * (rows + 3) // 2
 
 
-@helper
+@jit_inline_llvm
 def copy_rows(source, first, last, target):
     """Copy the rows of the factors of H of vertices ``first`` to ``last``."""
     begin, end = row_place(first), row_place(last)
@@ -45,7 +44,7 @@ def copy_rows(source, first, last, target):
         new[i] = old[i]
 
 
-@helper
+@jit_inline_llvm
 def append_row(slots, states, size, work):
     """Extend the factors of H by vertex ``size``; returns whether it is independent of the others.
 
@@ -82,7 +81,7 @@ def append_row(slots, states, size, work):
     return False
 
 
-@helper
+@jit_inline_llvm
 def delete_row(rows, size, k):
     """Remove vertex ``k`` from the factors of H: a positive rank-one update of the rows below.
 
@@ -114,7 +113,7 @@ def delete_row(rows, size, k):
         rows[new + i] = one
 
 
-@helper
+@jit_inline_llvm
 def solve_kkt(size, work):
     """Weights on the support that are optimal but for their signs, into ``work.target``.
 
@@ -143,7 +142,7 @@ def solve_kkt(size, work):
     return tau + base + 1.0
 
 
-@helper
+@jit_inline_llvm
 def back_substitute(rows, size, x):
     """Solve ``L' x = x`` in place."""
     for i in range(size - 1, 0, -1):

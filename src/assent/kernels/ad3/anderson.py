@@ -1,11 +1,11 @@
-"""Anderson's acceleration of AD3 on small problems: a guess at where its iterations lead.
+"""Anderson's acceleration of AD3 on small problems: each iteration begins where the last ones lead.
 
 Once every factor knows its face, an iteration is an affine map of the state, ``y = F(z)``.  From
 the last few states and moves ``f = y - z`` follows the combination whose move would be the least,
 were the map the same for all of them: the next iteration starts there.  An affine combination
 keeps the multipliers a point of the dual, so that bounds stay bounds wherever it leads.
 
-A guess that makes the next move twice as long is taken back, and everything known is forgotten.
+A point that makes the next move twice as long is taken back, and everything known is forgotten.
 The state is read as one vector: multipliers of pairs, logic and tables, then the consensus.
 """
 
@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit
-from assent.kernels.kinds.logic_projections import VECTOR_SUMS
+from assent.kernels.jit import jit, jit_vector_sums
 
 # How many earlier moves are combined.  Of 5, 10 and 20 the last needed the fewest iterations.
 MEMORY = 20
@@ -30,8 +29,8 @@ GROWTH = 4.0
 LARGEST_WEIGHTS = 1e4
 
 # Places in ``History.counts``: differences kept, where the next one goes, how much is known, and
-# whether the last iteration began at a guess.
-KEPT, NEXT, KNOWN, GUESSED = 0, 1, 2, 3
+# whether the last iteration began at such a point.
+KEPT, NEXT, KNOWN, EXTRAPOLATED = 0, 1, 2, 3
 NOTHING, START, MOVE = 0, 1, 2  # values of KNOWN: also where the last iteration began, and its move
 
 
@@ -87,7 +86,7 @@ def write_state(values, w_pair, w_logic, w_table, p):
         at += part.size
 
 
-@jit(fastmath=VECTOR_SUMS)
+@jit_vector_sums
 def inner_product(a, b):
     """Sum of the products of two vectors."""
     total = 0.0
@@ -167,7 +166,7 @@ def find_weights(history):
 
 
 @jit
-def extrapolate(history, w_pair, w_logic, w_table, p):
+def accelerate(history, w_pair, w_logic, w_table, p):
     """Between two iterations: move the state to where it seems to lead."""
     counts, z = history.counts, history.z
     if counts[KNOWN] == NOTHING:
@@ -179,7 +178,7 @@ def extrapolate(history, w_pair, w_logic, w_table, p):
     square = 0.0
     for i in range(z.size):
         square += (end[i] - z[i]) ** 2
-    if counts[GUESSED] == 1 and not square <= GROWTH * history.square[0]:
+    if counts[EXTRAPOLATED] == 1 and not square <= GROWTH * history.square[0]:
         forget(history)
         write_state(history.y, w_pair, w_logic, w_table, p)
         read_state(w_pair, w_logic, w_table, p, z)
@@ -187,10 +186,10 @@ def extrapolate(history, w_pair, w_logic, w_table, p):
         return
     history.square[0] = square
     note_move(history)
-    counts[GUESSED] = 0
+    counts[EXTRAPOLATED] = 0
     z[:] = history.y
     if find_weights(history):
-        counts[GUESSED] = 1
+        counts[EXTRAPOLATED] = 1
         for j in range(counts[KEPT]):
             weight, ends = history.weights[j], history.ends[j]
             for i in range(z.size):

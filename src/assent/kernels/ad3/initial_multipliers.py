@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.propagate import lean
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import DENSE
 
 # Penalties relative to the typical size of the scores.  Tables have more entries to choose from
@@ -27,7 +26,7 @@ def size_of_tables(kind, entry, factor, table):
     return OF_TABLES * self_weighted_mean(centred(kind, entry, factor, table))
 
 
-@lean
+@jit_internal_no_allocation
 def self_weighted_mean(sizes):
     """The mean of ``|size|`` weighted by ``|size|``, safe for any finite sizes; 0 for none.
 

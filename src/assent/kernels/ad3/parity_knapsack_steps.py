@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.core.bound_sweep import add_compensated
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline, jit_no_allocation
 from assent.kernels.kinds.knapsack_relaxation import maximize_knapsack, project_knapsack
 from assent.kernels.kinds.parity_hull import maximize_parity, project_parity
 from assent.kernels.problem import PARITY
@@ -21,7 +21,7 @@ WEIGHTS = 2
 ROWS = 3
 
 
-@jit(inline="always")
+@jit_inline
 def gather_single(lits, values, factor, p, first, stride, point):
     """``point[j] = values + factor * p`` of one factor, in literal space."""
     for j in range(len(point)):
@@ -31,14 +31,14 @@ def gather_single(lits, values, factor, p, first, stride, point):
         point[j] = values[link] + factor * own
 
 
-@jit(inline="always")
+@jit_inline
 def gather_weights(weights, first, stride, own):
     """The weights of one knapsack; ``first`` counts from the first knapsack's link."""
     for j in range(len(own)):
         own[j] = weights[first + j * stride]
 
 
-@jit(inline="always")
+@jit_inline
 def move_single(lits, alpha, weight, first, stride, point, q, w, total):
     """``w += alpha * (p - q)`` for one factor; returns the sum of (p - q)^2."""
     squares = 0.0
@@ -52,73 +52,79 @@ def move_single(lits, alpha, weight, first, stride, point, q, w, total):
     return squares
 
 
-@jit
-def step_singles(
-    group_kind, group_size, group_count, group_link, group_factor, lits, weights, capacity,
-    weight, alpha, full, limit, w, tau, asleep, p, total, scratch,
-):  # fmt: skip
-    """Steps 1 and 2 of AD3 for the groups of PARITY and KNAPSACK; see ``ad3.step_pairs``.
+@jit_no_allocation
+def first_single(kind):
+    """The first group of PARITY or KNAPSACK; the blockwise kernels take those before."""
+    first = 0
+    while first < len(kind) and kind[first] < PARITY:
+        first += 1
+    return first
 
-    The group arrays hold these groups only, ``asleep`` an entry per factor of theirs.  A
-    factor's threshold is remembered in ``tau``; ``scratch[ROWS, longest]``.
+
+@jit
+def step_singles(groups, weight, sweep, w, tau, inactive, consensus, scratch):
+    """Steps 1 and 2 of AD3 for the groups of PARITY and KNAPSACK; see ``iteration.step_pairs``.
+
+    ``inactive`` has an entry per factor of theirs.  A factor's threshold is remembered in ``tau``;
+    ``scratch[ROWS, longest]``.
     """
     squares = 0.0
-    heavy_link = len(lits) - len(weights)
-    heavy_factor = len(tau) - len(capacity)
-    for i in range(len(group_kind)):
-        size, stride = group_size[i], group_count[i]
+    lits, p, total = groups.lits, consensus.p, consensus.total
+    heavy_link = len(lits) - len(groups.weights)
+    heavy_factor = len(tau) - len(groups.capacity)
+    begin = first_single(groups.kind)
+    for g in range(begin, len(groups.kind)):
+        size, stride = groups.size[g], groups.members[g]
         point, q = scratch[POINT, :size], scratch[SOLUTION, :size]
         load = scratch[WEIGHTS, :size]
         for f in range(stride):
-            number = group_factor[i] + f
-            rest = number - group_factor[0]
-            if asleep[rest] and not full:
+            number = groups.factor[g] + f
+            rest = number - groups.factor[begin]
+            if inactive[rest] and not sweep.full:
                 continue
-            first = group_link[i] + f
+            first = groups.link[g] + f
             gather_single(lits, w, 2.0, p, first, stride, point)
-            if group_kind[i] == PARITY:
+            if groups.kind[g] == PARITY:
                 tau[number] = project_parity(point, q, tau[number])
             else:
-                gather_weights(weights, first - heavy_link, stride, load)
-                room = capacity[number - heavy_factor]
+                gather_weights(groups.weights, first - heavy_link, stride, load)
+                room = groups.capacity[number - heavy_factor]
                 tau[number] = project_knapsack(point, load, room, q, tau[number])
-            own = move_single(lits, alpha, weight[i], first, stride, point, q, w, total)
-            if full:
-                asleep[rest] = own <= limit * size
-            squares += weight[i] * own
+            own = move_single(lits, sweep.alpha, weight[g], first, stride, point, q, w, total)
+            if sweep.full:
+                inactive[rest] = own <= sweep.limit * size
+            squares += weight[g] * own
     return squares
 
 
 @jit
-def bound_singles(
-    group_kind, group_size, group_count, group_link, group_factor, lits, weights, capacity, n_logic,
-    scales, values, factor, p, residual,
-):  # fmt: skip
-    """Best values of the groups of PARITY and KNAPSACK at a dual point, ``scales`` one for each.
+def bound_singles(groups, dual, residual):
+    """Best values of the groups of PARITY and KNAPSACK at a ``bound_sweep.DualState``.
 
-    Takes the link scores off ``residual[n]``; see :mod:`assent.kernels.core.bound_sweep`.
+    Takes the link scores off ``residual[n]``.
     """
     total = 0.0
     carry = 0.0
-    heavy_link = len(lits) - len(weights)
-    heavy_factor = n_logic - len(capacity)
-    for i in range(len(group_kind)):
-        size, stride = group_size[i], group_count[i]
+    lits = groups.lits
+    heavy_link = len(lits) - len(groups.weights)
+    heavy_factor = len(groups.k) - len(groups.capacity)
+    for g in range(first_single(groups.kind), len(groups.kind)):
+        size, stride, scale = groups.size[g], groups.members[g], dual.scales[g]
         point, vertex, load = np.empty(size), np.empty(size), np.empty(size)
         for f in range(stride):
-            first = group_link[i] + f
-            gather_single(lits, values, factor, p, first, stride, point)
-            if group_kind[i] == PARITY:
+            first = groups.link[g] + f
+            gather_single(lits, dual.logic, dual.factor, dual.p, first, stride, point)
+            if groups.kind[g] == PARITY:
                 part = maximize_parity(point, vertex)
             else:
-                gather_weights(weights, first - heavy_link, stride, load)
-                room = capacity[group_factor[i] + f - heavy_factor]
+                gather_weights(groups.weights, first - heavy_link, stride, load)
+                room = groups.capacity[groups.factor[g] + f - heavy_factor]
                 part = maximize_knapsack(point, load, room, vertex)
             for j in range(size):
                 # score * (1 - x) = score - score * x
                 lit = lits[first + j * stride]
-                score = scales[i] * point[j]
+                score = scale * point[j]
                 residual[~lit if lit < 0 else lit] += score if lit < 0 else -score
                 part -= point[j] if lit < 0 else 0.0
-            total, carry = add_compensated(total, carry, scales[i] * part)
+            total, carry = add_compensated(total, carry, scale * part)
     return total + carry

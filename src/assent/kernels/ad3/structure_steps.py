@@ -12,15 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.kernels.ad3.active_set import EXACT, project
-from assent.kernels.ad3.iteration import (
-    IDLE,
-    ROUND,
-    balance_of,
-    fold,
-    move_consensus,
-    pull,
-    residuals,
-)
 from assent.kernels.ad3.table_steps import (
     group_rows,
     group_support,
@@ -28,7 +19,7 @@ from assent.kernels.ad3.table_steps import (
     make_flat_work,
     make_layout,
 )
-from assent.kernels.core.bound_sweep import add_compensated
+from assent.kernels.core.bound_sweep import DualState, add_compensated
 from assent.kernels.core.memo import remembered
 from assent.kernels.core.oracle import (
     NONE,
@@ -38,8 +29,7 @@ from assent.kernels.core.oracle import (
     search_address,
 )
 from assent.kernels.core.vertices import Slots, Work, maximize
-from assent.kernels.jit import jit
-from assent.kernels.kinds.table_scores import helper
+from assent.kernels.jit import jit, jit_inline, jit_inline_llvm, jit_no_allocation
 from assent.kernels.problem import Float, Problem, Scores, Tables
 
 # Vertices kept per structure.  Supports are much smaller than Proposition 1.7 of Martins et al.
@@ -167,13 +157,11 @@ class Searcher:
         raise_pending()
         return x
 
-    def bound(
-        self, scores: Scores, scale: float, values: Float, factor: float, p: Float, residual: Float
-    ) -> float:
+    def bound(self, scores: Scores, dual: DualState, residual: Float) -> float:
         """Best values of all structures at a dual point; see ``bound_models``."""
         best = bound_models(
-            self.tables, self.models, self.layout, self.entries(scores), scale,
-            self.links(values), factor, p, residual, *self.scratch(),
+            self.tables, self.models, self.layout, self.entries(scores), dual,
+            self.links(dual.table), residual, *self.scratch(),
         )  # fmt: skip
         raise_pending()
         return best
@@ -185,7 +173,7 @@ def searcher_of(problem: Problem) -> Searcher:
     return Searcher(problem)
 
 
-@jit(inline="always")
+@jit_inline
 def group_model(tables, models, layout, s, masked):
     """Slots of group ``s``, and the places of its links."""
     first, last = tables.slot[s], tables.slot[s + 1]
@@ -198,7 +186,7 @@ def group_model(tables, models, layout, s, masked):
     return slots, models.place[models.place_at[s] : models.place_at[s + 1]]
 
 
-@helper
+@jit_inline_llvm
 def gather_links(place, lits, f, values, factor, p, a):
     """The point ``a = values + factor * p`` of structure ``f``, in literal space."""
     for link in range(len(place)):
@@ -207,7 +195,7 @@ def gather_links(place, lits, f, values, factor, p, a):
         a[place[link]] = values[f, link] + (factor - own if lit < 0 else own)
 
 
-@helper
+@jit_inline_llvm
 def move_links(place, lits, f, alpha, work, w, total):
     """``w += alpha * (p - q)`` for structure ``f``; returns the sum of ``(p - q)^2``."""
     squares = 0.0
@@ -221,7 +209,7 @@ def move_links(place, lits, f, alpha, work, w, total):
     return squares
 
 
-@helper
+@jit_inline_llvm
 def project_itself(address, slots, table, scale, support, f, work, memory):
     """Project ``work.a`` by the structure's own function, into ``work.q``."""
     places = len(work.q)
@@ -235,86 +223,61 @@ def project_itself(address, slots, table, scale, support, f, work, memory):
 
 
 @jit
-def step_models(
-    tables, models, layout, scores, inverse_rho, alpha, max_inner, full, limit,
-    w, asleep, p, total, supports, work, masked, memory,
-):  # fmt: skip
-    """Steps 1 and 2 of AD3 for the structures awake (all if ``full``).
+def step_models(own, scores, sweep, w, consensus):
+    """Steps 1 and 2 of AD3 for the active structures (all in a full sweep).
 
-    Adds ``q - p`` to ``total[n]`` and returns its squares; see ``active_steps.step_structures``.
+    ``own`` are ``state.Structures``, ``scores`` and ``w`` those of their inner parts and links.
+    Adds ``q - p`` to the consensus and returns its squares; see
+    ``active_set_steps.step_structures``.
     """
     squares = 0.0
+    tables, models, layout, full = own.tables, own.models, own.layout, sweep.full
     for s in range(len(tables.kind)):
         begin = tables.factor[s]
         count = tables.factor[s + 1] - begin
-        slots, place = group_model(tables, models, layout, s, masked)
+        slots, place = group_model(tables, models, layout, s, own.masked)
         lits = group_rows(tables.lits, tables.link, s, count)
         entries = group_rows(scores, tables.entry, s, count)
         own_w = group_rows(w, tables.link, s, count)
-        support = group_support(tables, layout, supports, s)
-        own_work = group_work(work, slots.start[-1], layout.room[s])
-        own_memory = group_rows(memory, models.memory_at, s, count)
+        support = group_support(tables, layout, own.supports, s)
+        work = group_work(own.work, slots.start[-1], layout.room[s])
+        memory = group_rows(own.memory, models.memory_at, s, count)
         for f in range(count):
-            if asleep[begin + f] and not full:
+            if own.inactive[begin + f] and not full:
                 continue
-            gather_links(place, lits, f, own_w, 2.0, p, own_work.a)
+            gather_links(place, lits, f, own_w, 2.0, consensus.p, work.a)
             if models.projection[s] == NONE:
                 project(
-                    tables.kind[s], slots, entries[f], inverse_rho, support, f, own_work, max_inner
-                )
+                    tables.kind[s], slots, entries[f], sweep.inverse_rho, support, f, work,
+                    sweep.vertices,
+                )  # fmt: skip
             else:
                 project_itself(
-                    models.projection[s], slots, entries[f], inverse_rho, support, f, own_work,
-                    own_memory[f],
+                    models.projection[s], slots, entries[f], sweep.inverse_rho, support, f, work,
+                    memory[f],
                 )  # fmt: skip
-            own = move_links(place, lits, f, alpha, own_work, own_w, total)
+            moved = move_links(place, lits, f, sweep.alpha, work, own_w, consensus.total)
             if full:
-                asleep[begin + f] = own <= limit * lits.shape[1]
-            squares += own
+                own.inactive[begin + f] = moved <= sweep.limit * lits.shape[1]
+            squares += moved
     return squares
 
 
-@jit
-def advance_models(
-    tables, models, layout, scores, rho, alpha, cache, done, iterations, limit, alone, mass,
-    links, w, mean_w, asleep, p, mean_p, total, supports, work, masked, memory,
-):  # fmt: skip
-    """Run ``iterations`` of AD3 in place, after ``done`` earlier ones, if structures are ``alone``.
+@jit_no_allocation
+def most_searches(t, links):
+    """How many vertices structures of ``links`` links may search for in iteration ``t``."""
+    if t > INEXACT_SEARCHES:
+        return EXACT
+    return t + 1 if links < MANY_LINKS else 1 + (t - 1) // GROWTH
 
-    Where other factors take part, this is one iteration without the consensus, which is theirs.
-    Returns the squares of the last steps; if alone, what ``ad3.advance`` returns as well.
+
+@jit
+def bound_models(tables, models, layout, scores, dual, values, residual, work, masked):
+    """Best values of all structures at a ``bound_sweep.DualState``, with ``values`` on their links.
+
+    Takes the link scores off ``residual[n]``.
     """
-    squares = 0.0
-    offsets = 0.0
-    balance = 0.0
-    for t in range(done + 1, done + iterations + 1):
-        most = EXACT
-        if t <= INEXACT_SEARCHES:
-            most = t + 1 if len(w) < MANY_LINKS else 1 + (t - 1) // GROWTH
-        full = not cache or t % ROUND == 0
-        squares = step_models(
-            tables, models, layout, scores, 1.0 / rho, alpha, most, full, limit,
-            w, asleep, p, total, supports, work, masked, memory,
-        )  # fmt: skip
-        if not alone:
-            break
-        limit = IDLE**2 * squares / links
-        offsets = move_consensus(mass, alpha, p, total)
-        if t % ROUND == 0:
-            fold(pull(t), mean_w, w)
-            fold(pull(t), mean_p, p)
-            balance += balance_of(squares, offsets, links)
-    primal, dual = residuals(squares, offsets, alpha, links)
-    return squares, primal, dual, balance, limit
-
-
-@jit
-def bound_models(
-    tables, models, layout, scores, scale, values, factor, p, residual, work, masked
-):  # fmt: skip
-    """Best values of all structures at a dual point; see ``structures.bound_tables``."""
-    best = 0.0
-    carry = 0.0
+    best, carry, scale = 0.0, 0.0, dual.scales[-1]
     for s in range(len(tables.kind)):
         count = tables.factor[s + 1] - tables.factor[s]
         slots, place = group_model(tables, models, layout, s, masked)
@@ -324,7 +287,7 @@ def bound_models(
         own = group_work(work, slots.start[-1], layout.room[s])
         states = np.empty(len(slots.first), np.int32)
         for f in range(count):
-            gather_links(place, lits, f, links, factor, p, own.a)
+            gather_links(place, lits, f, links, dual.factor, dual.p, own.a)
             top, _ = maximize(tables.kind[s], slots, own.a, entries[f], 1.0 / scale, states)
             part = scale * top
             for link in range(len(place)):
@@ -337,7 +300,7 @@ def bound_models(
     return best + carry
 
 
-@helper
+@jit_inline_llvm
 def inner_at(kind, slots, table, states, a, out):
     """Inner score of the vertex ``states[d]``, -inf if there is none; ``a`` and ``out`` scratch."""
     for place in range(len(a)):
@@ -416,7 +379,7 @@ def structure_values(tables, models, layout, scores, x, work, masked, out):
                 out[begin + f] = inner_at(tables.kind[s], slots, entries[f], states, own.a, found)
 
 
-@helper
+@jit_inline_llvm
 def wish_for(slots, place, lits, f, wish, x, a):
     """Scores of the places of structure ``f``: what they are worth, -inf against ``x``."""
     a[:] = 0.0

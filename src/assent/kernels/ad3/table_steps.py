@@ -16,7 +16,7 @@ from assent.kernels.ad3.active_set_system import packed_length
 from assent.kernels.core.bound_sweep import CHUNK, add_compensated
 from assent.kernels.core.memo import remembered
 from assent.kernels.core.vertices import KEPT_ROWS, Slots, Support, Work, rescore
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_inline, jit_no_allocation
 from assent.kernels.problem import POTTS, STRUCTURE, Problem, Tables
 
 ALL = np.iinfo(np.int64).max
@@ -88,7 +88,7 @@ def has_runs(tables: Tables, t: int) -> bool:
 
 @remembered
 def layout_of(problem: Problem) -> Layout:
-    """The layout of the tables of a problem that are written out, made at the first call."""
+    """The layout of a problem's tables without the structures, made at the first call."""
     return make_layout(problem.written)
 
 
@@ -117,7 +117,7 @@ def make_flat_work(tables: Tables, layout: Layout) -> Work:
     )  # fmt: skip
 
 
-@jit(inline="always")
+@jit_inline
 def group_slots(tables, layout, t):
     """The slots of group ``t``."""
     first, last = tables.slot[t], tables.slot[t + 1]
@@ -133,7 +133,7 @@ def group_slots(tables, layout, t):
     )
 
 
-@jit(inline="always")
+@jit_inline
 def group_work(work, states, room):
     """Scratch for one group, zero where it has no coordinates."""
     a, residual = work.a[:states], work.residual[:states]
@@ -145,7 +145,7 @@ def group_work(work, states, room):
     )  # fmt: skip
 
 
-@jit(inline="always")
+@jit_inline
 def group_support(tables, layout, supports, t):
     """The supports of group ``t``."""
     first, last = tables.factor[t], tables.factor[t + 1]
@@ -164,19 +164,16 @@ def group_support(tables, layout, supports, t):
     )
 
 
-@jit(inline="always")
+@jit_inline
 def group_rows(values, offsets, t, factors):
     """Rows ``[m, width]`` of group ``t``, one per factor."""
     own = values[offsets[t] : offsets[t + 1]]
     return own.reshape(factors, len(own) // factors)
 
 
-@jit(_nrt=False)
-def step_tables(
-    tables, layout, scores, inverse_rho, alpha, max_inner, full, limit,
-    w, asleep, p, total, supports, work,
-):  # fmt: skip
-    """Steps 1 and 2 of AD3 for all tables; see ``active_steps.step_structures``."""
+@jit_no_allocation
+def step_tables(tables, layout, scores, sweep, w, inactive, consensus, supports, work):
+    """Steps 1 and 2 of AD3 for all tables; see ``active_set_steps.step_structures``."""
     squares = 0.0
     for t in range(len(tables.kind)):
         first, last = tables.factor[t], tables.factor[t + 1]
@@ -185,9 +182,9 @@ def step_tables(
             tables.kind[t], slots,
             group_rows(tables.lits, tables.link, t, last - first),
             group_rows(scores, tables.entry, t, last - first),
-            inverse_rho, alpha, max_inner, full, limit,
+            sweep,
             group_rows(w, tables.link, t, last - first),
-            asleep[first:last], p, total,
+            inactive[first:last], consensus,
             group_support(tables, layout, supports, t),
             group_work(work, slots.start[-1], layout.room[t]),
         )  # fmt: skip
@@ -195,10 +192,10 @@ def step_tables(
 
 
 @jit
-def bound_tables(tables, layout, scores, scale, values, factor, p, residual, work):
-    """Best values of all tables at a dual point; takes the link scores off ``residual[n]``.
+def bound_tables(tables, layout, scores, dual, residual, work):
+    """Best values of all tables at a ``bound_sweep.DualState``.
 
-    Link scores are ``scale * (values + factor * p)``; see :mod:`assent.kernels.core.bound_sweep`.
+    Takes the link scores off ``residual[n]``.
     """
     best = 0.0
     carry = 0.0
@@ -207,13 +204,14 @@ def bound_tables(tables, layout, scores, scale, values, factor, p, residual, wor
         slots = group_slots(tables, layout, t)
         lits = group_rows(tables.lits, tables.link, t, count)
         entries = group_rows(scores, tables.entry, t, count)
-        links = group_rows(values, tables.link, t, count)
+        links = group_rows(dual.table, tables.link, t, count)
         own = group_work(work, slots.start[-1], layout.room[t])
         states = np.empty(len(slots.first), np.int32)
         for begin in range(0, count, CHUNK):
+            end = min(begin + CHUNK, count)
             part = structure_chunk(
-                tables.kind[t], slots, lits, entries, begin, min(begin + CHUNK, count),
-                scale, links, factor, p, residual, states, own,
+                tables.kind[t], slots, lits[begin:end], entries[begin:end], dual,
+                links[begin:end], residual, states, own,
             )  # fmt: skip
             best, carry = add_compensated(best, carry, part)
     return best + carry

@@ -10,13 +10,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
+from assent.kernels.ad3.state import Instance, Links
 from assent.kernels.ad3.table_steps import Layout
-from assent.kernels.batch.instance import Instance, Links
-from assent.kernels.batch.instance_loop import solve
-from assent.kernels.core.propagate import inner
-from assent.kernels.jit import jit
-from assent.kernels.problem import Tables
+from assent.kernels.batch.instance import Answer, Start
+from assent.kernels.batch.instance_loop import make_outside, solve
+from assent.kernels.jit import jit, jit_internal
+from assent.kernels.problem import LogicGroups, ScoredProblem, Tables
 
 # Columns of ``Batch.ends`` and of the sizes it is made from.
 COORDINATES, PAIRS, GROUPS, LINKS, FACTORS = 0, 1, 2, 3, 4
@@ -30,7 +32,7 @@ NUMBERS = 4
 
 
 class Batch(NamedTuple):
-    """Problems, scores and state, end to end; names as in ``instance.Instance``.
+    """Problems, scores and state, end to end; names as in ``ad3.state.Instance``.
 
     ``warm[b]`` says whether ``warm_*`` hold link scores to start problem ``b`` from, ``known[b]``
     whether ``x`` holds an assignment.
@@ -55,6 +57,7 @@ class Batch(NamedTuple):
     theta: np.ndarray
     pair: np.ndarray
     table: np.ndarray
+    table_lits: np.ndarray
     warm: np.ndarray  # bool[B]
     warm_pair: np.ndarray
     warm_logic: np.ndarray
@@ -68,7 +71,7 @@ class Batch(NamedTuple):
     entry_weight: np.ndarray  # weights of table entries, last
 
 
-@inner
+@jit_internal
 def view_tables(batch, tables, b):
     """The tables of problem ``b``."""
     begin, end = batch.ends[b], batch.ends[b + 1]
@@ -86,7 +89,7 @@ def view_tables(batch, tables, b):
     )
 
 
-@inner
+@jit_internal
 def view_layout(batch, layout, b):
     """The layout of the supports of problem ``b``."""
     begin, end = batch.ends[b], batch.ends[b + 1]
@@ -103,7 +106,7 @@ def view_layout(batch, layout, b):
     )
 
 
-@inner
+@jit_internal
 def view_instance(batch, b):
     """Problem ``b`` and its scores."""
     begin, end, numbers = batch.ends[b], batch.ends[b + 1], batch.numbers[b]
@@ -111,49 +114,84 @@ def view_instance(batch, b):
     p0, p1 = begin[PAIRS], end[PAIRS]
     g0, g1 = begin[GROUPS], end[GROUPS]
     l0, l1 = begin[LINKS], end[LINKS]
-    theta, pair = batch.theta[n0:n1], batch.pair[p0:p1]
-    table = batch.table[begin[ENTRIES] : end[ENTRIES]]
+    groups = LogicGroups(
+        batch.kind[g0:g1], batch.size[g0:g1], batch.members[g0:g1], batch.link[g0:g1],
+        batch.factor[g0:g1], batch.lits[l0:l1], batch.k[begin[FACTORS] : end[FACTORS]],
+        batch.weights[begin[WEIGHTS] : end[WEIGHTS]],
+        batch.capacity[begin[CAPACITIES] : end[CAPACITIES]],
+    )  # fmt: skip
     return Instance(
-        batch.pair_var[p0:p1], batch.kind[g0:g1], batch.size[g0:g1], batch.members[g0:g1],
-        batch.link[g0:g1], batch.factor[g0:g1], batch.lits[l0:l1],
-        batch.k[begin[FACTORS] : end[FACTORS]], batch.weights[begin[WEIGHTS] : end[WEIGHTS]],
-        batch.capacity[begin[CAPACITIES] : end[CAPACITIES]], batch.weight[g0:g1],
-        batch.of_link[l0:l1], batch.mass[n0:n1], batch.degree[n0:n1], theta, pair, table,
-        numbers[CONSTANT], numbers[TOTAL_WEIGHT], numbers[ALPHA],
+        ScoredProblem(
+            batch.pair_var[p0:p1], groups, batch.theta[n0:n1], batch.pair[p0:p1], numbers[CONSTANT]
+        ),
+        batch.table[begin[ENTRIES] : end[ENTRIES]],
+        batch.table_lits[begin[TABLE_LINKS] : end[TABLE_LINKS]],
+        batch.weight[g0:g1], batch.of_link[l0:l1], batch.mass[n0:n1], batch.degree[n0:n1],
+        numbers[TOTAL_WEIGHT], numbers[ALPHA],
     )  # fmt: skip
 
 
+@jit_internal
+def view_start(batch, b):
+    """What problem ``b`` starts from."""
+    begin, end = batch.ends[b], batch.ends[b + 1]
+    known = batch.x[:0]
+    if batch.known[b]:
+        known = batch.x[begin[COORDINATES] : end[COORDINATES]].copy()
+    warm = Links(batch.warm_pair[:0], batch.warm_logic[:0], batch.warm_table[:0])
+    if batch.warm[b]:
+        warm = Links(
+            batch.warm_pair[begin[PAIRS] : end[PAIRS]],
+            batch.warm_logic[begin[LINKS] : end[LINKS]],
+            batch.warm_table[begin[TABLE_LINKS] : end[TABLE_LINKS]],
+        )
+    return Start(batch.numbers[b, PENALTY], known, warm)
+
+
+@jit_internal
+def view_answer(batch, b):
+    """Where the outcome of problem ``b`` goes."""
+    begin, end = batch.ends[b], batch.ends[b + 1]
+    n0, n1 = begin[COORDINATES], end[COORDINATES]
+    dual = Links(
+        batch.dual_pair[begin[PAIRS] : end[PAIRS]],
+        batch.dual_logic[begin[LINKS] : end[LINKS]],
+        batch.dual_table[begin[TABLE_LINKS] : end[TABLE_LINKS]],
+    )
+    weights = batch.entry_weight[begin[ENTRIES] : end[ENTRIES]]
+    return Answer(batch.p[n0:n1], dual, batch.x[n0:n1], weights)
+
+
+def outside_of(own, batch, tables, layout, b):
+    """Factors of problem ``b`` outside the fused loop, or nothing."""
+    if tables is None:
+        return None
+    return make_outside(own, view_tables(batch, tables, b), view_layout(batch, layout, b))
+
+
+@overload(outside_of)
+def _choose_outside_of(own, batch, tables, layout, b):
+    """One or the other by type: what may be either would be compiled apart from what is sure."""
+    if isinstance(tables, types.NoneType):
+        return lambda own, batch, tables, layout, b: None
+
+    def some(own, batch, tables, layout, b):
+        return make_outside(own, view_tables(batch, tables, b), view_layout(batch, layout, b))
+
+    return some
+
+
 @jit
-def solve_range(batch, tables, layout, table_lits, settings, first, last, stop, outcomes):
+def solve_range(batch, tables, layout, settings, first, last, stop, outcomes):
     """Solve problems ``first:last``; see ``instance_loop.solve``.
 
     ``tables`` and ``layout`` hold those of all problems, or are ``None``; ``outcomes[B, 9]``
     receives the fields of ``instance.Outcome``.
     """
     for b in range(first, last):
-        begin, end = batch.ends[b], batch.ends[b + 1]
-        n0, n1 = begin[COORDINATES], end[COORDINATES]
-        p0, p1 = begin[PAIRS], end[PAIRS]
-        l0, l1 = begin[LINKS], end[LINKS]
-        t0, t1 = begin[TABLE_LINKS], end[TABLE_LINKS]
-        x = batch.x[n0:n1]
-        known = x.copy() if batch.known[b] else x[:0]
-        dual = Links(batch.dual_pair[p0:p1], batch.dual_logic[l0:l1], batch.dual_table[t0:t1])
-        warm = Links(batch.warm_pair[:0], batch.warm_logic[:0], batch.warm_table[:0])
-        if batch.warm[b]:
-            warm = Links(batch.warm_pair[p0:p1], batch.warm_logic[l0:l1], batch.warm_table[t0:t1])
-        own, weights = view_instance(batch, b), batch.entry_weight[begin[ENTRIES] : end[ENTRIES]]
-        penalty, p = batch.numbers[b, PENALTY], batch.p[n0:n1]
-        lits = table_lits[t0:t1]
-        if tables is None:
-            outcome = solve(
-                own, None, None, lits, settings, penalty, known, stop, p, dual, warm, x, weights
-            )
-        else:
-            outcome = solve(
-                own, view_tables(batch, tables, b), view_layout(batch, layout, b), lits, settings,
-                penalty, known, stop, p, dual, warm, x, weights,
-            )  # fmt: skip
+        own = view_instance(batch, b)
+        outside = outside_of(own, batch, tables, layout, b)
+        outcome = solve(own, outside, settings, view_start(batch, b), stop, view_answer(batch, b))
         outcomes[b, 0] = outcome.ending
         outcomes[b, 1] = outcome.value
         outcomes[b, 2] = outcome.bound

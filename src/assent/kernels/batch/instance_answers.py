@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
 from numba.extending import overload
 
-from assent.kernels.batch.instance import glue, groups_of, write
+from assent.kernels.batch.instance import Best, write
 from assent.kernels.core import schedule
 from assent.kernels.core.evaluate import assess
-from assent.kernels.core.propagate import index_logic, lean
+from assent.kernels.core.propagate import index_logic
 from assent.kernels.core.table_links import index_tables, table_field
-from assent.kernels.problem import ScoredProblem
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation
 from assent.kernels.rounding.round_marginals import (
     MAX_SWEEPS,
     on_grid,
@@ -26,36 +27,31 @@ from assent.kernels.rounding.running_sums import index_pairs
 
 NO_VIOLATIONS_KNOWN = np.iinfo(np.int64).max
 
-is_better = lean(schedule.is_better)
-perturbed_tries = lean(schedule.perturbed_tries)
+is_better = jit_internal_no_allocation(schedule.is_better)
+perturbed_tries = jit_internal_no_allocation(schedule.perturbed_tries)
 
 
-@glue
-def assessed(own, tables, x):
-    """Value of an assignment and how many factors it breaks."""
-    problem = ScoredProblem(own.pair_var, groups_of(own), own.theta, own.pair, own.constant)
-    return assess(problem, tables, own.table, x)
+class Rounder(NamedTuple):
+    """What roundings of one problem read."""
+
+    logic: NamedTuple
+    pairs: NamedTuple
+    fields: NamedTuple | None
+    theta: np.ndarray
+    pair: np.ndarray
 
 
-@lean
-def decide(p, x):
-    """Coordinates ``x[n]`` whose marginals say so are 1, the others 0."""
-    for v in range(p.size):
-        x[v] = p[v] > 0.5 + schedule.UNDECIDED
+def tables_of(outside):
+    """The tables outside the fused loop, or nothing."""
+    return None if outside is None else outside.tables
 
 
-@glue
-def offer(own, tables, x, value, violations, best):
-    """Consider an assignment: the best feasible one stays in ``best``, else the least violating."""
-    new_value, new_violations = assessed(own, tables, x)
-    if new_violations == 0:
-        better = violations > 0 or is_better(new_value, value)
-    else:
-        better = new_violations < violations
-    if not better:
-        return value, violations
-    write(x, best)
-    return new_value if new_violations == 0 else -inf, new_violations
+@overload(tables_of)
+def _choose_tables_of(outside):
+    """One or the other by type: what may be either would have all of rounding compiled again."""
+    if isinstance(outside, types.NoneType):
+        return lambda outside: None
+    return lambda outside: outside.tables
 
 
 def fields_of(tables, table, n):
@@ -65,45 +61,66 @@ def fields_of(tables, table, n):
 
 @overload(fields_of)
 def _choose_fields_of(tables, table, n):
-    """One or the other by type: what may be either would have all of rounding compiled again."""
     if isinstance(tables, types.NoneType):
         return lambda tables, table, n: None
     return lambda tables, table, n: table_field(index_tables(tables, n), table)
 
 
-@glue
-def round_once(
-    own, tables, fields, logic, pairs, theta, pair, p, thorough, value, violations, best
-):  # fmt: skip
-    """Offer the rounding of marginals, by the scores ``theta`` and ``pair``."""
-    tidied, nobody = np.empty(p.size), np.zeros(0, np.int8)
-    tidy(p, tidied)
-    x = round_point(
-        logic, pairs, fields, theta, pair, tidied, nobody, np.int64(MAX_SWEEPS), thorough
+@jit_internal_no_allocation
+def decide(p, x):
+    """Coordinates ``x[n]`` whose marginals say so are 1, the others 0."""
+    for v in range(p.size):
+        x[v] = p[v] > 0.5 + schedule.UNDECIDED
+
+
+@jit_inline
+def offer(own, tables, x, best, kept):
+    """Consider an assignment: the best feasible one stays in ``kept``, else the least violating."""
+    value, violations = assess(own.problem, tables, own.table, x)
+    if violations == 0:
+        better = best.violations > 0 or is_better(value, best.value)
+    else:
+        better = violations < best.violations
+    if better:
+        write(x, kept)
+        value = value if violations == 0 else -inf
+        best = Best(value, violations, best.bound, best.chance)
+    return best
+
+
+@jit_inline
+def make_rounder(own, tables, n):
+    """Adjacency and scores on a grid, by which near-ties are ties."""
+    problem = own.problem
+    step = score_step(problem.theta, problem.pair, own.table)
+    return Rounder(
+        index_logic(problem.groups, n),
+        index_pairs(problem.pair_var, n),
+        fields_of(tables, on_grid(own.table, step), n),
+        on_grid(problem.theta, step),
+        on_grid(problem.pair, step),
     )
-    return offer(own, tables, x, value, violations, best)
 
 
-@glue
-def round_all(
-    own, tables, p, thorough, is_warm, tolerance, bound, chance, value, violations, best
-):  # fmt: skip
+@jit_inline
+def round_all(own, tables, p, thorough, is_warm, tolerance, best, kept):
     """Offer rounded answers; if ``thorough``, perturbed ones as well while a gap remains."""
-    logic = index_logic(groups_of(own), p.size)
-    pairs = index_pairs(own.pair_var, p.size)
-    step = score_step(own.theta, own.pair, own.table)  # near-ties are ties
-    theta, pair = on_grid(own.theta, step), on_grid(own.pair, step)
-    fields = fields_of(tables, on_grid(own.table, step), p.size)
+    rounder = make_rounder(own, tables, p.size)
+    tidied, nobody = np.empty(p.size), np.zeros(0, np.int8)
     # One place that rounds, whatever is rounded: every further one would be compiled again.
     point, careful, left = p, thorough, -1
     while True:
-        value, violations = round_once(
-            own, tables, fields, logic, pairs, theta, pair, point, careful, value, violations, best
-        )
+        tidy(point, tidied)
+        x = round_point(
+            rounder.logic, rounder.pairs, rounder.fields, rounder.theta, rounder.pair, tidied,
+            nobody, np.int64(MAX_SWEEPS), careful,
+        )  # fmt: skip
+        best = offer(own, tables, x, best, kept)
         if left < 0:
-            left = perturbed_tries(thorough, is_warm, violations)
-        if left == 0 or bound - value <= tolerance:
-            return value, violations, chance
-        point, chance = shake(p, chance)
+            left = perturbed_tries(thorough, is_warm, best.violations)
+        if left == 0 or best.bound - best.value <= tolerance:
+            return best
+        point, chance = shake(p, best.chance)
+        best = Best(best.value, best.violations, best.bound, chance)
         careful = False
         left -= 1

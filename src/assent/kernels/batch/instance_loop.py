@@ -1,177 +1,275 @@
 """One small problem from start to finish in compiled code: AD3, bounds, roundings, when to stop.
 
-What :mod:`assent.solvers.base.driver` and :mod:`assent.solvers.ad3.ad3` do for one problem of any
-size is done here for one of many small ones, with the same kernels and by the same schedule.
+What :mod:`assent.solvers.base.loop` does for one problem of any size is done here for one of many
+small ones: both advance AD3 by the same kernel from report to report, by the same schedule.
 """
 
 from __future__ import annotations
 
 from math import inf, isfinite, isnan
+from typing import NamedTuple
 
 import numpy as np
 
+from assent.kernels.ad3 import state as ad3_state
+from assent.kernels.ad3 import table_steps
+from assent.kernels.ad3.advance import advance, is_accelerated
 from assent.kernels.ad3.anderson import make_history
-from assent.kernels.ad3.iteration import ROUND
+from assent.kernels.ad3.dual_points import (
+    drift_proves,
+    latest_bound,
+    relaxed_value,
+    start,
+    write_dual,
+)
+from assent.kernels.ad3.initial_multipliers import size_of_scores, size_of_tables
+from assent.kernels.ad3.parity_knapsack_steps import ROWS, first_single
+from assent.kernels.ad3.state import (
+    CURRENT,
+    DUAL,
+    EXTRAPOLATED_AT,
+    ITERATIONS,
+    ONLY_THREAD,
+    ORDERED,
+    PENALTY,
+    PREFERRED,
+    PRIMAL,
+    WARM,
+    Links,
+    Outside,
+    Quadratic,
+)
 from assent.kernels.batch.instance import (
     INFEASIBLE,
     OPTIMAL,
+    RELAXED,
     RUNNING,
-    Links,
+    TOO_MANY_ITERATIONS,
+    Best,
     Outcome,
-    count_common,
-    glue,
-    make_aside,
-    make_state,
+    write,
 )
-from assent.kernels.batch.instance_answers import NO_VIOLATIONS_KNOWN, decide, offer, round_all
-from assent.kernels.batch.instance_bound import is_ray, latest_bound, links_now, write_dual
-from assent.kernels.batch.instance_ending import (
-    end_without_proof,
-    meets_bound,
-    state_answer,
-    state_marginals,
-)
-from assent.kernels.batch.instance_steps import (
-    begin,
-    fitting_penalty,
-    iterate,
-    leap_ahead,
-    moved_penalty,
+from assent.kernels.batch.instance_answers import (
+    NO_VIOLATIONS_KNOWN,
+    decide,
+    offer,
+    round_all,
+    tables_of,
 )
 from assent.kernels.core import schedule
-from assent.kernels.core.propagate import lean
+from assent.kernels.core.barrier import GATE_SIZE
+from assent.kernels.core.evaluate import weigh_entries
+from assent.kernels.core.thread_shares import whole_division
+from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
 
-stretch = lean(schedule.stretch)
-following = lean(schedule.following)
-is_resting = lean(schedule.is_resting)
-look_due = lean(schedule.look_due)
-is_guessing = lean(schedule.is_guessing)
-tries_all = lean(schedule.tries_all)
-looks_first = lean(schedule.looks_first)
-takes_turns = lean(schedule.takes_turns)
-is_settling = lean(schedule.is_settling)
+in_gauss_seidel_order = jit_internal_no_allocation(schedule.in_gauss_seidel_order)
+stretch = jit_internal_no_allocation(schedule.stretch)
+following = jit_internal_no_allocation(schedule.following)
+is_resting = jit_internal_no_allocation(schedule.is_resting)
+bounds_first = jit_internal_no_allocation(schedule.bounds_first)
+is_settling = jit_internal_no_allocation(schedule.is_settling)
+make_state = jit_internal(ad3_state.make_state)
+make_supports = jit_internal(table_steps.make_supports)
+make_flat_work = jit_internal(table_steps.make_flat_work)
 
 
-@glue
-def solve(
-    own, tables, layout, table_lits, settings, penalty, known, stop, p, dual, warm, x, weights
-):  # fmt: skip
+class Due(NamedTuple):
+    """When things that cost more than an iteration are due."""
+
+    next_rounding: int
+    rounded_at: int
+    next_ray: int
+    rays: int  # dual points from which a drift may be measured
+
+
+@jit_internal
+def make_outside(own, tables, layout):
+    """Empty state of the factors outside the fused loop."""
+    groups = own.problem.groups
+    longest, singles = 1, 0
+    for g in range(first_single(groups.kind), groups.kind.size):
+        longest = max(longest, groups.size[g])
+        singles += groups.members[g]
+    nothing = np.zeros(0)
+    return Outside(
+        tables, layout, make_supports(tables, layout), make_flat_work(tables, layout),
+        np.zeros(tables.factor[-1], np.bool_), np.zeros(singles, np.bool_),
+        np.zeros((ROWS, longest)), Quadratic(nothing, nothing, nothing, nothing), None,
+    )  # fmt: skip
+
+
+@jit_internal
+def fitting_penalty(own, tables):
+    """A penalty by the size of the scores, 1 if all are zero; see ``solvers.starting_point``."""
+    scale = size_of_scores(own.problem.theta, own.degree, own.problem.pair)
+    if tables is not None:
+        scale = max(scale, size_of_tables(tables.kind, tables.entry, tables.factor, own.table))
+    return scale if scale > 0.0 else 1.0
+
+
+@jit_inline
+def begin(own, outside, first, p, links):
+    """State before the first iteration."""
+    problem, groups = own.problem, own.problem.groups
+    is_warm = first.warm.pair.size + first.warm.logic.size + first.warm.table.size > 0
+    ordered = in_gauss_seidel_order(links, outside is not None)
+    common = first_single(groups.kind)
+    division = whole_division(
+        len(problem.pair_var), groups.members[:common], p.size, groups.lits.size
+    )
+    state = make_state(own, division, links if ordered and not is_warm else 0, p)
+    penalty = fitting_penalty(own, tables_of(outside)) if isnan(first.penalty) else first.penalty
+    state.numbers[PENALTY] = penalty
+    state.numbers[WARM] = is_warm
+    state.numbers[ORDERED] = ordered
+    start(own, state, first.warm)
+    return state
+
+
+@jit_inline
+def round_if_due(own, tables, state, due, best, change, ending, out, tolerance):
+    """Round, by schedule or at the end.
+
+    ``ending`` says whether the run ends, and whether it takes its time to.
+    """
+    numbers = state.numbers
+    iterations = int(numbers[ITERATIONS])
+    is_due = iterations >= due.next_rounding
+    resting = is_resting(change, tolerance, iterations, due.rounded_at)
+    settling = is_settling(iterations, int(numbers[EXTRAPOLATED_AT]))
+    if ending[0] or is_due or (resting and not settling):
+        later = due.next_rounding
+        if is_due:
+            later = following(iterations, schedule.ROUNDING_GROWTH)
+        due = Due(later, iterations, due.next_ray, due.rays)
+        best = round_all(
+            own, tables, out.p, ending[1], numbers[WARM] != 0.0, tolerance, best, out.x
+        )
+    return due, best
+
+
+@jit_inline
+def find_ray(own, outside, state, settings, gate, due, before, dual):
+    """Whether the drift since the last dual point proves infeasibility: its way is then ``dual``.
+
+    Also returns when to look again, and the dual point to measure from.
+    """
+    current = state.current
+    now = Links(
+        np.empty_like(current.pair), np.empty_like(current.logic), np.empty_like(current.table)
+    )
+    write_dual(own, state, ONLY_THREAD, gate, now)
+    proven = False
+    if due.rays > 0:
+        way = Links(now.pair.copy(), now.logic.copy(), now.table.copy())
+        proven = drift_proves(own, outside, state, settings.ray_margin, before, way, gate)
+        if proven:
+            write(way.pair.ravel(), dual.pair.ravel())
+            write(way.logic, dual.logic)
+            write(way.table, dual.table)
+    later = following(int(state.numbers[ITERATIONS]), schedule.RAY_GROWTH)
+    return proven, Due(due.next_rounding, due.rounded_at, later, due.rays + 1), now
+
+
+@jit_inline
+def state_outcome(own, outside, state, ending, best, out):
+    """Weights of the table entries, the consensus cut to [0, 1], and what it is worth."""
+    numbers, p = state.numbers, out.p
+    if numbers[ITERATIONS] == 0.0 and ending == OPTIMAL:
+        # The answer is all that is known, and exact: tables are where it puts them.
+        numbers[PRIMAL] = numbers[DUAL] = 0.0
+        relaxed = best.value
+        write(out.x, p)
+        if outside is not None:
+            weigh_entries(outside.tables, out.x, out.weights)
+    else:
+        relaxed = relaxed_value(own, outside, p)
+        if outside is not None:
+            table_steps.inner_marginals(
+                outside.tables, outside.layout, outside.supports, out.weights
+            )
+        for v in range(p.size):
+            p[v] = min(max(p[v], 0.0), 1.0)
+    return Outcome(
+        ending, best.value, best.bound, best.violations, int(numbers[ITERATIONS]), numbers[PRIMAL],
+        numbers[DUAL], numbers[PENALTY], relaxed,
+    )  # fmt: skip
+
+
+@jit_inline
+def take_bound(own, outside, state, best, gate, dual):
+    """The best so far with the bound of the latest dual point, and how far that brought it down."""
+    latest = latest_bound(own, outside, state, ONLY_THREAD, gate)
+    if not latest < best.bound:
+        return best, 0.0
+    write_dual(own, state, ONLY_THREAD, gate, dual)
+    return Best(best.value, best.violations, latest, best.chance), best.bound - latest
+
+
+@jit_inline
+def is_solved(own, outside, state, settings, bound, tolerance):
+    """Whether the relaxation is: all agree, and the consensus is worth what the bound says."""
+    residual = max(state.numbers[PRIMAL], state.numbers[DUAL])
+    settled = residual <= settings.residual_tolerance
+    return settled and abs(bound - relaxed_value(own, outside, state.current.p)) <= tolerance
+
+
+@jit_internal
+def solve(own, outside, settings, first, stop, out):
     """Run AD3 on one problem until its own reason to stop, or the first report after ``stop``.
 
-    Args:
-        own: the problem.
-        tables: its tables, ``None`` if the blockwise kernels take everything.
-        layout: of the tables' supports, or ``None``.
-        table_lits: literals of the tables, empty without.
-        settings: of the batch.
-        penalty: to start with; NaN to choose one by the scores.
-        known: ``int8[n]`` an assignment from elsewhere, or empty.
-        stop: a flag that others may set, see above.
-        p: ``[n]`` the consensus to start from, and at the end.
-        dual: the dual point of the bound, written.
-        warm: link scores to start from, or empty ones.
-        x: ``int8[n]`` the best assignment, written.
-        weights: of the table entries, written.
+    ``outside`` is ``None`` if the fused loop takes all factors, ``settings`` are the batch's, and
+    ``stop`` is a flag that others may set.
     """
     # 1. Start.
-    common = count_common(own.kind)
-    state = make_state(own, common, table_lits.size, p)
-    aside = make_aside(own, tables, layout, common)
-    if isnan(penalty):
-        penalty = fitting_penalty(own, tables)
-    begin(own, table_lits, state, penalty, warm)
-    value, violations, bound = -inf, NO_VIOLATIONS_KNOWN, inf
-    if known.size:
-        value, violations = offer(own, tables, known, value, violations, x)
-    iterations, balance, looked_at, leapt_at, idle = 0, 0.0, 0, 0, 0.0
-    bounds, prefer_mean, tried_at, chance = 0, True, inf, settings.chance
-    next_rounding, rounded_at = schedule.FIRST_ROUNDING, 0
-    next_ray, rays = schedule.FIRST_RAY, 0
-    before = Links(state.w_pair[:0], state.w_logic[:0], state.w_table[:0])
+    tables, p = tables_of(outside), out.p
+    links = own.problem.pair_var.size + own.problem.groups.lits.size + own.table_lits.size
+    state = begin(own, outside, first, p, links)
+    numbers, gate, plain = state.numbers, np.zeros(GATE_SIZE, np.int64), np.empty(p.size, np.int8)
+    is_warm = numbers[WARM] != 0.0
+    best = Best(-inf, NO_VIOLATIONS_KNOWN, inf, settings.chance)
+    if first.known.size:
+        best = offer(own, tables, first.known, best, out.x)
+    due = Due(schedule.FIRST_ROUNDING, 0, schedule.FIRST_RAY, 0)
+    before = Links(state.current.pair[:0], state.current.logic[:0], state.current.table[:0])
+    history = make_history(0)  # until acceleration begins, which most problems do not live to see
+    bound_only = bounds_first(True, is_warm, best.violations)
     ending = RUNNING
-    is_warm = warm.pair.size + warm.logic.size + warm.table.size > 0
-    history = make_history(0)  # until guessing begins, which most problems do not live to see
-    links = own.pair_var.size + own.lits.size + table_lits.size
-    leaping = takes_turns(0, links, tables is not None) and not is_warm
-    marks = np.zeros((3, links if leaping else 0))
-    plain = np.empty(p.size, np.int8)
-    look = looks_first(True, is_warm, violations)
-    while True:
+    while ending == RUNNING:
         # 2. Iterate until the next report.
-        if settings.adapt and look_due(iterations, looked_at):
-            rounds = iterations // ROUND - looked_at // ROUND
-            penalty *= moved_penalty(own, table_lits, aside, state, history, balance, rounds)
-            balance, looked_at = 0.0, iterations
-        if leaping and leap_ahead(own, state, penalty, iterations, marks):
-            leapt_at = iterations
-        guessing = settings.extrapolate and is_guessing(iterations, links, is_warm)
-        if guessing and history.z.size == 0:
-            history = make_history(links + p.size)
-            prefer_mean = False
-        more = 0
-        if not look:
-            more = stretch(iterations, True, is_warm)
-            more = max(1, min(more, settings.max_iterations - iterations))
-        look = False
-        primal, moved, tilt, idle = iterate(
-            own, tables, layout, aside, state, common, penalty, settings.cache_idle, history,
-            guessing, iterations, more, idle,
-        )  # fmt: skip
-        iterations += more
-        balance += tilt
-        # 3. Take a bound.
-        residual = max(primal, moved)
-        try_all = tries_all(bounds, residual, tried_at)
-        if try_all:
-            tried_at = residual
-        latest, prefer_mean = latest_bound(
-            own, tables, layout, aside, state, common, penalty, prefer_mean, iterations, try_all
-        )
-        bounds += 1
-        change = bound - latest
-        if latest < bound:
-            write_dual(own, table_lits, state, penalty, prefer_mean, iterations, dual)
-            bound = latest
-        else:
-            change = 0.0
-        # 4. Try the marginals as they are; round, by schedule or at the end.
+        done = int(numbers[ITERATIONS])
+        if not bound_only:
+            fresh = settings.extrapolate and history.z.size == 0
+            if fresh and is_accelerated(done, links, is_warm):
+                history = make_history(links + p.size)
+                numbers[PREFERRED] = CURRENT
+            more = max(1, min(stretch(done, True, is_warm), settings.max_iterations - done))
+            advance(own, outside, state, history, settings, more, ONLY_THREAD, gate)
+            done += more
+        bound_only = False
+        # 3. Take a bound; try the marginals as they are; round, by schedule or at the end.
+        best, change = take_bound(own, outside, state, best, gate, out.dual)
         decide(p, plain)
-        value, violations = offer(own, tables, plain, value, violations, x)
-        tolerance = settings.gap_tolerance * (1.0 + abs(bound))
-        settled = residual <= settings.residual_tolerance
-        solved = settled and meets_bound(own, tables, layout, aside, p, bound, tolerance)
-        asked = stop[0]
-        over = solved or asked != RUNNING or iterations >= settings.max_iterations
-        due = iterations >= next_rounding
-        resting = is_resting(change, tolerance, iterations, rounded_at)
-        if over or due or (resting and not is_settling(iterations, leapt_at)):
-            if due:
-                next_rounding = following(iterations, schedule.ROUNDING_GROWTH)
-            rounded_at = iterations
-            value, violations, chance = round_all(
-                own, tables, p, over and asked == RUNNING, is_warm, tolerance, bound, chance,
-                value, violations, x,
-            )  # fmt: skip
-        # 5. Stop, with a proof or for want of time.
-        if isfinite(bound) and bound - value <= tolerance:
-            ending = OPTIMAL
-        elif violations > 0 and iterations >= next_ray and (own.k.size or table_lits.size):
-            next_ray = following(iterations, schedule.RAY_GROWTH)
-            now = links_now(own, table_lits, state, penalty, prefer_mean, iterations)
-            if rays > 0 and is_ray(
-                own, tables, layout, aside, state, common, settings.ray_margin, before, now, dual
-            ):
-                ending, bound = INFEASIBLE, -inf
-            before = now
-            rays += 1
-        if ending == RUNNING:
-            ending = end_without_proof(solved, iterations >= settings.max_iterations, asked)
-        if ending != RUNNING:
-            break
-    # 6. State the outcome.
-    if iterations == 0 and ending == OPTIMAL:  # the answer is all that is known, and exact
-        primal, moved, relaxed = 0.0, 0.0, value
-        state_answer(tables, x, p, weights)
-    else:
-        relaxed = state_marginals(own, tables, layout, aside, p, weights)
-    return Outcome(ending, value, bound, violations, iterations, primal, moved, penalty, relaxed)
+        best = offer(own, tables, plain, best, out.x)
+        tolerance = settings.gap_tolerance * (1.0 + abs(best.bound))
+        solved = is_solved(own, outside, state, settings, best.bound, tolerance)
+        asked, last = stop[0], done >= settings.max_iterations
+        over = solved or asked != RUNNING or last
+        due, best = round_if_due(
+            own, tables, state, due, best, change, (over, over and asked == RUNNING), out, tolerance
+        )
+        # 4. Stop, with a proof or for want of time.
+        open_still = not (isfinite(best.bound) and best.bound - best.value <= tolerance)
+        ending = OPTIMAL
+        if open_still:
+            ending = RELAXED if solved else TOO_MANY_ITERATIONS if last else asked
+        strict = state.tau.size + own.table_lits.size > 0
+        if open_still and best.violations > 0 and strict and done >= due.next_ray:
+            proven, due, before = find_ray(
+                own, outside, state, settings, gate, due, before, out.dual
+            )
+            if proven:
+                ending = INFEASIBLE
+                best = Best(best.value, best.violations, -inf, best.chance)
+    # 5. State the outcome.
+    return state_outcome(own, outside, state, ending, best, out)

@@ -1,4 +1,4 @@
-"""When to report, to round and to look for other things: the same for one problem and for many.
+"""When to report, to round and to try other things: the same for one problem and for many.
 
 Plain Python functions: the driver calls them as they are, kernels compile them.
 """
@@ -15,12 +15,12 @@ REPORT_GROWTH = 0.05
 FIRST_SMALL_REPORT = 5
 FIRST_WARM_REPORT = 1
 NEXT_WARM_REPORT = 2
-# Rounding costs several iterations: it is tried when the count of iterations has grown so much.
+# Rounding costs several iterations: it is tried when their count has grown by this factor.
 FIRST_ROUNDING = 150
 ROUNDING_GROWTH = 4.0
 # Where the bound rests only an answer is missing: rounding is then tried this much sooner.
 RESTING_GROWTH = 1.15
-# How often other answers are sought by shaking the marginals at the end of a run.
+# How many perturbed marginals are rounded at the end of a run.
 PERTURBED_TRIES = 4
 # Proofs of infeasibility are looked for this rarely, while nothing feasible is known.
 FIRST_RAY = 100
@@ -29,45 +29,44 @@ RAY_GROWTH = 1.5
 UNDECIDED = 1e-4
 # Answers whose scores differ by less than this, relatively, are equally good: the first stays.
 TIE = 1e-10
-# Of AD3's dual points only the best one is evaluated, except every so often.
+# Of AD3's dual points only the best one is evaluated, except every fourth time.
 TRY_ALL = 4
-# Problems of so many links are small: many of them at once run in a compiled loop of their own.
+# Problems of up to this many links are small: many at once run in a compiled loop of their own.
 SMALL_LINKS = 20_000
 
-# AD3's penalty is first looked at after so many iterations, then at doubling distances.
-FIRST_LOOK = 20
+# AD3's penalty is first checked after this many iterations, then at doubling distances.
+FIRST_CHECK = 20
 # Ratios of spread to move between 1/2 and 2 are left alone: the time to a good bound hardly
 # depends on the penalty there.
 BALANCED = 2.0
 LARGEST_CHANGE = 4.0
 
+# AD3's blocks of factors are visited in Gauss-Seidel order in the first iterations; after them the
+# plain method goes on, whose convergence is proven.
+LAST_IN_ORDER = 250
+# Larger problems may be shared between threads, which cannot keep an order.
+ORDERED_LINKS = 30_000
 
-# AD3's blocks of factors take turns in so many iterations; after them the plain method goes on,
-# whose convergence is proven.
-LAST_TURNS = 250
-# Larger problems may be shared between threads, which cannot take turns.
-TURNS_LINKS = 30_000
-
-# While blocks take turns, multipliers that drift steadily leap (``kernels/ad3/extrapolation.py``):
-# twice, so that the plain method's convergence stands.  Three marks each tell whether the drift is
-# steady; the leap follows at the last one.
+# In Gauss-Seidel order, multipliers that drift steadily are extrapolated
+# (``kernels/ad3/extrapolation.py``): twice, so that the plain method's convergence stands.  Three
+# marks each tell whether the drift is steady; the extrapolation follows at the last one.
 MARKS = (20, 25, 30, 50, 55, 60)
-# A leap's length grows with the iterations: it is eight and sixteen times the way from the average.
+# Its length grows with the iterations: it is eight and sixteen times the way from the average.
 # Half or twice as much changes little.
-LEAP_GROWTH = 8 / 30
-# A leap leaves the bound behind; after so many iterations it is a better one.
+LENGTH_GROWTH = 8 / 30
+# An extrapolation leaves the bound behind; after this many iterations it is a better one.
 SETTLING = 20
 
-# Where a small problem's iterations lead is guessed from the last few of them, between these two
-# counts of iterations: before, the factors are still finding their faces, and most problems with a
-# tight relaxation are solved; after, the plain method goes on, whose convergence is proven.
-FIRST_GUESS = 30
-FIRST_WARM_GUESS = 1
-LAST_GUESS = 1000
-# Guessing takes iterations off problems of up to so many links, and adds some to larger ones.
-GUESSED_LINKS = 2_000
+# A small problem's iterations are accelerated by Anderson's method between these two counts of
+# iterations: before, the factors are still finding their faces, and most problems with a tight
+# relaxation are solved; after, the plain method goes on, whose convergence is proven.
+FIRST_ACCELERATED = 30
+FIRST_WARM_ACCELERATED = 1
+LAST_ACCELERATED = 1000
+# Acceleration takes iterations off problems of up to this many links, and adds some to larger ones.
+ACCELERATED_LINKS = 2_000
 
-# So many iterations solve tables inexactly.  The first consensus is a guess not worth an exact
+# The first iterations solve tables inexactly.  The first consensus is a guess not worth an exact
 # answer, and tables of 81 by 81 states start in half the time; a finite number of errors leaves
 # the method's convergence as it is.
 INEXACT = 20
@@ -98,7 +97,7 @@ def stretch(iterations, small, warm):
     return max(FIRST_SMALL_REPORT if small else FIRST_REPORT, int(REPORT_GROWTH * iterations))
 
 
-def looks_first(small, warm, violations):
+def bounds_first(small, warm, violations):
     """Whether a bound is taken before any iteration: the earlier answer may still be the best."""
     return small and warm and violations == 0
 
@@ -114,7 +113,7 @@ def is_resting(change, tolerance, iterations, rounded_at):
 
 
 def perturbed_tries(thorough, warm, violations):
-    """How many shaken marginals are rounded; the run before has tried, if it left an answer."""
+    """How many perturbed marginals are rounded; the run before has tried, if it left an answer."""
     return PERTURBED_TRIES if thorough and not (warm and violations == 0) else 0
 
 
@@ -123,9 +122,9 @@ def is_better(value, than):
     return value > than + TIE * (1.0 + abs(than))
 
 
-def look_due(iterations, looked_at):
-    """Whether AD3's penalty is due for a look."""
-    return iterations >= max(FIRST_LOOK, 2 * looked_at)
+def penalty_due(iterations, checked_at):
+    """Whether AD3's penalty is due for a check."""
+    return iterations >= max(FIRST_CHECK, 2 * checked_at)
 
 
 def penalty_factor(balance, rounds):
@@ -150,23 +149,23 @@ def vertices(iterations, exact):
     return iterations + 2 if iterations < INEXACT else exact
 
 
-def is_guessing(iterations, links, warm):
-    """Whether the next iteration begins where the earlier ones seem to lead."""
-    first = FIRST_WARM_GUESS if warm else FIRST_GUESS
-    return links <= GUESSED_LINKS and first <= iterations < LAST_GUESS
+def is_accelerated(iterations, links, warm):
+    """Whether the next iteration begins where Anderson's method puts it."""
+    first = FIRST_WARM_ACCELERATED if warm else FIRST_ACCELERATED
+    return links <= ACCELERATED_LINKS and first <= iterations < LAST_ACCELERATED
 
 
-def takes_turns(iterations, links, others):
-    """Whether AD3's blocks of factors take turns in the next iterations.
+def in_gauss_seidel_order(links, others):
+    """Whether AD3's blocks of factors are visited in Gauss-Seidel order in the first iterations.
 
     Not where ``others`` step some of the factors (another loop, other threads), nor on problems
-    so small that they guess: of 600 such problems two went astray between guesses and turns.
+    so small that they are accelerated: of 600 such problems two went astray between the two.
     """
-    return iterations < LAST_TURNS and GUESSED_LINKS < links < TURNS_LINKS and not others
+    return ACCELERATED_LINKS < links < ORDERED_LINKS and not others
 
 
 def mark_at(iterations):
-    """Which of a leap's three marks is due: 0, 1 or 2, where the leap may follow; else -1."""
+    """Which of three marks is due: 0, 1 or 2, where an extrapolation may follow; else -1."""
     for i in range(len(MARKS)):
         if MARKS[i] == iterations:
             return i % 3
@@ -181,11 +180,11 @@ def until_mark(iterations):
     return 10**9
 
 
-def leap_length(iterations):
-    """How many times the way from the average a leap after so many iterations is."""
-    return LEAP_GROWTH * iterations
+def extrapolation_length(iterations):
+    """How many times the way from the average an extrapolation after ``iterations`` goes."""
+    return LENGTH_GROWTH * iterations
 
 
-def is_settling(iterations, leapt_at):
-    """Whether a leap is so recent that a bound which does not improve is no sign of rest."""
-    return leapt_at > 0 and iterations <= leapt_at + SETTLING
+def is_settling(iterations, extrapolated_at):
+    """Whether an extrapolation is so recent that a resting bound says nothing."""
+    return extrapolated_at > 0 and iterations <= extrapolated_at + SETTLING

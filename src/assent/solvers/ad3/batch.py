@@ -18,12 +18,12 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.kernels.ad3.state import Settings
 from assent.kernels.ad3.table_steps import Layout, make_layout
 from assent.kernels.batch import batch_loop as kernel
 from assent.kernels.batch import instance
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, Scores, Tables
-from assent.proof.certify import FARKAS_MARGIN
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.base.protocol import WarmStart
 from assent.solvers.base.rounding_error import is_never_rounded
@@ -31,7 +31,7 @@ from assent.solvers.base.starting_point import default_relaxation, first_consens
 from assent.solvers.base.thread_plan import all_common
 
 # Links of the problems that stand end to end at a time: a gigabyte of arrays at most.
-SLAB_LINKS = 4_000_000
+BUFFER_LINKS = 4_000_000
 
 # Links solved in one compiled call, a few milliseconds: threads then end at about the same time.
 CALL_LINKS = 8_000
@@ -59,9 +59,9 @@ class Job(NamedTuple):
         """The same with the point and the assignment of the earlier run."""
         if self.earlier is None:
             return self
-        slab, b = self.earlier
-        warm = WarmStart(slab.consensus(b), slab.dual(b), float(slab.penalties[b]))
-        return Job(self.problem, self.scores, warm, slab.assignment(b))
+        buffer, b = self.earlier
+        warm = WarmStart(buffer.consensus(b), buffer.dual(b), float(buffer.penalties[b]))
+        return Job(self.problem, self.scores, warm, buffer.assignment(b))
 
 
 def is_small(problem: Problem) -> bool:
@@ -116,7 +116,7 @@ def _prepare(problem: Problem) -> Prepared:
 
 
 @dataclass(frozen=True, eq=False)
-class Slab:
+class Buffer:
     """Problems that stand end to end, and what came out."""
 
     batch: kernel.Batch
@@ -175,7 +175,7 @@ class Slab:
 class Place(NamedTuple):
     """Where the outcome of a job stands."""
 
-    slab: Slab
+    buffer: Buffer
     number: int
 
 
@@ -193,25 +193,21 @@ def solve_jobs(
     ``deadline`` is a time of ``time.perf_counter``; ``report`` receives how many are done.
     What is unfinished then, or when Ctrl-C is pressed, ends with its first report.
     """
-    settings = instance.Settings(
-        float(solver.gap_tolerance), float(solver.residual_tolerance), int(solver.max_iterations),
-        bool(solver.adapt), bool(solver.cache_idle), bool(solver.extrapolate), FARKAS_MARGIN,
-        schedule.first_chance(seed),
-    )  # fmt: skip
+    settings = solver.compiled_settings(schedule.first_chance(seed))
     places: list[Place | None] = [None] * len(jobs)
     stop = np.zeros(1, np.int64)
     done = 0
-    for numbers in _slabs(jobs):
+    for numbers in _buffers(jobs):
         work = _Work([jobs[i] for i in numbers], solver, settings, stop)
         before = done
         supervise(work, threads, deadline, lambda more: report(before + more))  # noqa: B023
         for b, i in enumerate(numbers):
-            places[i] = Place(work.slab, b)
+            places[i] = Place(work.buffer, b)
         done += len(numbers)
     return places, bool(stop[0] == instance.INTERRUPTED)  # type: ignore[return-value]
 
 
-def _slabs(jobs: Sequence[Job]) -> Iterator[list[int]]:
+def _buffers(jobs: Sequence[Job]) -> Iterator[list[int]]:
     """Jobs that go together: with or without factors outside the fused loop, not too many."""
     plain = [prepare(job.problem).plain for job in jobs]
     for kind in (True, False):
@@ -220,7 +216,7 @@ def _slabs(jobs: Sequence[Job]) -> Iterator[list[int]]:
         for i, job in enumerate(jobs):
             if plain[i] != kind:
                 continue
-            if numbers and links + job.problem.n_links > SLAB_LINKS:
+            if numbers and links + job.problem.n_links > BUFFER_LINKS:
                 yield numbers
                 numbers, links = [], 0
             numbers.append(i)
@@ -230,21 +226,16 @@ def _slabs(jobs: Sequence[Job]) -> Iterator[list[int]]:
 
 
 class _Work:
-    """A slab and the threads' way through it, a few problems at a time."""
+    """A buffer and the threads' way through it, a few problems at a time."""
 
-    def __init__(
-        self, jobs: list[Job], solver: AD3, settings: instance.Settings, stop: Int64
-    ) -> None:
-        before = _slab_of(jobs)
+    def __init__(self, jobs: list[Job], solver: AD3, settings: Settings, stop: Int64) -> None:
+        before = _buffer_of(jobs)
         if before is None or before.over_relaxation != solver.over_relaxation:
-            self.slab = _lay_out([job.with_start() for job in jobs], solver)
+            self.buffer = _lay_out([job.with_start() for job in jobs], solver)
         else:
-            self.slab = _continue(before, jobs, solver)
+            self.buffer = _continue(before, jobs, solver)
         self.settings, self.stop = settings, stop
-        self.table_lits = _joined([np.zeros(0, np.int32)])
-        if self.slab.tables is not None:
-            self.table_lits = self.slab.tables.lits
-        self.calls = _calls(self.slab.batch.ends)
+        self.calls = _calls(self.buffer.batch.ends)
         self.number = itertools.count()  # next() is one step, whoever takes it
         self.solved: list[int] = []  # problems of the calls that are over
         self.failures: list[BaseException] = []
@@ -269,10 +260,10 @@ class _Work:
     def _solve(self, first: int, last: int) -> None:
         begun = time.thread_time()
         kernel.solve_range(
-            self.slab.batch, self.slab.tables, self.slab.layout, self.table_lits, self.settings,
-            first, last, self.stop, self.slab.outcomes,
+            self.buffer.batch, self.buffer.tables, self.buffer.layout, self.settings,
+            first, last, self.stop, self.buffer.outcomes,
         )  # fmt: skip
-        self.slab.seconds[first:last] = (time.thread_time() - begun) / (last - first)
+        self.buffer.seconds[first:last] = (time.thread_time() - begun) / (last - first)
         self.solved.append(last - first)
         if len(self.solved) == len(self.calls):
             self.over.set()
@@ -327,8 +318,8 @@ def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return out
 
 
-def _lay_out(jobs: list[Job], solver: AD3) -> Slab:
-    """A slab of problems that are yet to be solved."""
+def _lay_out(jobs: list[Job], solver: AD3) -> Buffer:
+    """A buffer of problems that are yet to be solved."""
     prepared = [prepare(job.problem) for job in jobs]
     tables, layout = None, None
     if not prepared[0].plain:
@@ -340,24 +331,24 @@ def _lay_out(jobs: list[Job], solver: AD3) -> Slab:
 
 def _unsolved(
     batch: kernel.Batch, tables: Tables | None, layout: Layout | None, solver: AD3
-) -> Slab:
+) -> Buffer:
     count = len(batch.numbers)
     outcomes = np.zeros((count, len(instance.Outcome._fields)))
-    return Slab(batch, tables, layout, solver.over_relaxation, outcomes, np.zeros(count))
+    return Buffer(batch, tables, layout, solver.over_relaxation, outcomes, np.zeros(count))
 
 
-def _slab_of(jobs: Sequence[Job]) -> Slab | None:
-    """The slab of an earlier run whose problems these are, one after the other."""
+def _buffer_of(jobs: Sequence[Job]) -> Buffer | None:
+    """The buffer of an earlier run whose problems these are, one after the other."""
     first = jobs[0].earlier
-    if first is None or len(first.slab) != len(jobs):
+    if first is None or len(first.buffer) != len(jobs):
         return None
     for b, job in enumerate(jobs):
-        if job.earlier is None or job.earlier.number != b or job.earlier.slab is not first.slab:
+        if job.earlier is None or job.earlier.number != b or job.earlier.buffer is not first.buffer:
             return None
-    return first.slab
+    return first.buffer
 
 
-def _continue(before: Slab, jobs: list[Job], solver: AD3) -> Slab:
+def _continue(before: Buffer, jobs: list[Job], solver: AD3) -> Buffer:
     """The same problems with new scores: what does not depend on them stays where it is."""
     batch = before.batch
     scores = _columns((job.scores.theta, job.scores.pair, job.scores.table) for job in jobs)
@@ -430,6 +421,7 @@ def _assemble(jobs: list[Job], prepared: list[Prepared], solver: AD3) -> kernel.
     table.flags.writeable = False
     return kernel.Batch(
         ends, numbers, *arrays, group, link, mass, degree, theta, pair, table,  # type: ignore
+        _joined([job.problem.tables.lits for job in jobs]),
         warm, before.pair, before.logic, before.table, known, p, x,
         after.pair, after.logic, after.table, np.zeros(total[kernel.ENTRIES]),
     )  # fmt: skip

@@ -39,7 +39,7 @@ class Figures(NamedTuple):
 def figures(places: Sequence[Place], solver: AD3) -> Figures:
     """Values, bounds and statuses as certificates state them."""
     fields = {name: i for i, name in enumerate(instance.Outcome._fields)}
-    rows = np.array([place.slab.outcomes[place.number] for place in places])
+    rows = np.array([place.buffer.outcomes[place.number] for place in places])
     rows = rows.reshape(len(places), len(fields))
     feasible = rows[:, fields["violations"]] == 0
     values = np.where(feasible, rows[:, fields["value"]], -np.inf)
@@ -68,12 +68,12 @@ def restate(
     status: Status,
 ) -> Result:
     """The result of one problem in the terms of its graph."""
-    slab, b = place
-    outcome = slab.outcome(b)
-    assignment = compiled.full(slab.assignment(b))
-    dual = slab.dual(b)
+    buffer, b = place
+    outcome = buffer.outcome(b)
+    assignment = compiled.full(buffer.assignment(b))
+    dual = buffer.dual(b)
     is_ray = status is Status.INFEASIBLE
-    table = slab.scores_of_tables(b)
+    table = buffer.scores_of_tables(b)
     if is_ray:
         dual = infeasibility.thin(compiled.problem, dual, table)
     relaxation = state_relaxation(outcome.relaxed, outcome.primal, bound, solver)
@@ -94,23 +94,23 @@ def restate(
     return Result(
         status=status,
         certificate=certificate,
-        trace=Trace([_last_report(outcome, float(slab.seconds[b]), certificate)]),
+        trace=Trace([_last_report(outcome, float(buffer.seconds[b]), certificate)]),
         iterations=int(outcome.iterations),
-        seconds=float(slab.seconds[b]),
+        seconds=float(buffer.seconds[b]),
         message=_message(status, int(outcome.ending)),
         violated=() if check is None else check.violated,
-        consensus=compiled.full(slab.consensus(b)),
+        consensus=compiled.full(buffer.consensus(b)),
         penalty=outcome.penalty,
-        inner=slab.entry_weights(b),
+        inner=buffer.entry_weights(b),
     )
 
 
 def warm_start_point(compiled: Compiled, place: Place, status: Status) -> WarmStartPoint:
     """What a later run can start from, without the result itself."""
-    slab, b = place
-    dual = None if status is Status.INFEASIBLE else slab.dual(b)
-    assignment = compiled.full(slab.assignment(b))
-    return WarmStartPoint(compiled, slab.consensus(b), dual, float(slab.penalties[b]), assignment)
+    buffer, b = place
+    dual = None if status is Status.INFEASIBLE else buffer.dual(b)
+    start = compiled.full(buffer.assignment(b))
+    return WarmStartPoint(compiled, buffer.consensus(b), dual, float(buffer.penalties[b]), start)
 
 
 def _message(status: Status, ending: int) -> str:

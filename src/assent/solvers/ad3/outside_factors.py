@@ -1,146 +1,96 @@
-"""AD3's factors outside the fused loop: tables, structures, parities and knapsacks.
-
-They are stepped once per iteration, before the fused loop takes its own step.
-"""
+"""AD3's factors outside the fused loop: tables, structures, parities and knapsacks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from assent.kernels.ad3 import active_set, parity_knapsack_steps, table_steps
-from assent.kernels.core import schedule, vertices
-from assent.kernels.problem import Float, Problem, Scores
-from assent.solvers.base.dual_bound import read_only
-from assent.solvers.base.thread_plan import common_groups
+from assent.kernels.ad3 import parity_knapsack_steps, structure_steps, table_steps
+from assent.kernels.ad3.state import Instance, Outside, Quadratic, Structures
+from assent.kernels.core.oracle import NONE, raise_pending
+from assent.kernels.problem import Float, Problem
+from assent.solvers.base.thread_plan import all_common, common_groups
 
 if TYPE_CHECKING:
-    from assent.solvers.ad3.structure_factors import Searched
+    from assent.factors.structure import Structure
 
 
-@dataclass
-class Aside:
-    """Supports of the tables, who sleeps, and scratch."""
+def start_outside(problem: Problem, quadratic: Quadratic | None = None) -> Outside | None:
+    """Empty state of these factors; None where the fused loop takes all."""
+    if all_common(problem) and quadratic is None:
+        return None
+    common, tables = common_groups(problem), problem.written
+    layout = table_steps.layout_of(problem)
+    longest = int(problem.group_size[common:].max(initial=1))
+    nothing = np.zeros(0)
+    return Outside(
+        tables,
+        layout,
+        table_steps.make_supports(tables, layout),
+        table_steps.make_flat_work(tables, layout),
+        np.zeros(tables.factor[-1], np.bool_),
+        np.zeros(int(problem.group_count[common:].sum()), np.bool_),
+        np.zeros((parity_knapsack_steps.ROWS, longest)),
+        quadratic or Quadratic(nothing, nothing, nothing, nothing),
+        _start_structures(problem) if problem.models else None,
+    )
 
-    layout: table_steps.Layout
-    supports: vertices.Support
-    work: vertices.Work
-    tables_asleep: NDArray[np.bool_]
-    singles_asleep: NDArray[np.bool_]
-    scratch: Float
-    searched: Searched | None
-    alone: bool  # whether there are structures and nothing else
-    scored: Float | None = field(default=None, repr=False)  # the tables the supports belong to
 
-    @classmethod
-    def of(cls, problem: Problem) -> Aside:
-        """Empty state."""
-        common = common_groups(problem)
-        tables = problem.written
-        layout = table_steps.layout_of(problem)
-        longest = int(problem.group_size[common:].max(initial=1))
-        return cls(
-            layout,
-            table_steps.make_supports(tables, layout),
-            table_steps.make_flat_work(tables, layout),
-            np.zeros(tables.factor[-1], np.bool_),
-            np.zeros(int(problem.group_count[common:].sum()), np.bool_),
-            np.zeros((parity_knapsack_steps.ROWS, longest)),
-            _search(problem) if problem.models else None,
-            not (problem.n_pairs or len(problem.lits) or len(tables.lits)),
+def _start_structures(problem: Problem) -> Structures:
+    searcher = structure_steps.searcher_of(problem)
+    return Structures(
+        searcher.tables,
+        searcher.models,
+        searcher.layout,
+        searcher.first_link,
+        searcher.first_entry,
+        table_steps.make_supports(searcher.tables, searcher.layout),
+        *searcher.scratch(),
+        np.zeros(searcher.n_structures, np.bool_),
+        np.zeros(searcher.models.memory_at[-1]),
+    )
+
+
+def rescore(own: Instance, outside: Outside) -> None:
+    """New tables: the supports stay, with the entries and inner scores that are theirs now."""
+    table_steps.rescore_tables(outside.tables, outside.layout, own.table, outside.supports)
+    s = outside.structures
+    if s is not None:
+        structure_steps.rescore_models(
+            s.tables, s.models, s.layout, own.table[s.first_entry :], s.supports, s.work, s.masked
         )
-
-    def step(
-        self, problem: Problem, scores: Scores, iterations: int, penalty: float, alpha: float,
-        full: bool, limit: float, weight: Float, w_logic: Float, w_table: Float, tau: Float,
-        p: Float, total: Float,
-    ) -> float:  # fmt: skip
-        """Project and move the multipliers; adds ``q - p`` to ``total`` and returns its squares."""
-        squares = 0.0
-        common = common_groups(problem)
-        if len(self.singles_asleep):
-            squares += parity_knapsack_steps.step_singles(
-                problem.group_kind[common:], problem.group_size[common:],
-                problem.group_count[common:], problem.group_link[common:],
-                problem.group_factor[common:], problem.lits, problem.weights, problem.capacity,
-                weight[common:], alpha, full, limit, w_logic, tau, self.singles_asleep, p, total,
-                self.scratch,
-            )  # fmt: skip
-        most = schedule.vertices(iterations, active_set.EXACT)
-        if len(self.tables_asleep):
-            self._rescore(problem, scores)
-            squares += table_steps.step_tables(
-                problem.written, self.layout, read_only(scores.table), 1.0 / penalty, alpha,
-                most, full, limit, w_table, self.tables_asleep, p, total,
-                self.supports, self.work,
-            )  # fmt: skip
-        if self.searched is not None:
-            squares += self.searched.step(
-                scores, iterations, penalty, alpha, full, limit, w_table, p, total
-            )
-        return squares
-
-    @property
-    def tables_alone(self) -> Aside | None:
-        """These factors, if all are tables: they iterate with the fused loop in one call."""
-        return None if self.searched is not None or len(self.singles_asleep) else self
-
-    def advance(
-        self, problem: Problem, scores: Scores, done: int, iterations: int, penalty: float,
-        alpha: float, cache: bool, limit: float, model: tuple[Any, ...], state: tuple[Any, ...],
-        w_table: Float, mean_w_table: Float,
-    ) -> tuple[float, float, float, float]:  # fmt: skip
-        """Iterate tables and the fused loop together; returns what ``kernels.ad3.advance`` does."""
-        from assent.kernels.ad3.table_loop import advance_tables
-
-        self._rescore(problem, scores)
-        return advance_tables(
-            model, penalty, alpha, cache, done, iterations, limit, state,
-            problem.written, self.layout, read_only(scores.table), w_table, mean_w_table,
-            self.tables_asleep, self.supports, self.work,
-        )  # fmt: skip
-
-    def _rescore(self, problem: Problem, scores: Scores) -> None:
-        """New tables: the supports stay, with the entries that are theirs now."""
-        if self.scored is scores.table:
-            return
-        if self.scored is not None:
-            table_steps.rescore_tables(
-                problem.written, self.layout, read_only(scores.table), self.supports
-            )
-        self.scored = scores.table
-
-    @property
-    def searched_alone(self) -> Searched | None:
-        """The structures, if there are no other factors: they iterate without interruption."""
-        return self.searched if self.alone else None
-
-    def wake(self) -> None:
-        """Let nobody sleep."""
-        self.tables_asleep[:] = False
-        self.singles_asleep[:] = False
-        if self.searched is not None:
-            self.searched.asleep[:] = False
-
-    def inner_value(self, problem: Problem) -> float:
-        """Score of the inner parts of tables and structures."""
-        total = table_steps.inner_value(problem.written, self.layout, self.supports)
-        return total if self.searched is None else total + self.searched.inner_value()
-
-    def inner_marginals(self, problem: Problem) -> Float:
-        """Weights of the entries of tables and of the inner parts of structures."""
-        out = np.empty(problem.written.entry[-1])
-        table_steps.inner_marginals(problem.written, self.layout, self.supports, out)
-        if self.searched is None:
-            return out
-        return np.append(out, self.searched.inner_marginals(problem))
+        raise_pending()
+        s.inactive[:] = False
 
 
-def _search(problem: Problem) -> Searched:
-    """Imported when needed: most problems do without these kernels."""
-    from assent.solvers.ad3.structure_factors import Searched
+def inner_marginals(problem: Problem, outside: Outside) -> Float:
+    """Weights of the entries of tables and of the inner parts of structures."""
+    out = np.empty(outside.tables.entry[-1])
+    table_steps.inner_marginals(outside.tables, outside.layout, outside.supports, out)
+    if outside.structures is None:
+        return out
+    own = outside.structures
+    parts = [_inner_parts(m.structure, own, s) for s, m in enumerate(problem.models)]
+    return np.concatenate([out, *(part.ravel() for part in parts)])
 
-    return Searched.of(problem)
+
+def _inner_parts(structure: Structure, own: Structures, s: int) -> Float:
+    """Weights ``[factors, parts]`` of the inner parts of group ``s``; NaN where nobody knows."""
+    kernels = structure.kernels()
+    support = table_steps.group_support(own.tables, own.layout, own.supports, s)
+    out = np.zeros((len(support.size), structure.scores.shape[1]))
+    if own.models.projection[s] != NONE:
+        if kernels.blend is not None:
+            begin, end = own.models.memory_at[s : s + 2]
+            places = int(structure.start[-1])
+            for row, kept in zip(out, own.memory[begin:end].reshape(len(out), -1), strict=True):
+                kernels.blend(structure.start, structure.data, kept[:places], row)
+        return out
+    if kernels.parts is None:
+        return out + np.nan
+    for f, size in enumerate(support.size):
+        for i in range(size):
+            states, weight = support.states[f, i], support.weight[f, i]
+            kernels.parts(structure.start, structure.data, states, weight, out[f])
+    return out

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from assent.kernels.core.bound_sweep import DualState, link_scores, scaled_bound
-from assent.kernels.core.thread_shares import Division
-from assent.kernels.problem import DualPoint, Float, Int64, Problem, ScoredProblem, Scores
-from assent.solvers.base.thread_plan import all_common, common_groups, whole
-from assent.solvers.base.thread_team import together
-
-
-def plain_state(problem: Problem, links: DualPoint) -> DualState:
-    """A dual point as it is."""
-    ones = np.ones(len(problem.group_kind) + 1)
-    return DualState(ones, links.pair, links.logic, links.table, 0.0, np.zeros(problem.n))
+from assent.kernels.core.barrier import new_gate
+from assent.kernels.core.bound_sweep import DualState, scaled_bound
+from assent.kernels.problem import DualPoint, Float, Problem, ScoredProblem, Scores
+from assent.solvers.base.thread_plan import all_common, common_groups, divide
 
 
 def bound_at(problem: Problem, scores: Scores, links: DualPoint) -> float:
@@ -30,91 +21,39 @@ def bound_at(problem: Problem, scores: Scores, links: DualPoint) -> float:
         >>> bound_at(problem, scores, DualPoint(np.zeros((1, 2)), np.zeros(0)))
         4.0
     """
-    return bound_of_state(problem, scores, plain_state(problem, links))
-
-
-def bound_of_state(
-    problem: Problem, scores: Scores, state: DualState, division: Division | None = None
-) -> float:
-    """Upper bound on the optimum at a dual point in AD3's form, by the threads of the division."""
-    return bounds_of_states(problem, scores, [state], division)[0]
-
-
-def bounds_of_states(
-    problem: Problem,
-    scores: Scores,
-    states: Sequence[DualState],
-    division: Division | None = None,
-) -> list[float]:
-    """The bounds at several dual points: threads come together once for all of them."""
-    if division is None:
-        division = whole(problem)
-    threads = len(division.shares)
-    left = [_beside_blocks(problem, scores, state) for state in states]
-    residuals, parts = np.empty((threads, problem.n)), np.empty((threads, 2))
-
-    def share(thread: int, gate: Int64) -> list[float]:
-        return [
-            scaled_bound(own, state, division, thread, gate, residuals, parts)
-            for state, own in zip(states, left, strict=True)
-        ]
-
-    return together(share, threads)
-
-
-def _beside_blocks(problem: Problem, scores: Scores, state: DualState) -> ScoredProblem:
-    """What factors outside the blockwise kernels leave to them, their bound in the constant."""
+    ones = np.ones(len(problem.group_kind) + 1)
+    dual = DualState(ones, links.pair, links.logic, links.table, 0.0, np.zeros(problem.n))
     theta, constant = scores.theta, float(scores.constant)
     if not all_common(problem):
         theta = theta.copy()
-        constant += _bound_singles(problem, state, theta)
-        constant += _bound_tables(problem, scores, state, theta)
-    return ScoredProblem(problem.pair_var, problem.groups, theta, scores.pair, constant)
+        constant += _bound_outside(problem, scores, dual, theta)
+    own = ScoredProblem(problem.pair_var, problem.groups, theta, scores.pair, constant)
+    residuals, parts = np.empty((1, problem.n)), np.empty((1, 2))
+    return scaled_bound(own, dual, divide(problem, 1), 0, new_gate(), residuals, parts)
 
 
-def write_links(
-    problem: Problem, state: DualState, division: Division, pair: Float, logic: Float
-) -> None:
-    """Link scores of pairs and logic factors at a dual point in AD3's form."""
+def _bound_outside(problem: Problem, scores: Scores, dual: DualState, residual: Float) -> float:
+    """Best values of the factors that the blockwise kernels do not take.
 
-    def share(thread: int, gate: Int64) -> None:
-        link_scores(problem.pair_var, problem.groups, state, division, thread, gate, pair, logic)
+    Takes their link scores off ``residual[n]``.  Imports what is needed: most do without.
+    """
+    best, tables = 0.0, problem.written
+    if common_groups(problem) < len(problem.group_kind):
+        from assent.kernels.ad3.parity_knapsack_steps import bound_singles
 
-    together(share, len(division.shares))
-
-
-def _bound_singles(problem: Problem, state: DualState, residual: Float) -> float:
-    groups = common_groups(problem)
-    if groups == len(problem.group_kind):
-        return 0.0
-    from assent.kernels.ad3.parity_knapsack_steps import bound_singles
-
-    return bound_singles(
-        problem.group_kind[groups:], problem.group_size[groups:], problem.group_count[groups:],
-        problem.group_link[groups:], problem.group_factor[groups:], problem.lits,
-        problem.weights, problem.capacity, problem.n_logic,
-        state.scales[groups:-1], state.logic, state.factor, state.p, residual,
-    )  # fmt: skip
-
-
-def _bound_tables(problem: Problem, scores: Scores, state: DualState, residual: Float) -> float:
-    best = 0.0
-    tables = problem.written
+        best += bound_singles(problem.groups, dual, residual)
     if len(tables.kind):
         from assent.kernels.ad3 import table_steps
 
         layout = table_steps.layout_of(problem)
         work = table_steps.make_flat_work(tables, layout)
         best += table_steps.bound_tables(
-            tables, layout, read_only(scores.table), state.scales[-1], state.table,
-            state.factor, state.p, residual, work,
-        )  # fmt: skip
+            tables, layout, read_only(scores.table), dual, residual, work
+        )
     if problem.models:
         from assent.kernels.ad3.structure_steps import searcher_of
 
-        best += searcher_of(problem).bound(
-            scores, state.scales[-1], state.table, state.factor, state.p, residual
-        )
+        best += searcher_of(problem).bound(scores, dual, residual)
     return best
 
 

@@ -194,7 +194,7 @@ class Run:
 
     def _step(self, until: float) -> None:
         """Advance to the next report, and see whether that is the end."""
-        workspace, look = self.workspace, not self.trace.reports and self._looks_first()
+        workspace, look = self.workspace, not self.trace.reports and self._bounds_first()
         if not look:
             self._advance(self._count(until))
         info, before = self.info, self.best.bound
@@ -228,10 +228,10 @@ class Run:
             return ITERATION_LIMIT
         return TIME_LIMIT if self._out_of_time() else ""
 
-    def _looks_first(self) -> bool:
+    def _bounds_first(self) -> bool:
         """Whether the earlier answer may be proven best without any iteration."""
         able = self.solver.has_first_bound and not self.problem.models
-        return able and schedule.looks_first(self.small, self.warm, self.best.violations)
+        return able and schedule.bounds_first(self.small, self.warm, self.best.violations)
 
     def _count(self, until: float) -> int:
         """How many iterations to do until the next report."""

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.core.barrier import CALLED_OFF, linger, new_gate, wait_until
-from assent.kernels.core.schedule import TURNS_LINKS
+from assent.kernels.core.schedule import ORDERED_LINKS
 from assent.kernels.problem import Problem
 
 Answer = TypeVar("Answer")
 
 # Below this many links a call is over before a second thread has begun: starting one takes a
 # tenth of a millisecond, as long as an iteration of this size.
-LEAST_LINKS = TURNS_LINKS
+LEAST_LINKS = ORDERED_LINKS
 
 
 def team_size(threads: int, problem: Problem) -> int:
