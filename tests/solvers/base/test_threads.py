@@ -17,7 +17,7 @@ from assent.cli import main
 from assent.compile.compiled import graph_scores
 from assent.kernels.ad3.state import CURRENT, MEAN, PRIMAL, SMOOTH
 from assent.kernels.core import schedule
-from assent.kernels.core.barrier import meet, wait_until
+from assent.kernels.core.barrier import wait_for_all, wait_until
 from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
 from assent.kernels.kinds.logic_projections import LANES
 from assent.solvers.ad3 import ad3
@@ -214,10 +214,10 @@ def test_an_interrupt_before_all_have_met_leaves_everything_as_it_was(monkeypatc
 
 
 def test_what_fails_in_a_helper_is_raised_here():
-    def work(thread, gate):
+    def work(thread, barrier):
         if thread:
             raise MemoryError("no room for a second thread")
-        while not gate[thread_team.CALLED_OFF]:
+        while not barrier[thread_team.CALLED_OFF]:
             pass
 
     with pytest.raises(MemoryError, match="no room"):
@@ -225,8 +225,8 @@ def test_what_fails_in_a_helper_is_raised_here():
 
 
 def test_helpers_linger_and_leave():
-    def work(thread, gate):
-        meet(gate, 2)
+    def work(thread, barrier):
+        wait_for_all(barrier, 2)
         return threading.get_ident()
 
     def crew():
@@ -242,16 +242,16 @@ def test_helpers_linger_and_leave():
 
 
 def test_a_meeting_called_off_leaves_the_gate_to_nobody():
-    def work(thread, gate):
+    def work(thread, barrier):
         if thread == 0:
             raise KeyboardInterrupt
-        meet(gate, 2)
+        wait_for_all(barrier, 2)
 
     for _ in range(3):
         with pytest.raises(KeyboardInterrupt):
             thread_team.together(work, 2)
         assert thread_team._own.team is None
-    assert thread_team.together(lambda thread, gate: meet(gate, 2), 2)
+    assert thread_team.together(lambda thread, barrier: wait_for_all(barrier, 2), 2)
 
 
 def test_jobs_are_answered_in_order_by_any_number_of_threads():

@@ -47,7 +47,7 @@ from assent.kernels.ad3.state import (
     Sweep,
 )
 from assent.kernels.core import schedule
-from assent.kernels.core.barrier import meet
+from assent.kernels.core.barrier import wait_for_all
 from assent.kernels.core.thread_shares import PAIR_BLOCK, PAIRS
 from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.logic_projections import LANES
@@ -76,7 +76,7 @@ class Mode(NamedTuple):
 
 
 @jit
-def advance(own, outside, state, history, settings, iterations, thread, gate):
+def advance(own, outside, state, history, settings, iterations, thread, barrier):
     """Run ``iterations`` of AD3 in place: until the next report.
 
     All threads of the division call this at once, each with its number.  ``history`` is empty
@@ -84,14 +84,14 @@ def advance(own, outside, state, history, settings, iterations, thread, gate):
     """
     numbers, division = state.numbers, state.division
     threads = len(division.shares)
-    if not meet(gate, threads):
+    if not wait_for_all(barrier, threads):
         return
     begun = int(numbers[ITERATIONS])
     if settings.adapt and penalty_due(begun, int(numbers[BALANCED_AT])):
-        meet(gate, threads)  # everybody has read when the last check was
+        wait_for_all(barrier, threads)  # everybody has read when the last check was
         if thread == 0:
             adapt_penalty(own, outside, state, history)
-        meet(gate, threads)
+        wait_for_all(barrier, threads)
     current, warm = state.current, numbers[WARM] != 0.0
     links = current.pair.size + current.logic.size + current.table.size
     accelerated = history.z.size > 0 and is_accelerated(begun, links, warm)
@@ -103,7 +103,7 @@ def advance(own, outside, state, history, settings, iterations, thread, gate):
             extrapolate_drift(own, state)
             count = min(count, until_mark(done))
         mode = Mode(in_order, accelerated, settings.cache_idle and not accelerated)
-        iterate(own, outside, state, history, mode, count, thread, gate)
+        iterate(own, outside, state, history, mode, count, thread, barrier)
         done += count
     if state.smooth.p.size > 0:
         share = 1.0 - (begun / end) ** SMOOTHING
@@ -111,7 +111,7 @@ def advance(own, outside, state, history, settings, iterations, thread, gate):
 
 
 @jit_inline
-def iterate(own, outside, state, history, mode, iterations, thread, gate):
+def iterate(own, outside, state, history, mode, iterations, thread, barrier):
     """Iterate; see :mod:`assent.kernels.ad3.iteration`.
 
     Notes the last residuals, the sum over rounds of ``log(spread / move)``, which tells whether the
@@ -149,7 +149,7 @@ def iterate(own, outside, state, history, mode, iterations, thread, gate):
             own.problem, pair_blocks, sweep, current.pair, state.pairs_inactive, consensus,
             scratch.ends,
         ) + step_groups(own, logic, ones, share, sweep, consensus, scratch)  # fmt: skip
-        meet(gate, threads)
+        wait_for_all(barrier, threads)
         squares = beside + sum_of(sums, 0)
         limit = IDLE**2 * squares / own.total_weight
         if not mode.in_order:
@@ -160,7 +160,7 @@ def iterate(own, outside, state, history, mode, iterations, thread, gate):
             sums[thread, 1] = take_move(own.mass, alpha, before, p)
         if ends_round:  # nobody moves between the two barriers, whosever share a link is
             fold_point(pull(t), state.mean, current, division, thread)
-        meet(gate, threads)
+        wait_for_all(barrier, threads)
         offsets = sum_of(sums, 1)
         if ends_round:
             balance += balance_of(squares, offsets, own.total_weight)

@@ -71,7 +71,7 @@ def dual_state(own, state, point):
 
 
 @jit_inline
-def bound_links(own, outside, state, problem, table, dual, thread, gate):
+def bound_links(own, outside, state, problem, table, dual, thread, barrier):
     """Upper bound on the optimum; see :mod:`assent.kernels.core.bound_sweep`.
 
     ``problem`` and ``table`` have the scores, the instance's own or others.
@@ -80,11 +80,13 @@ def bound_links(own, outside, state, problem, table, dual, thread, gate):
         theta = problem.theta.copy()
         constant = problem.constant + bound_outside(own, outside, table, dual, theta)
         problem = ScoredProblem(problem.pair_var, problem.groups, theta, problem.pair, constant)
-    return scaled_bound(problem, dual, state.division, thread, gate, state.residuals, state.parts)
+    return scaled_bound(
+        problem, dual, state.division, thread, barrier, state.residuals, state.parts
+    )
 
 
 @jit
-def latest_bound(own, outside, state, thread, gate):
+def latest_bound(own, outside, state, thread, barrier):
     """Upper bound on the optimum at an average dual point or the current one.
 
     The best one is found out by trying all now and then.  All threads of the division call this
@@ -100,7 +102,7 @@ def latest_bound(own, outside, state, thread, gate):
         known = point == CURRENT or (state.smooth.p.size > 0 if point == SMOOTH else done >= ROUND)
         if known if try_all else point == preferred:
             dual = dual_state(own, state, point)
-            bound = bound_links(own, outside, state, own.problem, own.table, dual, thread, gate)
+            bound = bound_links(own, outside, state, own.problem, own.table, dual, thread, barrier)
             if bound < best:
                 best, chosen = bound, float(point)
     # Whatever another thread still reads was read before the last barrier of the bound.
@@ -114,11 +116,11 @@ def latest_bound(own, outside, state, thread, gate):
 
 
 @jit
-def write_dual(own, state, thread, gate, out):
+def write_dual(own, state, thread, barrier, out):
     """The dual point of the last bound as link scores, into ``out``."""
     dual = dual_state(own, state, int(state.numbers[PREFERRED]))
     link_scores(
-        own.problem.pair_var, own.problem.groups, dual, state.division, thread, gate, out.pair,
+        own.problem.pair_var, own.problem.groups, dual, state.division, thread, barrier, out.pair,
         out.logic,
     )  # fmt: skip
     if thread == 0:
@@ -139,7 +141,7 @@ def subtract(values, out):
 
 
 @jit
-def drift_proves(own, outside, state, margin, before, now, gate):
+def drift_proves(own, outside, state, margin, before, now, barrier):
     """Whether the way from one dual point to another is a Farkas ray: nothing is feasible then.
 
     It bounds the zero objective below zero, clearly so.  Leaves the way in ``now``.
@@ -155,7 +157,7 @@ def drift_proves(own, outside, state, margin, before, now, gate):
     nothing = ScoredProblem(
         problem.pair_var, problem.groups, np.zeros(n), np.zeros(problem.pair.size), 0.0
     )
-    bound = bound_links(own, outside, state, nothing, table, dual, ONLY_THREAD, gate)
+    bound = bound_links(own, outside, state, nothing, table, dual, ONLY_THREAD, barrier)
     return bound < -margin * size
 
 

@@ -57,7 +57,7 @@ from assent.kernels.batch.instance_answers import (
     tables_of,
 )
 from assent.kernels.core import schedule
-from assent.kernels.core.barrier import GATE_SIZE
+from assent.kernels.core.barrier import BARRIER_SIZE
 from assent.kernels.core.evaluate import weigh_entries
 from assent.kernels.core.thread_shares import whole_division
 from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
@@ -149,7 +149,7 @@ def round_if_due(own, tables, state, due, best, change, ending, out, tolerance):
 
 
 @jit_inline
-def find_ray(own, outside, state, settings, gate, due, before, dual):
+def find_ray(own, outside, state, settings, barrier, due, before, dual):
     """Whether the drift since the last dual point proves infeasibility: its way is then ``dual``.
 
     Also returns when to look again, and the dual point to measure from.
@@ -158,11 +158,11 @@ def find_ray(own, outside, state, settings, gate, due, before, dual):
     now = Links(
         np.empty_like(current.pair), np.empty_like(current.logic), np.empty_like(current.table)
     )
-    write_dual(own, state, ONLY_THREAD, gate, now)
+    write_dual(own, state, ONLY_THREAD, barrier, now)
     proven = False
     if due.rays > 0:
         way = Links(now.pair.copy(), now.logic.copy(), now.table.copy())
-        proven = drift_proves(own, outside, state, settings.ray_margin, before, way, gate)
+        proven = drift_proves(own, outside, state, settings.ray_margin, before, way, barrier)
         if proven:
             write(way.pair.ravel(), dual.pair.ravel())
             write(way.logic, dual.logic)
@@ -197,12 +197,12 @@ def state_outcome(own, outside, state, ending, best, out):
 
 
 @jit_inline
-def take_bound(own, outside, state, best, gate, dual):
+def take_bound(own, outside, state, best, barrier, dual):
     """The best so far with the bound of the latest dual point, and how far that brought it down."""
-    latest = latest_bound(own, outside, state, ONLY_THREAD, gate)
+    latest = latest_bound(own, outside, state, ONLY_THREAD, barrier)
     if not latest < best.bound:
         return best, 0.0
-    write_dual(own, state, ONLY_THREAD, gate, dual)
+    write_dual(own, state, ONLY_THREAD, barrier, dual)
     return Best(best.value, best.violations, latest, best.chance), best.bound - latest
 
 
@@ -225,7 +225,11 @@ def solve(own, outside, settings, first, stop, out):
     tables, p = tables_of(outside), out.p
     links = own.problem.pair_var.size + own.problem.groups.lits.size + own.table_lits.size
     state = begin(own, outside, first, p, links)
-    numbers, gate, plain = state.numbers, np.zeros(GATE_SIZE, np.int64), np.empty(p.size, np.int8)
+    numbers, barrier, plain = (
+        state.numbers,
+        np.zeros(BARRIER_SIZE, np.int64),
+        np.empty(p.size, np.int8),
+    )
     is_warm = numbers[WARM] != 0.0
     best = Best(-inf, NO_VIOLATIONS_KNOWN, inf, settings.chance)
     if first.known.size:
@@ -244,11 +248,11 @@ def solve(own, outside, settings, first, stop, out):
                 history = make_history(links + p.size)
                 numbers[PREFERRED] = CURRENT
             more = max(1, min(stretch(done, True, is_warm), settings.max_iterations - done))
-            advance(own, outside, state, history, settings, more, ONLY_THREAD, gate)
+            advance(own, outside, state, history, settings, more, ONLY_THREAD, barrier)
             done += more
         bound_only = False
         # 3. Take a bound; try the marginals as they are; round, by schedule or at the end.
-        best, change = take_bound(own, outside, state, best, gate, out.dual)
+        best, change = take_bound(own, outside, state, best, barrier, out.dual)
         decide(p, plain)
         best = offer(own, tables, plain, best, out.x)
         tolerance = settings.gap_tolerance * (1.0 + abs(best.bound))
@@ -266,7 +270,7 @@ def solve(own, outside, settings, first, stop, out):
         strict = state.tau.size + own.table_lits.size > 0
         if open_still and best.violations > 0 and strict and done >= due.next_ray:
             proven, due, before = find_ray(
-                own, outside, state, settings, gate, due, before, out.dual
+                own, outside, state, settings, barrier, due, before, out.dual
             )
             if proven:
                 ending = INFEASIBLE

@@ -1,7 +1,7 @@
-"""A meeting point for threads that run one compiled loop together.
+"""A barrier for threads that run one compiled loop together.
 
 The threads are ordinary Python threads inside compiled code that has let go of the interpreter:
-there is no pool that a forked child would miss or two callers would fight over.  A *gate* is a
+there is no pool that a forked child would miss or two callers would fight over.  A barrier is a
 small array they share.  Waiting spins, since the others are a fraction of a millisecond behind,
 and after a while lets other work of the machine go first, so that more threads than processors
 are slow but never stuck.
@@ -17,16 +17,16 @@ from numba.extending import intrinsic
 
 from assent.kernels.jit import jit
 
-# Places in a gate, each on cache lines of its own.
+# Places in a barrier, each on cache lines of its own.
 ARRIVED = 0  # how many wait at the moment
-PHASE = 16  # how often all have met
+PHASE = 16  # how often all have arrived
 CALLED_OFF = 32  # not zero: not everybody will come
-GATE_SIZE = 48
+BARRIER_SIZE = 48
 
-# Turns of the waiting loop, some ten microseconds, before other work goes first.
-PATIENCE = 100000
+# Rounds of the waiting loop, some ten microseconds, before other work goes first.
+SPINS = 100000
 
-# Turns before a helper without work leaves: some tenths of a millisecond, longer than a report.
+# Rounds before a helper without work leaves: some tenths of a millisecond, longer than a report.
 LINGERING = 1_000_000
 
 _let_others_run = types.ExternalFunction(
@@ -34,9 +34,9 @@ _let_others_run = types.ExternalFunction(
 )
 
 
-def new_gate() -> np.ndarray:
-    """A gate nobody has come to yet."""
-    return np.zeros(GATE_SIZE, np.int64)
+def new_barrier() -> np.ndarray:
+    """A barrier that no thread has reached yet."""
+    return np.zeros(BARRIER_SIZE, np.int64)
 
 
 @intrinsic
@@ -64,43 +64,43 @@ def _read(typing_context, array, place):
 
 
 @jit
-def meet(gate, threads):
-    """Wait until all ``threads`` are here; False if the meeting was called off.
+def wait_for_all(barrier, threads):
+    """Wait until all ``threads`` are here; False if that was called off.
 
     What a thread wrote before is seen by all of them after.
     """
     if threads == 1:
         return True
-    phase = _read(gate, PHASE)
-    if _add(gate, ARRIVED, 1) == threads - 1:
-        _add(gate, ARRIVED, -threads)
-        _add(gate, PHASE, 1)
+    phase = _read(barrier, PHASE)
+    if _add(barrier, ARRIVED, 1) == threads - 1:
+        _add(barrier, ARRIVED, -threads)
+        _add(barrier, PHASE, 1)
         return True
-    turns = 0
-    while _read(gate, PHASE) == phase:
-        if _read(gate, CALLED_OFF) != 0:
+    rounds = 0
+    while _read(barrier, PHASE) == phase:
+        if _read(barrier, CALLED_OFF) != 0:
             return False
-        turns += 1
-        if turns > PATIENCE:
+        rounds += 1
+        if rounds > SPINS:
             _let_others_run()
     return True
 
 
 @jit
-def linger(gate):
-    """Wait a moment for somebody to come to the gate, or to call a meeting off."""
+def linger(barrier):
+    """Wait a moment for a thread to reach the barrier, or to call that off."""
     for _ in range(LINGERING):
-        if _read(gate, ARRIVED) != 0 or _read(gate, CALLED_OFF) != 0:
+        if _read(barrier, ARRIVED) != 0 or _read(barrier, CALLED_OFF) != 0:
             break
 
 
 @jit
 def wait_until(flag):
     """Wait until ``flag[0]`` is set."""
-    turns = 0
+    rounds = 0
     while _read(flag, 0) == 0:
-        turns += 1
-        if turns > PATIENCE:
+        rounds += 1
+        if rounds > SPINS:
             _let_others_run()
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.barrier import gather_totals, meet
+from assent.kernels.core.barrier import gather_totals, wait_for_all
 from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
 from assent.kernels.jit import jit, jit_inline
 from assent.kernels.kinds.logic_projections import LANES, gather_block
@@ -204,7 +204,7 @@ def add_factors(problem, state, own, order, residual, total, carry):
 
 
 @jit
-def scaled_bound(problem, state, division, thread, gate, residuals, parts):
+def scaled_bound(problem, state, division, thread, barrier, residuals, parts):
     """Upper bound on the optimum of a ``ScoredProblem`` at the dual point described above.
 
     PARITY and KNAPSACK factors are left out.  All threads of the division call this at once;
@@ -212,14 +212,14 @@ def scaled_bound(problem, state, division, thread, gate, residuals, parts):
     """
     threads = len(division.shares)
     own = division.shares[thread]
-    if not meet(gate, threads):
+    if not wait_for_all(barrier, threads):
         return np.inf
     residual, theta = residuals[thread], problem.theta
     residual[:] = 0.0
     total, carry = add_factors(
         problem, state, own, division.order, residual, problem.constant if thread == 0 else 0.0, 0.0
     )
-    meet(gate, threads)
+    wait_for_all(barrier, threads)
     for segment in range(own[SEGMENTS], own[SEGMENTS + 1]):
         first = SEGMENT * segment
         last = min(first + SEGMENT, len(theta))
@@ -229,7 +229,7 @@ def scaled_bound(problem, state, division, thread, gate, residuals, parts):
             part += max(theta[v] + residuals[home, v], 0.0)
         total, carry = add_compensated(total, carry, part)
     parts[thread, 0], parts[thread, 1] = total, carry
-    meet(gate, threads)
+    wait_for_all(barrier, threads)
     total, carry = 0.0, 0.0
     for part, its_carry in parts:
         total, carry = add_compensated(total, carry, part)
@@ -238,12 +238,12 @@ def scaled_bound(problem, state, division, thread, gate, residuals, parts):
 
 
 @jit
-def link_scores(pair_var, groups, state, division, thread, gate, pair, logic):
+def link_scores(pair_var, groups, state, division, thread, barrier, pair, logic):
     """Write the dual point out: ``pair[P, 2]`` on coordinates, ``logic[L]`` on literals."""
     scales, factor, p = state.scales, state.factor, state.p
     threads = len(division.shares)
     own = division.shares[thread]
-    if not meet(gate, threads):
+    if not wait_for_all(barrier, threads):
         return
     for block in division.order[own[PAIRS] : own[PAIRS + 1]]:
         first = PAIR_BLOCK * block
@@ -257,4 +257,4 @@ def link_scores(pair_var, groups, state, division, thread, gate, pair, logic):
             lit = groups.lits[link]
             value = 1.0 - p[~lit] if lit < 0 else p[lit]
             logic[link] = scales[g] * (state.logic[link] + factor * value)
-    meet(gate, threads)
+    wait_for_all(barrier, threads)

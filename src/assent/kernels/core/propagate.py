@@ -23,8 +23,6 @@ from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, KNAPSACK, PARITY, SUM
 from assent.kernels.search.integer_weights import knapsack_units, net_complements
 
-inner, lean = jit_internal, jit_internal_no_allocation
-
 FREE = -1  # a coordinate without a value
 
 # The role of a link: the kind of its factor, and a role of its own for an ANYOF's output.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import VECTOR_SUMS, jit, jit_inline, jit_vector_sums  # noqa: F401
+from assent.kernels.jit import jit, jit_inline, jit_vector_sums
 from assent.kernels.problem import ANYOF, CAP
 
 # Factors side by side in a block: four or eight vector registers wide, which took a tenth less time

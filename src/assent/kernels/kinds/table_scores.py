@@ -14,8 +14,6 @@ import numpy as np
 
 from assent.kernels.jit import jit, jit_inline_llvm, jit_inline_llvm_vector_sums, jit_no_allocation
 
-helper, quick = jit_inline_llvm, jit_inline_llvm_vector_sums
-
 
 @jit_inline_llvm
 def row_maximum(table, first, scale, scores, begin, end):

@@ -95,8 +95,15 @@ class Workspace:
     def advance(self, settings: Settings, iterations: int) -> None:
         """Iterate in one compiled call."""
         self.together(
-            lambda thread, gate: kernel.advance(
-                self.own, self.outside, self.state, self.history, settings, iterations, thread, gate
+            lambda thread, barrier: kernel.advance(
+                self.own,
+                self.outside,
+                self.state,
+                self.history,
+                settings,
+                iterations,
+                thread,
+                barrier,
             )
         )
 
@@ -246,7 +253,9 @@ class AD3(IterativeSolver):
         w = workspace
         w.read(problem, scores)
         return w.together(
-            lambda thread, gate: dual_points.latest_bound(w.own, w.outside, w.state, thread, gate)
+            lambda thread, barrier: dual_points.latest_bound(
+                w.own, w.outside, w.state, thread, barrier
+            )
         )
 
     def dual_point(
@@ -263,7 +272,9 @@ class AD3(IterativeSolver):
                 *(np.empty_like(part) for part in (shape.pair, shape.logic, shape.table))
             )
         links = Links(out.pair, out.logic, out.table)
-        w.together(lambda thread, gate: dual_points.write_dual(w.own, w.state, thread, gate, links))
+        w.together(
+            lambda thread, barrier: dual_points.write_dual(w.own, w.state, thread, barrier, links)
+        )
         return out
 
     def rest_at(self, problem: Problem, workspace: Workspace, answer: NDArray[np.int8]) -> Info:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.core.barrier import new_gate
+from assent.kernels.core.barrier import new_barrier
 from assent.kernels.core.bound_sweep import DualState, scaled_bound
 from assent.kernels.problem import DualPoint, Float, Problem, ScoredProblem, Scores
 from assent.solvers.base.thread_plan import all_common, common_groups, divide
@@ -29,7 +29,7 @@ def bound_at(problem: Problem, scores: Scores, links: DualPoint) -> float:
         constant += _bound_outside(problem, scores, dual, theta)
     own = ScoredProblem(problem.pair_var, problem.groups, theta, scores.pair, constant)
     residuals, parts = np.empty((1, problem.n)), np.empty((1, 2))
-    return scaled_bound(own, dual, divide(problem, 1), 0, new_gate(), residuals, parts)
+    return scaled_bound(own, dual, divide(problem, 1), 0, new_barrier(), residuals, parts)
 
 
 def _bound_outside(problem: Problem, scores: Scores, dual: DualState, residual: Float) -> float:

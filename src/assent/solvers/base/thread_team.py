@@ -17,7 +17,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels.core.barrier import CALLED_OFF, linger, new_gate, wait_until
+from assent.kernels.core.barrier import CALLED_OFF, linger, new_barrier, wait_until
 from assent.kernels.core.schedule import ORDERED_LINKS
 from assent.kernels.problem import Problem
 
@@ -44,7 +44,7 @@ def together(work: Callable[[int, NDArray], Answer], threads: int) -> Answer:
     for its end.
     """
     if threads == 1:
-        return work(0, new_gate())
+        return work(0, new_barrier())
     team = _taken_team()
     failures: list[BaseException] = []
 
@@ -108,7 +108,7 @@ class ThreadTeam:
 
     def __init__(self) -> None:
         self.process = os.getpid()
-        self.barrier = new_gate()
+        self.barrier = new_barrier()
         self.known: list[Helper] = []
 
     def helpers(self, count: int) -> list[Helper]:
