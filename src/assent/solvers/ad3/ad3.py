@@ -29,7 +29,7 @@ from assent.kernels.ad3.state import CURRENT, Instance, Links, Outside, Point, S
 from assent.kernels.core import evaluate, schedule
 from assent.kernels.core.oracle import raise_pending
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, ScoredProblem, Scores
-from assent.proof.certify import RAY_MARGIN
+from assent.proof.certify import FARKAS_MARGIN
 from assent.solvers.ad3.outside_factors import inner_marginals, rescore, start_outside
 from assent.solvers.base.dual_bound import read_only
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
@@ -236,7 +236,7 @@ class AD3(IterativeSolver):
         """These settings as compiled code reads them, with a state of the random numbers."""
         return Settings(
             float(self.gap_tolerance), float(self.residual_tolerance), int(self.max_iterations),
-            bool(self.adapt), bool(self.cache_idle), bool(self.extrapolate), RAY_MARGIN, chance,
+            bool(self.adapt), bool(self.cache_idle), bool(self.extrapolate), FARKAS_MARGIN, chance,
         )  # fmt: skip
 
     def _begin_acceleration(self, problem: Problem, workspace: Workspace) -> None:
