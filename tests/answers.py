@@ -7,7 +7,7 @@ import pytest
 
 import assent as at
 from assent.compile.compiled import graph_scores
-from assent.solvers.cuts.pair_disagreement import Differences, differences
+from assent.solvers.cutting_planes.pair_disagreement import Differences, differences
 from assent.solvers.programs.compact_lp import build_lp
 from tests.strategies import enumerate_graph, optimum
 

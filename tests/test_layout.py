@@ -22,7 +22,7 @@ LAYERS = (
     ("assent.solvers.base",),
     ("assent.solvers.ad3", "assent.solvers.messages", "assent.solvers.direct"),
     ("assent.solvers.boxes", "assent.solvers.programs"),
-    ("assent.solvers.cuts",),
+    ("assent.solvers.cutting_planes",),
     ("assent.solvers.search",),
     ("assent.solvers.presolve",),
     ("assent.solvers.auto",),

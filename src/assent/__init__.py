@@ -46,7 +46,7 @@ from assent.model.views import group
 from assent.presolve import presolve
 from assent.project import Projected, project
 from assent.result import Certificate, Result, Status
-from assent.results import Results
+from assent.result_list import Results
 from assent.trace import Progress, Trace
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from assent.solvers.auto.auto import Auto
     from assent.solvers.boxes.box_mplp import BoxMPLP
     from assent.solvers.boxes.box_subgradient import BoxSubgradient
-    from assent.solvers.cuts.branch_and_cut import BranchAndCut
-    from assent.solvers.cuts.tightened import Tightened
+    from assent.solvers.cutting_planes.branch_and_cut import BranchAndCut
+    from assent.solvers.cutting_planes.tightened import Tightened
     from assent.solvers.direct.roof_duality import RoofDuality
     from assent.solvers.direct.variable_elimination import Elimination
     from assent.solvers.messages.accelerated import Accelerated
@@ -81,7 +81,7 @@ _LAZY = {
     "BoxMPLP": "assent.solvers.boxes.box_mplp",
     "BoxSubgradient": "assent.solvers.boxes.box_subgradient",
     "BranchAndBound": "assent.solvers.search.branch_and_bound",
-    "BranchAndCut": "assent.solvers.cuts.branch_and_cut",
+    "BranchAndCut": "assent.solvers.cutting_planes.branch_and_cut",
     "DepthFirst": "assent.solvers.search.depth_first",
     "Elimination": "assent.solvers.direct.variable_elimination",
     "IntegerProgram": "assent.solvers.programs.integer_program",
@@ -92,7 +92,7 @@ _LAZY = {
     "RoofDuality": "assent.solvers.direct.roof_duality",
     "StarDiffusion": "assent.solvers.messages.star_diffusion",
     "TRWS": "assent.solvers.messages.trws",
-    "Tightened": "assent.solvers.cuts.tightened",
+    "Tightened": "assent.solvers.cutting_planes.tightened",
     "Subgradient": "assent.solvers.messages.subgradient",
 }
 

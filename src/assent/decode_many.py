@@ -25,7 +25,7 @@ from assent.decode import (
 from assent.errors import ModelError, RecompileWarning
 from assent.model.graph import FactorGraph
 from assent.result import Result, Status, WarmStartPoint
-from assent.results import Results
+from assent.result_list import Results
 
 if TYPE_CHECKING:
     from assent.solvers.base.protocol import Solver, WarmStart

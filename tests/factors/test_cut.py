@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.kernels.cut.cut_projection import project_cut
+from assent.kernels.graph_cut.cut_projection import project_cut
 from tests.oracles.quadratic import cut_rows, is_nearest, nearest_point
 from tests.oracles.sweep import sweep_seeds
 

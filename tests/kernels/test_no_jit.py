@@ -35,7 +35,7 @@ SUBSET = [
     "tests/solvers/direct/test_variable_elimination.py::test_evidence_is_kept",
     "tests/solvers/search/test_depth_first.py::test_evidence_is_kept",
     "tests/solvers/direct/test_roof_duality.py::test_ties_are_decided_where_they_can_be",
-    "tests/solvers/cuts/test_tightened.py::test_a_cycle_is_exact[batch0]",
+    "tests/solvers/cutting_planes/test_tightened.py::test_a_cycle_is_exact[batch0]",
     "tests/test_decode.py::test_a_relaxed_answer_is_feasible_and_bounded",
 ]
 

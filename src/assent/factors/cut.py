@@ -65,7 +65,7 @@ class Cut(Structure):
                 )
             codes = np.hstack([codes, more])
         # Imported here: kernels load the compiler, which a written model does not need yet.
-        from assent.kernels.cut.cut_network import cut_data
+        from assent.kernels.graph_cut.cut_network import cut_data
 
         self._attach_literals(graph, codes, shape, cut_data(n, self._ends, cut is not None))
         self._in_tables = np.ndim(scores) > len(shape) + 1
@@ -118,8 +118,8 @@ class Cut(Structure):
         return len(self._ends) + (int(self.data[0]) if self._shared else 0)
 
     def kernels(self) -> Kernels:
-        from assent.kernels.cut import cut_network
-        from assent.kernels.cut.cut_projection import project_cut
+        from assent.kernels.graph_cut import cut_network
+        from assent.kernels.graph_cut.cut_projection import project_cut
 
         return Kernels(
             cut_network.maximize_cut,

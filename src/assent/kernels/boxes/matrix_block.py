@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.cut.maxflow import SOURCE, Network, max_flow
+from assent.kernels.graph_cut.maxflow import SOURCE, Network, max_flow
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
 # What is below this part of the largest number counts as nothing.

@@ -243,7 +243,7 @@ def _parts(compiled: Compiled, tolerance: float, each: Any) -> Step | None:
 
 def _search(problem: Problem, tolerance: float) -> Step:
     """On a linear program where it fits, else around a decoder."""
-    from assent.solvers.cuts.branch_and_cut import BranchAndCut
+    from assent.solvers.cutting_planes.branch_and_cut import BranchAndCut
     from assent.solvers.search.branch_and_bound import BranchAndBound
 
     cost = program_cost(problem)

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels.cut.maxflow import SOURCE, Network, make_arcs, max_flow
 from assent.kernels.direct import roof_network
+from assent.kernels.graph_cut.maxflow import SOURCE, Network, make_arcs, max_flow
 from assent.kernels.problem import DualPoint, Float, Int32, Problem, Scores
 from assent.solvers.base.one_step import OneStep, OneStepState
 from assent.solvers.base.protocol import Info

@@ -1,4 +1,4 @@
 """Linear and integer programs through HiGHS: rows of every kind of factor, column generation.
 
-Imports `solvers.base`; imported by `solvers.cuts`, `solvers.search` and `solvers.auto`.
+Imports `solvers.base`; imported by `solvers.cutting_planes`, `solvers.search` and `solvers.auto`.
 """

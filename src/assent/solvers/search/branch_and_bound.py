@@ -11,7 +11,7 @@ from assent.compile.compiled import Compiled, GraphScores
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.base.protocol import GraphSolver, IterativeSolver, Request, WarmStart
 from assent.solvers.base.settings import check_count, check_tolerance
-from assent.solvers.cuts.tightened import Tightened
+from assent.solvers.cutting_planes.tightened import Tightened
 from assent.solvers.search.best_first import BestFirstSearch
 from assent.solvers.search.search_node import Start
 

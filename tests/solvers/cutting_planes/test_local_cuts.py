@@ -7,8 +7,8 @@ import pytest
 
 import assent as at
 from assent.compile.compiled import graph_scores
-from assent.solvers.cuts.cutting_plane_program import GrowingProgram
-from assent.solvers.cuts.exclusive_pairs import exclusions
+from assent.solvers.cutting_planes.cutting_plane_program import GrowingProgram
+from assent.solvers.cutting_planes.exclusive_pairs import exclusions
 from assent.solvers.programs.compact_lp import build_lp
 from tests.answers import assert_tightened_bounds, differences_at_answers
 from tests.oracles.sweep import sweep_seeds

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import CAP, KNAPSACK, PARITY, SUM, Float, Int32, Int64, Problem
 from assent.proof.projected_constraints import possible
-from assent.solvers.cuts.cycle_cuts import INTEGRAL
+from assent.solvers.cutting_planes.cycle_cuts import INTEGRAL
 from assent.solvers.direct.tabulated_problem import group_lits
 
 # Constraints over more coordinates tie none of them closely.

@@ -20,7 +20,11 @@ from assent.kernels.problem import POTTS, DualPoint, Float, Problem, Scores, spl
 from assent.proof.regions import Regions
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.base.settings import check_time_limit
-from assent.solvers.cuts.cutting_plane_program import CutProof, GrowingProgram, plain_bound
+from assent.solvers.cutting_planes.cutting_plane_program import (
+    CutProof,
+    GrowingProgram,
+    plain_bound,
+)
 from assent.solvers.programs.compact_lp import build_lp
 from assent.solvers.programs.highs import find_ray, why_it_stopped
 

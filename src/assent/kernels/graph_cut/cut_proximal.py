@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assent.kernels.cut.cut_newton import ROUNDING
-from assent.kernels.cut.cut_task import cost, pull, read_flow, start_flow
-from assent.kernels.cut.total_variation import solve_total_variation
+from assent.kernels.graph_cut.cut_newton import ROUNDING
+from assent.kernels.graph_cut.cut_task import cost, pull, read_flow, start_flow
+from assent.kernels.graph_cut.total_variation import solve_total_variation
 from assent.kernels.jit import jit, jit_internal_no_allocation
 
 

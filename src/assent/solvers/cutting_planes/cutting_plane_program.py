@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, Scores, split_links
 from assent.solvers.base.dual_bound import bound_at
-from assent.solvers.cuts.cut_rows import NO_RULES, Cuts
-from assent.solvers.cuts.cycle_cuts import CycleCuts
-from assent.solvers.cuts.local_cuts import LocalCuts
-from assent.solvers.cuts.pair_disagreement import differences
-from assent.solvers.cuts.product_cuts import ProductCuts
+from assent.solvers.cutting_planes.cut_rows import NO_RULES, Cuts
+from assent.solvers.cutting_planes.cycle_cuts import CycleCuts
+from assent.solvers.cutting_planes.local_cuts import LocalCuts
+from assent.solvers.cutting_planes.pair_disagreement import differences
+from assent.solvers.cutting_planes.product_cuts import ProductCuts
 from assent.solvers.programs.compact_lp import CompactLP, row_scores
 from assent.solvers.programs.highs import highs_status, load_highs, run_until
 

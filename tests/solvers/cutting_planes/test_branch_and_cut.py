@@ -11,7 +11,7 @@ import assent as at
 from assent.proof.proof_tree import Split, nodes
 from assent.proof.regions import Regions
 from assent.solvers.base import search_tree
-from assent.solvers.cuts.cut_nodes import CutTree
+from assent.solvers.cutting_planes.cut_nodes import CutTree
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 

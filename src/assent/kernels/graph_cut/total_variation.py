@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.cut.flow_trees import grow_trees, make_trees, push_along_trees
-from assent.kernels.cut.maxflow import SINK, SOURCE, max_flow
+from assent.kernels.graph_cut.flow_trees import grow_trees, make_trees, push_along_trees
+from assent.kernels.graph_cut.maxflow import SINK, SOURCE, max_flow
 from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
 
 # Capacities below this share of the largest number around are rounding errors of it.

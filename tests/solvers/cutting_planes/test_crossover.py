@@ -9,10 +9,10 @@ import assent as at
 from assent.compile.compiled import graph_scores
 from assent.kernels.core import evaluate
 from assent.solvers.base.incumbent import Incumbent
-from assent.solvers.cuts import crossover
-from assent.solvers.cuts.branch_and_cut import POOL_SIZE, BranchAndCut
-from assent.solvers.cuts.crossover import Crossover
-from assent.solvers.cuts.cutting_plane_program import GrowingProgram
+from assent.solvers.cutting_planes import crossover
+from assent.solvers.cutting_planes.branch_and_cut import POOL_SIZE, BranchAndCut
+from assent.solvers.cutting_planes.crossover import Crossover
+from assent.solvers.cutting_planes.cutting_plane_program import GrowingProgram
 from assent.solvers.programs.compact_lp import build_lp
 from benchmarks.constrained import budgeted_selection
 from tests.strategies import optimum

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.cut.cut_task import cost, pull
+from assent.kernels.graph_cut.cut_task import cost, pull
 from assent.kernels.jit import jit, jit_internal_no_allocation
 
 MOST_HALVINGS = 20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.cut.cut_task import pull, read_flow, start_flow
-from assent.kernels.cut.flow_trees import grow_trees, number_trees, push_along_trees
-from assent.kernels.cut.maxflow import SINK, SOURCE, max_flow
+from assent.kernels.graph_cut.cut_task import pull, read_flow, start_flow
+from assent.kernels.graph_cut.flow_trees import grow_trees, number_trees, push_along_trees
+from assent.kernels.graph_cut.maxflow import SINK, SOURCE, max_flow
 from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # Capacities below this share of the largest number around are crumbs: there is nothing to gain

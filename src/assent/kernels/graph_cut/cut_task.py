@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.core.union_find import root_of
-from assent.kernels.cut.cut_network import Graph
-from assent.kernels.cut.maxflow import Network
+from assent.kernels.graph_cut.cut_network import Graph
+from assent.kernels.graph_cut.maxflow import Network
 from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
 
 
@@ -124,7 +124,7 @@ def number_groups(task, block, group, number):
 
 @jit
 def arcs_between(n, tails, heads):
-    """As :func:`assent.kernels.cut.maxflow.make_arcs`, compiled."""
+    """As :func:`assent.kernels.graph_cut.maxflow.make_arcs`, compiled."""
     edges = len(tails)
     first, head = np.zeros(n + 1, np.int32), np.empty(2 * edges, np.int32)
     sister, forward = np.empty(2 * edges, np.int32), np.empty(edges, np.int32)

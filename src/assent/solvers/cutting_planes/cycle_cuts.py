@@ -8,7 +8,7 @@ They come from cycles of coordinates (``F`` of odd size), from cycles of variabl
 edge: if it differs, some other does; Chopra and Rao, 1993), and from what products of two literals
 and comparisons of two variables must obey by themselves, which the compact program leaves out where
 the scores take care of it.  Where no such row is violated, local cuts are sought
-(`assent.solvers.cuts.local_cuts`), whose rows have other coefficients.
+(`assent.solvers.cutting_planes.local_cuts`), whose rows have other coefficients.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import Float, Int64
 from assent.kernels.search.odd_cycles import Network, network_of, odd_cycles
-from assent.solvers.cuts.cut_rows import Cuts
-from assent.solvers.cuts.pair_disagreement import Differences
+from assent.solvers.cutting_planes.cut_rows import Cuts
+from assent.solvers.cutting_planes.pair_disagreement import Differences
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -37,7 +37,7 @@ class CycleCuts:
 
     Example:
         >>> from assent.kernels.problem import Scores, make_problem
-        >>> from assent.solvers.cuts.pair_disagreement import differences
+        >>> from assent.solvers.cutting_planes.pair_disagreement import differences
         >>> from assent.solvers.programs.compact_lp import build_lp
         >>> triangle = make_problem(3, np.array([[0, 1], [1, 2], [0, 2]], np.int32), [])
         >>> lp = build_lp(triangle, Scores(np.ones(3), np.full(3, -2.0)))

@@ -19,7 +19,7 @@ from assent.kernels.problem import Float
 from assent.proof.proof_tree import Refuted
 from assent.proof.regions import Regions
 from assent.solvers.base.search_tree import Node, SearchTree
-from assent.solvers.cuts.cutting_plane_program import CutProof, GrowingProgram
+from assent.solvers.cutting_planes.cutting_plane_program import CutProof, GrowingProgram
 
 # Rounds of rows in one node: each costs a solve, as a further node does.
 MOST_ROUNDS = 4

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import CAP, SUM, Float, Int64, Problem
-from assent.solvers.cuts.cut_rows import Cuts
-from assent.solvers.cuts.pair_disagreement import Differences
+from assent.solvers.cutting_planes.cut_rows import Cuts
+from assent.solvers.cutting_planes.pair_disagreement import Differences
 from assent.solvers.direct.tabulated_problem import group_lits
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class ProductCuts:
 
     Example:
         >>> from assent.kernels.problem import Scores, make_problem
-        >>> from assent.solvers.cuts.pair_disagreement import differences
+        >>> from assent.solvers.cutting_planes.pair_disagreement import differences
         >>> from assent.solvers.programs.compact_lp import build_lp
         >>> one = (SUM, np.array([[0, 1, 2]], np.int32), np.ones(1, np.int32))
         >>> pairs = np.array([[0, 3], [1, 3], [2, 3]], np.int32)

@@ -15,7 +15,7 @@ import numpy as np
 
 from assent.kernels.problem import Float
 from assent.solvers.base.incumbent import Incumbent
-from assent.solvers.cuts.cutting_plane_program import GrowingProgram
+from assent.solvers.cutting_planes.cutting_plane_program import GrowingProgram
 from assent.solvers.programs.highs import highs_status, new_highs, run_highs
 
 # Crossover may take this share of the processor's time, and begins after so many seconds of cases.

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import POTTS, Float, Int32, Int64, Problem
-from assent.solvers.cuts.exclusive_pairs import Exclusions, exclusions
+from assent.solvers.cutting_planes.exclusive_pairs import Exclusions, exclusions
 from assent.solvers.programs.compact_lp import CompactLP
 
 if TYPE_CHECKING:

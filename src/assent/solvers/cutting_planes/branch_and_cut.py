@@ -15,9 +15,9 @@ from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.base.rounding import Rounder, due_at_node
-from assent.solvers.cuts.crossover import Crossover
-from assent.solvers.cuts.cut_nodes import CutNode, CutTree
-from assent.solvers.cuts.tightened import Tightened, TightenedState, restate
+from assent.solvers.cutting_planes.crossover import Crossover
+from assent.solvers.cutting_planes.cut_nodes import CutNode, CutTree
+from assent.solvers.cutting_planes.tightened import Tightened, TightenedState, restate
 from assent.solvers.programs.highs import why_it_stopped
 
 # Seconds of one call: interrupts and reports come in between.

@@ -3,7 +3,7 @@
 Maximum flow finds one path at a time, and where a thousand nodes are each a little out of balance
 that is a thousand paths.  Along a spanning tree, leaves first, all of them are balanced in one
 pass, as far as the capacities allow.  What is left is for
-:func:`assent.kernels.cut.maxflow.max_flow`.
+:func:`assent.kernels.graph_cut.maxflow.max_flow`.
 """
 
 from __future__ import annotations

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import Float, Int64, Problem
-from assent.solvers.cuts.cut_rows import Cuts
-from assent.solvers.cuts.cycle_cuts import INTEGRAL
-from assent.solvers.cuts.local_constraints import LocalConstraints, states_of_tables
-from assent.solvers.cuts.pair_disagreement import Differences
+from assent.solvers.cutting_planes.cut_rows import Cuts
+from assent.solvers.cutting_planes.cycle_cuts import INTEGRAL
+from assent.solvers.cutting_planes.local_constraints import LocalConstraints, states_of_tables
+from assent.solvers.cutting_planes.pair_disagreement import Differences
 from assent.solvers.programs.highs import new_highs
 
 # Coordinates of a region: all their joint values are listed.

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
-from assent.kernels.cut.maxflow import SINK, SOURCE, Network, make_arcs, max_flow
+from assent.kernels.graph_cut.maxflow import SINK, SOURCE, Network, make_arcs, max_flow
 from tests.oracles.sweep import sweep_seeds
 
 

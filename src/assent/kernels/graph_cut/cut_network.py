@@ -1,7 +1,7 @@
 """Binary networks whose neighbours attract each other: cuts of a graph.
 
 ``data``, made by :func:`cut_data`, is ``[nodes, edges, whether edges are shared]`` and the arcs of
-the graph, see :mod:`assent.kernels.cut.maxflow`.  The first slots are the nodes, literals.
+the graph, see :mod:`assent.kernels.graph_cut.maxflow`.  The first slots are the nodes, literals.
 
 *Edges inner*: ``inner`` has a table ``[2, 2]`` per edge, scores of the states of its two ends, in
 which being equal is worth at least as much as being different:
@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.cut.maxflow import SOURCE, Network, make_arcs, max_flow
+from assent.kernels.graph_cut.maxflow import SOURCE, Network, make_arcs, max_flow
 from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
 
 HEADER = 3

@@ -1,7 +1,7 @@
 """The nearest point of a cut polytope.
 
 *Edges inner*: the nodes are found by total variation, see
-:mod:`assent.kernels.cut.total_variation`.
+:mod:`assent.kernels.graph_cut.total_variation`.
 
 *Edges shared* (Taskar, Lacoste-Julien and Jordan 2006, appendix A): minimise
 
@@ -15,7 +15,8 @@ constant and with ``d = x_j - x_k`` and ``b`` cut to 1 at most,
 The absolute values are total variation, all else is smooth with pieces of constant curvature.
 The method keeps groups of equal neighbours, which the absolute values hold together.
 
-0. Coordinate descent in the dual finds most of the groups, see :mod:`assent.kernels.cut.cut_start`.
+0. Coordinate descent in the dual finds most of the groups
+   (:mod:`assent.kernels.graph_cut.cut_start`).
 1. With every group as one node of a smaller graph, a step of the proximal gradient method, which
    takes total variation exactly, tells which nodes become equal, 0 or 1; groups grow.  (Not in the
    first turn.)
@@ -29,12 +30,12 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.core.union_find import root_of
-from assent.kernels.cut.cut_groups import split_groups
-from assent.kernels.cut.cut_network import Graph, attraction, ends, graph_of
-from assent.kernels.cut.cut_newton import newton_step
-from assent.kernels.cut.cut_proximal import proximal_step
-from assent.kernels.cut.cut_start import descend_inner, descend_shared, hold
-from assent.kernels.cut.cut_task import (
+from assent.kernels.graph_cut.cut_groups import split_groups
+from assent.kernels.graph_cut.cut_network import Graph, attraction, ends, graph_of
+from assent.kernels.graph_cut.cut_newton import newton_step
+from assent.kernels.graph_cut.cut_proximal import proximal_step
+from assent.kernels.graph_cut.cut_start import descend_inner, descend_shared, hold
+from assent.kernels.graph_cut.cut_task import (
     Room,
     Task,
     contract,
@@ -43,8 +44,8 @@ from assent.kernels.cut.cut_task import (
     read_flow,
     start_flow,
 )  # fmt: skip
-from assent.kernels.cut.flow_trees import make_trees
-from assent.kernels.cut.total_variation import solve_total_variation
+from assent.kernels.graph_cut.flow_trees import make_trees
+from assent.kernels.graph_cut.total_variation import solve_total_variation
 from assent.kernels.jit import jit, jit_internal_no_allocation
 
 MOST_STEPS = 1000

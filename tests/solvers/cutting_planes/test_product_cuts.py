@@ -9,7 +9,7 @@ import pytest
 
 import assent as at
 from assent.proof.replay import Replay
-from assent.solvers.cuts.product_cuts import ProductCuts
+from assent.solvers.cutting_planes.product_cuts import ProductCuts
 from tests.answers import assert_tightened_bounds, differences_at_answers, differences_of
 from tests.oracles.sweep import sweep_seeds
 
