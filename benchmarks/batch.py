@@ -64,7 +64,7 @@ def run(console: Console, count: int, threads: int) -> tuple[list[Figures], Spee
         for graph in graphs:
             graph.compile()
         compiled = time.process_time()
-        at.decode_many(graphs[: 9 * len(FAMILIES)])
+        at.decode_many(graphs[: 9 * len(FAMILIES)], at.AD3())
     figures = []
     for number, family in enumerate(FAMILIES):
         with console.status(family.__name__):
@@ -117,8 +117,8 @@ def measure(name: str, graphs: Sequence[at.FactorGraph]) -> Figures:
     rng = np.random.default_rng(1)
     changes = [changed_scores(graph, CHANGE, rng) for graph in graphs]
     cold, results = timed(lambda: at.decode_many(graphs, solver=solver))
-    changed, before = timed(lambda: at.decode_many(graphs, changes, solver))
-    warm, after = timed(lambda: at.decode_many(graphs, changes, solver, warm_start=results))
+    changed, before = timed(lambda: at.decode_many(graphs, solver, scores=changes))
+    warm, after = timed(lambda: at.decode_many(graphs, solver, scores=changes, warm_start=results))
     programs = [build_lp(*flat(graph)) for graph in graphs]
     begun = time.process_time()
     optima = [solve_milp(program) for program in programs]
@@ -147,7 +147,7 @@ def loop_seconds(
     best = [np.inf, np.inf]
     for _ in range(RUNS):
         for i, start in enumerate((None, earlier)):
-            results = at.decode_many(graphs, changes, solver, warm_start=start)
+            results = at.decode_many(graphs, solver, scores=changes, warm_start=start)
             best[i] = min(best[i], float(np.mean([result.seconds for result in results])))
     return best[0], best[1]
 
@@ -205,12 +205,14 @@ def speedup(graphs: Sequence[at.FactorGraph], threads: int) -> Speedup:
     """Seconds on the wall with one thread and with several, and of two calls at once."""
 
     def apart() -> None:
-        other = threading.Thread(target=at.decode_many, args=(graphs,))
+        other = threading.Thread(target=at.decode_many, args=(graphs, at.AD3()))
         other.start()
-        at.decode_many(graphs)
+        at.decode_many(graphs, at.AD3())
         other.join()
 
     alone, helped, both = quickest(
-        lambda: at.decode_many(graphs), lambda: at.decode_many(graphs, threads=threads), apart
+        lambda: at.decode_many(graphs, at.AD3()),
+        lambda: at.decode_many(graphs, at.AD3(), threads=threads),
+        apart,
     )
     return Speedup(alone, helped, both)

@@ -62,6 +62,42 @@ def test_random_graphs_as_one_by_one_and_bounded_by_enumeration(seeds):
         assert_same(result, at.decode(graph, LIMIT))
 
 
+@sweep_seeds(share=0.5)
+def test_by_default_every_answer_is_as_good_as_that_of_decode(seeds):
+    graphs = [random_graph(np.random.default_rng(seed)) for seed in seeds]
+    graphs += small_instances(3, seed=int(seeds[0]))
+    for graph, result in zip(graphs, at.decode_many(graphs), strict=True):
+        alone = at.decode(graph)
+        assert result.status is alone.status
+        assert result.value == pytest.approx(alone.value, rel=1e-5, abs=1e-5)
+        assert result.certificate.verify()
+
+
+@sweep_seeds(share=0.5)
+@pytest.mark.parametrize("solver", [None, at.AD3(), at.Auto(), at.Subgradient()])
+def test_exact_answers_are_those_of_enumeration(seeds, solver):
+    graphs = [random_graph(np.random.default_rng(seed)) for seed in seeds]
+    results = at.decode_many(graphs, solver, exact=True)
+    for graph, result in zip(graphs, results, strict=True):
+        best = optimum(graph)
+        proven = at.Status.OPTIMAL if np.isfinite(best) else at.Status.INFEASIBLE
+        assert result.status is proven
+        assert result.value == pytest.approx(best, rel=1e-5, abs=1e-5)
+        assert result.certificate.verify()
+
+
+def test_what_the_compiled_loop_leaves_open_goes_on_from_there():
+    """A relaxation that is not tight: AD3 ends RELAXED, the plan proves the optimum."""
+    g = at.FactorGraph()
+    x = g.binary(3, scores=1.0, name="x")
+    g.add(at.Pair(x[[0, 1, 2]], x[[1, 2, 0]], scores=-2.0))
+    relaxed, planned = at.decode_many([g], at.AD3()), at.decode_many([g, g])
+    assert relaxed[0].status is at.Status.RELAXED
+    assert [s.name for s in planned.statuses] == ["OPTIMAL"] * 2
+    assert planned.values.tolist() == [1.0, 1.0]
+    assert np.array_equal(planned.values, at.decode_many([g, g], at.AD3(), exact=True).values)
+
+
 def test_instances_of_the_benchmark_as_one_by_one():
     graphs = small_instances(24, seed=5, families=(*FAMILIES, weighted))
     results = at.decode_many(graphs, solver=LIMIT)
@@ -70,7 +106,7 @@ def test_instances_of_the_benchmark_as_one_by_one():
     assert {status.name for status in results.statuses} >= {"OPTIMAL", "RELAXED"}
 
 
-def test_problems_large_enough_to_take_turns_and_leap_as_one_by_one():
+def test_problems_large_enough_for_gauss_seidel_order_as_one_by_one():
     graphs = [assignment(24, 24, seed) for seed in range(2)]
     assert graphs[0].compile().problem.n_links > schedule.ACCELERATED_LINKS
     for graph, result in zip(graphs, at.decode_many(graphs, solver=LIMIT), strict=True):
@@ -127,7 +163,7 @@ def test_one_graph_under_many_scores():
     rng = np.random.default_rng(0)
     g, tag, x, table, pair = tagging()
     scores = {tag: rng.normal(size=(7, 4, 3)), x: rng.normal(size=(7, 2, 3))}
-    results = at.decode_many(g, scores, LIMIT)
+    results = at.decode_many(g, LIMIT, scores=scores)
     assert_rows(g, scores, results)
     assert results[tag].shape == (7, 4)
     assert results[x].shape == (7, 2, 3)
@@ -142,7 +178,7 @@ def test_one_graph_under_many_scores():
         table: rng.normal(size=(5, 3, 3, 3)),
         pair: rng.normal(size=(5, 3)),
     }
-    assert_rows(g, scores, at.decode_many(g, scores, LIMIT))
+    assert_rows(g, scores, at.decode_many(g, LIMIT, scores=scores))
 
 
 def test_scores_that_forbid_other_values():
@@ -152,7 +188,7 @@ def test_scores_that_forbid_other_values():
     scores[2, 0, 1] = scores[4, 0, 1] = -np.inf
     scores[5, 1] = -np.inf  # no state is left
     with pytest.warns(at.RecompileWarning) as caught:
-        results = at.decode_many(g, {tag: scores}, LIMIT)
+        results = at.decode_many(g, LIMIT, scores={tag: scores})
     assert len(caught) == 1
     with pytest.warns(at.RecompileWarning):
         assert_rows(g, {tag: scores}, results)
@@ -167,7 +203,7 @@ def test_scores_that_forbid_other_values():
 def test_nothing_but_variables():
     g = at.FactorGraph()
     x = g.binary(2)
-    results = at.decode_many(g, {x: [[1.0, -1.0], [-1.0, 2.0]]})
+    results = at.decode_many(g, scores={x: [[1.0, -1.0], [-1.0, 2.0]]})
     assert results[x].tolist() == [[1, 0], [0, 1]]
     assert results.values.tolist() == [1.0, 2.0]
 
@@ -177,7 +213,7 @@ def test_an_empty_batch():
     x = g.binary(2)
     g.add(at.AtMostOne(x))
     assert len(at.decode_many([])) == 0
-    none = at.decode_many(g, {x: np.zeros((0, 2))})
+    none = at.decode_many(g, scores={x: np.zeros((0, 2))})
     assert len(none) == 0 and none.values.shape == (0,)
     assert repr(none).startswith("Results of 0 problems")
     with pytest.raises(at.ModelError, match="the batch was empty"):
@@ -348,8 +384,8 @@ def test_warm_starts_reach_the_same_answers_in_fewer_iterations():
     graphs = small_instances(24, seed=3)
     before = at.decode_many(graphs, solver=LIMIT)
     changes = [changed_scores(graph, 0.01, rng) for graph in graphs]
-    cold = at.decode_many(graphs, changes, LIMIT)
-    warm = at.decode_many(graphs, changes, LIMIT, warm_start=before)
+    cold = at.decode_many(graphs, LIMIT, scores=changes)
+    warm = at.decode_many(graphs, LIMIT, scores=changes, warm_start=before)
     for graph, change, one, other, earlier in zip(graphs, changes, cold, warm, before, strict=True):
         assert other.certificate.verify()
         if one.status is at.Status.OPTIMAL is other.status:
@@ -364,12 +400,12 @@ def test_it_does_not_matter_how_earlier_results_are_handed_over():
     graphs = [*small_instances(6, seed=5), contradictory()]
     before = at.decode_many(graphs, solver=LIMIT)
     changes = [changed_scores(graph, 0.01, rng) for graph in graphs]
-    as_results = at.decode_many(graphs, changes, LIMIT, warm_start=list(before))
-    whole = at.decode_many(graphs, changes, LIMIT, warm_start=before)
+    as_results = at.decode_many(graphs, LIMIT, scores=changes, warm_start=list(before))
+    whole = at.decode_many(graphs, LIMIT, scores=changes, warm_start=before)
     few = at.decode_many(graphs[:6], solver=LIMIT)
-    same = at.decode_many(graphs[:6], changes[:6], LIMIT, warm_start=few)
+    same = at.decode_many(graphs[:6], LIMIT, scores=changes[:6], warm_start=few)
     relaxed = at.AD3(max_iterations=3000, over_relaxation=1.2)
-    other = at.decode_many(graphs[:6], changes[:6], relaxed, warm_start=few)
+    other = at.decode_many(graphs[:6], relaxed, scores=changes[:6], warm_start=few)
     for i, alone in enumerate(as_results):
         assert_same(whole[i], alone)
         if i < 6:
@@ -379,7 +415,8 @@ def test_it_does_not_matter_how_earlier_results_are_handed_over():
                 other[i],
                 at.decode(graphs[i], relaxed, scores=changes[i], warm_start=before[i]),
             )
-    exact = at.decode_many(graphs[:6], changes[:6], at.MPLP(max_iterations=3), warm_start=few)
+    few_steps = at.MPLP(max_iterations=3)
+    exact = at.decode_many(graphs[:6], few_steps, scores=changes[:6], warm_start=few)
     assert all(result.certificate.verify() for result in exact)
 
 
@@ -388,7 +425,7 @@ def test_an_answer_that_is_still_the_best_needs_no_iteration():
     graphs = small_instances(12, seed=8)
     before = at.decode_many(graphs, solver=LIMIT)
     changes = [changed_scores(graph, 1e-4, rng) for graph in graphs]
-    warm = at.decode_many(graphs, changes, LIMIT, warm_start=before)
+    warm = at.decode_many(graphs, LIMIT, scores=changes, warm_start=before)
     at_once = np.flatnonzero(warm.iterations == 0)
     assert len(at_once) >= 6
     for i in at_once:
@@ -420,9 +457,9 @@ def test_one_result_starts_them_all():
     base = rng.normal(size=(4, 3))
     scores = {tag: base + 0.01 * rng.normal(size=(6, 4, 3))}
     before = at.decode(g, scores={tag: base})
-    warm = at.decode_many(g, scores, warm_start=before)
-    assert warm.values == pytest.approx(at.decode_many(g, scores).values, abs=1e-5)
-    again = at.decode_many(g, scores, warm_start=warm)
+    warm = at.decode_many(g, scores=scores, warm_start=before)
+    assert warm.values == pytest.approx(at.decode_many(g, scores=scores).values, abs=1e-5)
+    again = at.decode_many(g, scores=scores, warm_start=warm)
     assert again.iterations.sum() <= warm.iterations.sum()
 
 
@@ -512,8 +549,9 @@ def test_results_are_a_sequence():
 )
 def test_what_is_refused(arguments, error, words):
     g = easy()
+    graphs, scores, solver = (*arguments(g, g.variables[0].symbol), None, None)[:3]
     with pytest.raises(error, match=words):
-        at.decode_many(*arguments(g, g.variables[0].symbol))
+        at.decode_many(graphs, solver, scores=scores)
 
 
 @pytest.mark.parametrize(
@@ -540,7 +578,7 @@ def test_a_warm_start_from_another_graph_is_refused():
 
 def test_scores_of_another_graph_are_refused():
     with pytest.raises(at.ModelError, match="belong to another graph"):
-        at.decode_many(easy(), {easy().variables[0].symbol: np.zeros((2, 3))})
+        at.decode_many(easy(), scores={easy().variables[0].symbol: np.zeros((2, 3))})
 
 
 def test_what_is_prepared_is_kept_as_long_as_the_problem():

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores, compile_graph, graph_scores
 from assent.compile.score_rows import flat_row, score_rows
 from assent.decode import (
+    asked_for,
     check_changes,
     check_result,
     check_settings,
@@ -37,9 +38,10 @@ LEAST_TIME = 1e-9
 
 def decode_many(
     graphs: FactorGraph | Iterable[FactorGraph],
-    scores: Mapping[Any, Any] | Sequence[Mapping[Any, Any] | None] | None = None,
     solver: Solver | None = None,
     *,
+    exact: bool = False,
+    scores: Mapping[Any, Any] | Sequence[Mapping[Any, Any] | None] | None = None,
     warm_start: Results | Result | Sequence[Result] | None = None,
     time_limit: float | None = None,
     threads: int = 1,
@@ -48,15 +50,17 @@ def decode_many(
 ) -> Results:
     """The best consistent answers to many graphs, each with its bound, as `decode` gives them.
 
-    Small problems (below 20,000 links) go through one compiled loop, in which each stops for its
-    own reason; a problem's answer does not depend on the others or on the number of threads.
-    Large ones, and those with structures such as `Chain`, are decoded one after the other.
+    Small problems (up to 20,000 links) go through one compiled loop of AD3, in which each stops for
+    its own reason; a problem's answer does not depend on the others or on the number of threads.
+    What it leaves open, large problems, and those with structures such as `Chain` are decoded one
+    after the other, as `decode` does it.
 
     Args:
         graphs: a list of graphs; or one graph, with ``scores``.
+        solver: settings such as ``AD3(gap_tolerance=1e-4)``, for all problems; by default `Auto`.
+        exact: go on until every answer is proven optimal, around the solver if one is given.
         scores: for one graph, new scores with a leading batch axis, ``{x: array[B, …]}``; for
             a list of graphs, a list of what `decode` takes, one item per graph.
-        solver: settings such as ``AD3(gap_tolerance=1e-4)``, for all problems.
         warm_start: earlier results to start from, one per problem; or a single result, for all.
         time_limit: seconds for all problems together; what is unfinished then is STOPPED with
             the best so far.  Ctrl-C does the same.
@@ -82,7 +86,7 @@ def decode_many(
     tasks, one = _tasks(graphs, scores)
     _start_from(tasks, warm_start)
     run = _Run(
-        tasks, solver, int(threads), seed, started,
+        tasks, solver, exact, int(threads), seed, started,
         np.inf if time_limit is None else started + float(time_limit),
     )  # fmt: skip
     display = _display(progress, len(tasks))
@@ -213,11 +217,12 @@ class _Run:
     """A batch in progress."""
 
     def __init__(
-        self, tasks: list[Task], solver: Solver | None, threads: int, seed: int, started: float,
-        deadline: float,
+        self, tasks: list[Task], solver: Solver | None, exact: bool, threads: int, seed: int,
+        started: float, deadline: float,
     ) -> None:  # fmt: skip
         self.tasks, self.threads, self.seed = tasks, threads, seed
-        self.solver: Any = choose_solver(solver, None)
+        self.solver: Any = choose_solver(asked_for(solver, exact), None)
+        self.batched = _batched(self.solver, solver)
         self.started, self.deadline = started, deadline
         self.places: dict[int, Any] = {}  # outcomes of the compiled loop
         self.finished: dict[int, Result] = {}  # of the driver
@@ -225,12 +230,11 @@ class _Run:
 
     def solve(self, report: Callable[[int], None]) -> None:
         """Small problems first, in one go, then the others one by one."""
-        from assent.solvers.ad3.ad3 import AD3
         from assent.solvers.ad3.batch import Job, is_small, solve_jobs
         from assent.solvers.base.stop_reasons import INTERRUPTED
 
         small = []
-        if isinstance(self.solver, AD3):
+        if self.batched is not None:
             for number, task in enumerate(self.tasks):
                 if task.compiled.conflict is None and is_small(task.compiled.problem):
                     small.append(number)
@@ -238,12 +242,15 @@ class _Run:
         if small:
             jobs = [Job(*self._job(self.tasks[number])) for number in small]
             places, interrupted = solve_jobs(
-                jobs, self.solver, threads=self.threads, deadline=self.deadline, seed=self.seed,
+                jobs, self.batched, threads=self.threads, deadline=self.deadline, seed=self.seed,
                 report=report,
             )  # fmt: skip
             self.places = dict(zip(small, places, strict=True))
             for number in self._rounded():  # what is claimed of them has to be replayed
                 del self.places[number]
+            if self.solver is not self.batched:
+                for number in self._open():
+                    self.tasks[number].earlier = self.places.pop(number)
         for number, task in enumerate(self.tasks):
             if number not in self.places:
                 result = self._drive(task, interrupted)
@@ -265,6 +272,20 @@ class _Run:
                 claim = min(abs(outcome.bound), abs(outcome.value))
                 if rounding_matters(claim, self.tasks[number].own):
                     found.append(number)
+        return found
+
+    def _open(self) -> list[int]:
+        """Problems that the compiled loop has not solved, though there was time."""
+        from assent.kernels.batch.instance import INTERRUPTED, TIME_OVER
+        from assent.solvers.ad3.batch_results import figures
+
+        found, numbers = [], list(self.places)
+        told = figures([self.places[number] for number in numbers], self.batched)
+        for number, status in zip(numbers, told.statuses, strict=True):
+            buffer, b = self.places[number]
+            proven = status in (Status.OPTIMAL, Status.INFEASIBLE)
+            if not proven and buffer.outcome(b).ending not in (TIME_OVER, INTERRUPTED):
+                found.append(number)
         return found
 
     def _job(self, task: Task) -> tuple[Any, ...]:
@@ -306,11 +327,12 @@ class _Run:
         iterations = np.empty(count, np.int64)
         statuses: list[Any] = [None] * count
         numbers = list(self.places)
-        found = figures([self.places[i] for i in numbers], self.solver)
-        values[numbers], bounds[numbers] = found.values, found.bounds
-        iterations[numbers] = found.iterations
-        for i, status in zip(numbers, found.statuses, strict=True):
-            statuses[i] = status
+        if numbers:
+            told = figures([self.places[i] for i in numbers], self.batched)
+            values[numbers], bounds[numbers] = told.values, told.bounds
+            iterations[numbers] = told.iterations
+            for i, status in zip(numbers, told.statuses, strict=True):
+                statuses[i] = status
         for i, result in self.finished.items():
             values[i], bounds[i], iterations[i] = result.value, result.bound, result.iterations
             statuses[i] = result.status
@@ -320,11 +342,28 @@ class _Run:
                 return self.finished[number]
             task, place = self.tasks[number], self.places[number]
             stated = values[number], bounds[number], statuses[number]
-            return restate(task.compiled, task.own, self.solver, place, *stated)
+            return restate(task.compiled, task.own, self.batched, place, *stated)
 
         return Results(
             graph, values, bounds, statuses, iterations, self.seconds, make, _Ends(self, statuses)
         )
+
+
+def _batched(asked: Any, given: Any) -> Any:
+    """The AD3 whose compiled loop takes small problems first; None where another solver is asked.
+
+    Where more is asked than AD3, what it has not solved while Anderson's acceleration lasts is left
+    to that.
+    """
+    from assent.kernels.core.schedule import LAST_ACCELERATED
+    from assent.solvers.ad3.ad3 import AD3
+    from assent.solvers.auto.auto import Auto
+
+    if isinstance(given, AD3):
+        return given
+    if isinstance(asked, Auto):
+        return AD3(gap_tolerance=asked.gap_tolerance, max_iterations=LAST_ACCELERATED)
+    return None
 
 
 class _Ends:

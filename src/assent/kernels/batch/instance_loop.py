@@ -225,11 +225,8 @@ def solve(own, outside, settings, first, stop, out):
     tables, p = tables_of(outside), out.p
     links = own.problem.pair_var.size + own.problem.groups.lits.size + own.table_lits.size
     state = begin(own, outside, first, p, links)
-    numbers, barrier, plain = (
-        state.numbers,
-        np.zeros(BARRIER_SIZE, np.int64),
-        np.empty(p.size, np.int8),
-    )
+    numbers, plain = state.numbers, np.empty(p.size, np.int8)
+    barrier = np.zeros(BARRIER_SIZE, np.int64)
     is_warm = numbers[WARM] != 0.0
     best = Best(-inf, NO_VIOLATIONS_KNOWN, inf, settings.chance)
     if first.known.size:
