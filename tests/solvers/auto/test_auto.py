@@ -101,12 +101,12 @@ def test_exact_answers_equal_enumeration(seeds):
         (lambda rng: grid(rng, 40, 0.01), True, "RoofDuality, .*: one flow.$"),
         (lambda rng: grid(rng, 16, 1.0, 4), False, "DepthFirst, as factors .* Then LinearProgram"),
         (lambda rng: tables(rng, 12, 2.0), False, "DepthFirst, as factors .* Then LinearProgram"),
-        (lambda rng: tables(rng, 12, 0.3), False, "DepthFirst, as factors .* case by case.$"),
+        (lambda rng: tables(rng, 12, 0.3), False, "DepthFirst, as factors .* then branching.$"),
         (small_rules, False, "AD3, as many relaxations are tight.$"),
-        (small_rules, True, "AD3, as .* Then DepthFirst, .* case by case.$"),
+        (small_rules, True, "AD3, as .* Then DepthFirst, .* then branching.$"),
         (rules_that_do_not_settle, False, "AD3, as .* Then DepthFirst, .* Then LinearProgram, as"),
         (with_a_knapsack, False, "LinearProgram, as it is small"),
-        (lambda rng: grid(rng, 16, 0.3, 4), True, "DepthFirst, as factors .* case by case.$"),
+        (lambda rng: grid(rng, 16, 0.3, 4), True, "DepthFirst, as factors .* then branching.$"),
     ],
 )
 def test_the_plan_says_what_was_chosen(make, exact, words):

@@ -76,9 +76,10 @@ def plan(
         yield elimination
         return
     is_flow, has_tables = _is_binary_pairwise(problem), len(problem.tables.kind) > 0
+    contenders = [_depth_first, _decoder] if has_tables else [_decoder, _depth_first]
     if is_flow:
         yield _flow(tolerance)
-    contenders = [_depth_first, _decoder] if has_tables else [_decoder, _depth_first]
+        contenders = [_depth_first]
     for contender in contenders if exact or not (is_flow or _has_sack(problem)) else []:
         yield from contender(problem, tolerance)
     if elimination is not None and (exact or not is_flow):
@@ -207,7 +208,7 @@ def _depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
     if isinstance(layout, str):
         return
     pace = READ * layout.round_reads() / SEARCH_SHARE
-    why = "DepthFirst, as factors are small: sweeps over them, then case by case."
+    why = "DepthFirst, as factors are small: sweeps, then branching."
     yield Step(DepthFirst(gap_tolerance=tolerance), why, pace, pace)
 
 
@@ -248,7 +249,7 @@ def _search(problem: Problem, tolerance: float) -> Step:
 
     cost = program_cost(problem)
     if _has_rows(problem):
-        why = "BranchAndCut, as the linear program fits: cycles are cut off, then case by case."
+        why = "BranchAndCut, as the linear program fits: cuts, then branching."
         return Step(BranchAndCut(gap_tolerance=tolerance), why, cost, NODE * cost)
-    why = "BranchAndBound: decoders bound the whole, then case by case."
+    why = "BranchAndBound, as no linear program fits: decoders bound its nodes."
     return Step(BranchAndBound(gap_tolerance=tolerance), why, cost, NODE * cost)
