@@ -184,7 +184,9 @@ def _source_hash(source: Path) -> str:
         waiting += new
     digest = hashlib.sha256()
     for path in sorted(reached):
-        digest.update(path.name.encode() + b"\0")
+        # Kept code names the modules it came from: a file that moved is another one.
+        place = path.relative_to(_ROOT) if path.is_relative_to(_ROOT) else Path(path.name)
+        digest.update(place.as_posix().encode() + b"\0")
         digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
