@@ -42,7 +42,7 @@ class Tables(NamedTuple):
     A row of ``lits`` holds the coordinates of a factor's slots, one after the other; a row of
     scores has an entry per joint state, the last slot fastest (POTTS: an entry per state).
 
-    Structures stand behind the tables that are written out.  Their slots may have fewer
+    Structures stand behind the tabulated factors.  Their slots may have fewer
     coordinates (:class:`Model` says which), an entry of theirs is the score of an inner part.
 
     Attributes:
@@ -152,7 +152,7 @@ def make_tables(
 def joint_places(tables: Tables) -> list[Int64]:
     """Numbers ``[m, joint states]`` of all joint states of the tables, group after group.
 
-    Structures, whose joint states are not written out, have numbers for their entries.
+    Structures, whose joint states are not tabulated, have numbers for their entries.
 
     Example:
         >>> two = np.zeros((1, 4), np.int32)
@@ -222,7 +222,7 @@ class Problem:
 
     @property
     def written(self) -> Tables:
-        """The tables that are written out, without the structures behind them."""
+        """The tabulated factors, without the structures behind them."""
         if not self.models:
             return self.tables
         t = self.tables

@@ -176,7 +176,7 @@ def test_two_python_threads_decode_at_once():
 
 
 def interrupted_start(after):
-    """A stand-in for ``Helper.ask`` that is interrupted once so many threads were asked."""
+    """A stand-in for ``Helper.ask`` that is interrupted once a number of threads were asked."""
     original = thread_team.Helper.ask
     asked = []
 
@@ -229,16 +229,16 @@ def test_helpers_linger_and_leave():
         wait_for_all(barrier, 2)
         return threading.get_ident()
 
-    def crew():
+    def helper_of_now():
         return thread_team._own.team.known[0]
 
     thread_team.together(work, 2)
-    helper = crew()
+    helper = helper_of_now()
     for pause in (0.0, 0.0, 1.0):  # the last one is longer than anybody lingers
         time.sleep(pause)
         assert helper.gone or not pause
         thread_team.together(work, 2)
-        assert crew() is helper and helper.done[0] == 1
+        assert helper_of_now() is helper and helper.done[0] == 1
 
 
 def test_a_meeting_called_off_leaves_the_gate_to_nobody():

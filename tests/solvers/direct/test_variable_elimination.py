@@ -90,8 +90,8 @@ def test_a_wrong_claim_is_noticed():
         claim, proof=EliminationOrder(tuple(apart))
     ).verify()  # binary variables, tied by rules
     first, *rest = claim.proof.variables
-    torn = EliminationOrder((first[:2], first[2:], *rest))
-    assert not replace(claim, proof=torn).verify()
+    split = EliminationOrder((first[:2], first[2:], *rest))
+    assert not replace(claim, proof=split).verify()
 
 
 def test_wide_graphs_and_large_factors_are_refused():

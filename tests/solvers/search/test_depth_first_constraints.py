@@ -1,4 +1,4 @@
-"""DepthFirst with constraints over many literals, which are not written out."""
+"""DepthFirst with constraints over many literals, which are not tabulated."""
 
 from __future__ import annotations
 

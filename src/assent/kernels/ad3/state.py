@@ -67,7 +67,7 @@ class Settings(NamedTuple):
     cache_idle: bool
     extrapolate: bool
     ray_margin: float  # a proof of infeasibility is this clear of rounding, relatively
-    chance: int  # state of the random numbers at the start
+    random_state: int  # state of the random numbers at the start
 
 
 class Point(NamedTuple):

@@ -37,7 +37,7 @@ class Best(NamedTuple):
     value: float
     violations: int
     bound: float
-    chance: int  # state of the random numbers
+    random_state: int  # state of the random numbers
 
 
 class Outcome(NamedTuple):

@@ -18,9 +18,9 @@ from assent.kernels.jit import jit_inline, jit_internal_no_allocation
 from assent.kernels.rounding.round_marginals import (
     MAX_SWEEPS,
     on_grid,
+    perturb,
     round_point,
     score_step,
-    shake,
     tidy,
 )
 from assent.kernels.rounding.running_sums import index_pairs
@@ -84,7 +84,7 @@ def offer(own, tables, x, best, kept):
     if better:
         write(x, kept)
         value = value if violations == 0 else -inf
-        best = Best(value, violations, best.bound, best.chance)
+        best = Best(value, violations, best.bound, best.random_state)
     return best
 
 
@@ -120,7 +120,7 @@ def round_all(own, tables, p, thorough, is_warm, tolerance, best, kept):
             left = perturbed_tries(thorough, is_warm, best.violations)
         if left == 0 or best.bound - best.value <= tolerance:
             return best
-        point, chance = shake(p, best.chance)
-        best = Best(best.value, best.violations, best.bound, chance)
+        point, random_state = perturb(p, best.random_state)
+        best = Best(best.value, best.violations, best.bound, random_state)
         careful = False
         left -= 1

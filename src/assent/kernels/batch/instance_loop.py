@@ -203,7 +203,7 @@ def take_bound(own, outside, state, best, barrier, dual):
     if not latest < best.bound:
         return best, 0.0
     write_dual(own, state, ONLY_THREAD, barrier, dual)
-    return Best(best.value, best.violations, latest, best.chance), best.bound - latest
+    return Best(best.value, best.violations, latest, best.random_state), best.bound - latest
 
 
 @jit_inline
@@ -228,7 +228,7 @@ def solve(own, outside, settings, first, stop, out):
     numbers, plain = state.numbers, np.empty(p.size, np.int8)
     barrier = np.zeros(BARRIER_SIZE, np.int64)
     is_warm = numbers[WARM] != 0.0
-    best = Best(-inf, NO_VIOLATIONS_KNOWN, inf, settings.chance)
+    best = Best(-inf, NO_VIOLATIONS_KNOWN, inf, settings.random_state)
     if first.known.size:
         best = offer(own, tables, first.known, best, out.x)
     due = Due(schedule.FIRST_ROUNDING, 0, schedule.FIRST_RAY, 0)
@@ -271,6 +271,6 @@ def solve(own, outside, settings, first, stop, out):
             )
             if proven:
                 ending = INFEASIBLE
-                best = Best(best.value, best.violations, -inf, best.chance)
+                best = Best(best.value, best.violations, -inf, best.random_state)
     # 5. State the outcome.
     return state_outcome(own, outside, state, ending, best, out)

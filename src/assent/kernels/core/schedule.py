@@ -74,20 +74,20 @@ INEXACT = 20
 # Random numbers come from the multiplicative generator of Park and Miller: whole numbers that
 # never overflow, the same everywhere.
 CHANCE_FACTOR = 48271
-CHANCE_RANGE = 2**31 - 1
+RANDOM_RANGE = 2**31 - 1
 
 
-def first_chance(seed):
+def first_random_state(seed):
     """State of the random numbers for a seed."""
-    state = seed % (CHANCE_RANGE - 1) + 1
+    state = seed % (RANDOM_RANGE - 1) + 1
     for _ in range(3):  # neighbouring seeds part ways
-        state = next_chance(state)
+        state = next_random_state(state)
     return state
 
 
-def next_chance(state):
-    """The next state, 1 to ``CHANCE_RANGE - 1``."""
-    return state * CHANCE_FACTOR % CHANCE_RANGE
+def next_random_state(state):
+    """The next state, 1 to ``RANDOM_RANGE - 1``."""
+    return state * CHANCE_FACTOR % RANDOM_RANGE
 
 
 def stretch(iterations, small, warm):

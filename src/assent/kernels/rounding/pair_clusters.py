@@ -49,7 +49,7 @@ def flip_clusters(pairs, pair, x, field, frozen, noise, max_sweeps):
         count, cursor = cluster_sweep(pairs, pair, x, field, frozen, noise, cursor, clusters)
         if count == 0:
             break
-        awaken(pairs, clusters, count)
+        reactivate(pairs, clusters, count)
 
 
 @jit_internal_no_allocation
@@ -147,7 +147,7 @@ def take_back(pairs, pair, x, field, v):
 
 
 @jit_internal_no_allocation
-def awaken(pairs, clusters, count):
+def reactivate(pairs, clusters, count):
     """Make restless whoever may fare otherwise since ``moved[:count]`` have moved.
 
     A cluster of m members was chosen by fields up to m steps away, which depend on coordinates

@@ -14,7 +14,7 @@ import numpy as np
 from assent.interrupts import Uninterrupted
 from assent.kernels.core.evaluate import count_violated, value
 from assent.kernels.core.propagate import Logic, build_links, make_trail
-from assent.kernels.core.schedule import CHANCE_RANGE, next_chance
+from assent.kernels.core.schedule import RANDOM_RANGE, next_random_state
 from assent.kernels.core.table_links import TableLinks, build_table_links, table_field
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.rounding.local_search import improve
@@ -29,7 +29,7 @@ MAX_SWEEPS = 20
 # Coordinates outside of structures are settled after those inside: they are less sure by this.
 LEAST_SURE = 1e-3
 
-# How far marginals are shaken to find other answers: enough to reorder the undecided ones.
+# How far marginals are perturbed to find other answers: enough to reorder the undecided ones.
 PERTURBATION = 0.1
 
 # Inner scores of structures times this only break ties of the marginals.
@@ -42,7 +42,7 @@ MARGINAL_GRID = 2.0**-12
 SCORE_GRID = 2.0**-36
 
 
-advance_chance = jit_internal_no_allocation(next_chance)
+advance_random_state = jit_internal_no_allocation(next_random_state)
 
 
 class Adjacency(NamedTuple):
@@ -219,13 +219,13 @@ def tidy(marginals, out):
 
 
 @jit
-def shake(marginals, chance):
+def perturb(marginals, random_state):
     """Marginals moved by up to ``PERTURBATION``, and the next state of the random numbers."""
     out = np.empty(marginals.size)
     for v in range(marginals.size):
-        chance = advance_chance(chance)
-        out[v] = marginals[v] + PERTURBATION * (2.0 * chance / CHANCE_RANGE - 1.0)
-    return out, chance
+        random_state = advance_random_state(random_state)
+        out[v] = marginals[v] + PERTURBATION * (2.0 * random_state / RANDOM_RANGE - 1.0)
+    return out, random_state
 
 
 @jit

@@ -27,7 +27,7 @@ def key_of(net, slot, gain):
 
 @jit_internal_no_allocation
 def read_constraints(net, domains, point, work):
-    """Read all literals of constraints, for as long as no state is put away or taken back."""
+    """Read all literals of constraints, for as long as no state is pruned or restored."""
     for f in range(len(work.base)):
         if net.form[f] == TABULATED or net.form[f] == FOUR:
             continue

@@ -1,4 +1,4 @@
-"""Bounds of small tables over variables whose states are put away as a search goes on.
+"""Bounds of small tables over variables whose states are pruned as a search goes on.
 
 A *point* is one row of numbers: what every factor has passed on to the states of its variables
 (its *messages*), what the states then have of their own, which variables are settled, and a
@@ -51,7 +51,7 @@ class Net(NamedTuple):
 
 
 class Domains(NamedTuple):
-    """The states that are left, first in ``states``; those put away last stand next to them."""
+    """The states that are left, first in ``states``; those pruned last stand next to them."""
 
     states: np.ndarray  # int32[S]: states of every variable, in some order
     place: np.ndarray  # int32[S]: where each stands there

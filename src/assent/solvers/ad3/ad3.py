@@ -232,11 +232,12 @@ class AD3(IterativeSolver):
             settling=schedule.is_settling(w.iterations, int(numbers[places.EXTRAPOLATED_AT])),
         )  # fmt: skip
 
-    def compiled_settings(self, chance: int = 0) -> Settings:
+    def compiled_settings(self, random_state: int = 0) -> Settings:
         """These settings as compiled code reads them, with a state of the random numbers."""
         return Settings(
             float(self.gap_tolerance), float(self.residual_tolerance), int(self.max_iterations),
-            bool(self.adapt), bool(self.cache_idle), bool(self.extrapolate), FARKAS_MARGIN, chance,
+            bool(self.adapt), bool(self.cache_idle), bool(self.extrapolate), FARKAS_MARGIN,
+            random_state,
         )  # fmt: skip
 
     def _begin_acceleration(self, problem: Problem, workspace: Workspace) -> None:

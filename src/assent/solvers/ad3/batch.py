@@ -193,7 +193,7 @@ def solve_jobs(
     ``deadline`` is a time of ``time.perf_counter``; ``report`` receives how many are done.
     What is unfinished then, or when Ctrl-C is pressed, ends with its first report.
     """
-    settings = solver.compiled_settings(schedule.first_chance(seed))
+    settings = solver.compiled_settings(schedule.first_random_state(seed))
     places: list[Place | None] = [None] * len(jobs)
     stop = np.zeros(1, np.int64)
     done = 0

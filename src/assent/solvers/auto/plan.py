@@ -52,7 +52,7 @@ NODE = 0.1
 # Pairs of neighbours looked at for an order of elimination: per variable and link, or in all where
 # that is more; a tenth of what the next solver takes.
 ORDER_EFFORT, ORDER_PAIRS = 10, 70_000
-# Beyond so many links a flow takes longer and more memory than a decoder's first bounds.
+# Beyond this many links a flow takes longer and more memory than a decoder's first bounds.
 MOST_FLOW = 4_000_000
 # Linear programs of more links, or more entries per link, have pivots so slow that AD3 has always
 # been quicker.

@@ -24,7 +24,7 @@ from assent.solvers.base.resumable import Resumable
 from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, TIME_LIMIT
 from assent.trace import Progress, Trace
 
-# Every turn is so many times as long as the one before.
+# Every turn is this many times as long as the one before.
 GROWTH = 2.0
 
 # What is said where no limit was reached and nobody can go on.

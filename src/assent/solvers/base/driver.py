@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from assent.compile.compiled import Compiled, GraphScores
-from assent.kernels.core.schedule import first_chance
+from assent.kernels.core.schedule import first_random_state
 from assent.result import Result
 from assent.solvers.base.loop import Run, decided_alone
 from assent.solvers.base.outcome import finished, refuted
@@ -57,6 +57,6 @@ def _run(compiled: Compiled, graph_scores: GraphScores, solver: Any, request: Re
         deadline=request.deadline,
         started=request.started,
         report=request.report,
-        chance=first_chance(request.seed),
+        random_state=first_random_state(request.seed),
         warm=request.warm_start is not None,
     )

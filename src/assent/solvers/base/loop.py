@@ -75,7 +75,7 @@ class Run:
     deadline: float
     started: float
     report: Callable[[Progress], Any]
-    chance: int  # state of the random numbers that shake marginals
+    random_state: int  # state of the random numbers that perturb marginals
     warm: bool = False  # begun at the end of an earlier run
     workspace: Any = None
     info: Info = field(default_factory=lambda: Info(0, np.inf, np.inf))  # the latest
@@ -164,7 +164,7 @@ class Run:
         ).result()
 
     def _conflict(self) -> tuple[str, ...]:
-        """Constraints that cannot hold together: by multipliers, or after a search by cases."""
+        """Constraints that cannot hold together: by multipliers, or after a search."""
         if self.has_ray and self.best.dual is not None:
             return infeasibility.reasons(self.compiled, self.best.dual)
         if self.best.bound > -np.inf or not self.solver.searches:
@@ -183,7 +183,7 @@ class Run:
         return self.problem.n_links > LARGE
 
     def go_on(self, until: float = np.inf) -> None:
-        """Advance until there is a reason to stop, or so many iterations are done in all."""
+        """Advance until there is a reason to stop, or ``until`` iterations are done in all."""
         try:
             while not self.message and self.iterations < until:
                 self._step(until)
@@ -335,7 +335,9 @@ class Run:
         if not self.large and not self.small:
             self._offer_as_they_are(marginals)
         if self.rounder is None:
-            self.rounder = Rounder(self.problem, self.scores, self.chance, tied=not self.large)
+            self.rounder = Rounder(
+                self.problem, self.scores, self.random_state, tied=not self.large
+            )
         tasks = self.rounder.tasks(marginals, thorough)
         answers = in_order(tasks, getattr(workspace, "threads", 1))
         self.best.offer(*next(answers))

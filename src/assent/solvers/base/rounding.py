@@ -68,7 +68,7 @@ class Rounder:
         """Marginals with random numbers added."""
         from assent.kernels.rounding import round_marginals as kernel
 
-        out, self.random_state = kernel.shake(marginals, self.random_state)
+        out, self.random_state = kernel.perturb(marginals, self.random_state)
         return out
 
     def tasks(self, marginals: Float, thorough: bool) -> Iterator[Callable[[], Answer]]:

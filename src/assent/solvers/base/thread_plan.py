@@ -49,7 +49,7 @@ def divide(problem: Problem, threads: int) -> Division:
 
 @remembered
 def _divisions(problem: Problem) -> dict[int, Division]:
-    """Divisions between so many threads: they take as long as a few iterations to find."""
+    """Divisions by number of threads: they take as long as a few iterations to find."""
     return {1: whole(problem)}
 
 

@@ -123,7 +123,7 @@ class BranchAndCut(IterativeSolver):
         """The plain relaxation; structures without rows are refused."""
         root = self._rounds().init(problem, scores, warm_start)
         incumbent = Incumbent(pool_size=POOL_SIZE)
-        rounder = Rounder(problem, scores, schedule.first_chance(0))
+        rounder = Rounder(problem, scores, schedule.first_random_state(0))
         return BranchAndCutState(root, rounder, incumbent, Crossover(incumbent))
 
     def take_answer(self, workspace: BranchAndCutState, x: NDArray[np.int8]) -> None:

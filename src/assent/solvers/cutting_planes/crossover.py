@@ -18,7 +18,8 @@ from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.cutting_planes.cutting_plane_program import GrowingProgram
 from assent.solvers.programs.highs import highs_status, new_highs, run_highs
 
-# Crossover may take this share of the processor's time, and begins after so many seconds of cases.
+# Crossover may take this share of the processor's time, and begins after this many seconds of
+# nodes.
 SHARE, FIRST = 0.2, 0.3
 # Seconds for a single time, at least.
 LEAST = 0.5
@@ -35,7 +36,7 @@ class Crossover:
         self.incumbent = incumbent
         self.begun = np.inf
         self.spent = 0.0
-        self.next = 1  # cases
+        self.next = 1  # nodes
         self.open = float(OPEN)
         self.relaxed: Float | None = None
 
@@ -43,12 +44,12 @@ class Crossover:
         """Cases begin, below the relaxed answer ``[n]``."""
         self.begun, self.relaxed = time.process_time(), relaxed
 
-    def is_due(self, cases: int) -> bool:
-        """Whether enough cases have passed, and time."""
+    def is_due(self, nodes: int) -> bool:
+        """Whether enough nodes have passed, and time."""
         passed = time.process_time() - self.begun
         enough = SHARE * passed > max(self.spent, SHARE * FIRST)
-        due = cases >= self.next and enough and self.incumbent.assignment is not None
-        self.next = 2 * cases if due else self.next
+        due = nodes >= self.next and enough and self.incumbent.assignment is not None
+        self.next = 2 * nodes if due else self.next
         return due
 
     def mix(self, program: GrowingProgram, deadline: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from assent.kernels.problem import ANYOF, CAP, SUM, Int32, Int64, Problem
 from assent.solvers.direct.tabulated_problem import group_lits
 
-# Large groups are left out beyond so many: they would take more room than the program itself.
+# Large groups are left out beyond this many: they would take more room than the program itself.
 MOST = 1 << 20
 
 

@@ -50,7 +50,7 @@ class LocalConstraints:
         return int(self.problem.group_kind[group]), row
 
     def binding(self, x: Float, undecided: NDArray[np.bool_], most: int) -> list[Int64]:
-        """Coordinates of counts without slack at ``x``: of literals above zero, at most so many."""
+        """Coordinates of counts without slack at ``x``: of literals above zero, up to a limit."""
         found = []
         for group, kind in enumerate(self.problem.group_kind.tolist()):
             if kind not in (CAP, SUM) or self.problem.group_size[group] < 3:
@@ -82,7 +82,7 @@ class LocalConstraints:
         return found
 
     def with_support(self, coordinates: set[int], x: Float, most: int) -> Int64:
-        """Coordinates with those of true literals of the counts over them, at most so many."""
+        """Coordinates with those of true literals of the counts over them, up to a limit."""
         found = set(coordinates)
         for number in self.over(np.array(sorted(coordinates))):
             kind, lits = self._row(number)

@@ -1,4 +1,4 @@
-"""Rows of fans: products of one literal with several of which few can be true.
+"""Product (RLT) cuts: products of one literal with several of which few can be true.
 
 If at most ``k`` of the literals ``l`` are true, then for any literal ``b``
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 # A row is worth adding if it is violated by this; products have the coefficient 1.
 LEAST_VIOLATION = 1e-4
-# All joint values of a fan are listed when it is rechecked, unless at most one can be true.
+# All joint values of a group are listed when it is rechecked, unless at most one can be true.
 MOST_COUNTED = 10
 # Products times constraints: more would take more room than the program itself.
 MOST_TERMS = 1 << 20
 
 
 class ProductCuts:
-    """Finds violated rows of fans, each once.
+    """Finds violated product cuts, each once.
 
     Example:
         >>> from assent.kernels.problem import Scores, make_problem
@@ -44,15 +44,15 @@ class ProductCuts:
         >>> problem = make_problem(4, pairs, [one])
         >>> given = differences(problem, build_lp(problem, Scores(np.zeros(4), -np.ones(3))))
         >>> third = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]) / 3  # and no product
-        >>> fans = ProductCuts(problem, given)
-        >>> len(fans.find(third)), len(fans.find(third))
+        >>> cuts = ProductCuts(problem, given)
+        >>> len(cuts.find(third)), len(cuts.find(third))
         (1, 0)
     """
 
     def __init__(self, problem: Problem, given: Differences) -> None:
         self.given = given
-        self.ribs = _ribs(problem, given)
-        self.rows, self.upper = _rows(problem, given, self.ribs)
+        self.products = _product_groups(problem, given)
+        self.rows, self.upper = _rows(problem, given, self.products)
         self.is_new = np.ones(len(self.upper), bool)
 
     def find(self, columns: Float) -> Cuts:
@@ -69,22 +69,22 @@ class ProductCuts:
 
     def _rules(self, found: Int64) -> Int64:
         """The constraint of every row, and the literals of it that the row speaks of."""
-        ribs = self.ribs
-        first, last = ribs.start[found >> 1], ribs.start[(found >> 1) + 1]
+        products = self.products
+        first, last = products.start[found >> 1], products.start[(found >> 1) + 1]
         own = [np.arange(a, b) for a, b in zip(first, last, strict=True)]
-        rib = np.concatenate([np.zeros(0, np.int64), *own])
+        product = np.concatenate([np.zeros(0, np.int64), *own])
         row = np.repeat(np.arange(len(found)), last - first)
-        return np.stack([row, ribs.rule[rib], ribs.member[rib]], axis=1)
+        return np.stack([row, products.rule[product], products.member[product]], axis=1)
 
 
-class Ribs(NamedTuple):
-    """Products of a literal of a constraint and a coordinate outside it, fan by fan.
+class ProductGroups(NamedTuple):
+    """Products of a literal of a constraint and a coordinate outside it, group by group.
 
     Attributes:
-        start: ``[F + 1]`` the ribs of each fan begin here.
+        start: ``[F + 1]`` the products of each group begin here.
         rule: ``[B]`` the constraint's number among the logic factors.
         member: ``[B]`` the coordinate of its literal, ``negated[B]`` or not.
-        other: ``[B]`` the coordinate outside, the same for all ribs of a fan.
+        other: ``[B]`` the coordinate outside, the same for all products of a group.
         edge: ``[B]`` their difference.
     """
 
@@ -119,8 +119,8 @@ def _members(problem: Problem) -> _Members:
     return _Members(start, np.concatenate(rule)[order], np.concatenate(negated)[order])
 
 
-def _ribs(problem: Problem, given: Differences) -> Ribs:
-    """All fans of which more products are known than can be true."""
+def _product_groups(problem: Problem, given: Differences) -> ProductGroups:
+    """All groups of which more products are known than can be true."""
     members = _members(problem)
     ends, edge = given.products()
     member, other = np.concatenate([ends, ends[:, ::-1]]).T
@@ -133,7 +133,7 @@ def _ribs(problem: Problem, given: Differences) -> Ribs:
     place += members.start[member[which]]
     rule, negated = members.rule[place], members.negated[place]
     member, other, edge = member[which], other[which], edge[which]
-    # A constraint over the other coordinate too has no rib of it.
+    # A constraint over the other coordinate too has no product of it.
     inside = np.repeat(np.arange(problem.n), np.diff(members.start))
     outside = ~np.isin(rule * problem.n + other, members.rule * problem.n + inside)
     order = np.flatnonzero(outside)
@@ -145,28 +145,32 @@ def _ribs(problem: Problem, given: Differences) -> Ribs:
     kept = (k > 0) & (count > k) & ((k == 1) | (count <= MOST_COUNTED))
     order = order[np.repeat(kept, count)]
     start = np.concatenate([[0], np.cumsum(count[kept])])
-    return Ribs(start, rule[order], member[order], negated[order], other[order], edge[order])
+    return ProductGroups(
+        start, rule[order], member[order], negated[order], other[order], edge[order]
+    )
 
 
-def _rows(problem: Problem, given: Differences, ribs: Ribs) -> tuple[sparse.csr_matrix, Float]:
-    """Two rows ``[2 F]`` of each fan over differences: times its coordinate, times the negation."""
+def _rows(
+    problem: Problem, given: Differences, products: ProductGroups
+) -> tuple[sparse.csr_matrix, Float]:
+    """Two rows ``[2 F]`` of each group over differences: times its coordinate, and its negation."""
     from scipy import sparse
 
-    fan = np.repeat(np.arange(len(ribs.start) - 1), np.diff(ribs.start))
-    first = ribs.start[:-1]
-    k, other = problem.k[ribs.rule[first]].astype(np.float64), ribs.other[first]
-    sign = np.where(ribs.negated, -1.0, 1.0)
+    group = np.repeat(np.arange(len(products.start) - 1), np.diff(products.start))
+    first = products.start[:-1]
+    k, other = problem.k[products.rule[first]].astype(np.float64), products.other[first]
+    sign = np.where(products.negated, -1.0, 1.0)
     parts, upper = [], np.zeros(2 * len(first))
     for side, way in enumerate((1.0, -1.0)):
         # l b = (sign x_l + way x_b - sign way d) / 2, and 1 more if both are negated.
-        row = 2 * fan + side
-        half = np.full(len(fan), 0.5)
-        parts.append((row, ribs.member, half * sign))
-        parts.append((row, ribs.other, half * way))
-        parts.append((row, ribs.edge, -half * sign * way))
+        row = 2 * group + side
+        half = np.full(len(group), 0.5)
+        parts.append((row, products.member, half * sign))
+        parts.append((row, products.other, half * way))
+        parts.append((row, products.edge, -half * sign * way))
         parts.append((2 * np.arange(len(first)) + side, other, -k * way))
         if way < 0.0:
-            upper[side::2] = k - np.bincount(fan, ribs.negated, minlength=len(first))
+            upper[side::2] = k - np.bincount(group, products.negated, minlength=len(first))
     row, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
     rows = sparse.csr_matrix((value, (row, column)), (len(upper), len(given.ends)))
     rows.eliminate_zeros()

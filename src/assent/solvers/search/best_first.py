@@ -81,7 +81,7 @@ class BestFirstSearch:
         self.started, self.deadline, self.report = started, deadline, report
         self.closure = closure or Closure(compiled)
         self.incumbent = Incumbent()
-        self.random_state = schedule.first_chance(seed)
+        self.random_state = schedule.first_random_state(seed)
         self.rounding_seconds = 0.0
         given = compiled.fixed if known is None else known  # what is searched
         self.tree = SearchTree(BoundedNode(known=given, start=start))
@@ -151,7 +151,7 @@ class BestFirstSearch:
     # ------------------------------------------------------------ the loop
 
     def go_on(self, until: float = np.inf) -> None:
-        """Search until the end, a limit, or so many nodes in all."""
+        """Search until the end, a limit, or a number of nodes in all."""
         self.until = until
         try:
             self.run()

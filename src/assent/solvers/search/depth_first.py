@@ -14,16 +14,16 @@ from assent.solvers.search.table_network import layout_of
 
 @dataclass(frozen=True)
 class DepthFirst(GraphSolver):
-    """Depth-first search over tables and constraints: quick where some hundred cases are enough.
+    """Depth-first search over tables and constraints: quick where some hundred nodes are enough.
 
-    Every node sweeps over the variables, passing messages as `TRWS` does, and puts away states
+    Every node sweeps over the variables, passing messages as `TRWS` does, and prunes states
     that cannot be better than the best answer; of the rest, the variable that is tied most
-    strongly to others makes two cases.  Constraints may be over any number of literals; large
+    strongly to others makes two subproblems.  Constraints may be over any number of literals; large
     tables and structures are refused.  The proof is what the search wrote down (`Cases`).
 
     Attributes:
         gap_tolerance: relative gap at which an answer counts as optimal.
-        max_rounds: stop after so many rounds of sweeps, or None.
+        max_rounds: stop after this many rounds of sweeps, or None.
 
     Example:
         >>> import assent as at

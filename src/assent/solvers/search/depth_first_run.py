@@ -72,7 +72,7 @@ class TableSearch:
     # ------------------------------------------------------------ the loop
 
     def go_on(self, until: float = np.inf) -> None:
-        """Search until the end, a limit, or so many rounds over all states are done."""
+        """Search until the end, a limit, or ``until`` rounds over all states are done."""
         try:
             while not self.message and self.done < until:
                 self._step(until)
@@ -136,7 +136,7 @@ class TableSearch:
 
     @property
     def finished(self) -> bool:
-        """Whether all cases are closed; the search notes it, as an interrupt may lose its word."""
+        """Whether all subproblems are closed; noted, as an interrupt may lose the return value."""
         return bool(self.state.counts[kernel.FINISHED])
 
     @property
@@ -223,7 +223,7 @@ class TableSearch:
 
     @property
     def _root_messages(self) -> Float:
-        """Those of the root, when its cases began."""
+        """Those of the root, when it was branched on."""
         begun = self.state.counts[kernel.NODES] > 0
         point = self.state.levels[0] if begun else self.state.point
         return point[: self.layout.messages]
@@ -235,7 +235,7 @@ class TableSearch:
         )
 
     def _proof(self) -> DepthFirstProof:
-        """All cases; before the end those above the highest node with something open."""
+        """All subproblems; before the end those above the highest node with something open."""
         state, log, layout = self.state, self.log, self.layout
         events = log.events[: state.counts[kernel.EVENTS]]
         rows = log.rows[: state.counts[kernel.ROWS]]

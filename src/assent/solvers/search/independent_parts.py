@@ -1,4 +1,4 @@
-"""Parts of a graph that share no factor, each solved by itself: cases do not multiply."""
+"""Parts of a graph that share no factor, each solved by itself: nodes do not multiply."""
 
 from __future__ import annotations
 

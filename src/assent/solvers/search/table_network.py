@@ -26,7 +26,7 @@ from assent.solvers.direct.tabulated_problem import Tabulation, partial_tabulati
 LARGEST_TABLE = 1 << 12
 MOST_ENTRIES = 1 << 22
 
-# To come to a slot of a factor takes as long as reading so many entries.
+# To come to a slot of a factor takes as long as reading this many entries.
 SLOT_READS = 50
 
 # Values of answers and of what is none are told apart by this much, relative to their size.
