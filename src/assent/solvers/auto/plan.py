@@ -34,22 +34,22 @@ from assent.solvers.auto.presolving import WORTH, Presolving
 from assent.solvers.auto.turns import Step, Turns
 from assent.solvers.base.protocol import Request
 
-# An iteration of AD3 takes so much, and so much for every link and entry of a table; an entry of a
+# Microseconds of an iteration of AD3, and of every link and entry of a table in it; an entry of a
 # table that elimination joins takes as long.
 ITERATION, ENTRY = 60.0, 0.01
-# A round of DepthFirst, for every entry that it reads.  It has a smaller share of the time, as a
-# search that is not over soon is seldom the first to be.
+# Microseconds of every entry that a round of DepthFirst reads.  It has a smaller share of the time,
+# as a search that is not over soon is seldom the first to be.
 READ, SEARCH_SHARE = 0.004, 0.5
-# A linear program, for every link and entry.
+# Microseconds of every link and entry of a linear program.
 PROGRAM_ENTRY = 5.0
 
 # Iterations of AD3 in the first turn, with tables and without: most relaxations that are tight have
 # shown it by then, and a linear program takes several times as long.
 FIRST_OF_TABLES, FIRST_OF_RULES = 80, 120
-# A node of a search on a linear program, beside its root, where it begins.
+# What a node of a search on a linear program takes, as a share of its root.
 NODE = 0.1
 
-# Pairs of neighbours looked at for an order of elimination: per variable and link, or in all where
+# Pairs of neighbours that are read for an order of elimination: per variable and link, or in all where
 # that is more; a tenth of what the next solver takes.
 ORDER_EFFORT, ORDER_PAIRS = 10, 70_000
 # Beyond this many links a flow takes longer and more memory than a decoder's first bounds.
