@@ -49,8 +49,8 @@ FIRST_OF_TABLES, FIRST_OF_RULES = 80, 120
 # What a node of a search on a linear program takes, as a share of its root.
 NODE = 0.1
 
-# Pairs of neighbours that are read for an order of elimination: per variable and link, or in all where
-# that is more; a tenth of what the next solver takes.
+# Pairs of neighbours that are read for an order of elimination: per variable and link, or in all
+# where that is more; a tenth of what the next solver takes.
 ORDER_EFFORT, ORDER_PAIRS = 10, 70_000
 # Beyond this many links a flow takes longer and more memory than a decoder's first bounds.
 MOST_FLOW = 4_000_000
