@@ -45,7 +45,7 @@ PROGRAM_ENTRY = 5.0
 
 # Iterations of AD3 in the first turn, with tables and without: most relaxations that are tight have
 # shown it by then, and a linear program takes several times as long.
-FIRST_OF_TABLES, FIRST_OF_RULES = 80, 120
+FIRST_OF_TABLES, FIRST_OF_RULES = 40, 120
 # What a node of a search on a linear program takes, as a share of its root.
 NODE = 0.1
 
