@@ -443,7 +443,7 @@ def test_outcomes_are_summed_up_by_family():
 def test_auto_beside_single_solvers():
     models = instances(None, only="made_up_*_6")
     found = auto.run(new_console(), {auto.SEEN: models}, 20.0)[auto.SEEN]
-    assert [o.plan for o in found] == ["Elimination", "DepthFirst"]
+    assert [o.plan for o in found] == ["Elimination", "Elimination"]  # both are narrow
     assert all(np.isfinite(o.seconds["Auto"]) and o.gap["Auto"] <= 1e-6 for o in found)
     assert found[1].seconds["RoofDuality"] == np.inf  # refused
     assert all(o.ratio >= 0.5 for o in found)

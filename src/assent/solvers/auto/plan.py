@@ -50,8 +50,8 @@ FIRST_OF_TABLES, FIRST_OF_RULES = 40, 120
 NODE = 0.1
 
 # Pairs of neighbours that are read for an order of elimination: per variable and link, or in all
-# where that is more; a tenth of what the next solver takes.
-ORDER_EFFORT, ORDER_PAIRS = 10, 70_000
+# where that is more.  Enough for strips of five binary variables; a tenth of what a flow takes.
+ORDER_EFFORT, ORDER_PAIRS = 30, 70_000
 # Beyond this many links a flow takes longer and more memory than a decoder's first bounds.
 MOST_FLOW = 4_000_000
 # Linear programs of more links, or more entries per link, have pivots so slow that AD3 has always
