@@ -349,6 +349,24 @@ def test_after_an_interrupt_the_driver_is_asked_for_one_report_only(monkeypatch)
     assert all(r.certificate.verify() for r in results)
 
 
+def test_an_interrupt_before_a_solver_begins_takes_no_other_answer_away(monkeypatch):
+    monkeypatch.setattr(schedule, "SMALL_LINKS", 0)
+    calls = []
+    original = at.AD3.init
+
+    def interrupted(self, *args, **keywords):
+        calls.append(None)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return original(self, *args, **keywords)
+
+    monkeypatch.setattr(at.AD3, "init", interrupted)
+    results = at.decode_many([easy(), *hard(2)], solver=ENDLESS)
+    assert [r.message for r in results][1:] == [INTERRUPTED] * 2
+    assert results.iterations.tolist()[1:] == [10, 10]
+    assert all(r.certificate.verify() for r in results)
+
+
 def test_a_failure_in_a_thread_is_raised(monkeypatch):
     def failing(*arguments):
         raise RuntimeError("out of order")

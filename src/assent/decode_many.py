@@ -253,7 +253,11 @@ class _Run:
                     self.tasks[number].earlier = self.places.pop(number)
         for number, task in enumerate(self.tasks):
             if number not in self.places:
-                result = self._drive(task, interrupted)
+                try:
+                    result = self._drive(task, interrupted)
+                except KeyboardInterrupt:  # before there was anything to tell
+                    interrupted = True
+                    result = self._drive(task, interrupted)
                 interrupted = interrupted or result.message == INTERRUPTED
                 self.finished[number] = result
                 report(len(self.places) + len(self.finished))

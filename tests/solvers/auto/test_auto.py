@@ -214,6 +214,16 @@ def test_parts_that_cannot_be_are_refuted():
     assert result.status is at.Status.INFEASIBLE and result.certificate.verify()
 
 
+def test_a_plan_is_told_whoever_names_the_conflict():
+    g = at.FactorGraph()
+    x = g.binary(4, scores=1.0)
+    g.add(at.AtLeast(3, x))
+    g.add(at.AtMost(2, x))
+    result = at.decode(g)
+    assert result.status is at.Status.INFEASIBLE and result.certificate.verify()
+    assert result.certificate.conflict and result.plan.startswith("Elimination")
+
+
 def test_interrupts_end_all_parts():
     g, _ = crowds(np.random.default_rng(0), 2)
     seen = []

@@ -14,6 +14,7 @@ from assent.solvers.auto.presolving import Presolving
 from assent.solvers.auto.turns import Turns
 from assent.solvers.base.driver import begin
 from assent.solvers.base.protocol import Request
+from assent.solvers.base.stop_reasons import TIME_LIMIT
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 
@@ -196,3 +197,85 @@ def test_what_is_costly_to_find_out_is_left_until_it_matters():
     turns = turns_of(g, plan(g.compile(), False, 1e-6, at.Auto(exact=True)), exact=False)
     turns.go_on()
     assert turns.plan.startswith("DepthFirst") and len(turns.contenders) == 1
+
+
+def interrupted(*steps):
+    """These steps, and a Ctrl-C while it is found out what comes next."""
+    yield from steps
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_before_the_first_step_on_what_presolving_leaves():
+    g = frustrated(6)
+    turn = first_turn(g.compile().problem)
+
+    def rest(left, scores, request, is_smaller):
+        return Turns(interrupted(), left, scores, request, 1e-6, True, turn)
+
+    steps = [Step(at.AD3(), "AD3.", turn, turn), Step(Presolving(rest), "", turn, turn)]
+    turns = turns_of(g, steps)
+    turns.go_on()
+    result = turns.result()
+    assert result.status is at.Status.STOPPED and result.message.startswith("Interrupted.")
+    assert result.feasible and result.certificate.verify()
+
+
+def test_an_interrupt_before_anything_is_known_is_raised():
+    g = frustrated(6)
+    turns = turns_of(g, interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        turns.go_on()
+
+
+def test_an_interrupt_between_steps_loses_no_answer():
+    """One is over and has the better bound; another may go on and has the better answer."""
+    g = frustrated(7)
+    turn, best = first_turn(g.compile().problem), at.decode(g, at.IntegerProgram())
+    turns = turns_of(
+        g,
+        interrupted(
+            Step(at.LinearProgram(), "Program.", turn),
+            Step(at.DepthFirst(), "DepthFirst.", turn, turn),
+        ),
+    )
+    usual, first = turns._begin, np.tile(np.array([1, 0, 0], np.int8), 14)
+
+    def begin_with_an_answer(step):
+        if isinstance(step.solver, at.DepthFirst):
+            return begun(g, step.solver, known=best.certificate.assignment)
+        solve = usual(step)
+        solve._round = lambda workspace, thorough: solve.offer(first)
+        return solve
+
+    turns._begin = begin_with_an_answer
+    turns.go_on()
+    program, search = turns.contenders
+    assert program.result.value < best.value and program.solve.bound < search.solve.bound
+    result = turns.result()
+    assert result.message.startswith("Interrupted.") and result.certificate.verify()
+    assert result.value == pytest.approx(best.value)
+    assert result.bound == pytest.approx(program.result.bound)
+
+
+def test_who_ends_a_little_before_the_time_is_over_says_so():
+    """Decoders keep some of the time for a last rounding, which may take less."""
+    g = frustrated(8, count=30)
+    turn = first_turn(g.compile().problem)
+    turns = turns_of(g, [Step(at.AD3(gap_tolerance=0.0), "AD3.", turn, turn)], time_limit=1e6)
+    turns._begin = lambda step: Ended(begun(g, at.AD3(max_iterations=5)))
+    turns.go_on()
+    assert turns.result().message == TIME_LIMIT
+
+
+class Ended:
+    """A solve that ends as if for want of time."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    def go_on(self, until):
+        self.inner.go_on(5)
+        self.inner.message = TIME_LIMIT
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)

@@ -69,12 +69,14 @@ def _named(result: Result, compiled: Compiled, scores: GraphScores, request: Req
         return result
     from assent.proof.conflict import SECONDS, small_conflict
 
-    left = min(request.deadline - time.perf_counter(), SECONDS)
+    begun = time.perf_counter()
+    left = min(request.deadline - begun, SECONDS)
     if left <= 0.0:
         return result
-    limit = time.perf_counter() - request.started + 0.5 * left
+    limit = begun - request.started + 0.5 * left
     shown = drive(compiled, scores, AD3(), Request(request.started, limit))
     if shown.status is Status.INFEASIBLE:
-        return shown
+        return replace(shown, plan=result.plan, trace=result.trace, iterations=result.iterations)
+    left -= time.perf_counter() - begun
     claim = replace(result.certificate, conflict=small_conflict(compiled, left))
     return replace(result, certificate=claim)

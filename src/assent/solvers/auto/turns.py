@@ -66,6 +66,11 @@ class Contender:
         more = self.solve.done - 1.0
         return start + more * pace if more > 0.0 and pace < np.inf else start
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is anything to state of it."""
+        return self.result is not None or bool(self.solve.message) or self.solve.iterations > 0
+
     def go_on(self, until: float) -> None:
         """Advance until so much is spent; the first iteration is always done."""
         start, pace = self.step.start, self.step.pace
@@ -107,7 +112,7 @@ class Turns:
             while not self.message and self.done < until:
                 self._take_turn(until)
         except KeyboardInterrupt:  # between two of them
-            if not self.contenders:
+            if not any(c.has_begun for c in self.contenders):
                 raise
             self.message = INTERRUPTED
 
@@ -125,7 +130,8 @@ class Turns:
         left = [c for c in self.contenders if c.result is None]
         self.turn *= GROWTH
         if not left:
-            self.message = NO_PROOF
+            out_of_time = any(c.solve.message == TIME_LIMIT for c in self.contenders)
+            self.message = TIME_LIMIT if out_of_time else NO_PROOF
         elif len(left) == 1:
             self.turn = max(self.turn, left[0].spent + until - self.done)
 
@@ -214,11 +220,12 @@ class Turns:
         return replace(found, trace=self.trace, iterations=self.iterations, plan=self.plan)
 
     def _stated(self) -> list[Result]:
-        """The results that matter: who is over, and whoever has a better bound than these."""
+        """The results that matter: who is over, and whoever has a better bound or answer."""
         ended = [c.result for c in self.contenders if c.result is not None]
         least = min((result.bound for result in ended), default=np.inf)
-        open_ = [c.solve for c in self.contenders if c.result is None]
-        better = [solve for solve in open_ if solve.bound < least or not ended]
+        most = max((result.value for result in ended), default=-np.inf)
+        open_ = [c.solve for c in self.contenders if c.result is None and c.has_begun]
+        better = [s for s in open_ if s.bound < least or s.value > most or not ended]
         best = self.assignment
         if best is not None:
             for solve in better:
