@@ -511,7 +511,7 @@ def test_infeasible_problems_in_the_batch():
     assert [s.name for s in results.statuses] == ["OPTIMAL", "INFEASIBLE", "OPTIMAL"]
     assert results.bounds[1] == -np.inf == results.values[1]
     bad = results[1]
-    assert_same(bad, at.decode(contradictory()))
+    assert_same(bad, at.decode(contradictory(), at.AD3()))
     assert bad.certificate.verify()
     assert any("hole" in words for words in bad.certificate.conflict)
     assert "1 INFEASIBLE" in repr(results)

@@ -41,6 +41,7 @@ from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, 
 from assent.kernels.jit import (
     jit,
     jit_inline,
+    jit_internal,
     jit_internal_no_allocation,
     jit_no_allocation,
     jit_vector_sums,
@@ -416,7 +417,7 @@ def fold_pairs(share, blocks, threads, average, values):
         fold(share, average[first:last], values[first:last])
 
 
-@jit_no_allocation
+@jit_internal  # flat views take reference counting
 def fold_point(share, average, values, division, thread):
     """Fold a thread's part of a dual point into a running average of such points."""
     own = division.shares[thread]

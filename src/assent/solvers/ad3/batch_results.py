@@ -102,6 +102,7 @@ def restate(
         consensus=compiled.full(buffer.consensus(b)),
         penalty=outcome.penalty,
         inner=buffer.entry_weights(b),
+        plan="AD3, as the problem is one of many: small ones run in one compiled loop.",
     )
 
 
