@@ -18,10 +18,12 @@ ALLOCATING = {
 
 
 def called(function):
-    """Names of all functions and methods that a function calls."""
+    """All functions that a function calls, by name, and its methods, with a dot in front."""
     for node in ast.walk(function):
-        if isinstance(node, ast.Call):
-            yield getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.func.id
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield "." + node.func.attr
 
 
 def kernels():
@@ -37,7 +39,7 @@ def kernels():
 
 def allocations(name, calls, found, seen=frozenset()):
     """Allocating methods that are called, or stand in functions that Numba inlines."""
-    yield from ((name, method) for method in calls & ALLOCATING)
+    yield from ((name, method) for method in ALLOCATING if "." + method in calls)
     for other in calls - seen:
         for words, own in found.get(other, ()):
             if "jit_inline" in words and "llvm" not in words:
