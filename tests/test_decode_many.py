@@ -589,6 +589,12 @@ def test_settings_that_are_refused(keywords, error, words):
         at.decode_many([easy()], **keywords)
 
 
+def test_scores_in_the_place_of_a_solver_are_told_so():
+    g = easy()
+    with pytest.raises(TypeError, match="a solver is a settings object such as AD3.., got {"):
+        at.decode_many(g, {g.variables[0].symbol: np.zeros((2, 3))})
+
+
 def test_a_warm_start_from_another_graph_is_refused():
     with pytest.raises(at.ModelError, match="comes from another graph"):
         at.decode_many([easy()], warm_start=at.decode_many([easy()]))

@@ -19,6 +19,7 @@ from assent.decode import (
     check_changes,
     check_result,
     check_settings,
+    check_solver,
     choose_solver,
     compiled_for,
     warm_start_of,
@@ -79,6 +80,8 @@ def decode_many(
     """
     started = time.perf_counter()
     check_settings(time_limit, None, None)
+    if solver is not None:  # scores in its place are told so, before their absence is
+        check_solver(solver)
     if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool):
         raise TypeError(f"threads is a whole number, got {threads!r}")
     if threads < 1:
