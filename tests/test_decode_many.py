@@ -591,7 +591,7 @@ def test_settings_that_are_refused(keywords, error, words):
 
 def test_scores_in_the_place_of_a_solver_are_told_so():
     g = easy()
-    with pytest.raises(TypeError, match="a solver is a settings object such as AD3.., got {"):
+    with pytest.raises(TypeError, match=r"such as AD3\(\), got \{"):
         at.decode_many(g, {g.variables[0].symbol: np.zeros((2, 3))})
 
 
