@@ -65,6 +65,26 @@ def limited_chain(rng: np.random.Generator, graph: at.FactorGraph) -> at.Chain:
     return at.Chain(tag, transitions=rng.normal(size=(states, states)), at_most=(1, limit))
 
 
+def automaton(rng: np.random.Generator, symbols: Any) -> at.Automaton:
+    """A random one that accepts something: a state may be left by each symbol, or not."""
+    states = int(rng.integers(1, 4))
+    arcs = [
+        (q, symbol, int(rng.integers(states)), float(rng.normal()))
+        for q in range(states)
+        for symbol in symbols
+        if rng.random() < 0.8
+    ]
+    arcs += [
+        (q, symbols[0], q) for q in range(states) if (q, symbols[0]) not in {a[:2] for a in arcs}
+    ]
+    return at.Automaton(symbols, arcs, start=0, accept={0, *(arc[2] for arc in arcs)})
+
+
+def regular(rng: np.random.Generator, graph: at.FactorGraph) -> at.Regular:
+    own = nodes(rng, graph, 4)
+    return at.Regular(own, automaton(rng, (0, 1, 2)))
+
+
 def tree(rng: np.random.Generator, graph: at.FactorGraph, counted: bool = False) -> at.Tree:
     own = nodes(rng, graph, 4)
     parents = [-1, *(int(rng.integers(-1, v)) for v in range(1, len(own)))]
@@ -230,6 +250,7 @@ STRUCTURES: dict[str, Any] = {
     "Cardinality": cardinality,
     "Chain": chain,
     "Chain-at_most": limited_chain,
+    "Regular": regular,
     "Tree": tree,
     "Tree-counts": lambda rng, graph: tree(rng, graph, counted=True),
     "Arborescence": lambda rng, graph: arcs_between(rng, graph, at.Arborescence),

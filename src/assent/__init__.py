@@ -33,6 +33,7 @@ from assent.factors import (
     Parity,
     Potts,
     ProjectiveTree,
+    Regular,
     Soft,
     SoftCount,
     Tree,
@@ -40,7 +41,10 @@ from assent.factors import (
 from assent.k_best import k_best
 from assent.model.automata import add_grandparent_automata, add_head_automata
 from assent.model.decompose import grid_chains, tree_cover
+from assent.model.finite_automaton import Automaton
 from assent.model.graph import FactorGraph
+from assent.model.regular_expression import regex
+from assent.model.tag_scheme import bio
 from assent.model.variables import Categorical, Literals
 from assent.model.views import group
 from assent.presolve import presolve
@@ -98,16 +102,16 @@ _LAZY = {
 
 __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "AD3", "Accelerated", "Agree", "All", "Arborescence", "AtLeast", "AtLeastOne", "AtMost",
-    "AtMostOne", "Auto", "Binarized", "BoxMPLP", "BoxSubgradient", "BranchAndBound",
+    "AtMostOne", "Auto", "Automaton", "Binarized", "BoxMPLP", "BoxSubgradient", "BranchAndBound",
     "BranchAndCut", "Cardinality", "Categorical", "Certificate", "Chain", "Comparison",
     "Custom", "Cut", "Dense", "DepthFirst", "Elimination", "Exactly", "ExactlyOne",
     "FactorGraph", "GrandparentAutomaton", "HeadAutomaton", "Implies", "IntegerProgram",
     "Knapsack", "LinearProgram", "Literals", "MPLP", "Matching", "MaxProduct", "ModelError",
     "NoFeasibleAssignment", "Pair", "Parity", "Potts", "Presolved", "Progress", "Projected",
-    "ProjectiveTree", "RecompileWarning", "Restored", "Result", "Results", "RoofDuality",
+    "ProjectiveTree", "RecompileWarning", "Regular", "Restored", "Result", "Results", "RoofDuality",
     "Soft", "SoftCount", "StarDiffusion", "Status", "Subgradient", "TRWS", "Tightened", "Trace",
-    "Tree", "add_grandparent_automata", "add_head_automata", "binarize", "compare", "decode",
-    "decode_many", "grid_chains", "group", "k_best", "presolve", "project", "tree_cover",
+    "Tree", "add_grandparent_automata", "add_head_automata", "binarize", "bio", "compare", "decode",
+    "decode_many", "grid_chains", "group", "k_best", "presolve", "project", "regex", "tree_cover",
 ]  # fmt: skip
 
 

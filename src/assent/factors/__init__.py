@@ -26,6 +26,7 @@ from assent.factors.pair import Pair
 from assent.factors.parity import Parity
 from assent.factors.potts import Potts
 from assent.factors.projective_tree import ProjectiveTree
+from assent.factors.regular import Regular
 from assent.factors.scored import Scored
 from assent.factors.soft import Soft, SoftCount
 from assent.factors.structure import Structure
@@ -34,8 +35,8 @@ from assent.factors.tree import Tree
 
 KINDS: tuple[type[Factor], ...] = (
     Pair, ExactlyOne, AtMostOne, AtLeastOne, All, Implies, AtMost, AtLeast, Exactly, Agree, Parity,
-    Knapsack, Dense, Potts, Cardinality, Chain, Tree, Arborescence, ProjectiveTree, HeadAutomaton,
-    GrandparentAutomaton, Soft, SoftCount, Matching, Cut, Custom,
+    Knapsack, Dense, Potts, Cardinality, Chain, Tree, Regular, Arborescence, ProjectiveTree,
+    HeadAutomaton, GrandparentAutomaton, Soft, SoftCount, Matching, Cut, Custom,
 )  # fmt: skip
 
 __all__ = [

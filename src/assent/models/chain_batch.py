@@ -49,7 +49,7 @@ class ChainBatch:
 
     def maximize(self, nodes: Float, table: Float) -> Int32:
         """The best states ``[positions]``."""
-        from assent.kernels.kinds.chain_corpus import maximize_chains
+        from assent.kernels.batch.chain_corpus import maximize_chains
 
         states = np.empty(self.ends[-1], np.int32)
         maximize_chains(*self._shape(), nodes.ravel(), self._inner(table), states)
@@ -57,7 +57,7 @@ class ChainBatch:
 
     def marginals(self, nodes: Float, table: Float) -> tuple[float, Float, Float]:
         """The sum of log-partitions, probabilities ``[positions, K]``, expected transitions."""
-        from assent.kernels.kinds.chain_corpus import marginals_chains
+        from assent.kernels.batch.chain_corpus import marginals_chains
 
         out, edges = np.empty(nodes.size), np.empty(self.states**2)
         total = marginals_chains(*self._shape(), nodes.ravel(), self._inner(table), out, edges)

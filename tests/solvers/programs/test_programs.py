@@ -94,7 +94,17 @@ def reread(path) -> highspy.Highs:
 
 @pytest.mark.parametrize("suffix", [".lp", ".mps"])
 @pytest.mark.parametrize(
-    "kind", ["Chain", "Tree", "Arborescence", "ProjectiveTree", "HeadAutomaton", "Matching", "Cut"]
+    "kind",
+    [
+        "Chain",
+        "Tree",
+        "Arborescence",
+        "ProjectiveTree",
+        "HeadAutomaton",
+        "Matching",
+        "Cut",
+        "Regular",
+    ],
 )
 def test_written_programs_have_the_same_optimum(tmp_path, suffix, kind):
     for seed in range(4):

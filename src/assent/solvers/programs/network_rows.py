@@ -1,4 +1,4 @@
-"""Rows of matchings, cuts and soft agreement."""
+"""Rows of matchings, cuts, automata and soft agreement."""
 
 from __future__ import annotations
 
@@ -42,6 +42,30 @@ def add_cut(builder: RowBuilder, model: Model, links: Int64, inner: Float) -> No
     tables = inner.reshape(len(links), -1, 2, 2)
     for edge, (first, second) in enumerate(ends):
         add_edge(builder, states[:, first], states[:, second], tables[:, edge])
+
+
+def add_regular(builder: RowBuilder, model: Model, links: Int64, inner: Float) -> None:
+    """A unit of flow through the automaton, unrolled over time; arcs are tied to what they read."""
+    automaton, length = model.structure.automaton, len(model.structure.states)
+    columns = add_places(builder, model, links)
+    places = model.structure.data[-length * len(automaton.origin) :].reshape(length, -1)
+    own = inner.reshape(len(links), *places.shape)
+    possible = np.isfinite(own) & (places >= 0) & np.isfinite(model.base)[places]
+    factor, time, arc = np.nonzero(possible)
+    flow = builder.columns(-own[possible])
+    # What is in a state before one step was led there by the step before, or began there.
+    begins = np.zeros((len(links), length, len(automaton.states)))
+    begins[:, 0, 0] = 1.0
+    rows = builder.rows(begins, lower=begins)
+    builder.put_column(rows[factor, time, automaton.origin[arc]], flow, 1.0)
+    on = time + 1 < length
+    target = automaton.target[arc]
+    builder.put_column(rows[factor[on], time[on] + 1, target[on]], flow[on], -1.0)
+    wrong = ~on & ~automaton.accepting[target]
+    builder.put_column(builder.rows(np.zeros(int(wrong.sum()))), flow[wrong], 1.0)
+    chosen = builder.rows(np.zeros(columns.shape), lower=0.0)
+    put_known(builder, chosen, columns, -1.0)
+    builder.put_column(chosen[factor, places[time, arc]], flow, 1.0)
 
 
 def add_agreement(builder: RowBuilder, model: Model, links: Int64, inner: Float) -> None:

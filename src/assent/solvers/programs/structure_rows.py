@@ -9,6 +9,7 @@ tied to it.  What makes them a vertex of the structure is said by further rows:
     dependency trees    flows from the root, the items of a chart; see ``sentence_rows``
     head automata       a path from each modifier to the next
     Matching, Cut       sums of rows and columns, pairs of states of every edge; ``network_rows``
+    Regular             a flow through the automaton, unrolled over time
     soft agreement      a column for what is paid
     soft outputs, counts, Cardinality    for integer programs only: right at integral points
     all others          a column per vertex, generated while solving; see ``column_generation``
@@ -31,6 +32,7 @@ from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import HeadAutomaton
 from assent.factors.matching import Matching
 from assent.factors.projective_tree import ProjectiveTree
+from assent.factors.regular import Regular
 from assent.factors.soft import AgreeSoft, CountedSoft, MatrixSoft, OutputSoft
 from assent.factors.structure import Structure
 from assent.kernels.problem import Float, Int64, Model, Problem
@@ -39,6 +41,7 @@ from assent.solvers.programs.network_rows import (
     add_cut,
     add_matching,
     add_matrix,
+    add_regular,
     add_soft_output,
 )
 from assent.solvers.programs.place_rows import add_edge, add_places, put_known
@@ -138,6 +141,7 @@ EXACT: dict[type[Structure], Add] = {
     GrandparentAutomaton: add_automaton,
     Matching: add_matching,
     Cut: add_cut,
+    Regular: add_regular,
     MatrixSoft: add_matrix,  # a kind of AgreeSoft
     AgreeSoft: add_agreement,
 }
