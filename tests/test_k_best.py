@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import assent as at
+from assent.proof.certify import literal_truth
 from assent.proof.replay import Others
 from tests.oracles.sweep import sweep_seeds
 from tests.solvers.search.test_branch_and_bound import (
@@ -68,6 +69,49 @@ def test_answers_differ_where_they_are_asked_to():
         x = g.variables[0].symbol
         check(at.k_best(g, 3, over=[x[0], ~x[2]]), best_values(g, 3, [0, 2]))
         assert len({tuple(r[t].tolist()) for r in results}) == len(results)
+
+
+@sweep_seeds(0.3)
+def test_soft_constraints_add_nothing_to_tell_answers_apart_by(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        theta = rng.normal(size=4)
+        x = g.binary(4, scores=theta, name="x")
+        signed = x.negate(where=rng.random(4) < 0.3)
+        rules = [
+            at.Knapsack(signed[:3], weights=[1.0, 2.0, 2.5], capacity=3.0),
+            at.Knapsack(signed[1:], weights=[2.0, 2.0, 1.0], capacity=2.0),
+            at.AtMost(2, x),
+            at.AtLeastOne(x[:3], output=x[3]),
+        ]
+        penalties = rng.choice([0.0, 0.4, 2.0], size=4)
+        for rule, penalty in zip(rules, penalties, strict=True):
+            g.add(at.Soft(rule, penalty=penalty))
+
+        def worth(point, theta=theta, rules=rules, penalties=penalties):
+            broken = [not rule.holds(literal_truth(rule.codes, point))[0] for rule in rules]
+            return float(point @ theta - penalties[broken].sum())
+
+        results = at.k_best(g, 100)
+        points = [result[x] for result in results]
+        assert len({tuple(point.tolist()) for point in points}) == len(points) == 16
+        assert [r.value for r in results] == pytest.approx(list(map(worth, points)), abs=1e-9)
+        values = [worth(np.array(point)) for point in np.ndindex(2, 2, 2, 2)]
+        check(results, sorted(values, reverse=True))
+
+
+def test_auxiliary_variables_of_rules_tell_no_answers_apart():
+    from assent import logic
+
+    g = at.FactorGraph()
+    p = g.binary(3, scores=[1.0, -0.5, 0.3], name="p")
+    holds = logic.predicate(p)
+    rules = logic.Rules(g)
+    rules.add((holds(0) & holds(1)) | (holds(1) & holds(2)), weight=0.7)
+    assert any(v.auxiliary for v in g.variables)
+    results = at.k_best(g, 100)
+    assert len({tuple(r[p].tolist()) for r in results}) == len(results) == 8
 
 
 def test_a_wrong_list_does_not_verify():

@@ -45,7 +45,7 @@ def binarize(graph: FactorGraph) -> Binarized:
     for variable in graph.variables:
         codes = variable.symbol.codes
         own = plain.binary(codes.shape, scores=variable.scores.reshape(codes.shape),
-                           name=variable.name)  # fmt: skip
+                           name=variable.name, auxiliary=variable.auxiliary)  # fmt: skip
         if isinstance(variable.symbol, Categorical) and own.size:
             plain.add(ExactlyOne(own, axis=-1), name=f"{variable.name}: one state")
     plain.add_constant(graph.constant)
@@ -64,7 +64,7 @@ def binarize(graph: FactorGraph) -> Binarized:
 
 def _take_apart(plain: FactorGraph, table: Table) -> Literals:
     """Write a batch of tables as literals of joint states, ``[m, joint]``, which come back."""
-    joint = plain.binary(scores=table.dense(table.scores).reshape(len(table), -1))
+    joint = plain.binary(scores=table.dense(table.scores).reshape(len(table), -1), auxiliary=True)
     numbers = np.arange(joint.shape[1]).reshape(table.states)
     for slot, (place, first) in enumerate(zip(table.slot_links(), table.first, strict=True)):
         links = table.codes[:, place]

@@ -44,7 +44,8 @@ def k_best(
     Args:
         graph: what to decode.
         k: how many.
-        over: variables in which answers are to differ; by default all of them.
+        over: variables in which answers are to differ; by default all but auxiliary ones, such
+            as those by which a soft knapsack or a rule of `assent.logic` is written.
         solver: how to search; answers closer than its ``gap_tolerance`` may change places.
         scores: new scores for variables or handles, in place of those written.
         time_limit: seconds for all of them.
@@ -82,7 +83,9 @@ def k_best(
 def _coordinates(graph: FactorGraph, over: Any) -> Int64:
     """The coordinates in which answers are to differ."""
     if over is None:
-        return np.arange(graph.size)
+        over = [variable.symbol for variable in graph.variables if not variable.auxiliary]
+        if not over:
+            return np.zeros(0, np.int64)
     parts = list(over) if isinstance(over, (list, tuple)) else [over]
     for part in parts:
         if not isinstance(part, (Literals, Categorical)):

@@ -166,6 +166,73 @@ def test_inside_another_graph():
     assert result.paid == (("Soft(AtMostOne(z[0], z[1], z[2]))", 10.0),)
 
 
+def soft_knapsack():
+    """Three items of which two fit, for a price of one."""
+    g = at.FactorGraph()
+    x = g.binary(3, scores=[3.0, 2.5, 2.5])
+    rule = at.Knapsack(x, weights=[3.0, 2.0, 2.0], capacity=4.0)
+    return g, x, g.add(at.Soft(rule, penalty=1.0), name="room")
+
+
+def test_the_variable_that_pays_for_a_knapsack_is_seen_nowhere():
+    g, x, handle = soft_knapsack()
+    words = "Soft(Knapsack(v0[0], v0[1], v0[2]))"
+    assert repr(handle) == f"<room: {words}>"
+    assert repr(g).splitlines() == [
+        "FactorGraph: 1 variable arrays (3 indicators), 1 factors",
+        "  v0: 3 binary",
+        f"  room: {words}",
+    ]
+    assert at.decode(g).paid == ((f"room: {words}", 1.0),)
+    assert at.decode(g).marginals[handle] == pytest.approx(1.0)
+    assert at.decode(g, scores={handle: 50.0}).marginals[handle] < 0.1
+    with pytest.raises(KeyError, match="there are v0"):
+        g["w"]
+    outer = at.FactorGraph()
+    z, other = outer.binary(3, name="z"), outer.binary(3, name="other")
+    outer.include(g, {x: z})
+    outer.include(g, {x: other})
+    assert at.decode(outer).paid == tuple(
+        (f"room: Soft(Knapsack({', '.join(f'{name}[{i}]' for i in range(3))}))", 1.0)
+        for name in ("z", "other")
+    )
+
+
+def test_the_price_of_a_knapsack_changes_with_later_scores():
+    g, _, handle = soft_knapsack()
+    cheap, dear = at.decode(g, scores={handle: 0.2}), at.decode(g, scores={handle: 50.0})
+    assert (cheap.value, [cost for _, cost in cheap.paid]) == (pytest.approx(7.8), [0.2])
+    assert (dear.value, dear.paid) == (5.0, ())
+    assert at.decode(g).value == 7.0
+    many = at.decode_many(g, scores={handle: [0.2, 50.0, 1.0]})
+    assert many.values.tolist() == pytest.approx([7.8, 5.0, 7.0])
+    with pytest.raises(ModelError, match="penalties are numbers >= 0"):
+        at.decode(g, scores={handle: -1.0})
+    with pytest.raises(ModelError, match="no scores in this graph to change"):
+        at.decode(soft_knapsack()[0], scores={handle: 1.0})
+
+
+@pytest.mark.parametrize(
+    "solver", [at.Auto(), at.AD3(), at.LinearProgram(), at.BranchAndBound(), at.DepthFirst()]
+)
+def test_what_can_be_paid_for_is_never_what_an_answer_breaks(solver):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        x = g.binary(8, scores=rng.normal(size=8), name="x")
+        for _ in range(4):
+            own = x[rng.permutation(8)[:4]].negate(where=rng.random(4) < 0.4)
+            rule = at.Knapsack(own, weights=rng.integers(1, 5, 4), capacity=rng.integers(1, 8))
+            g.add(at.Soft(rule, penalty=rng.choice([0.1, 2.0])))
+        g.add(at.AtMostOne(x[:3]))
+        g.add(at.AtLeast(2, x[:3]))
+        for result in (at.decode(g, solver), at.decode_many([g, g])[0]):
+            assert not result.feasible
+            assert not any("Soft" in words for words in result.violated)
+            assert not any("auxiliary" in words for words in result.certificate.conflict)
+            assert result.certificate.verify()
+
+
 @sweep_seeds(0.3)
 def test_scores_and_penalties_say_the_same(seeds):
     for seed in seeds:

@@ -187,6 +187,24 @@ def test_several_variables_and_constraints():
         example.space.project(example.gold)
 
 
+def within_a_budget(x):
+    """Three items; taking more than fits has its price."""
+    g = at.FactorGraph()
+    taken = g.binary(3, name="taken")
+    g.add(at.Soft(at.Knapsack(taken, weights=[2.0, 2.0, 1.0], capacity=3.0), penalty=1.0))
+    return GraphInput(g, [Part(taken, x, "taken")])
+
+
+def test_auxiliary_variables_are_no_part_of_an_output():
+    x = np.array([[1.0], [2.0], [-1.0]])
+    model = GraphModel(within_a_budget).shaped([x], [[1, 1, 0]])
+    for gold in ([1, 0, 1], [1, 1, 0], [1, 1, 1]):  # within the budget and beyond it
+        example = model.example(x, gold, Hamming())
+        assert example.inside
+        assert example.gold.tolist() == gold
+    assert model.predict(x, np.array([1.0])).tolist() == [1, 1, 0]
+
+
 def test_graph_errors_are_clear():
     x = np.ones((2, 1))
     model = GraphModel(build_path).shaped([x], [[0, 1]])

@@ -13,6 +13,7 @@ from assent.compile.compiled import Compiled, GraphScores, check_unary_key, grap
 from assent.errors import ModelError
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
+from assent.factors.soft import PaidKnapsack
 from assent.kernels.problem import Float, Int64, Problem, Scores
 from assent.model.graph import FactorGraph, Handle
 from assent.model.scores import broadcast_scores, clean_scores
@@ -41,8 +42,12 @@ def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[GraphScore
         elif isinstance(key, Handle):
             # Says what is wrong with the key, if anything is; rows alone are not enough for that.
             graph_scores(graph, {key: array[0]})
-            assert isinstance(key.factor, (Pair, Scored))
-            handles[key] = [key.factor.fit(row) for row in array]
+            assert isinstance(key.factor, (Pair, Scored, PaidKnapsack))
+            fitted = [key.factor.fit(row) for row in array]
+            if isinstance(key.factor, PaidKnapsack):
+                theta[:, key.factor.paid] = fitted
+            else:
+                handles[key] = fitted
         else:
             raise TypeError(f"scores are given for variables or handles, not {key!r}")
     rows = [replace(own, theta=row) for row in theta]

@@ -20,7 +20,7 @@ from assent.factors.knapsack import Knapsack
 from assent.factors.normal_form import NormalForm
 from assent.factors.scored import Scored, slots_of
 from assent.factors.structure import Kernels, Structure
-from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32
 from assent.model.scores import broadcast_numbers
 from assent.model.variables import Literals
 
@@ -277,20 +277,22 @@ class MatrixSoft(AgreeSoft):
 class PaidKnapsack(Knapsack):
     """A knapsack that a literal of its own makes large enough for everything, for a price.
 
-    Attributes:
-        paid: the literals, one per knapsack, declared in the rule's graph; their scores are the
-            penalties.
+    The last literal of each knapsack is the negation of an auxiliary variable of the rule's
+    graph, whose score is the penalty.
     """
 
     kind = Soft.kind
 
     def __init__(self, rule: Any, *, penalty: Any) -> None:
         assert isinstance(rule, Knapsack)
-        self.paid = rule.graph.binary(rule.shape, scores=-clean_penalty(penalty, rule.shape))
+        self.shape = rule.shape
+        paid = rule.graph.binary(
+            rule.shape, scores=self.fit(penalty).reshape(rule.shape), auxiliary=True
+        )
         total = rule.weights.sum(axis=1)
         room = np.maximum(total - rule.capacity, 0.0)
         weights = np.column_stack([rule.weights, room])
-        codes = np.column_stack([rule.codes, ~self.paid.codes.ravel()])
+        codes = np.column_stack([rule.codes, ~paid.codes.ravel()])
         lits = Literals(rule.graph, codes.reshape(*rule.shape, -1))
         super().__init__(
             lits,
@@ -300,11 +302,28 @@ class PaidKnapsack(Knapsack):
         )
 
     def words(self, row: int) -> str:
-        return f"Soft({super().words(row).replace('Soft(', 'Knapsack(', 1)})"
+        rule = copy.copy(self)
+        rule.codes = self.codes[:, :-1]
+        return f"Soft({Knapsack.words(rule, row).replace('Soft(', 'Knapsack(', 1)})"
+
+    def fit(self, scores: Any) -> Float:
+        """Penalties as scores ``[m]`` of the variables that are true where they are paid."""
+        return -clean_penalty(scores, self.shape).ravel()
+
+    @property
+    def paid(self) -> Int32:
+        """``[m]`` coordinates of the variables that are true where the penalty is paid."""
+        return ~self.codes[:, -1]
 
     def costs(self, truth: NDArray[np.bool_], scores: Float, theta: Float) -> Float:
         """What each constraint ``[m]`` costs at literal truth values ``[m, links]``."""
-        return np.where(truth[:, -1], 0.0, -theta[self.paid.codes.ravel()])
+        return np.where(truth[:, -1], 0.0, -theta[self.paid])
+
+    def is_due(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether each constraint ``[m]`` has to be paid for at truth values ``[m, links]``."""
+        unpaid = truth.copy()
+        unpaid[:, -1] = True
+        return ~self.holds(unpaid)
 
 
 def table_of_penalties(penalty: Any) -> Float:

@@ -211,7 +211,8 @@ class Rules:
         """Add the draft's variables and factors to the graph."""
         name = draft.scope.rule
         if draft.auxiliaries:
-            self.graph.binary(draft.auxiliaries, name=self._fresh(f"{name}/auxiliary"))
+            fresh = self._fresh(f"{name}/auxiliary")
+            self.graph.binary(draft.auxiliaries, name=fresh, auxiliary=True)
         counts: dict[str, int] = {}
         grounds = []
         for batch in draft.batches:

@@ -30,6 +30,7 @@ class VariableArray:
     symbol: Literals | Categorical
     start: int
     scores: Float  # one per coordinate, flat
+    auxiliary: bool = False  # the others decide them: no part of the answer
 
     @property
     def states(self) -> tuple[Any, ...] | None:
@@ -99,25 +100,35 @@ class FactorGraph:
 
     # ------------------------------------------------------------------ declaring
 
-    def binary(self, shape: Any = None, *, scores: Any = None, name: str | None = None) -> Literals:
+    def binary(
+        self,
+        shape: Any = None,
+        *,
+        scores: Any = None,
+        name: str | None = None,
+        auxiliary: bool = False,
+    ) -> Literals:
         """Declare an array of binary variables.
 
         Args:
             shape: an integer or a tuple; left out, it is taken from ``scores``.
             scores: earned where each is true; broadcasts to ``shape``; ``-inf`` forbids.
             name: a unique name for messages and files; one is made up if left out.
+            auxiliary: they only say something about other variables and are no part of the
+                answer: `k_best` does not tell answers apart by them.
 
         Example:
             >>> import assent as at
             >>> at.FactorGraph().binary((2, 2), scores=1.0).shape
             (2, 2)
         """
-        name = self._fresh_name(name)
+        name = self._fresh_name(name, "auxiliary" if auxiliary else "v")
         array = clean_scores(scores, name)
         dims = array.shape if shape is None else _clean_shape(shape, name)
         codes = self._allocate(dims, name)
         symbol = Literals(self, codes)
-        self._declare(VariableArray(name, symbol, self._size, fit_scores(array, dims, name)))
+        own = fit_scores(array, dims, name)
+        self._declare(VariableArray(name, symbol, self._size, own, auxiliary))
         return symbol
 
     def categorical(
@@ -262,7 +273,7 @@ class FactorGraph:
     def __getitem__(self, name: str) -> Literals | Categorical:
         """The variables declared under ``name``."""
         if name not in self._names:
-            known = ", ".join(list(self._names)[:SHOWN_ITEMS])
+            known = ", ".join([v.name for v in self.variables if not v.auxiliary][:SHOWN_ITEMS])
             raise KeyError(f"no variable is called {name!r}; there are {known or 'none'}")
         return self._names[name].symbol
 
@@ -345,13 +356,14 @@ class FactorGraph:
         return first if symbol.ndim == 0 else f"[{first}, …] of shape {symbol.shape}"
 
     def __repr__(self) -> str:
+        own = [v for v in self.variables if not v.auxiliary]
+        size = sum(v.scores.size for v in own)
         lines = [
-            f"FactorGraph: {len(self.variables)} variable arrays ({self._size} indicators), "
-            f"{self.n_factors} factors"
+            f"FactorGraph: {len(own)} variable arrays ({size} indicators), {self.n_factors} factors"
         ]
-        lines += [f"  {v.describe()}" for v in self.variables[:SHOWN_ITEMS]]
-        if len(self.variables) > SHOWN_ITEMS:
-            lines.append(f"  … {len(self.variables) - SHOWN_ITEMS} more variable arrays")
+        lines += [f"  {v.describe()}" for v in own[:SHOWN_ITEMS]]
+        if len(own) > SHOWN_ITEMS:
+            lines.append(f"  … {len(own) - SHOWN_ITEMS} more variable arrays")
         lines += [f"  {h.describe()}" for h in self.handles[:SHOWN_ITEMS]]
         if len(self.handles) > SHOWN_ITEMS:
             lines.append(f"  … {len(self.handles) - SHOWN_ITEMS} more batches of factors")
@@ -367,12 +379,12 @@ class FactorGraph:
         coordinate = int(~code if code < 0 else code)
         return coordinate, self.variables[bisect_right(self._starts, coordinate) - 1]
 
-    def _fresh_name(self, name: str | None) -> str:
+    def _fresh_name(self, name: str | None, prefix: str = "v") -> str:
         if name is None:
             number = len(self.variables)
-            while f"v{number}" in self._names:
+            while f"{prefix}{number}" in self._names:
                 number += 1
-            return f"v{number}"
+            return f"{prefix}{number}"
         if not isinstance(name, str) or not name:
             raise ModelError(f"a variable's name must be a non-empty string, got {name!r}")
         if name in self._names:

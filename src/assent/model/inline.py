@@ -120,7 +120,9 @@ def _declare_again(outer: FactorGraph, variable: VariableArray, name: str) -> Sy
     scores = variable.scores.reshape(symbol.codes.shape)
     if isinstance(symbol, Categorical):
         return outer.categorical(symbol.shape, symbol.states, scores=scores, name=new)
-    return outer.binary(symbol.shape, scores=scores, name=new)
+    if variable.auxiliary and new in outer._names:
+        return outer.binary(symbol.shape, scores=scores, auxiliary=True)
+    return outer.binary(symbol.shape, scores=scores, name=new, auxiliary=variable.auxiliary)
 
 
 def _add_scores(outer: FactorGraph, inner: FactorGraph, where: Inclusion, own: Symbol) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from assent.compile.closure import Closure
 from assent.compile.compiled import graph_scores
 from assent.errors import ModelError
 from assent.kernels.problem import Float
@@ -210,8 +211,8 @@ def _part_features(part: Part) -> Float:
 
 
 def _variables(made: GraphInput) -> dict[str, Any]:
-    """The variables whose values are the output, by name: all of the graph."""
-    return {v.name: v.symbol for v in made.graph.variables}
+    """The variables whose values are the output, by name: all of the graph but auxiliary ones."""
+    return {v.name: v.symbol for v in made.graph.variables if not v.auxiliary}
 
 
 def _assignment(made: GraphInput, y: Any) -> Any:
@@ -237,7 +238,18 @@ def _assignment(made: GraphInput, y: Any) -> Any:
         else:
             truth = np.asarray(values)
         assignment[symbol.codes.ravel()] = truth
-    return assignment
+    return _with_auxiliaries(made.graph, assignment)
+
+
+def _with_auxiliaries(graph: FactorGraph, assignment: Any) -> Any:
+    """An assignment ``[N]`` in which auxiliary variables are true where the others ask for it."""
+    hidden = [v.symbol.codes.ravel() for v in graph.variables if v.auxiliary]
+    if not hidden:
+        return assignment
+    known = assignment.copy()
+    known[np.concatenate(hidden)] = -1
+    implied = Closure(graph.compile()).extend(known, ())
+    return assignment if implied is None else np.maximum(implied, 0)
 
 
 def _flat(values: Any) -> Any:

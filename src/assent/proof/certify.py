@@ -23,6 +23,7 @@ from assent.factors.knapsack import capacity_left
 from assent.factors.normal_form import NormalForm, maximize_form, repeated_last
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
+from assent.factors.soft import PaidKnapsack
 from assent.kernels.problem import CAP, KNAPSACK, Float, Int32
 from assent.model.variables import coordinates_of
 
@@ -95,6 +96,16 @@ def check_assignment(
     if np.isneginf(value):
         count, words = count + 1, [*words, "a value or pair forbidden by -inf"]
     return Check(value, tuple(words), count)
+
+
+def with_payments(compiled: Compiled, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+    """``assignment[N]`` in which soft knapsacks are paid for where that is due, and only there."""
+    soft = [block.factor for block in compiled.blocks if isinstance(block.factor, PaidKnapsack)]
+    if soft:
+        assignment = assignment.copy()
+    for factor in soft:
+        assignment[factor.paid] = factor.is_due(literal_truth(factor.codes, assignment))
+    return assignment
 
 
 def _earned(factor: Pair, scores: Float, truth_of: NDArray[np.bool_]) -> float:

@@ -75,6 +75,7 @@ def restate(
     is_ray = status is Status.INFEASIBLE
     table = buffer.scores_of_tables(b)
     if is_ray:
+        assignment = certify.with_payments(compiled, assignment)
         dual = infeasibility.thin(compiled.problem, dual, table)
     relaxation = state_relaxation(outcome.relaxed, outcome.primal, bound, solver)
     feasible = outcome.violations == 0

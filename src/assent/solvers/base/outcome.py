@@ -73,20 +73,28 @@ class Outcome:
     plan: str = Result.plan
 
     @cached_property
-    def _check(self) -> certify.Check:
-        return certify.check_assignment(self.compiled, self.scores, self.assignment)
+    def _answer(self) -> NDArray[np.int8]:
+        """The assignment, its auxiliary variables as the others have them."""
+        return certify.with_payments(self.compiled, self.assignment)
+
+    @cached_property
+    def _check(self) -> certify.Check | None:
+        """Value and violations, unless they are known."""
+        if self.value is not None and np.array_equal(self._answer, self.assignment):
+            return None
+        return certify.check_assignment(self.compiled, self.scores, self._answer)
 
     @property
     def violated(self) -> tuple[str, ...]:
         """Constraints that the answer breaks, in words."""
-        return self._check.violated if self.value is None else ()
+        return () if self._check is None else self._check.violated
 
     @cached_property
     def certificate(self) -> Certificate:
         """The claims, as far as they are shown where scores are of very different sizes."""
-        feasible = self.value is not None or self._check.feasible
-        own = self._check.value if self.value is None else self.value
-        value = own if feasible else -np.inf
+        feasible = self._check is None or self._check.feasible
+        own = self.value if self._check is None else self._check.value
+        value = own if feasible and own is not None else -np.inf
         bound, proof = max(self.bound, value), self.proof if self.bound < np.inf else None
         if rounding_matters(bound, self.scores):
             if proof is None and self.dual is not None and not self.searched:
@@ -102,7 +110,7 @@ class Outcome:
             conflict=self.conflict,
             compiled=self.compiled,
             scores=self.scores,
-            assignment=self.assignment,
+            assignment=self._answer,
             flat_dual=self.dual,
             is_ray=self.is_ray,
             searched=self.searched,
@@ -113,7 +121,7 @@ class Outcome:
     def result(self) -> Result:
         """Everything, for the graph as written."""
         status, message = self._status()
-        own = self.assignment.astype(np.float64)
+        own = self._answer.astype(np.float64)
         return Result(
             status=status,
             certificate=self.certificate,
