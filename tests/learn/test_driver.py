@@ -28,6 +28,7 @@ from assent.learn import (
     train,
 )
 from assent.models import ChainModel, LinearExample, Space, TreeSpace
+from tests.learn.damage import broken_bytes, other_content
 from tests.learn.problems import FAMILIES
 
 TRAINERS = [
@@ -92,6 +93,74 @@ def test_every_pass_is_reported(trainer):
     assert "pass" in repr(trace) and "6 passes" in repr(result)
     with pytest.raises(AttributeError, match="no column 'colour'"):
         _ = trace.colour
+
+
+FINISHED = {
+    "tolerance": (FrankWolfe(C=0.1, max_iterations=200, gap_tolerance=0.3), {}),
+    "gradient": (LogLikelihood(max_iterations=200, tolerance=0.1), {}),
+    "passes": (MIRA(max_iterations=3), {}),
+    "patience": (
+        MIRA(max_iterations=50),
+        {"validation": lambda weights: -float(np.abs(weights).sum()), "patience": 2},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FINISHED)
+def test_a_finished_training_stays_as_it_is(name, tmp_path):
+    trainer, settings = FINISHED[name]
+    path = tmp_path / "end.npz"
+    whole = train(data(), trainer, checkpoint=path, **settings)
+    assert whole.state.iteration < 50
+    for resume in (path, whole):
+        again = train(data(), trainer, resume=resume, **settings)
+        np.testing.assert_array_equal(again.weights, whole.weights)
+        assert same_state(again.state, whole.state)
+        assert (again.reason, len(again.trace)) == (whole.reason, len(whole.trace))
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        (MIRA(max_iterations=3), MIRA(max_iterations=6)),
+        (
+            FrankWolfe(C=0.1, max_iterations=9, gap_tolerance=0.3),
+            FrankWolfe(C=0.1, max_iterations=9, gap_tolerance=1e-12),
+        ),
+        (LogLikelihood(max_iterations=6, tolerance=0.1), LogLikelihood(max_iterations=8)),
+    ],
+)
+def test_more_passes_or_a_smaller_tolerance_go_on(short, long, tmp_path):
+    path = tmp_path / "end.npz"
+    first = train(data(), short, checkpoint=path)
+    whole = train(data(), long)
+    assert first.state.iteration < whole.state.iteration
+    for resume in (path, first):
+        rest = train(data(), long, resume=resume)
+        np.testing.assert_array_equal(rest.weights, whole.weights)
+        assert same_state(rest.state, whole.state)
+
+
+def test_damaged_checkpoints_are_told(tmp_path):
+    path = tmp_path / "c.npz"
+    trainer = MIRA(max_iterations=2)
+    train(data(), trainer, checkpoint=path)
+    end = train(data(), trainer, resume=path)
+    for content in [*other_content(path)]:
+        path.write_bytes(content)
+        with pytest.raises(ModelError, match=r"c\.npz (is|was|belongs)"):
+            train(data(), trainer, resume=path)
+    train(data(), trainer, checkpoint=path)
+    for content in [*broken_bytes(np.random.default_rng(0), path, 60)]:
+        path.write_bytes(content)
+        try:  # a flipped bit in a date, say, does no harm
+            again = train(data(), trainer, resume=path)
+        except ModelError as error:
+            assert "c.npz" in str(error)
+        else:
+            assert same_state(again.state, end.state)
+    with pytest.raises(FileNotFoundError):
+        train(data(), trainer, resume=tmp_path / "nothing.npz")
 
 
 def test_checkpoints_of_others_are_refused(tmp_path):

@@ -21,6 +21,7 @@ from assent.learn import (
     plot_path,
 )
 from assent.models import ChainModel, GraphModel, MatchingModel
+from tests.learn.damage import broken_bytes, other_content
 from tests.learn.problems import build_path
 
 
@@ -120,6 +121,28 @@ def test_files_hold_all_that_predicting_needs(tmp_path):
         assert a.tolist() == b.tolist()
     with np.load(path, allow_pickle=False) as file:
         assert json.loads(str(file["about"]))["version"] == 1
+
+
+def test_damaged_files_are_told(tmp_path):
+    X, y = sentences()
+    predictor = StructuredPredictor(ChainModel(), MIRA(max_iterations=1)).fit(X, y)
+    path = tmp_path / "tagger.npz"
+    predictor.save(path)
+    broken = [*broken_bytes(np.random.default_rng(0), path, 60)]
+    for content in [*other_content(path)]:
+        path.write_bytes(content)
+        with pytest.raises(ModelError, match=r"tagger\.npz (is|has|holds)"):
+            StructuredPredictor.load(path)
+    for content in broken:
+        path.write_bytes(content)
+        try:  # a flipped bit in a date, say, does no harm
+            again = StructuredPredictor.load(path)
+        except ModelError as error:
+            assert "tagger.npz" in str(error)
+        else:
+            np.testing.assert_array_equal(again.weights_, predictor.weights_)
+    with pytest.raises(FileNotFoundError):
+        StructuredPredictor.load(tmp_path / "nothing.npz")
 
 
 def test_files_of_models_with_functions(tmp_path):

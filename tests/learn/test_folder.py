@@ -35,6 +35,16 @@ def test_training_from_files_is_training_from_memory(trainer, tmp_path):
     np.testing.assert_array_equal(train(lazy, trainer).weights, train(examples, trainer).weights)
 
 
+def test_damaged_examples_are_told(tmp_path):
+    write_folder(tmp_path, [(np.ones((2, 3)), np.array([0, 1]))])
+    inputs, _ = read_folder(tmp_path)
+    path = next(tmp_path.glob("*.npz"))
+    for content in (b"", b"PK", path.read_bytes()[:-40], b"text"):
+        path.write_bytes(content)
+        with pytest.raises(ModelError, match=r"00000000\.npz is damaged or no file of an example"):
+            inputs[0]
+
+
 def test_predictors_read_folders(tmp_path):
     rng = np.random.default_rng(1)
     X = [rng.normal(size=(4, 2)) for _ in range(6)]

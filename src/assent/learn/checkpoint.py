@@ -6,6 +6,7 @@ Nothing is pickled.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.kernels.problem import Float
+from assent.learn.array_files import open_arrays
 from assent.learn.training_trace import LearningTrace, Record, Step
 
 VERSION = 3
@@ -57,7 +59,7 @@ def _put(name: str, value: Any, arrays: dict[str, Any], plain: dict[str, Any]) -
 
 def read_checkpoint(path: str | Path, trainer: Any, fresh: Any) -> tuple[Any, Record]:
     """State and record in a file; ``fresh`` is the state at the start, of the same shape."""
-    with np.load(path, allow_pickle=False) as file:
+    with open_arrays(path, "a checkpoint") as file:
         if "about" not in file:
             raise ModelError(f"{path} is no checkpoint")
         about = json.loads(str(file["about"]))
@@ -65,21 +67,30 @@ def read_checkpoint(path: str | Path, trainer: Any, fresh: Any) -> tuple[Any, Re
             raise ModelError(
                 f"{path} is a checkpoint of version {about['version']}, this is {VERSION}"
             )
-        if about["trainer"] != repr(trainer):
+        if _course(about["trainer"]) != _course(repr(trainer)):
             raise ModelError(f"{path} was written by {about['trainer']}, not by {trainer!r}")
         changes = {
             field.name: _take(field.name, getattr(fresh, field.name), file, about["state"])
             for field in fields(fresh)
         }
-        record = _take_record(file, about)
-    state = replace(fresh, **changes)
-    for field in fields(fresh):
-        before, now = getattr(fresh, field.name), getattr(state, field.name)
-        same = len(before) == len(now) if isinstance(before, list) else (
-            np.shape(before) == np.shape(now))  # fmt: skip
-        if not same:
-            raise ModelError(f"{path} belongs to other data: {field.name} has another shape")
-    return state, record
+        for name, now in changes.items():
+            before = getattr(fresh, name)
+            if type(before) is not type(now) or _dtype(before) != _dtype(now):
+                raise ModelError(f"{path} is damaged: {name} is no {type(before).__name__}")
+            same = len(before) == len(now) if isinstance(before, list) else (
+                np.shape(before) == np.shape(now))  # fmt: skip
+            if not same:
+                raise ModelError(f"{path} belongs to other data: {name} has another shape")
+        return replace(fresh, **changes), _take_record(file, about)
+
+
+def _course(settings: str) -> str:
+    """A trainer's settings in words, but for those that only say when to end."""
+    return re.sub(r"\b(max_iterations|gap_tolerance|tolerance)=[^,()]*", "", settings)
+
+
+def _dtype(value: Any) -> Any:
+    return value.dtype if isinstance(value, np.ndarray) else None
 
 
 def _take_record(file: Any, about: dict[str, Any]) -> Record:

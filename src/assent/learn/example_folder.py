@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
+from assent.learn.array_files import open_arrays
 
 _DIGITS = 8  # of file names, so that their order is the examples'
 
@@ -25,7 +26,7 @@ class Column(Sequence[Any]):
     def __getitem__(self, i: Any) -> Any:
         if isinstance(i, slice):
             return Column(self._files[i], self._name)
-        with np.load(self._files[i], allow_pickle=False) as file:
+        with open_arrays(self._files[i], "an example") as file:
             parts = [name for name in file.files if name.partition("_")[0] == self._name]
             if not parts:
                 raise ModelError(f"{self._files[i]} has no {self._name!r}")

@@ -12,6 +12,7 @@ import numpy as np
 from assent import models
 from assent.errors import ModelError
 from assent.kernels.problem import Float
+from assent.learn.array_files import open_arrays
 from assent.models.joint_model import Model
 
 if TYPE_CHECKING:
@@ -58,22 +59,29 @@ def _as_written(value: Any) -> Any:
 
 def read_predictor(path: str | Path, model: Model | None) -> tuple[Model, Float]:
     """A predictor's model and weights; ``model`` where the file could not hold its settings."""
-    with np.load(path, allow_pickle=False) as file:
+    with open_arrays(path, "a predictor") as file:
         about = json.loads(str(file["about"])) if "about" in file else {}
         if about.get("format") != FORMAT:
             raise ModelError(f"{path} is no file of a predictor")
         if about["version"] != VERSION:
             raise ModelError(f"{path} has version {about['version']}, this library reads {VERSION}")
         weights = file["weights"]
-    if model is None:
-        if about["settings"] is None:
-            raise ModelError(
-                f"{path} holds a {about['model']} whose settings are no plain data (a function, "
-                "say): load it with model="
-            )
-        if about["model"] not in models.__all__:
-            raise ModelError(f"{path} holds an unknown model {about['model']!r}: give model=")
-        model = getattr(models, about["model"])(**_as_written(about["settings"]))
-    if model.size != len(weights):
-        raise ModelError(f"{path} has {len(weights)} weights, the model {model.size}")
-    return model, weights
+        own = _model_of(path, about) if model is None else model
+        if weights.ndim != 1 or weights.dtype.kind != "f":
+            raise ModelError(f"{path} is damaged: its weights are no list of numbers")
+        if own.size != len(weights):
+            raise ModelError(f"{path} has {len(weights)} weights, the model {own.size}")
+    return own, weights
+
+
+def _model_of(path: str | Path, about: dict[str, Any]) -> Model:
+    """The model that a file describes."""
+    if about["settings"] is None:
+        raise ModelError(
+            f"{path} holds a {about['model']} whose settings are no plain data (a function, "
+            "say): load it with model="
+        )
+    kind = getattr(models, about["model"]) if about["model"] in models.__all__ else None
+    if not isinstance(kind, type) or not issubclass(kind, Model):
+        raise ModelError(f"{path} holds an unknown model {about['model']!r}: give model=")
+    return kind(**_as_written(about["settings"]))

@@ -16,7 +16,7 @@ from assent.interrupts import Finishing
 from assent.kernels.problem import Float
 from assent.learn.checkpoint import read_checkpoint, write_checkpoint
 from assent.learn.examples import Examples
-from assent.learn.trainer import Trainer
+from assent.learn.trainer import Measure, Trainer
 from assent.learn.training_trace import LearningTrace, Record, Step
 
 
@@ -61,7 +61,9 @@ class RunOptions(TypedDict, total=False):
         checkpoint: a file (``.npz``) written at every measurement.
         resume: a checkpoint or an earlier training to resume; the same trainer and data then
             give the same weights, bit for bit, as without the interruption.  The trace, the best
-            weights on validation data and the count for ``patience`` are resumed as well.
+            weights on validation data and the count for ``patience`` are resumed as well.  A
+            training that had come to its end stays as it is, unless the trainer now has more
+            ``max_iterations`` or a smaller tolerance.
     """
 
     time_limit: float | None
@@ -138,6 +140,8 @@ class _TrainingRun:
 
         display = live_display(learning_line) if self.progress else None
         most, before = self.trainer.max_iterations, record.seconds
+        if len(record.trace) and (reason := self.finished(record)):
+            return reason  # what is resumed had come to its end
         started = time.perf_counter()
         # A Ctrl-C ends the training after the current pass, a second one at once: a pass cut in
         # half could not be resumed.
@@ -177,12 +181,18 @@ class _TrainingRun:
             self.examples.squared(weights) ** 0.5, state.calls, validation, test,
         )  # fmt: skip
         record.trace.steps.append(step)
-        reason = self.trainer.stop(measured) or ""
         if self.validation is not None:
             record.judge(weights, validation)
-            if self.patience is not None and record.waited >= self.patience:
-                reason = reason or f"no better validation score for {self.patience} measurements"
-        return step, reason
+        return step, self.finished(record)
+
+    def finished(self, record: Record) -> str:
+        """Why the training is at its end by the last measurement; empty if it is not."""
+        last = record.trace.steps[-1]
+        reason = self.trainer.stop(Measure(last.hinge, last.objective, last.gap))
+        patience = np.inf if self.patience is None or self.validation is None else self.patience
+        if reason is None and record.waited >= patience:
+            reason = f"no better validation score for {patience} measurements"
+        return reason or ""
 
 
 def learning_line(step: Step) -> str:

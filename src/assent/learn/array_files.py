@@ -1,0 +1,43 @@
+"""Files of arrays (``.npz``) that may have been damaged, or be something else altogether."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assent.errors import ModelError
+
+
+@contextmanager
+def open_arrays(path: str | Path, what: str) -> Iterator[Any]:
+    """The arrays of a file that holds ``what``, by name, while the block runs.
+
+    Raises:
+        ModelError: whatever goes wrong with the content inside the block: a file may be damaged in
+            more ways than there are kinds of errors in zip files, arrays, JSON and their readers.
+        OSError: if there is no such file, or it may not be read.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+        ...     np.savez(file, weights=np.ones(2))
+        ...     file.flush()
+        ...     with open_arrays(file.name, "a predictor") as arrays:
+        ...         arrays["weights"].tolist()
+        [1.0, 1.0]
+    """
+    with open(path, "rb") as raw:
+        try:
+            with np.load(raw, allow_pickle=False) as arrays:
+                yield arrays
+        except ModelError:
+            raise
+        except Exception as error:
+            raise ModelError(
+                f"{path} is damaged or no file of {what} ({type(error).__name__}: {error}); "
+                "write it anew, or use an earlier one"
+            ) from error
