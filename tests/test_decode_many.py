@@ -13,11 +13,13 @@ from assent.kernels.core import schedule
 from assent.solvers.ad3 import batch
 from assent.solvers.ad3.batch import prepare
 from assent.solvers.base.stop_reasons import INTERRUPTED
+from assent.solvers.direct import unshared_batch
 from benchmarks.small_instances import FAMILIES, changed_scores, small_instances, weighted
 from benchmarks.synthetic import assignment
 from tests.oracles.sweep import sweep_seeds
 from tests.processes import interrupted
 from tests.strategies import optimum, random_graph
+from tests.structures import STRUCTURES
 
 LIMIT = at.AD3(max_iterations=3000)
 
@@ -193,8 +195,12 @@ def test_scores_that_forbid_other_values():
     with pytest.warns(at.RecompileWarning):
         assert_rows(g, {tag: scores}, results)
     assert results.statuses[5] is at.Status.INFEASIBLE
-    with pytest.raises(at.NoFeasibleAssignment, match=r"for problem 5; results\.feasible"):
-        results[tag]
+    for answers in (results[tag], results.labels[tag]):
+        assert answers.mask.all(axis=1).tolist() == answers.mask.any(axis=1).tolist()
+        assert answers.mask.any(axis=1).tolist() == [False] * 5 + [True]
+        assert isinstance(answers, np.ma.MaskedArray)
+    assert "no answer to 1: 5" in repr(results)
+    assert not isinstance(results.least_violating[tag], np.ma.MaskedArray)
     assert results.least_violating[tag].shape == (6, 4)
     assert results.feasible.tolist() == [True] * 5 + [False]
     assert results.gaps[5] == 0.0
@@ -235,6 +241,57 @@ def test_what_the_compiled_loop_does_not_take(monkeypatch):
     for graph, result in zip(graphs, results, strict=True):
         assert_same(result, at.decode(graph, LIMIT))
     assert len(results[0].trace) > 1 == len(results[1].trace)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in STRUCTURES if kind != "Custom"])
+def test_structures_by_themselves_as_one_by_one(kind):
+    """In compiled rows: the same optima, answers that have them, and proofs on demand."""
+    rng = np.random.default_rng(8)
+    for _ in range(3):
+        g = at.FactorGraph()
+        g.add(STRUCTURES[kind](rng, g))
+        extra = g.binary(2, scores=[1.0, -1.0])
+        keys = [array.symbol for array in g.variables]
+        scores = {key: rng.normal(size=(5, *key.codes.shape)) for key in keys}
+        results = at.decode_many(g, scores=scores)
+        for b, result in enumerate(results):
+            alone = at.decode(g, scores={key: scores[key][b] for key in keys})
+            assert results.values[b] == pytest.approx(alone.value, abs=1e-9)
+            assert results.bounds[b] == pytest.approx(alone.bound, abs=1e-9)
+            assert result.value == pytest.approx(alone.value, abs=1e-9)
+            assert result.certificate.verify()
+            for key in keys:
+                assert np.array_equal(results[key][b], result[key])
+        assert np.array_equal(results[extra], scores[extra] > 0)
+
+
+def test_structures_by_themselves_share_threads_time_and_interrupts(monkeypatch):
+    rng = np.random.default_rng(9)
+    g = at.FactorGraph()
+    tag = g.categorical(7, 3)
+    chain = g.add(at.Chain(tag, transitions=rng.normal(size=(3, 3))))
+    scores = {tag: rng.normal(size=(20, 7, 3))}
+    plain = at.decode_many(g, scores=scores)
+    assert not plain._made and set(plain.iterations) == {1}
+    monkeypatch.setattr(unshared_batch, "CALL_LINKS", 50)
+    assert np.array_equal(at.decode_many(g, scores=scores, threads=2)[tag], plain[tag])
+    both = {**scores, chain: rng.normal(size=(20, 3, 3))}
+    for b, result in enumerate(at.decode_many(g, scores=both)):
+        alone = at.decode(g, scores={key: value[b] for key, value in both.items()})
+        assert result.value == pytest.approx(alone.value)
+    again = at.decode_many(g, scores=scores, warm_start=plain)
+    assert np.array_equal(again[tag], plain[tag])
+    late = at.decode_many(g, scores=scores, time_limit=1e-9)
+    assert late.bounds == pytest.approx(plain.values) and (late.values <= plain.values + 1e-9).all()
+    calls = []
+
+    def stop(*arguments):
+        calls.append(arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(unshared_batch, "_solve_chunk", stop)
+    stopped = at.decode_many(g, scores=scores)
+    assert calls and (stopped.bounds >= plain.values - 1e-9).all()
 
 
 def test_another_solver():

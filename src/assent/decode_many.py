@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,9 +52,10 @@ def decode_many(
     """The best consistent answers to many graphs, each with its bound, as `decode` gives them.
 
     Small problems (up to 20,000 links) go through one compiled loop of AD3, in which each stops for
-    its own reason; a problem's answer does not depend on the others or on the number of threads.
-    What it leaves open, large problems, and those with structures such as `Chain` are decoded one
-    after the other, as `decode` does it.
+    its own reason, and structures such as `Chain` that share no variable through another; a
+    problem's answer does not depend on the others or on the number of threads.  What these leave
+    open, large problems, and structures beside other factors are decoded one after the other, as
+    `decode` does it.
 
     Args:
         graphs: a list of graphs; or one graph, with ``scores``.
@@ -109,6 +110,13 @@ class Task:
     earlier: Any = None  # in place of the last two: where an earlier run has left them
 
 
+class UnsharedAnswer(NamedTuple):
+    """The optimum of a problem whose structures share no variable."""
+
+    value: float
+    x: NDArray[np.int8]  # [n]
+
+
 # ---------------------------------------------------------------- what to decode
 
 
@@ -150,8 +158,11 @@ def _rows_of(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[Task]:
     """One graph under many scores, compiled once per pattern of what they forbid."""
     rows = score_rows(graph, scores)
     by_pattern: dict[Any, list[int]] = {}
-    for b, row in enumerate(rows):
-        by_pattern.setdefault(_pattern(row), []).append(b)
+    if any(np.min(array, initial=0.0) == -np.inf for array in scores.values()):
+        for b, row in enumerate(rows):
+            by_pattern.setdefault(_pattern(row), []).append(b)
+    elif rows:
+        by_pattern[()] = list(range(len(rows)))  # what is new forbids nothing
     tasks: list[Task | None] = [None] * len(rows)
     warned = False
     for numbers in by_pattern.values():
@@ -228,12 +239,14 @@ class _Run:
         self.batched = _batched(self.solver, solver)
         self.started, self.deadline = started, deadline
         self.places: dict[int, Any] = {}  # outcomes of the compiled loop
+        self.unshared: dict[int, UnsharedAnswer] = {}  # optima of structures by themselves
         self.finished: dict[int, Result] = {}  # of the driver
         self.seconds = 0.0
 
     def solve(self, report: Callable[[int], None]) -> None:
         """Small problems first, in one go, then the others one by one."""
         from assent.solvers.ad3.batch import Job, is_small, solve_jobs
+        from assent.solvers.auto.auto import Auto
         from assent.solvers.base.stop_reasons import INTERRUPTED
 
         small = []
@@ -254,8 +267,10 @@ class _Run:
             if self.solver is not self.batched:
                 for number in self._open():
                     self.tasks[number].earlier = self.places.pop(number)
+        if not interrupted and isinstance(self.solver, Auto):
+            interrupted = self._solve_unshared(report)
         for number, task in enumerate(self.tasks):
-            if number not in self.places:
+            if number not in self.places and number not in self.unshared:
                 try:
                     result = self._drive(task, interrupted)
                 except KeyboardInterrupt:  # before there was anything to tell
@@ -263,10 +278,35 @@ class _Run:
                     result = self._drive(task, interrupted)
                 interrupted = interrupted or result.message == INTERRUPTED
                 self.finished[number] = result
-                report(len(self.places) + len(self.finished))
+                report(len(self.places) + len(self.unshared) + len(self.finished))
         for task in self.tasks:  # results of results of … would otherwise all be kept
             task.warm = task.known = task.earlier = None
         self.seconds = time.perf_counter() - self.started
+
+    def _solve_unshared(self, report: Callable[[int], None]) -> bool:
+        """Structures that share no variable, in compiled rows; whether Ctrl-C ended that."""
+        from assent.solvers.base.rounding_error import is_never_rounded, rounding_matters
+        from assent.solvers.direct.unshared_batch import largest_of, solve_unshared, takes_rows
+
+        by_problem: dict[Any, list[int]] = {}
+        for number, task in enumerate(self.tasks):
+            if task.compiled.conflict is None and number not in self.places:
+                by_problem.setdefault(task.compiled.problem, []).append(number)
+        try:
+            for problem, numbers in by_problem.items():
+                if len(numbers) == 1 or not takes_rows(problem):
+                    continue
+                tasks = [self.tasks[number] for number in numbers]
+                rows = [flat_row(task.compiled, task.own) for task in tasks]
+                found = solve_unshared(problem, rows, self.threads, self.deadline)
+                exact = is_never_rounded(*largest_of(rows))
+                for number, task, value, x in zip(numbers, tasks, *found, strict=False):
+                    if np.isfinite(value) and (exact or not rounding_matters(value, task.own)):
+                        self.unshared[number] = UnsharedAnswer(float(value), x)
+                report(len(self.places) + len(self.unshared))
+        except KeyboardInterrupt:
+            return True
+        return False
 
     def _rounded(self) -> list[int]:
         """Problems in which large scores cancel each other."""
@@ -340,11 +380,16 @@ class _Run:
             iterations[numbers] = told.iterations
             for i, status in zip(numbers, told.statuses, strict=True):
                 statuses[i] = status
+        for i, answer in self.unshared.items():
+            values[i] = bounds[i] = answer.value
+            statuses[i], iterations[i] = Status.OPTIMAL, 1
         for i, result in self.finished.items():
             values[i], bounds[i], iterations[i] = result.value, result.bound, result.iterations
             statuses[i] = result.status
 
         def make(number: int) -> Result:
+            if number in self.unshared:  # one step, quicker than to keep what a result has
+                self.finished.setdefault(number, self._drive(self.tasks[number], False))
             if number in self.finished:
                 return self.finished[number]
             task, place = self.tasks[number], self.places[number]
@@ -352,8 +397,22 @@ class _Run:
             return restate(task.compiled, task.own, self.batched, place, *stated)
 
         return Results(
-            graph, values, bounds, statuses, iterations, self.seconds, make, _Ends(self, statuses)
-        )
+            graph, values, bounds, statuses, iterations, self.seconds, make, self._assignments,
+            _Ends(self, statuses),
+        )  # fmt: skip
+
+    def _assignments(self) -> NDArray[np.int8]:
+        """The best ones, ``[B, N]``; all problems are of one graph."""
+        return np.stack([self._assignment(number) for number in range(len(self.tasks))])
+
+    def _assignment(self, number: int) -> NDArray[np.int8]:
+        if number in self.finished:
+            return self.finished[number].certificate.assignment
+        full = self.tasks[number].compiled.full
+        if number in self.unshared:
+            return full(self.unshared[number].x)
+        buffer, b = self.places[number]
+        return full(buffer.assignment(b))
 
 
 def _batched(asked: Any, given: Any) -> Any:
@@ -383,6 +442,9 @@ class _Ends:
         """Point and assignment at the end of a problem's run."""
         from assent.solvers.ad3.batch_results import warm_start_point
 
+        if number in self.run.unshared:  # the optimum has nothing to start from but itself
+            compiled, x = self.run.tasks[number].compiled, self.run.unshared[number].x
+            return WarmStartPoint(compiled, x.astype(float), None, np.nan, compiled.full(x))
         if number in self.run.finished:
             return self.run.finished[number].warm_start_point()
         compiled, place = self.run.tasks[number].compiled, self.run.places[number]

@@ -237,9 +237,7 @@ class ReadByVariable:
         return AnswerLookup(self._marginals, "marginals")
 
     def _labels(self, key: Any) -> NDArray[Any]:
-        if not isinstance(key, Categorical):
-            raise TypeError(f"labels belong to categorical variables, not {key!r}")
-        return label_array(key.states)[self[key]]
+        return labels_at(key, lambda: self[key])
 
     @abstractmethod
     def __getitem__(self, key: Any) -> NDArray[Any]:
@@ -322,14 +320,7 @@ class Result(ReadByVariable):
         return AnswerLookup(self._values, "least violating assignment")
 
     def _values(self, key: Any) -> NDArray[Any]:
-        x = self.certificate.assignment
-        codes = self._codes(key)
-        truth = certify.literal_truth(codes, x)
-        if isinstance(key, Categorical):
-            return truth.argmax(axis=-1)
-        if isinstance(key, Handle):
-            return truth.all(axis=-1).astype(np.int8).reshape(key.shape)
-        return truth.astype(np.int8)
+        return values_of(key, self._codes(key), self.certificate.assignment)
 
     def _marginals(self, key: Any) -> Float:
         if isinstance(key, Handle) and isinstance(key.factor, Scored):
@@ -389,20 +380,7 @@ class Result(ReadByVariable):
         return (factor.value_at(truth, numbers)[:, None] == numbers).astype(float)
 
     def _codes(self, key: Any) -> NDArray[np.int32]:
-        graph = self.certificate.compiled.graph
-        owner = key.factor.graph if isinstance(key, Handle) else getattr(key, "graph", None)
-        if not isinstance(key, (Literals, Categorical, Handle)):
-            raise TypeError(f"results are read by variable or handle, not {key!r}")
-        if owner is not graph:
-            raise ModelError(f"{key!r} belongs to another graph than this result")
-        codes = key.factor.codes if isinstance(key, Handle) else key.codes
-        if codes.size and np.maximum(codes, ~codes).max() >= len(self.certificate.assignment):
-            raise ModelError(f"{key!r} was declared after this result; decode the graph again")
-        if isinstance(key, Handle) and isinstance(key.factor, Scored):
-            raise TypeError(f"{key!r} is a table; read its variables, or its marginals")
-        if isinstance(key, Handle) and not isinstance(key.factor, Pair):
-            raise TypeError(f"{key!r} is a constraint; read its variables instead")
-        return codes
+        return codes_of(key, self.certificate.compiled.graph, len(self.certificate.assignment))
 
     @property
     def paid(self) -> tuple[Paid, ...]:
@@ -432,6 +410,40 @@ class Result(ReadByVariable):
             f"Result {self.status.name}: {answer}, bound {self.bound:.6g}, gap {self.gap:.3g}, "
             f"{self.iterations} iterations in {self.seconds:.3g} s\n  {self.message}"
         )
+
+
+def codes_of(key: Any, graph: Any, size: int) -> NDArray[np.int32]:
+    """Codes of variables, or of the literals of pairs; a graph of ``size`` coordinates has them."""
+    owner = key.factor.graph if isinstance(key, Handle) else getattr(key, "graph", None)
+    if not isinstance(key, (Literals, Categorical, Handle)):
+        raise TypeError(f"results are read by variable or handle, not {key!r}")
+    if owner is not graph:
+        raise ModelError(f"{key!r} belongs to another graph than this result")
+    codes = key.factor.codes if isinstance(key, Handle) else key.codes
+    if codes.size and np.maximum(codes, ~codes).max() >= size:
+        raise ModelError(f"{key!r} was declared after this result; decode the graph again")
+    if isinstance(key, Handle) and isinstance(key.factor, Scored):
+        raise TypeError(f"{key!r} is a table; read its variables, or its marginals")
+    if isinstance(key, Handle) and not isinstance(key.factor, Pair):
+        raise TypeError(f"{key!r} is a constraint; read its variables instead")
+    return codes
+
+
+def values_of(key: Any, codes: NDArray[np.int32], assignment: NDArray[np.int8]) -> NDArray[Any]:
+    """Values of variables or pairs under an assignment ``[N]``, or under many, ``[B, N]``."""
+    truth = certify.literal_truth(codes, assignment)
+    if isinstance(key, Categorical):
+        return truth.argmax(axis=-1)
+    if isinstance(key, Handle):
+        return truth.all(axis=-1).astype(np.int8).reshape(*assignment.shape[:-1], *key.shape)
+    return truth.astype(np.int8)
+
+
+def labels_at(key: Any, states: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+    """Labels of a categorical variable, of which ``states()`` are the numbers of states."""
+    if not isinstance(key, Categorical):
+        raise TypeError(f"labels belong to categorical variables, not {key!r}")
+    return label_array(key.states)[states()]
 
 
 def label_array(states: tuple[Any, ...]) -> NDArray[Any]:

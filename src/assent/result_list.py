@@ -10,10 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled
-from assent.errors import ModelError, NoFeasibleAssignment
+from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph
-from assent.result import AnswerLookup, Result, Status, WarmStartPoint
+from assent.result import (
+    AnswerLookup,
+    Result,
+    Status,
+    WarmStartPoint,
+    codes_of,
+    labels_at,
+    values_of,
+)
 
 SHOWN_MISSING = 5  # numbers of problems named in a message
 
@@ -35,7 +43,8 @@ class Results(Sequence[Result]):
     figures of all are arrays ``[B]``: ``values``, ``bounds``, ``gaps``, ``statuses``,
     ``feasible``, ``iterations``.  Where all problems are one graph, ``results[x]`` stacks the
     values of a variable, ``[B, …]``, and so do ``labels[x]``, ``marginals[x]`` and
-    ``least_violating[x]``.
+    ``least_violating[x]``.  Values and labels come as a masked array where some problems have no
+    answer: the masked rows are theirs.
 
     Example:
         >>> import assent as at
@@ -58,6 +67,7 @@ class Results(Sequence[Result]):
         iterations: NDArray[np.int64],
         seconds: float,
         make: Callable[[int], Result],
+        assignments: Callable[[], NDArray[np.int8]],
         starts: Starts,
     ) -> None:
         self._graph = graph
@@ -67,6 +77,7 @@ class Results(Sequence[Result]):
         self.iterations = iterations
         self.seconds = seconds
         self._make = make
+        self._assignments = assignments
         self.starts = starts
         self._made: dict[int, Result] = {}
         for array in (self.values, self.bounds, self.iterations):
@@ -100,16 +111,21 @@ class Results(Sequence[Result]):
             return [self[i] for i in range(*key.indices(len(self)))]
         if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
             return self._one(int(key))
+        return self._without_missing(self._values(key))
+
+    def _values(self, key: Any) -> NDArray[Any]:
+        """Values of variables in all assignments, ``[B, …]``, feasible or not."""
         self._check_readable(key)
-        missing = np.flatnonzero(~self.feasible)
-        if len(missing):
-            shown = ", ".join(map(str, missing[:SHOWN_MISSING]))
-            more = ", …" if len(missing) > SHOWN_MISSING else ""
-            raise NoFeasibleAssignment(
-                f"no feasible assignment was found for problem {shown}{more}; results.feasible "
-                "tells which have one, results.least_violating[x] reads the closest ones"
-            )
-        return self._stack(lambda result: result[key])
+        assignments = self._assignments()
+        return values_of(key, codes_of(key, self._graph, assignments.shape[1]), assignments)
+
+    def _without_missing(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values ``[B, …]``, masked where there is no answer."""
+        if self.feasible.all():
+            return values
+        missing = np.zeros(values.shape, bool)
+        missing[~self.feasible] = True
+        return np.ma.array(values, mask=missing)
 
     def __iter__(self) -> Iterator[Result]:
         return (self._one(i) for i in range(len(self)))
@@ -125,24 +141,25 @@ class Results(Sequence[Result]):
     @property
     def least_violating(self) -> AnswerLookup:
         """The assignments that break the fewest constraints found, feasible or not."""
-        return self._lookup("least_violating", "least violating assignments")
+        return AnswerLookup(self._values, f"least violating assignments of {len(self)} problems")
 
     @property
     def labels(self) -> AnswerLookup:
-        """Labels of categorical variables."""
-        return self._lookup("labels", "labels")
+        """Labels of categorical variables, masked where a problem has no answer."""
+        return AnswerLookup(self._labels, f"labels of {len(self)} problems")
+
+    def _labels(self, key: Any) -> NDArray[Any]:
+        return self._without_missing(labels_at(key, lambda: self._values(key)))
 
     @property
     def marginals(self) -> AnswerLookup:
         """The relaxed answers."""
-        return self._lookup("marginals", "marginals")
 
-    def _lookup(self, name: str, words: str) -> AnswerLookup:
         def read(key: Any) -> NDArray[Any]:
             self._check_readable(key)
-            return self._stack(lambda result: getattr(result, name)[key])
+            return self._stack(lambda result: result.marginals[key])
 
-        return AnswerLookup(read, f"{words} of {len(self)} problems")
+        return AnswerLookup(read, f"marginals of {len(self)} problems")
 
     def _stack(self, read: Callable[[Result], NDArray[Any]]) -> NDArray[Any]:
         return np.stack([read(result) for result in self])
@@ -162,6 +179,11 @@ class Results(Sequence[Result]):
         counts = Counter(status.name for status in self.statuses)
         found = ", ".join(f"{counts[s.name]} {s.name}" for s in Status if counts[s.name])
         lines = [f"Results of {len(self)} problems in {self.seconds:.3g} s: {found or 'none'}"]
+        missing = np.flatnonzero(~self.feasible)
+        if len(missing):
+            shown = ", ".join(map(str, missing[:SHOWN_MISSING]))
+            more = ", …" if len(missing) > SHOWN_MISSING else ""
+            lines.append(f"  no answer to {len(missing)}: {shown}{more}")
         open_gaps = self.gaps[self.feasible]
         if len(open_gaps):
             lines.append(

@@ -50,7 +50,7 @@ def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[GraphScore
                 handles[key] = fitted
         else:
             raise TypeError(f"scores are given for variables or handles, not {key!r}")
-    rows = [replace(own, theta=row) for row in theta]
+    rows = [GraphScores(row, own.pairs, own.tables, own.constant) for row in theta]
     if not handles:
         return rows
 

@@ -119,8 +119,8 @@ def _earned(factor: Pair, scores: Float, truth_of: NDArray[np.bool_]) -> float:
 
 
 def literal_truth(codes: Int32, assignment: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Truth of literals under an assignment."""
-    return (assignment[coordinates_of(codes)] == 1) ^ (codes < 0)
+    """Truth of literals under an assignment ``[N]``, or under many, ``[B, N]``."""
+    return (assignment[..., coordinates_of(codes)] == 1) ^ (codes < 0)
 
 
 def upper_bound(
