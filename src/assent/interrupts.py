@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # no enumerations, which take 20 µs
 import signal
 import threading
 from typing import Any, Self
@@ -29,9 +30,9 @@ class Uninterrupted:
         self.handler: Any = None
         # Only the main thread is ever interrupted; some programs do not listen, or not in Python.
         if threading.current_thread() is threading.main_thread():
-            handler = signal.getsignal(signal.SIGINT)
+            handler = _signal.getsignal(signal.SIGINT)
             if callable(handler):
-                signal.signal(signal.SIGINT, self._wait)
+                _signal.signal(signal.SIGINT, self._wait)
                 self.handler = handler
         return self
 
@@ -40,7 +41,7 @@ class Uninterrupted:
 
     def __exit__(self, *error: object) -> None:
         if self.handler is not None:
-            signal.signal(signal.SIGINT, self.handler)
+            _signal.signal(signal.SIGINT, self.handler)
             if self.waiting:
                 self.handler(*self.waiting[0])
 

@@ -1,20 +1,25 @@
 """The kernel cache never serves stale code, and its absence never stops anybody."""
 
+import ctypes
 import os
+import platform
 import pty
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-import assent.interrupts
-import assent.kernels
+import assent.kernels.jit as decorators
+from assent import interrupts
+from assent.kernels import compile_clock, kept_code
 from assent.kernels.jit import jit
 
-JIT_SOURCE = Path(assent.kernels.__file__).with_name("jit.py")
+SOURCES = [module.__file__ for module in (decorators, kept_code, compile_clock, interrupts)]
 
 CALLEE = "from fake.jit import jit\n\n@jit\ndef callee(x):\n    return x + {constant}\n"
 CALLER = (
@@ -34,9 +39,9 @@ def package(tmp_path):
     folder = tmp_path / "fake"
     folder.mkdir()
     (folder / "__init__.py").write_text("")
-    source = JIT_SOURCE.read_text().replace("from assent.interrupts", "from fake.interrupts")
-    (folder / "jit.py").write_text(source)
-    shutil.copy(assent.interrupts.__file__, folder / "interrupts.py")
+    for source in map(Path, SOURCES):
+        text = source.read_text().replace("from assent.kernels", "from fake")
+        (folder / source.name).write_text(text.replace("from assent.", "from fake."))
     (folder / "callee.py").write_text(CALLEE.format(constant=1))
     (folder / "caller.py").write_text(CALLER)
     return folder
@@ -106,6 +111,94 @@ def test_chosen_folder_is_used_and_old_versions_are_pruned(package, tmp_path):
     assert not (package / "__pycache__").exists()
 
 
+def kept_files(folder, name):
+    return sorted(folder.rglob(f"{name}-*.kernel"))
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [lambda code: b"", lambda code: code[:10], lambda code: code[: len(code) // 2],
+     lambda code: code[:500] + bytes([code[500] ^ 1]) + code[501:], lambda code: b"\x80" * 5000],
+    ids=["empty", "cut early", "cut in half", "one bit", "rubbish"],
+)  # fmt: skip
+def test_damaged_code_is_compiled_again(package, damaged):
+    assert use(package) == (20, 0)
+    for name in ("caller", "callee"):
+        (path,) = kept_files(package, name)
+        path.write_bytes(damaged(path.read_bytes()))
+    assert use(package) == (20, 0)
+    assert use(package) == (20, 1)
+
+
+def test_code_of_another_specialisation_is_not_taken_for_this_one(package):
+    """Whatever a file is called, the types inside decide."""
+    whole = USE.replace("caller(1), ", "int(caller(1.5)), ")
+    run = [sys.executable, "-c", whole]
+    subprocess.run(run, env=environment(package), check=True, capture_output=True)
+    (floats,) = kept_files(package, "caller")
+    assert use(package) == (20, 0)
+    (ints,) = set(kept_files(package, "caller")) - {floats}
+    shutil.copy(floats, ints)
+    assert use(package) == (20, 0)
+
+
+def test_an_edit_of_the_files_that_keep_code_compiles_nothing(package):
+    assert use(package) == (20, 0)
+    with (package / "kept_code.py").open("a") as file:
+        file.write("# another comment\n")
+    assert use(package) == (20, 1)
+
+
+def ship(package, tmp_path, *names):
+    """Compile for a baseline processor, and put the code of these kernels into the package."""
+    known = kept_code.BASELINES.get(platform.machine(), {})
+    able = [name for name, features in known.items() if kept_code._has(features)]
+    if not able:
+        pytest.skip("there is no baseline for this processor")
+    made, shipped = tmp_path / "made", package / "shipped" / able[-1]
+    answer = use(package, ASSENT_CACHE=str(made), NUMBA_CPU_NAME=able[-1], NUMBA_CPU_FEATURES="")
+    assert answer == (20, 0)
+    for name in names:
+        for path in kept_files(made, name):
+            (shipped / path.parent.name).mkdir(parents=True, exist_ok=True)
+            shutil.move(path, shipped / path.parent.name / path.name)
+
+
+def test_code_for_a_baseline_processor_is_used(package, tmp_path):
+    ship(package, tmp_path, "caller")
+    own = tmp_path / "own"
+    assert use(package, ASSENT_CACHE=str(own)) == (20, 1)
+    assert not own.exists()  # nothing was compiled, nothing is left behind
+    # Who asks Numba for a processor gets code for that one; an edit is seen as ever.
+    assert use(package, ASSENT_CACHE=str(own), NUMBA_CPU_NAME="x86-64") == (20, 0)
+    (package / "callee.py").write_text(CALLEE.format(constant=2))
+    assert use(package, ASSENT_CACHE=str(own)) == (30, 0)
+
+
+def test_a_kernel_compiled_here_calls_one_for_a_baseline(package, tmp_path):
+    ship(package, tmp_path, "callee")
+    own = tmp_path / "own"
+    assert use(package, ASSENT_CACHE=str(own)) == (20, 0)
+    assert not kept_files(own, "callee") and kept_files(own, "caller")
+    assert use(package, ASSENT_CACHE=str(own)) == (20, 1)
+
+
+def test_what_is_not_ready_in_time_is_not_compiled():
+    @jit
+    def long_to_compile(x):
+        return x + 1
+
+    too_long = pytest.raises(compile_clock.CompileTimeout, match="compiling long_to_compile takes")
+    with too_long, compile_clock.compiling_until(time.perf_counter()):
+        long_to_compile(1)
+    before = compile_clock.compile_seconds()
+    with compile_clock.compiling_until(time.perf_counter() + 1e6):
+        assert long_to_compile(1) == 2
+    assert compile_clock.compile_seconds() > before
+    with compile_clock.compiling_until(time.perf_counter()):
+        assert long_to_compile(1) == 2
+
+
 def test_works_without_a_writable_folder(package, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("a file, so no folder can be made inside it")
@@ -115,7 +208,7 @@ def test_works_without_a_writable_folder(package, tmp_path):
 
 def test_works_with_the_compiler_off(package):
     assert use(package, NUMBA_DISABLE_JIT="1") == (20, 0)
-    assert not list(package.rglob("*.nbi"))
+    assert not list(package.rglob("*.kernel"))
 
 
 # A Ctrl-C whenever something begins to be compiled: a callee while its caller is, at that.
@@ -151,6 +244,38 @@ def test_a_kernel_is_whole_before_an_interrupt_counts(package, handler, ended):
     done = subprocess.run(run, env=environment(package), capture_output=True, text=True)
     assert done.stdout.split() == [ended, "True", "1", "20"], done.stderr
     assert use(package) == (20, 1)  # what was compiled is kept
+
+
+class TwoArrays(NamedTuple):
+    first: np.ndarray
+    second: np.ndarray
+
+
+raise_signal = getattr(ctypes.CDLL(None), "raise")  # C's own, which kernels can call
+raise_signal.argtypes, raise_signal.restype = [ctypes.c_int], ctypes.c_int
+
+
+@jit
+def arrays_after_an_interrupt(n):
+    raise_signal(2)
+    return TwoArrays(np.zeros(n), np.ones(n))
+
+
+@jit
+def number_after_an_interrupt(n):
+    raise_signal(2)
+    return 2.0 * n
+
+
+@pytest.mark.parametrize("kernel", [arrays_after_an_interrupt, number_after_an_interrupt])
+def test_an_interrupt_waits_until_arrays_are_handed_over(kernel):
+    """Numba alone ends the process here, or raises a SystemError."""
+    for _ in range(3):
+        with pytest.raises(KeyboardInterrupt):
+            kernel(3)
+    with interrupts.Finishing() as ending:
+        assert np.sum(kernel(3)) in (3.0, 6.0)
+    assert ending.interrupted
 
 
 def on_terminal(package):

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.interrupts import Uninterrupted
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, KNAPSACK, PARITY, SUM
 from assent.kernels.search.integer_weights import knapsack_units, net_complements
@@ -97,8 +96,7 @@ def build_links(problem: Any) -> Logic:
     """
     if len(problem.k) >= MOST_FACTORS:
         raise ValueError(f"propagation handles fewer than {MOST_FACTORS} logic factors")
-    with Uninterrupted():
-        return index_logic(problem.groups, problem.n)
+    return index_logic(problem.groups, problem.n)
 
 
 def fix(problem: Any, values: np.ndarray) -> tuple[np.ndarray, int]:

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.interrupts import Uninterrupted
 from assent.kernels.core.propagate import coordinate, group_of
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import POTTS
@@ -69,8 +68,7 @@ class TableField(NamedTuple):
 
 def build_table_links(problem: Any) -> TableLinks:
     """Index the tables of a compiled problem by coordinate, 4 bytes per link."""
-    with Uninterrupted():
-        return index_tables(problem.written, problem.n)
+    return index_tables(problem.written, problem.n)
 
 
 @jit

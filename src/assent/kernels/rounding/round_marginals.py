@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.interrupts import Uninterrupted
 from assent.kernels.core.evaluate import count_violated, value
 from assent.kernels.core.propagate import Logic, build_links, make_trail
 from assent.kernels.core.schedule import RANDOM_RANGE, next_random_state
@@ -196,8 +195,7 @@ def _round(
 ) -> Rounded:
     """:func:`round_marginals` once structures have decided on ``held[n]`` (-1: open)."""
     logic, pairs, links = tables
-    with Uninterrupted():
-        field = None if links is None else table_field(links, scores.table)
+    field = None if links is None else table_field(links, scores.table)
     if held is None:
         held = np.zeros(0, np.int8)
     found = []

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.interrupts import Uninterrupted
 from assent.kernels.core.propagate import OUTPUT, load, reset_counters
 from assent.kernels.core.table_links import fill_table_field, flip_in_tables, links_by_coordinate
 from assent.kernels.jit import jit, jit_internal_no_allocation
@@ -44,8 +43,7 @@ class Point(NamedTuple):
 
 def build_pairs(problem: Any) -> Pairs:
     """Index the pair factors of a compiled problem by coordinate."""
-    with Uninterrupted():
-        return index_pairs(problem.pair_var, problem.n)
+    return index_pairs(problem.pair_var, problem.n)
 
 
 @jit

@@ -19,7 +19,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.interrupts import Uninterrupted
 from assent.kernels.ad3 import advance as kernel
 from assent.kernels.ad3 import anderson, dual_points, initial_multipliers
 from assent.kernels.ad3 import state as places
@@ -340,8 +339,7 @@ def _plain(values: Float) -> Float:
 
 
 def _new_history(size: int) -> anderson.History:
-    with Uninterrupted():
-        return anderson.make_history(size)
+    return anderson.make_history(size)
 
 
 @cache

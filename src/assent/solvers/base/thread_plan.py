@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.interrupts import Uninterrupted
 from assent.kernels.core import thread_shares as kernel
 from assent.kernels.core.memo import remembered
 from assent.kernels.core.thread_shares import PAIR_BLOCK, SEGMENT, Division
@@ -35,8 +34,7 @@ def all_common(problem: Problem) -> bool:
 def whole(problem: Problem) -> Division:
     """All the work for one thread, in the order it is stored in."""
     counts = problem.group_count[: common_groups(problem)]
-    with Uninterrupted():
-        return kernel.whole_division(problem.n_pairs, counts, problem.n, len(problem.lits))
+    return kernel.whole_division(problem.n_pairs, counts, problem.n, len(problem.lits))
 
 
 def divide(problem: Problem, threads: int) -> Division:

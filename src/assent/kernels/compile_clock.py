@@ -1,0 +1,67 @@
+"""Time spent compiling: counted, and not begun where a deadline would not be met."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from numba.core import event
+
+_DEADLINE: ContextVar[float] = ContextVar("deadline", default=float("inf"))
+
+
+class CompileTimeout(Exception):
+    """A kernel is not compiled, as that would take longer than there is time."""
+
+
+class CompileClock(event.Listener):
+    """Seconds that this process has spent compiling.
+
+    Numba fires its event where no cache has an answer, and once more for every function that is
+    compiled on the way; its lock keeps other threads out meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.total = 0.0
+        self.depth = 0
+        self.begun = 0.0
+
+    def on_start(self, event: Any) -> None:
+        if not self.depth:
+            self.begun = time.perf_counter()
+        self.depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self.depth -= 1
+        if not self.depth:
+            self.total += time.perf_counter() - self.begun
+
+
+CLOCK = CompileClock()
+event.register("numba:compile", CLOCK)
+
+
+def compile_seconds() -> float:
+    """Seconds that this process has spent compiling so far."""
+    return CLOCK.total
+
+
+@contextmanager
+def compiling_until(deadline: float) -> Iterator[None]:
+    """A block in which no kernel is compiled that would not be ready by a ``perf_counter`` time.
+
+    Where one would be needed, :class:`CompileTimeout` is raised instead.
+    """
+    token = _DEADLINE.set(min(deadline, _DEADLINE.get()))
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
+def seconds_left() -> float:
+    """Seconds until the deadline; infinite where there is none, and for what has begun."""
+    return float("inf") if CLOCK.depth else _DEADLINE.get() - time.perf_counter()
