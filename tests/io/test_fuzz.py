@@ -8,7 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assent.io import FormatError, read_evidence, read_fg, read_libdai, read_uai, read_wcsp
+from assent.io import (
+    FormatError,
+    read_alist,
+    read_evidence,
+    read_fg,
+    read_libdai,
+    read_uai,
+    read_wcnf,
+    read_wcsp,
+)
 from assent.logic.rules_file import load_rules
 from tests.io.test_fg import EXAMPLE as FG
 from tests.io.test_other_formats import LIBDAI, LOGS, WCSP
@@ -21,6 +30,9 @@ READERS = {
     "libdai": (read_libdai, LIBDAI.encode()),
     "logs": (lambda path: read_uai(path, logs=True), LOGS.encode()),
     "wcsp": (read_wcsp, WCSP.encode()),
+    "wcnf": (read_wcnf, b"c clauses\nh 1 -2 0\n3 -1 0\n2 2 3 0\n"),
+    "old wcnf": (read_wcnf, b"p wcnf 3 2 9\n9 1 -2 0\n3 -1 3 0\n"),
+    "alist": (read_alist, b"3 2\n2 2\n1 2 1\n2 2\n1 0\n1 2\n2 0\n1 2\n2 3\n"),
     "rules": (lambda path: load_rules(path, limit=1000), RULES.encode()),
     "evidence": (lambda path: read_evidence(path, [2, 2, 3]), b"1\n2 0 1 2 2\n"),
 }
@@ -45,7 +57,7 @@ def test_truncated(tmp_path, name, compression):
         read(tmp_path / "file", reader, complete[:length])
 
 
-@pytest.mark.parametrize("name", ["uai", "logs", "fg", "libdai", "wcsp"])
+@pytest.mark.parametrize("name", ["uai", "logs", "fg", "libdai", "wcsp", "old wcnf", "alist"])
 def test_missing_tokens_are_noticed(tmp_path, name):
     reader, content = READERS[name]
     tokens = re.sub(b"#[^\n]*", b"", content).split()

@@ -17,9 +17,9 @@ from assent.cli.options import evidence_option
 def convert(source: Path, target: Path, evidence: Path | None) -> None:
     """Write the model IN as OUT; suffixes name the formats (also .gz or .xz).
 
-    Read: .uai, .LG (its logarithms), .fg (AD3's and libDAI's), .wcsp, .rules; written: .uai, .LG,
-    AD3's .fg. Evidence becomes part of a .fg model and a file of its own, OUT.evid, beside a .uai
-    model.
+    Read: .uai, .LG (its logarithms), .fg (AD3's and libDAI's), .wcsp, .wcnf, .alist, .rules;
+    written: .uai, .LG, AD3's .fg, .wcnf, .alist. Evidence becomes part of a .fg or .wcnf model and
+    a file of its own, OUT.evid, beside a .uai model.
     """
     with bad_files_reported():
         from assent.io import load_models, save_graph

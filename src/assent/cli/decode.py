@@ -86,8 +86,9 @@ class DecodeOptions:
 @shared.plot_option("Draw the run of a single graph.")
 @click.option("--quiet", is_flag=True, help="No progress, no summary.")
 def decode(**arguments: Any) -> None:
-    """Find the best assignment of FILE (.uai, .LG, .fg, .wcsp or .rules, also .gz or .xz).
+    """Find the best assignment of FILE: .uai, .LG, .fg, .wcsp, .wcnf, .alist or .rules.
 
+    Names may end in .gz or .xz.
     A .fg file may hold several graphs: they are decoded together, the time limit is for all.
     """
     options = DecodeOptions(**arguments)

@@ -13,7 +13,9 @@ from assent.cli.model_arguments import bad_files_reported
 from assent.cli.options import file_argument, json_option
 
 if TYPE_CHECKING:
-    from assent.io import FgModel, UaiModel
+    from scipy.sparse import csr_array
+
+    from assent.io import Clauses, FgModel, UaiModel
 
 
 @click.command()
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 @json_option
 @click.option("--presolve", is_flag=True, help="Tell how much of it presolving leaves.")
 def info(file: Path, as_json: bool, presolve: bool) -> None:
-    """Describe FILE (.uai, .LG, .fg or .wcsp, also .gz or .xz)."""
+    """Describe FILE (.uai, .LG, .fg, .wcsp, .wcnf or .alist, also .gz or .xz)."""
     with bad_files_reported():
         facts = describe(file)
         if presolve:
@@ -40,11 +42,16 @@ def info(file: Path, as_json: bool, presolve: bool) -> None:
 
 def describe(file: Path) -> dict[str, Any]:
     """Facts about a model file."""
-    from assent.io import FormatError, read_fg
+    from assent.io import FormatError, read_alist, read_fg, read_wcnf
     from assent.io.load import FORMATS, READ_ONLY, RULES, format_of, read_tables
 
-    if format_of(file, (*FORMATS, *READ_ONLY, *RULES)) in RULES:
+    suffix = format_of(file, (*FORMATS, *READ_ONLY, *RULES))
+    if suffix in RULES:
         raise FormatError(file, "rules are described by `assent ground`")
+    if suffix == ".alist":
+        return _describe_code(read_alist(file))
+    if suffix == ".wcnf":
+        return _describe_clauses(read_wcnf(file))
     tables = read_tables(file)
     return _describe_fg(read_fg(file)) if tables is None else _describe_tables(*tables)
 
@@ -69,6 +76,27 @@ def _describe_tables(name: str, model: UaiModel) -> dict[str, Any]:
         "factor_sizes": _counts(np.diff(model.scope_start).tolist(), "variable(s)"),
         "table_entries": len(model.log_tables),
         "zeros": int(np.isneginf(model.log_tables).sum()),
+    }
+
+
+def _describe_code(checks: csr_array) -> dict[str, Any]:
+    import numpy as np
+
+    return {
+        "format": "parity-check matrix",
+        "bits": checks.shape[1],
+        "checks": checks.shape[0],
+        "check_sizes": _counts(np.diff(checks.indptr).tolist(), "bit(s)"),
+    }
+
+
+def _describe_clauses(model: Clauses) -> dict[str, Any]:
+    return {
+        "format": "weighted clauses",
+        "variables": model.n_variables,
+        "hard_clauses": sum(weight == float("inf") for weight in model.weights),
+        "soft_clauses": sum(weight < float("inf") for weight in model.weights),
+        "clause_sizes": _counts([len(clause) for clause in model.clauses], "literal(s)"),
     }
 
 

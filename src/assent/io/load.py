@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
+from assent.io.alist import alist_from_graph, alist_to_graph, read_alist, write_alist
 from assent.io.fg import read_fg, write_fg
 from assent.io.fg_graph import fg_to_graph
 from assent.io.graph_fg import fg_from_graph
@@ -19,6 +20,7 @@ from assent.io.libdai import is_libdai, read_libdai
 from assent.io.text import FormatError, PathLike, read_text
 from assent.io.uai import UaiModel, read_uai, write_evidence, write_uai
 from assent.io.uai_graph import uai_order, uai_to_graph
+from assent.io.wcnf import read_wcnf, wcnf_from_graph, wcnf_to_graph, write_wcnf
 from assent.io.wcsp import read_wcsp
 from assent.model.graph import FactorGraph
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from assent.logic.rules_file import RuleModel
     from assent.result import Result
 
-FORMATS = (".uai", ".fg", ".lg")  # .lg: UAI models in logarithms
+FORMATS = (".uai", ".fg", ".lg", ".alist", ".wcnf")  # .lg: UAI models in logarithms
 READ_ONLY = (".wcsp",)
 RULES = (".rules", ".txt")  # rules in first-order logic: read only
 _COMPRESSED = (".gz", ".xz")
@@ -55,7 +57,7 @@ class FileModel:
 def load_models(
     path: PathLike, evidence: PathLike | None = None, data: PathLike | None = None
 ) -> list[FileModel]:
-    """Read all graphs of a ``.uai``, ``.fg``, ``.wcsp`` or ``.rules`` file, also compressed.
+    """Read all graphs of a file: ``.uai``, ``.fg``, ``.wcsp``, ``.wcnf``, ``.alist``, ``.rules``.
 
     Names may end in ``.gz`` or ``.xz``; ``.LG`` are UAI models in logarithms, and ``.fg`` is AD3's
     format or libDAI's, by the file's content.
@@ -76,6 +78,10 @@ def load_models(
         raise FormatError(path, "evidence files belong to .uai models")
     if suffix in RULES:
         return [_load_rules(path, data)]
+    if suffix in (".alist", ".wcnf"):
+        read = _read_code if suffix == ".alist" else _read_clauses
+        graph = read(path)
+        return [FileModel(graph, np.arange(graph.size))]
     tables = read_tables(path, evidence)
     if tables is not None:
         return [FileModel(uai_to_graph(tables[1]), uai_order(tables[1]))]
@@ -91,6 +97,14 @@ def read_tables(path: PathLike, evidence: PathLike | None = None) -> tuple[str, 
         return ("libDAI factor graph", read_libdai(path)) if is_libdai(read_text(path)) else None
     model = read_uai(path, evidence)
     return f"UAI {model.kind}" + (", logarithms" if suffix == ".lg" else ""), model
+
+
+def _read_code(path: PathLike) -> FactorGraph:
+    return alist_to_graph(read_alist(path))
+
+
+def _read_clauses(path: PathLike) -> FactorGraph:
+    return wcnf_to_graph(read_wcnf(path))
 
 
 def _load_rules(path: PathLike, data: PathLike | None) -> FileModel:
@@ -124,7 +138,8 @@ def save_graph(graph: FactorGraph | Sequence[FactorGraph], path: PathLike) -> No
     """Write a graph as ``.uai`` (its evidence beside it, as ``NAME.evid``) or AD3's ``.fg``.
 
     A UAI model named ``.LG`` holds logarithms, for which no score is too large.  A ``.fg`` file
-    takes a list of graphs as well.
+    takes a list of graphs as well.  Graphs of clauses, pairs and whole numbers can be written as
+    ``.wcnf``, those of even parities as ``.alist``.
 
     Raises:
         ModelError: naming what the format cannot express.
@@ -137,7 +152,15 @@ def save_graph(graph: FactorGraph | Sequence[FactorGraph], path: PathLike) -> No
         write_fg([fg_from_graph(each) for each in graphs], path)
         return
     if len(graphs) != 1:
-        raise ModelError(f"a .uai file holds one graph, not {len(graphs)}; write .fg instead")
+        raise ModelError(
+            f"a {format_of(path)} file holds one graph, not {len(graphs)}; write .fg instead"
+        )
+    if format_of(path) == ".alist":
+        write_alist(alist_from_graph(graphs[0]), path)
+        return
+    if format_of(path) == ".wcnf":
+        write_wcnf(wcnf_from_graph(graphs[0]), path)
+        return
     model = uai_from_graph(graphs[0])
     write_uai(model, path)
     if model.evidence:

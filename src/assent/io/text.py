@@ -98,6 +98,15 @@ class TokenReader:
         """Number of tokens not yet read."""
         return self._count - self.position
 
+    @property
+    def length(self) -> int:
+        """Number of all tokens."""
+        return self._count
+
+    def peek(self) -> str:
+        """The next token, which stays the next one; nothing at the end."""
+        return self._tokens[self.position] if self.position < self._count else ""
+
     def error(self, expected: str, position: int | None = None) -> FormatError:
         """The error "expected this, found that" for the token at ``position`` (default: next)."""
         position = self.position if position is None else position
