@@ -12,13 +12,13 @@ import re
 
 import numpy as np
 
-from assent.io.sparse_tables import EntryLimit, read_scope
+from assent.io.declared_sizes import DeclaredSizes, read_scope
 from assent.io.text import HASH_COMMENT, PathLike, TokenReader, read_text
 from assent.io.uai import UaiModel
 
 _TYPE = re.compile(r"\b[A-Z]{2,}\b")
 
-# Labels and states are counted in 32 bits.
+# Labels are counted in 32 bits.
 _MOST = 2**31 - 1
 
 
@@ -46,18 +46,20 @@ def read_libdai(path: PathLike) -> UaiModel:
     """
     reader = TokenReader(path, HASH_COMMENT.sub("", read_text(path)))
     n_factors = reader.integer("the number of factors", low=0)
-    limit, scopes, tables = EntryLimit(reader), [], []
+    sizes, scopes, tables = DeclaredSizes(reader), [], []
     states: dict[int, int] = {}  # by label
     for factor in range(n_factors):
         arity = reader.integer(f"the number of variables of factor {factor}", 0, reader.remaining)
         scope = read_scope(reader, arity, factor, _MOST)
         for label in scope:
-            known = states.get(label)
-            low, high = (1, _MOST) if known is None else (known, known)
-            wanted = "at least 1" if known is None else f"{known} as before"
-            states[label] = reader.integer(f"the states of variable {label}, {wanted}", low, high)
+            if label not in states:
+                expected = f"the states of variable {label}, at least 1"
+                states[label] = sizes.read_states(expected)
+            else:
+                again = states[label]
+                reader.integer(f"the states of variable {label}, {again} as before", again, again)
         scopes.append(scope)
-        tables.append(_read_table(reader, limit, factor, tuple(states[v] for v in scope)))
+        tables.append(_read_table(reader, sizes, factor, tuple(states[v] for v in scope)))
     reader.finish()
     labels = sorted(states)
     place = {label: v for v, label in enumerate(labels)}
@@ -67,10 +69,10 @@ def read_libdai(path: PathLike) -> UaiModel:
 
 
 def _read_table(
-    reader: TokenReader, limit: EntryLimit, factor: int, shape: tuple[int, ...]
+    reader: TokenReader, sizes: DeclaredSizes, factor: int, shape: tuple[int, ...]
 ) -> np.ndarray:
     """Logarithms of a table's entries, ``shape``."""
-    size = limit.take(factor, shape)
+    size = sizes.take_table(factor, shape)
     listed = reader.integer(f"the number of entries listed for factor {factor}", 0, size)
     begin = reader.position
     numbers = reader.numbers(2 * listed, f"indices and values of factor {factor}")

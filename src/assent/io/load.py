@@ -71,6 +71,15 @@ def load_models(
         >>> for model in load_models("several.fg"):                      # doctest: +SKIP
         ...     print(model.assignment(at.decode(model.graph)))
     """
+    try:
+        return _load(path, evidence, data)
+    except MemoryError:
+        raise FormatError(path, "the model is too large for this machine's memory") from None
+    except ModelError as error:  # the format is kept, but no graph can be made of it
+        raise FormatError(path, str(error)) from None
+
+
+def _load(path: PathLike, evidence: PathLike | None, data: PathLike | None) -> list[FileModel]:
     suffix = format_of(path, (*FORMATS, *READ_ONLY, *RULES))
     if data is not None and suffix not in RULES:
         raise FormatError(path, "a data folder belongs to rules (.rules or .txt)")

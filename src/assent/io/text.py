@@ -21,6 +21,9 @@ HASH_COMMENT = re.compile(r"#[^\n]*")
 _GZIP_MAGIC = b"\x1f\x8b"
 _XZ_MAGIC = b"\xfd7zXZ\x00"
 
+# Bytes that a compressed file may unpack to: a few kilobytes can hold any number of them.
+MOST_UNPACKED = 1 << 30
+
 
 class FormatError(ValueError):
     """A file does not follow its format.
@@ -54,11 +57,25 @@ def read_text(path: PathLike) -> str:
     raw = Path(path).read_bytes()
     try:
         if raw.startswith(_GZIP_MAGIC):
-            raw = gzip.decompress(raw)
+            with gzip.open(path) as file:
+                raw = file.read(MOST_UNPACKED + 1)
         elif raw.startswith(_XZ_MAGIC):
-            raw = lzma.decompress(raw)
+            with lzma.open(path) as file:
+                raw = file.read(MOST_UNPACKED + 1)
+        else:
+            return _decoded(path, raw)
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise FormatError(path, f"the compressed file is damaged ({error})") from None
+    if len(raw) > MOST_UNPACKED:
+        raise FormatError(
+            path,
+            f"the compressed file holds more than {MOST_UNPACKED} bytes; if that is right, unpack "
+            "it and read the plain file",
+        )
+    return _decoded(path, raw)
+
+
+def _decoded(path: PathLike, raw: bytes) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -21,6 +21,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from assent.io.declared_sizes import DeclaredSizes
 from assent.io.text import (
     FormatError,
     PathLike,
@@ -32,9 +33,6 @@ from assent.io.text import (
 )
 
 KINDS = ("MARKOV", "BAYES")
-
-# States are counted in 32 bits; any larger cardinality is a damaged file.
-_MOST_STATES = 2**31 - 1
 
 _COMMENT_LINE = re.compile(r"^c(?:[ \t\r].*)?$", re.MULTILINE)
 
@@ -236,7 +234,8 @@ def _read_cardinalities(reader: TokenReader, n_variables: int) -> list[int]:
     expected = f"the cardinalities (at least 1) of {n_variables} variables"
     if n_variables > reader.remaining:
         reader.words(n_variables, expected)
-    return [reader.integer(expected, 1, _MOST_STATES) for _ in range(n_variables)]
+    sizes = DeclaredSizes(reader)
+    return [sizes.read_states(expected) for _ in range(n_variables)]
 
 
 def _read_scopes(

@@ -14,12 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.errors import ModelError
 from assent.factors.dense import Dense
 from assent.factors.potts import Potts
 from assent.io import binary_tables
 from assent.io.text import starts
 from assent.io.uai import UaiModel
 from assent.model.graph import FactorGraph
+from assent.model.scores import LARGEST_SCORE
 from assent.model.variables import Categorical, Literals, as_literals
 
 Arrays = dict[int, Literals | Categorical]  # the variables by number of states, 2 for binary ones
@@ -48,6 +50,7 @@ def uai_to_graph(model: UaiModel) -> FactorGraph:
           x3: 1 categorical over {0, 1, 2}
           tables: Dense(x2[0], x3[0])
     """
+    _check_sizes(model)
     groups = list(_by_shape(model))
     graph = FactorGraph()
     possible = _declare(graph, model, groups)
@@ -66,6 +69,19 @@ def uai_to_graph(model: UaiModel) -> FactorGraph:
         graph.fix(never, 0)
         graph.fix(never, 1)
     return graph
+
+
+def _check_sizes(model: UaiModel) -> None:
+    """Raise where scores are so large that their sums could overflow."""
+    large = np.flatnonzero(
+        (np.abs(model.log_tables) > LARGEST_SCORE) & np.isfinite(model.log_tables)
+    )
+    if len(large):
+        factor = int(np.searchsorted(model.table_start, large[0], side="right")) - 1
+        raise ModelError(
+            f"factor {factor} has the score {model.log_tables[large[0]]}; scores are finite (at "
+            f"most {LARGEST_SCORE:g} in size), or -inf to forbid"
+        )
 
 
 def uai_order(model: UaiModel) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.io.sparse_tables import EntryLimit, read_scope
+from assent.io.declared_sizes import DeclaredSizes, read_scope
 from assent.io.text import FormatError, PathLike, TokenReader, read_text
 from assent.io.uai import UaiModel
 
@@ -34,13 +34,13 @@ def read_wcsp(path: PathLike) -> UaiModel:
     most = reader.integer("the largest number of states", low=0)
     n_functions = reader.integer("the number of cost functions", low=0)
     top = reader.number("top, the cost that is forbidden (a positive number)", lambda v: v > 0)
-    states = [reader.integer(f"the states of variable {v}, 1 to {most}", 1, most) for v in range(n)]
-    limit, scopes, tables = EntryLimit(reader), [], []
+    sizes, scopes, tables = DeclaredSizes(reader), [], []
+    states = [sizes.read_states(f"the states of variable {v}, 1 to {most}", most) for v in range(n)]
     for factor in range(n_functions):
         arity = reader.integer(f"the number of variables of factor {factor}", 0, n)
         scope = read_scope(reader, arity, factor, n - 1)
         shape = tuple(states[v] for v in scope)
-        costs = _read_costs(reader, limit, factor, shape)
+        costs = _read_costs(reader, sizes, factor, shape)
         scopes.append(scope)
         tables.append(np.where(costs >= top, -np.inf, -costs))
     reader.finish()
@@ -48,7 +48,7 @@ def read_wcsp(path: PathLike) -> UaiModel:
 
 
 def _read_costs(
-    reader: TokenReader, limit: EntryLimit, factor: int, shape: tuple[int, ...]
+    reader: TokenReader, sizes: DeclaredSizes, factor: int, shape: tuple[int, ...]
 ) -> np.ndarray:
     """The costs of all states of a function's variables, ``shape``."""
     default = reader.number(f"the default cost of factor {factor}")
@@ -58,7 +58,7 @@ def _read_costs(
             f"factor {factor} is a global constraint, written by its name "
             f"{reader.word('its name')!r}: these are not read; write its tuples",
         )
-    size = limit.take(factor, shape)
+    size = sizes.take_table(factor, shape)
     listed = reader.integer(f"the number of tuples of factor {factor}", 0, reader.remaining)
     begin, width = reader.position, len(shape) + 1
     expected = f"states and cost of tuples of factor {factor}"

@@ -117,7 +117,8 @@ def evaluate(expression: Expression, table: Bindings) -> NDArray[Any]:
             if isinstance(part, Variable) and not table.scope.domains[part].integer:
                 raise table.scope.error(f"{expression!r}: {part} runs over labels, not numbers")
         left, right = evaluate(expression.left, table), evaluate(expression.right, table)
-        return np.asarray(ARITHMETIC[expression.op](left, right))
+        with np.errstate(over="ignore", invalid="ignore"):  # weights are checked to be finite
+            return np.asarray(ARITHMETIC[expression.op](left, right))
     assert isinstance(expression, TableEntry)
     domains = expression.table.domains
     places = [

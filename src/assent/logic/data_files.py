@@ -79,7 +79,11 @@ def read_data(path: Path) -> DataFile:
     if path.suffix == ".parquet":
         return DataFile(path, _parquet(path))
     delimiter = "\t" if ".tsv" in path.suffixes else ","
-    lines = list(csv.reader(StringIO(read_text(path)), delimiter=delimiter))
+    reader = csv.reader(StringIO(read_text(path)), delimiter=delimiter)
+    try:
+        lines = list(reader)
+    except csv.Error as error:
+        raise FormatError(path, f"this is no table of values: {error}", reader.line_num) from None
     if not lines:
         raise FormatError(path, "the file is empty; its first line names the columns")
     header, rows = [name.strip() for name in lines[0]], []
@@ -93,8 +97,11 @@ def read_data(path: Path) -> DataFile:
         rows.append(row)
     if len(set(header)) != len(header):
         raise FormatError(path, "two columns have the same name", 1)
-    table = np.array(rows, dtype=str).reshape(-1, len(header))
-    return DataFile(path, {name: np.char.strip(table[:, i]) for i, name in enumerate(header)})
+    # Objects: in an array of text every value takes as much memory as the longest.
+    return DataFile(path, {
+        name: np.array([row[i].strip() for row in rows], dtype=object)
+        for i, name in enumerate(header)
+    })  # fmt: skip
 
 
 def _parquet(path: Path) -> dict[str, NDArray[Any]]:
@@ -102,7 +109,10 @@ def _parquet(path: Path) -> dict[str, NDArray[Any]]:
         raise FormatError(path, 'Parquet files need pyarrow: pip install "assent[parquet]"')
     import pyarrow.parquet
 
-    table = pyarrow.parquet.read_table(path)
+    try:
+        table = pyarrow.parquet.read_table(path)
+    except pyarrow.ArrowException as error:
+        raise FormatError(path, f"this is no Parquet file: {error}") from None
     return {name: np.asarray(table[name].to_pylist()) for name in table.column_names}
 
 

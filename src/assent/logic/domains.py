@@ -41,7 +41,7 @@ class Domain:
             raise ModelError(f"domain {name!r} is empty: give it at least one member")
         self.name = name
         self.labels = labels
-        self.integer = all(type(label) is int for label in labels)
+        self.integer = all(type(label) is int and abs(label) < 2**63 for label in labels)
         self.values = np.array(labels if self.integer else range(len(labels)), np.int64)
         self._lookup = {label: i for i, label in enumerate(labels)}
         if len(self._lookup) != len(labels):

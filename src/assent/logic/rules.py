@@ -29,6 +29,7 @@ from assent.logic.ground_factors import make_factor
 from assent.logic.grounding import relevant_bindings, require, require_definition, weigh
 from assent.logic.rule_draft import GroundBatch, RuleDraft, Store
 from assent.model.graph import FactorGraph, Handle
+from assent.model.scores import LARGEST_SCORE
 
 if TYPE_CHECKING:
     from assent.result import Result
@@ -274,11 +275,13 @@ def _ground(
 def _amounts(scope: Scope, amount: Expression, table: Bindings) -> np.ndarray:
     """The finite weight of every binding."""
     amounts = np.broadcast_to(evaluate(amount, table), (table.count,)).astype(np.float64)
-    bad = np.flatnonzero(~np.isfinite(amounts))
+    bad = np.flatnonzero(~(np.abs(amounts) <= LARGEST_SCORE))
     if len(bad):
         where = f" for {table.words(int(bad[0]))}" if table.columns else ""
-        raise scope.error(f"a weight must be finite, it is {amounts[bad[0]]}{where}; "
-                          "a rule without weight is hard")  # fmt: skip
+        raise scope.error(
+            f"a weight must be finite, it is {amounts[bad[0]]}{where} (at most {LARGEST_SCORE:g} "
+            "in size); a rule without weight is hard"
+        )
     return amounts
 
 

@@ -34,7 +34,8 @@ def load_rules(path: PathLike, data: PathLike | None = None, *, limit: int = LIM
     Args:
         path: the file; see the module's text for the syntax.
         data: folder of the data files; by default the one the rules are in.
-        limit: bindings beyond which a rule is refused.
+        limit: bindings beyond which a rule is refused, and tuples that the file may declare in all
+            for unknowns and tables.
 
     Raises:
         FormatError: naming file, line, rule and binding.

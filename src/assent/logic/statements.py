@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,10 @@ from assent.model.variables import Literals
 
 if TYPE_CHECKING:
     from assent.result import Result
+
+
+# Members of a domain a..b: each has a label and a place in memory, some hundred bytes.
+MOST_MEMBERS = 1_000_000
 
 
 @dataclass
@@ -60,6 +65,7 @@ class Reader:
 
     def __init__(self, path: PathLike, folder: Path | None, limit: int, model: RuleModel) -> None:
         self.path, self.folder, self.limit, self.model = path, folder, limit, model
+        self._declared = 0  # tuples so far
 
     def read(self, tokens: list[Token]) -> None:
         """One statement; its errors name its line."""
@@ -103,9 +109,13 @@ class Reader:
             last = self._label(parser)
             if not isinstance(last, int):
                 parser.fail("the last number of the range")
-            if last - first >= self.limit:
-                raise ModelError(f"a domain of {last - first + 1:,} members is more than "
-                                 f"limit={self.limit:,}")  # fmt: skip
+            number = max(last - first + 1, 0)
+            most = min(MOST_MEMBERS, self.limit)
+            if number > most:
+                raise ModelError(
+                    f"a domain of {number:,} members is more than the {most:,} that a range may "
+                    "declare; list them in a file"
+                )
             return range(first, last + 1)
         return labels
 
@@ -200,12 +210,14 @@ class Reader:
         return entries
 
     def _cells(self, domains: tuple[Domain, ...]) -> int:
-        """Number of tuples, at most the limit."""
-        cells = int(np.prod([float(len(d)) for d in domains]))
-        if cells > self.limit:
+        """Number of tuples; those of all declarations stay within the limit."""
+        cells = math.prod(map(len, domains))
+        self._declared += cells
+        if self._declared > self.limit:
+            before = self._declared - cells
             raise ModelError(
-                f"{cells:,} tuples are more than limit={self.limit:,}; say with 'at' where "
-                "there are variables"
+                f"{cells:,} tuples are more than limit={self.limit:,} (with {before:,} declared "
+                "before); say with 'at' where there are variables"
             )
         return cells
 

@@ -12,7 +12,7 @@ import numpy as np
 from assent.errors import ModelError
 from assent.factors.base import Factor
 from assent.kernels.problem import Float, Int32
-from assent.model.scores import clean_scores, fit_scores
+from assent.model.scores import LARGEST_SCORE, clean_scores, fit_scores
 from assent.model.variables import Categorical, Literals, as_literals
 
 if TYPE_CHECKING:
@@ -233,8 +233,10 @@ class FactorGraph:
         """Add a constant to the score of every assignment."""
         if not isinstance(value, (float, int, np.number)):
             raise TypeError(f"a constant is a number, got {value!r}")
-        if not np.isfinite(value):
-            raise ModelError(f"a constant must be finite, got {value}")
+        if not abs(value) <= LARGEST_SCORE:
+            raise ModelError(
+                f"a constant must be finite (at most {LARGEST_SCORE:g} in size), got {value}"
+            )
         self.constant += float(value)
 
     def fix(self, variables: Literals | Categorical, values: Any) -> None:
