@@ -14,7 +14,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src"
 LAYERS = (
     ("assent.errors", "assent.interrupts"),
     ("assent.kernels",),
-    ("assent.trace", "assent.progress", "assent.text_table"),
+    ("assent.notebook", "assent.trace", "assent.progress", "assent.text_table"),
     ("assent.model", "assent.factors"),
     ("assent.compile",),
     ("assent.proof", "assent.reductions"),

@@ -118,10 +118,15 @@ class Restored(ReadByVariable):
         return self.result.bound
 
     def __getitem__(self, key: Any) -> np.ndarray:
+        key = self._named(key)
         truth = self.result[self._literals(key)]
         return truth.argmax(axis=-1) if isinstance(key, Categorical) else truth
 
+    def _named(self, key: Any) -> Any:
+        return self.binarized.source.named(key)
+
     def _marginals(self, key: Any) -> Float:
+        key = self._named(key)
         if not isinstance(key, Handle):
             return self.result.marginals[self._literals(key)]
         if key not in self.binarized.joint:

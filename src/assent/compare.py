@@ -11,6 +11,7 @@ import numpy as np
 from assent.decode import decode
 from assent.errors import ModelError
 from assent.model.graph import FactorGraph
+from assent.notebook import comparison_html
 from assent.result import Result
 from assent.text_table import format_table
 from assent.trace import new_figure
@@ -67,8 +68,13 @@ class Comparison:
     def __repr__(self) -> str:
         return self.table()
 
+    def _repr_html_(self) -> str:
+        return comparison_html(self, COLUMNS)
+
     def plot(self, path: Any = None, *, title: str = "") -> Any:
-        """Draw bounds and values against time and against calls; saved if ``path`` is given.
+        """Draw bounds and values against time and calls, on two axes, which are returned.
+
+        The picture is saved if ``path`` is given.
 
         Needs matplotlib (``pip install "assent[plot]"``).
         """
@@ -82,7 +88,7 @@ class Comparison:
         panels[0].legend(fontsize="small")
         if path is not None:
             figure.savefig(path, dpi=150)
-        return figure
+        return panels
 
     def _draw(self, axes: Any, column: str) -> None:
         for number, (name, result) in enumerate(self.results.items()):

@@ -48,7 +48,8 @@ def decode(
         scores: new scores for variables or handles of pairs and tables, in place of those written.
         warm_start: an earlier result on the same graph to start from.
         time_limit: seconds after which the best answer so far is returned.
-        progress: show a live line while solving (only on a terminal).
+        progress: show a live line while solving, at a terminal or in a notebook; elsewhere lines
+            of the logger ``assent``.
         callback: called with every `Progress`; returning ``True`` stops the run.
         seed: for the perturbed roundings tried at the end while a gap remains.
 

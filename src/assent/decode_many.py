@@ -67,7 +67,7 @@ def decode_many(
         time_limit: seconds for all problems together; what is unfinished then is STOPPED with
             the best so far.  Ctrl-C does the same.
         threads: how many work at the same time.
-        progress: show how many are done (only on a terminal).
+        progress: show how many are done, as `decode` does.
         seed: for the perturbed roundings tried at the end while a gap remains.
 
     Example:

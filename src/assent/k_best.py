@@ -83,7 +83,7 @@ def k_best(
 def _coordinates(graph: FactorGraph, over: Any) -> Int64:
     """The coordinates in which answers are to differ."""
     if over is None:
-        over = [variable.symbol for variable in graph.variables if not variable.auxiliary]
+        over = [variable.symbol for variable in graph.own_variables]
         if not over:
             return np.zeros(0, np.int64)
     parts = list(over) if isinstance(over, (list, tuple)) else [over]

@@ -1,11 +1,15 @@
-"""A live line in the terminal while a decode or a training runs."""
+"""A live line while a decode or a training runs: at a terminal, in a notebook, or in the log."""
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
 from assent.trace import Progress
+
+LOG_SECONDS = 5.0  # between two lines of the log, which stay
 
 
 class LiveLine:
@@ -39,9 +43,32 @@ def decoding_line(step: Progress) -> str:
     )
 
 
-def live_display(describe: Callable[[Any], str] = decoding_line) -> LiveLine | None:
-    """A live line on standard error, or None where that is no terminal."""
+class LoggedLine:
+    """The same for a place where nothing can be redrawn: a line in the log now and then."""
+
+    def __init__(self, describe: Callable[[Any], str]) -> None:
+        self._describe = describe
+        self._next = 0.0
+
+    def __enter__(self) -> LoggedLine:
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        pass
+
+    def show(self, step: Any) -> None:
+        """Log the latest report, unless another was logged a moment ago."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + LOG_SECONDS
+            logging.getLogger("assent").info(self._describe(step))
+
+
+def live_display(describe: Callable[[Any], str] = decoding_line) -> LiveLine | LoggedLine:
+    """A live line on standard error or in a notebook; elsewhere lines of the logger ``assent``."""
     from rich.console import Console
 
     console = Console(stderr=True)
-    return LiveLine(console, describe) if console.is_terminal else None
+    if console.is_terminal or console.is_jupyter:
+        return LiveLine(console, describe)
+    return LoggedLine(describe)

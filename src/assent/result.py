@@ -23,6 +23,7 @@ from assent.factors.table import Table
 from assent.kernels.problem import DualPoint, Float
 from assent.model.graph import Handle
 from assent.model.variables import Categorical, Literals
+from assent.notebook import certificate_html, result_html
 from assent.proof import certify
 from assent.proof import proof_tree as proofs
 from assent.proof.replay import Others, Replay
@@ -187,6 +188,9 @@ class Certificate:
             return refutes(self.compiled, self.scores)
         return certify.proves_infeasible(self.compiled, self.scores, self.dual_point)
 
+    def _repr_html_(self) -> str:
+        return certificate_html(self)
+
     def __repr__(self) -> str:
         trusting = tuple(f"trusting {name}" for name in self.trusted)
         if self.bound == -np.inf:
@@ -237,11 +241,16 @@ class ReadByVariable:
         return AnswerLookup(self._marginals, "marginals")
 
     def _labels(self, key: Any) -> NDArray[Any]:
+        key = self._named(key)
         return labels_at(key, lambda: self[key])
 
     @abstractmethod
     def __getitem__(self, key: Any) -> NDArray[Any]:
         """Values of variables."""
+
+    @abstractmethod
+    def _named(self, key: Any) -> Any:
+        """What a name stands for; variables and handles stand for themselves."""
 
     @abstractmethod
     def _marginals(self, key: Any) -> Float:
@@ -263,8 +272,9 @@ class Result(ReadByVariable):
     """The answer of a decode.
 
     ``result[x]`` are the values of variables: 0/1 for literals, state indices for categoricals,
-    "both true" for a handle of pairs.  ``result.labels[tag]`` gives labels,
-    ``result.marginals[x]`` the relaxed answer, ``result.certificate`` the proof.
+    "both true" for a handle of pairs; names do as well, ``result["tag"]``.
+    ``result.labels[tag]`` gives labels, ``result.marginals[x]`` the relaxed answer,
+    ``result.certificate`` the proof.
     """
 
     status: Status
@@ -320,9 +330,11 @@ class Result(ReadByVariable):
         return AnswerLookup(self._values, "least violating assignment")
 
     def _values(self, key: Any) -> NDArray[Any]:
+        key = self._named(key)
         return values_of(key, self._codes(key), self.certificate.assignment)
 
     def _marginals(self, key: Any) -> Float:
+        key = self._named(key)
         if isinstance(key, Handle) and isinstance(key.factor, Scored):
             return key.factor.readable(self._inner_parts(key))
         if isinstance(key, Handle) and isinstance(key.factor, PaidKnapsack):
@@ -379,6 +391,9 @@ class Result(ReadByVariable):
         numbers = np.broadcast_to(np.arange(1.0, count + 1.0), (len(truth), count))
         return (factor.value_at(truth, numbers)[:, None] == numbers).astype(float)
 
+    def _named(self, key: Any) -> Any:
+        return self.certificate.compiled.graph.named(key)
+
     def _codes(self, key: Any) -> NDArray[np.int32]:
         return codes_of(key, self.certificate.compiled.graph, len(self.certificate.assignment))
 
@@ -400,9 +415,78 @@ class Result(ReadByVariable):
                 found.append(Paid(block.words(int(row)), float(costs[row])))
         return tuple(found)
 
-    def plot(self, path: Any = None) -> Any:
-        """Draw bound, value and residuals along the run; saves to ``path`` if given."""
-        return self.trace.plot(path, title=f"{self.status.name}, gap {self.gap:.3g}")
+    def to_dict(self) -> dict[str, Any]:
+        """Figures and the answer as plain numbers, lists and strings, ready for JSON.
+
+        Numbers that are not finite are ``None``, as is the answer if there is none.  Values are
+        lists of 0 and 1, or of labels, by the names of variables.
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> tag = g.categorical(2, "NV", scores=[[1.0, 0.0], [0.0, 2.0]], name="tag")
+            >>> found = at.decode(g).to_dict()
+            >>> found["status"], found["value"], found["answer"]
+            ('OPTIMAL', 3.0, {'tag': ['N', 'V']})
+        """
+        figures = {name: getattr(self, name) for name in ("value", "bound", "gap", "seconds")}
+        arrays = self.certificate.compiled.graph.own_variables
+        answer = {a.name: self._shown(a.symbol).tolist() for a in arrays} if self.feasible else None
+        return {
+            "status": self.status.name,
+            "message": self.message,
+            **{name: float(x) if np.isfinite(x) else None for name, x in figures.items()},
+            "feasible": self.feasible,
+            "iterations": self.iterations,
+            "plan": self.plan,
+            "answer": answer,
+        }
+
+    def to_frame(self) -> Any:
+        """The answer as a pandas table: variable, index, value and marginal, a row each.
+
+        A categorical variable's value is its label, and its marginal that label's.  Needs pandas.
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> tag = g.categorical(2, "NV", scores=[[1.0, 0.0], [0.0, 2.0]], name="tag")
+            >>> at.decode(g).to_frame()["value"].tolist()                # doctest: +SKIP
+            ['N', 'V']
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas") from error
+        columns: dict[str, list[Any]] = {"variable": [], "index": [], "value": [], "marginal": []}
+        for array in self.certificate.compiled.graph.own_variables:
+            symbol = array.symbol
+            marginals = self.marginals[symbol]
+            if array.states is not None:
+                marginals = np.take_along_axis(marginals, self[symbol][..., None], axis=-1)[..., 0]
+            places = list(np.ndindex(*symbol.shape))
+            columns["variable"] += [array.name] * len(places)
+            columns["index"] += places
+            columns["value"] += self._shown(symbol).ravel().tolist()
+            columns["marginal"] += marginals.ravel().tolist()
+        return pandas.DataFrame(columns)
+
+    def _shown(self, symbol: Any) -> NDArray[Any]:
+        """Values as a person reads them: labels where there are any."""
+        return self.labels[symbol] if isinstance(symbol, Categorical) else self[symbol]
+
+    def plot(self, path: Any = None, *, ax: Any = None) -> Any:
+        """Draw bound, value and residuals along the run, and return the axes.
+
+        Args:
+            path: where to save the picture, if anywhere.
+            ax: matplotlib axes to draw bound and value on.
+        """
+        title = f"{self.status.name}, gap {self.gap:.3g}"
+        return self.trace.plot(path, ax=ax, title=title)
+
+    def _repr_html_(self) -> str:
+        return result_html(self)
 
     def __repr__(self) -> str:
         answer = f"value {self.value:.6g}" if self.feasible else "no feasible assignment"

@@ -42,7 +42,7 @@ class Results(Sequence[Result]):
     ``results[i]`` is a `Result` as `decode` gives it, made when it is first asked for.  The
     figures of all are arrays ``[B]``: ``values``, ``bounds``, ``gaps``, ``statuses``,
     ``feasible``, ``iterations``.  Where all problems are one graph, ``results[x]`` stacks the
-    values of a variable, ``[B, …]``, and so do ``labels[x]``, ``marginals[x]`` and
+    values of a variable or of a name, ``[B, …]``, and so do ``labels[x]``, ``marginals[x]`` and
     ``least_violating[x]``.  Values and labels come as a masked array where some problems have no
     answer: the masked rows are theirs.
 
@@ -115,7 +115,7 @@ class Results(Sequence[Result]):
 
     def _values(self, key: Any) -> NDArray[Any]:
         """Values of variables in all assignments, ``[B, …]``, feasible or not."""
-        self._check_readable(key)
+        key = self._readable(key)
         assignments = self._assignments()
         return values_of(key, codes_of(key, self._graph, assignments.shape[1]), assignments)
 
@@ -149,6 +149,7 @@ class Results(Sequence[Result]):
         return AnswerLookup(self._labels, f"labels of {len(self)} problems")
 
     def _labels(self, key: Any) -> NDArray[Any]:
+        key = self._readable(key)
         return self._without_missing(labels_at(key, lambda: self._values(key)))
 
     @property
@@ -156,7 +157,7 @@ class Results(Sequence[Result]):
         """The relaxed answers."""
 
         def read(key: Any) -> NDArray[Any]:
-            self._check_readable(key)
+            key = self._readable(key)
             return self._stack(lambda result: result.marginals[key])
 
         return AnswerLookup(read, f"marginals of {len(self)} problems")
@@ -164,9 +165,9 @@ class Results(Sequence[Result]):
     def _stack(self, read: Callable[[Result], NDArray[Any]]) -> NDArray[Any]:
         return np.stack([read(result) for result in self])
 
-    def _check_readable(self, key: Any) -> None:
-        """Only what all problems have can be stacked."""
-        if isinstance(key, (str, float, tuple, list, np.ndarray, bool)) or key is None:
+    def _readable(self, key: Any) -> Any:
+        """What a key stands for; only what all problems have can be stacked."""
+        if isinstance(key, (float, tuple, list, np.ndarray, bool)) or key is None:
             raise TypeError(f"results are read by number, variable or handle, not {key!r}")
         if self._graph is None:
             raise ModelError(
@@ -174,6 +175,7 @@ class Results(Sequence[Result]):
             )
         if not len(self):
             raise ModelError("there is no result: the batch was empty")
+        return self._graph.named(key)
 
     def __repr__(self) -> str:
         counts = Counter(status.name for status in self.statuses)

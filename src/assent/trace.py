@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from assent.kernels.problem import Float
+from assent.notebook import trace_html
 
 
 @dataclass(frozen=True)
@@ -76,31 +78,65 @@ class Trace:
             lines.append("…" if r is None else _line(r))
         return "\n".join(lines)
 
-    def plot(self, path: Any = None, *, title: str = "") -> Any:
-        """Draw bound and value against time; returns the figure, saves it if ``path`` is given.
+    def _repr_html_(self) -> str:
+        return trace_html(self)
 
-        Needs matplotlib (``pip install "assent[plot]"``).
+    def plot(self, path: Any = None, *, ax: Any = None, title: str = "") -> Any:
+        """Draw bound and value against time, and residuals.
+
+        A solve of one step shows its value and its bound.  Needs matplotlib
+        (``pip install "assent[plot]"``).
+
+        Args:
+            path: where to save the picture, if anywhere.
+            ax: matplotlib axes to draw bound and value on, without residuals.
+            title: above the picture.
+
+        Returns:
+            The axes: those given, or an array of those drawn.
         """
-        figure = new_figure(9, 4)
-        scores, residuals = figure.subplots(1, 2)
-        self._plot_scores(scores, title or "Bound and answer")
-        self._plot_residuals(residuals)
+        title = title or "Bound and answer"
+        if ax is not None:
+            self._plot_scores(ax, title)
+            drawn, figure = ax, ax.figure
+        else:
+            panels = 1 if len(self) < 2 else 2
+            figure = new_figure(4.5 * panels, 4)
+            drawn = figure.subplots(1, panels, squeeze=False)[0]
+            self._plot_scores(drawn[0], title)
+            if panels > 1:
+                self._plot_residuals(drawn[1])
         if path is not None:
             figure.savefig(path, dpi=150)
-        return figure
+        return drawn
 
     def _plot_scores(self, axes: Any, title: str) -> None:
+        if len(self) == 1:
+            self._plot_last(axes, title)
+            return
         axes.set(xlabel="seconds", ylabel="score", title=title)
         known, found = np.isfinite(self.best_bound), np.isfinite(self.value)
-        marker = "o" if len(self) == 1 else ""
         for name, column, rows, color in (
             ("bound (nothing is better)", self.best_bound, known, "C3"),
             ("best answer", self.value, found, "C0"),
         ):
             if rows.any():
-                axes.plot(self.seconds[rows], column[rows], label=name, color=color, marker=marker)
+                axes.plot(self.seconds[rows], column[rows], label=name, color=color)
         if known.any() or found.any():
             axes.legend(fontsize="small")
+
+    def _plot_last(self, axes: Any, title: str) -> None:
+        """Value and bound of a single report as bars, each with its number."""
+        last = self.reports[-1]
+        shown = [(name, score, color) for name, score, color in (
+            ("bound (nothing is better)", last.best_bound, "C3"),
+            ("answer", last.value, "C0"),
+        ) if np.isfinite(score)]  # fmt: skip
+        axes.set(xlabel="score", title=f"{title} ({last.seconds:.2g} s)")
+        for name, score, color in shown:
+            bars = axes.barh([name], [score], color=color)
+            axes.bar_label(bars, fmt="%.6g", padding=3)
+        axes.margins(x=0.25)
 
     def _plot_residuals(self, axes: Any) -> None:
         axes.set(xlabel="iteration", title="Residuals")
@@ -116,12 +152,22 @@ class Trace:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """An empty matplotlib figure of a size in inches."""
+    """An empty matplotlib figure of a size in inches; in a notebook, one that is shown there."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError('plotting needs matplotlib: pip install "assent[plot]"') from error
+    if in_notebook():
+        from matplotlib import pyplot
+
+        return pyplot.figure(figsize=(width, height), layout="constrained")
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this: elsewhere figures belong to whoever asked for them."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and hasattr(shell.get_ipython(), "kernel")
 
 
 def _line(r: Progress) -> str:

@@ -271,7 +271,8 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
     if changes:
         theta = theta.copy()
     scored: dict[Handle, Float] = {}
-    for key, value in (changes or {}).items():
+    for name, value in (changes or {}).items():
+        key = graph.named(name)
         if isinstance(key, (Literals, Categorical)):
             span = written.spans.get(id(key))
             if span is None:

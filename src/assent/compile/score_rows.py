@@ -30,7 +30,7 @@ def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[GraphScore
         >>> [row.theta.tolist() for row in score_rows(g, {x[1]: [1.0, 2.0, 3.0]})]
         [[5.0, 1.0], [5.0, 2.0], [5.0, 3.0]]
     """
-    arrays = {key: clean_scores(value, key) for key, value in scores.items()}
+    arrays = {graph.named(key): clean_scores(value, key) for key, value in scores.items()}
     count = _batch_size(arrays)
     own = graph_scores(graph)
     theta = np.tile(own.theta, (count, 1))

@@ -14,6 +14,7 @@ from assent.factors.base import Factor
 from assent.kernels.problem import Float, Int32
 from assent.model.scores import LARGEST_SCORE, clean_scores, fit_scores
 from assent.model.variables import Categorical, Literals, as_literals
+from assent.notebook import graph_html
 
 if TYPE_CHECKING:
     from assent.compile.compiled import Compiled, Written
@@ -272,12 +273,38 @@ class FactorGraph:
 
     # ------------------------------------------------------------------ reading
 
-    def __getitem__(self, name: str) -> Literals | Categorical:
-        """The variables declared under ``name``."""
-        if name not in self._names:
-            known = ", ".join([v.name for v in self.variables if not v.auxiliary][:SHOWN_ITEMS])
-            raise KeyError(f"no variable is called {name!r}; there are {known or 'none'}")
-        return self._names[name].symbol
+    def __getitem__(self, name: str) -> Any:
+        """The variables declared under ``name``, or the handle of the factors added under it.
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> x = g.binary(3, name="x")
+            >>> rule = g.add(at.ExactlyOne(g["x"]), name="choice")
+            >>> g["choice"] is rule
+            True
+        """
+        if name in self._names:
+            return self._names[name].symbol
+        named = [handle for handle in self.handles if handle.name == name and name]
+        if len(named) == 1:
+            return named[0]
+        if named:
+            raise KeyError(f"{len(named)} batches of factors are called {name!r}; keep the handle")
+        known = [v.name for v in self.own_variables]
+        known += dict.fromkeys(handle.name for handle in self.handles if handle.name)
+        more = ", …" if len(known) > SHOWN_ITEMS else ""
+        shown = ", ".join(known[:SHOWN_ITEMS]) + more
+        raise KeyError(f"nothing is called {name!r}; there are {shown or 'no names'}")
+
+    def named(self, key: Any) -> Any:
+        """``key`` itself, or what a string names."""
+        return self[key] if isinstance(key, str) else key
+
+    @property
+    def own_variables(self) -> list[VariableArray]:
+        """The arrays of variables that were declared, without those that factors needed."""
+        return [variable for variable in self.variables if not variable.auxiliary]
 
     @property
     def size(self) -> int:
@@ -357,8 +384,11 @@ class FactorGraph:
         first = self.describe_owner(int(symbol.codes.flat[0]))
         return first if symbol.ndim == 0 else f"[{first}, …] of shape {symbol.shape}"
 
+    def _repr_html_(self) -> str:
+        return graph_html(self)
+
     def __repr__(self) -> str:
-        own = [v for v in self.variables if not v.auxiliary]
+        own = self.own_variables
         size = sum(v.scores.size for v in own)
         lines = [
             f"FactorGraph: {len(own)} variable arrays ({size} indicators), {self.n_factors} factors"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
+from assent.notebook import variable_html
 
 if TYPE_CHECKING:
     from assent.model.graph import FactorGraph
@@ -157,6 +158,9 @@ class Literals(_Symbol):
 
     __hash__ = _Symbol.__hash__
 
+    def _repr_html_(self) -> str:
+        return variable_html(self)
+
     def __repr__(self) -> str:
         return self.graph.describe_codes(self.codes)
 
@@ -271,6 +275,9 @@ class Categorical(_Symbol):
         raise TypeError(f"{self!r} has states; write ~(variable == 'label') to negate one")
 
     __hash__ = _Symbol.__hash__
+
+    def _repr_html_(self) -> str:
+        return variable_html(self)
 
     def __repr__(self) -> str:
         return self.graph.describe_variable(self)

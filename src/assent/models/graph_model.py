@@ -212,7 +212,7 @@ def _part_features(part: Part) -> Float:
 
 def _variables(made: GraphInput) -> dict[str, Any]:
     """The variables whose values are the output, by name: all of the graph but auxiliary ones."""
-    return {v.name: v.symbol for v in made.graph.variables if not v.auxiliary}
+    return {v.name: v.symbol for v in made.graph.own_variables}
 
 
 def _assignment(made: GraphInput, y: Any) -> Any:
