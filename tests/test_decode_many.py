@@ -589,8 +589,10 @@ def test_results_are_a_sequence():
     assert "2 OPTIMAL, 1 STOPPED" in repr(results)
     with pytest.raises(at.ModelError, match=r"results\[i\]\[x\]"):
         results[graphs[0].variables[0].symbol]
-    with pytest.raises(TypeError, match="by number, variable or handle, not 'x'"):
+    with pytest.raises(at.ModelError, match=r"results\[i\]\[x\]"):
         results["x"]
+    with pytest.raises(TypeError, match=r"by number, variable or handle, not 1\.5"):
+        results[1.5]
     with pytest.raises(ValueError, match="read-only"):
         results.values[0] = 1.0
 
@@ -611,7 +613,8 @@ def test_results_are_a_sequence():
         ),
         (lambda g, x: (g, {x: [[np.nan] * 3]}), at.ModelError, r"score nan at \[0, 0\]"),
         (lambda g, x: (g, {~x: np.zeros((2, 3))}), at.ModelError, "not for negated literals"),
-        (lambda g, x: (g, {"x": np.zeros((2, 3))}), TypeError, "variables or handles, not 'x'"),
+        (lambda g, x: (g, {7: np.zeros((2, 3))}), TypeError, "variables or handles, not 7"),
+        (lambda g, x: (g, {"y": np.zeros((2, 3))}), KeyError, "nothing is called 'y'"),
         (lambda g, x: (g, {g.handles[0]: np.zeros((2, 3))}), at.ModelError, "has no scores"),
         (lambda g, x: ([g, g], [None]), at.ModelError, "2 graphs, but scores for 1"),
         (lambda g, x: ([g], {x: [[1.0]]}), TypeError, "a list of dicts, one per graph"),
