@@ -336,6 +336,52 @@ class FactorGraph:
             self._compiled = compile_graph(self)
         return self._compiled
 
+    def draw(
+        self, result: Any = None, *, what: Any = None, ax: Any = None, path: Any = None
+    ) -> Any:
+        """A picture of the graph, or of one of its factors; returns the matplotlib axes.
+
+        Neighbours on a grid become an image, a `Chain` or `Regular` a lattice, a tree its arcs, a
+        `Matching` a table; other graphs, if small, variables and factors with lines between them.
+
+        Args:
+            result: a result whose answer is shown.
+            what: the handle (or name) of the factor to draw; by default the only one with a
+                picture of its own, or else the whole graph.
+            ax: matplotlib axes to draw on.
+            path: where to save the picture, if anywhere.
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> tag = g.categorical(4, "NV", scores=[[1, 0], [0, 1], [1, 0], [1, 2]], name="tag")
+            >>> chain = g.add(at.Chain(tag, transitions=[[0, 1], [1, 0]]), name="chain")
+            >>> axes = g.draw(at.decode(g))
+            >>> axes.get_title()
+            'chain'
+        """
+        from assent.model.drawing import draw
+
+        return draw(self, result, what, ax, path)
+
+    def to_networkx(self) -> Any:
+        """A bipartite `networkx.Graph`: variables by name, factors as ``(handle, row)``.
+
+        Variables have ``states`` and ``scores``, factors their ``kind`` and ``words``, and edges
+        say whether they are ``negated``.
+
+        Example:
+            >>> import assent as at
+            >>> g = at.FactorGraph()
+            >>> x = g.binary(2, name="x")
+            >>> rule = g.add(at.Implies(x[0], ~x[1]))
+            >>> g.to_networkx().edges[(0, 0), "x[1]"]
+            {'negated': True}
+        """
+        from assent.model.drawing import to_networkx
+
+        return to_networkx(self)
+
     def describe_code(self, code: int) -> str:
         """A literal in words: ``~x[1,2]`` or ``tag[3]=V``."""
         coordinate, variable = self._declared(code)
