@@ -329,3 +329,9 @@ def test_several_graphs_are_not_decoded_exactly(chain, tmp_path):
     done = run("decode", path, "--exact")
     assert done.exit_code == 2
     assert "--exact takes one graph" in done.output
+
+
+def test_info_draws_the_model(chain, tmp_path):
+    done = run("info", chain, "--plot", tmp_path / "model.png")
+    assert done.exit_code == 0
+    assert (tmp_path / "model.png").read_bytes().startswith(b"\x89PNG")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assent.cli.model_arguments import bad_files_reported
-from assent.cli.options import file_argument, json_option
+from assent.cli.options import file_argument, json_option, plot_option
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 @file_argument
 @json_option
 @click.option("--presolve", is_flag=True, help="Tell how much of it presolving leaves.")
-def info(file: Path, as_json: bool, presolve: bool) -> None:
+@plot_option("Draw the model, if it is small or a grid.")
+def info(file: Path, as_json: bool, presolve: bool, plot: Path | None) -> None:
     """Describe FILE (.uai, .LG, .fg, .wcsp, .wcnf or .alist, also .gz or .xz)."""
     with bad_files_reported():
         facts = describe(file)
         if presolve:
             facts["presolved"] = _presolved(file)
+        if plot is not None:
+            from assent.io import load_graph
+
+            load_graph(file).draw(path=plot)
     if as_json:
         click.echo(json.dumps(facts))
         return
