@@ -77,6 +77,7 @@ def decode(
     request = Request(
         started=started,
         time_limit=time_limit,
+        uses_time=time_limit is not None,
         report=report,
         seed=seed,
         warm_start=None if before is None else warm_start_of(before, compiled),

@@ -11,7 +11,7 @@ import assent as at
 from assent.compile.compiled import graph_scores
 from assent.solvers.auto.plan import Step, first_turn, plan
 from assent.solvers.auto.presolving import Presolving
-from assent.solvers.auto.turns import Turns
+from assent.solvers.auto.turns import Goal, Turns
 from assent.solvers.base.driver import begin
 from assent.solvers.base.protocol import Request
 from assent.solvers.base.stop_reasons import TIME_LIMIT
@@ -38,10 +38,10 @@ def begun(g, solver, **request):
     return begin(g.compile(), graph_scores(g), solver, Request(time.perf_counter(), **request))
 
 
-def turns_of(g, steps, exact=True, **request):
+def turns_of(g, steps, goal=Goal.PROOF, **request):
     request = Request(time.perf_counter(), **request)
     first = first_turn(g.compile().problem)
-    return Turns(iter(steps), g.compile(), graph_scores(g), request, 1e-6, exact, first)
+    return Turns(iter(steps), g.compile(), graph_scores(g), request, 1e-6, goal, first)
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
@@ -195,7 +195,7 @@ def test_what_is_costly_to_find_out_is_left_until_it_matters():
     x = g.categorical((20, 20), states=3, scores=np.random.default_rng(0).normal(size=(20, 20, 3)))
     g.add(at.Potts(x[1:], x[:-1], scores=0.1))
     g.add(at.Potts(x[:, 1:], x[:, :-1], scores=0.1))
-    turns = turns_of(g, plan(g.compile(), False, 1e-6, at.Auto(exact=True)), exact=False)
+    turns = turns_of(g, plan(g.compile(), False, 1e-6, at.Auto(exact=True)), Goal.RELAXATION)
     turns.go_on()
     assert turns.plan.startswith("DepthFirst") and len(turns.contenders) == 1
 

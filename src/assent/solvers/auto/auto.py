@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from assent.compile.compiled import Compiled, GraphScores
 from assent.result import Result, Status
 from assent.solvers.ad3.ad3 import AD3
-from assent.solvers.auto.plan import first_turn, plan
-from assent.solvers.auto.turns import Turns
+from assent.solvers.auto.plan import first_turn, improvement, plan
+from assent.solvers.auto.turns import Goal, Turns
 from assent.solvers.base.driver import drive
 from assent.solvers.base.outcome import finished
 from assent.solvers.base.protocol import GraphSolver, Request
@@ -52,9 +52,13 @@ class Auto(GraphSolver):
 
     def drive(self, compiled: Compiled, graph_scores: GraphScores, request: Request) -> Result:
         """Solve a compiled graph as planned, until one of the steps has the answer."""
-        steps = plan(compiled, self.exact, self.gap_tolerance, Auto(exact=True))
-        first, tolerance = first_turn(compiled.problem), self.gap_tolerance
-        turns = Turns(steps, compiled, graph_scores, request, tolerance, self.exact, first)
+        goal = Goal.ANSWER if request.uses_time else Goal.RELAXATION
+        goal = Goal.PROOF if self.exact else goal
+        tolerance, problem = self.gap_tolerance, compiled.problem
+        steps = plan(compiled, goal is not Goal.RELAXATION, tolerance, Auto(exact=True))
+        turns = Turns(steps, compiled, graph_scores, request, tolerance, goal, first_turn(problem))
+        if goal is Goal.RELAXATION:
+            turns.improving = improvement(problem, tolerance)
         turns.go_on()
         result = finished(turns.result)
         if result.status is Status.INFEASIBLE:

@@ -10,10 +10,12 @@ all factors are over two binary        `RoofDuality`: the relaxation, by one flo
 otherwise, factors are small           `DepthFirst`: quick where few subproblems are enough
 otherwise, always                      `AD3`: quick where the relaxation is tight
 otherwise, no structure, rows fit      `LinearProgram`: the relaxation, tight or not
-the optimum is asked for               instead of `LinearProgram`, a search on what presolving
-                                       leaves (`Presolving`): part by part where parts share
-                                       no factor, `BranchAndCut` where rows fit, or else
-                                       `BranchAndBound`
+a gap remains, factors are small       `LargeNeighbourhood`: a better answer, for as long as the
+                                       relaxation has taken
+the optimum is asked for, or there     all of them at once; instead of `LinearProgram`, a search
+is time for it                         on what presolving leaves (`Presolving`): part by part
+                                       where parts share no factor, `BranchAndCut` where rows
+                                       fit, or else `BranchAndBound`
 =====================================  ===========================================================
 
 Every solver goes on until it has spent what a turn allows, which doubles from turn to turn
@@ -31,7 +33,7 @@ from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.core.memo import remembered
 from assent.kernels.problem import KNAPSACK, Problem
 from assent.solvers.auto.presolving import WORTH, Presolving
-from assent.solvers.auto.turns import Step, Turns
+from assent.solvers.auto.turns import Goal, Step, Turns
 from assent.solvers.base.protocol import Request
 
 # Microseconds of an iteration of AD3, and of every link and entry of a table in it; an entry of a
@@ -57,12 +59,14 @@ MOST_FLOW = 4_000_000
 # Linear programs of more links, or more entries per link, have pivots so slow that AD3 has always
 # been quicker.
 MOST_LINKS, MOST_PER_LINK = 50_000, 3
+# Rows of structures (flows of trees, paths of automata) take so many times as long as others.
+STRUCTURE_ROWS = 50.0
 
 
 def plan(
     compiled: Compiled, exact: bool, tolerance: float, each: Any, presolved: bool = False
 ) -> Iterator[Step]:
-    """The solvers that take turns on a model, in this order; the optimum is asked for if ``exact``.
+    """The solvers that take turns on a model, in this order; towards a proof if ``exact``.
 
     What is costly to find out is left until a step is asked for.  ``each`` solves parts that share
     no factor, exactly.
@@ -82,6 +86,8 @@ def plan(
         contenders = [_depth_first]
     for contender in contenders if exact or not (is_flow or _has_sack(problem)) else []:
         yield from contender(problem, tolerance)
+    if exact and not presolved:
+        yield from improvement(problem, tolerance)
     if elimination is not None and (exact or not is_flow):
         yield elimination
     if exact:
@@ -89,6 +95,19 @@ def plan(
         yield last or _presolving(problem, tolerance, each)
     elif not is_flow and elimination is None and _has_quick_program(problem):
         yield _program(problem, tolerance)
+
+
+def improvement(problem: Problem, tolerance: float) -> Iterator[Step]:
+    """What improves an answer, where factors are small."""
+    from assent.solvers.search.large_neighbourhood import LargeNeighbourhood
+    from assent.solvers.search.table_network import layout_of
+
+    layout = "" if problem.models else layout_of(problem)
+    if isinstance(layout, str):
+        return
+    pace = READ * layout.round_reads()
+    why = "LargeNeighbourhood, as factors are small: parts of the answer are decided anew."
+    yield Step(LargeNeighbourhood(tolerance), why, pace, pace, bounds=False)
 
 
 def last_step(compiled: Compiled, tolerance: float, each: Any) -> Step:
@@ -226,9 +245,12 @@ def _presolving(problem: Problem, tolerance: float, each: Any) -> Step:
         steps = iter([last_step(left, tolerance, each)])
         if is_smaller:
             steps = plan(left, True, tolerance, each, presolved=True)
-        return Turns(steps, left, scores, request, tolerance, True, first_turn(left.problem))
+        first = first_turn(left.problem)
+        return Turns(steps, left, scores, request, tolerance, Goal.PROOF, first)
 
-    return Step(Presolving(rest, tolerance), "", program_cost(problem), 1.0)
+    cost = program_cost(problem)
+    after = STRUCTURE_ROWS * cost if problem.models else cost
+    return Step(Presolving(rest, tolerance), "", cost, 1.0, after)
 
 
 def _parts(compiled: Compiled, tolerance: float, each: Any) -> Step | None:

@@ -7,8 +7,9 @@ doubles.  What one of them finds is offered to the others; nothing is lost when 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import reduce
 from typing import Any
 
@@ -26,12 +27,23 @@ from assent.trace import Progress, Trace
 
 # Every turn is this many times as long as the one before.
 GROWTH = 2.0
+# An answer is improved for at least as long as this many first turns: one flow is over before
+# anything has been tried.
+LEAST_EFFORT = 4.0
 
 # What is said where no limit was reached and nobody can go on.
 NO_PROOF = (
     "No step ended with a proof: the answer is the best of theirs, and result.plan names them. "
     "Decode with another solver, such as BranchAndBound() or BranchAndCut()."
 )
+
+
+class Goal(Enum):
+    """What is asked for: when turns end, and what is said then."""
+
+    RELAXATION = "a solved relaxation and a good answer"
+    ANSWER = "the best answer of the time there is"
+    PROOF = "the optimum"
 
 
 @dataclass(frozen=True)
@@ -43,12 +55,16 @@ class Step:
         why: what `result.plan` says of it; nothing where its own result says it.
         start: what it takes until its first iteration is done.
         pace: what every further iteration takes; infinite if one is all.
+        after: what the others spend before it begins, unless they are over.
+        bounds: whether it gives bounds; turns do not go on for those that give none.
     """
 
     solver: Any
     why: str
     start: float = 0.0
     pace: float = np.inf
+    after: float = 0.0
+    bounds: bool = True
 
 
 @dataclass
@@ -82,7 +98,12 @@ class Contender:
 class Turns:
     """A solve of a compiled graph by several solvers in turns; `Resumable` itself.
 
-    ``done`` is what they have spent.  Without ``exact`` a solved relaxation is enough.
+    ``done`` is what they have spent.
+
+    Attributes:
+        goal: what is asked for.
+        turn: what every one may spend in the first turn.
+        improving: what improves the answer of a solved relaxation, for as long as that has taken.
     """
 
     steps: Iterator[Step]
@@ -90,21 +111,34 @@ class Turns:
     scores: GraphScores
     request: Request
     tolerance: float
-    exact: bool
-    turn: float  # what every one may spend in the first of them
+    goal: Goal
+    turn: float
+    improving: Iterable[Step] = ()
     message: str = ""
     contenders: list[Contender] = field(default_factory=list)
     winner: Result | None = None
     called_off: bool = False
+    waiting: Step | None = None  # the next one to begin
+    trace: Trace = field(default_factory=Trace)
 
     def __post_init__(self) -> None:
         told: Callable[[Progress], Any] = self.request.report
 
         def report(progress: Progress) -> bool:
-            self.called_off = told(progress) is True or self.called_off
+            joint = self.trace.add(self._best_so_far(progress))
+            self.called_off = told(joint) is True or self.called_off
             return self.called_off
 
         self.request = replace(self.request, report=report, display=None)
+        self.least_effort = LEAST_EFFORT * self.turn
+
+    def _best_so_far(self, progress: Progress) -> Progress:
+        """A report of one with the best bound and answer of all."""
+        if not self.trace.reports:
+            return progress
+        last = self.trace.reports[-1]
+        bound = min(progress.best_bound, last.best_bound)
+        return replace(progress, best_bound=bound, value=max(progress.value, last.value))
 
     def go_on(self, until: float = np.inf) -> None:
         """Take turns until one has the answer, a limit is reached, or so much is spent."""
@@ -128,6 +162,8 @@ class Turns:
             if self.message:
                 return
         left = [c for c in self.contenders if c.result is None]
+        if self.request.deadline == np.inf and not any(c.step.bounds for c in left):
+            left = []
         self.turn *= GROWTH
         if not left:
             out_of_time = any(c.solve.message == TIME_LIMIT for c in self.contenders)
@@ -138,9 +174,18 @@ class Turns:
     def _in_order(self) -> Iterator[Contender]:
         """Those that are not over, and then new ones as long as there are steps."""
         yield from [c for c in self.contenders if c.result is None]
-        for step in self.steps:
+        while (step := self._next_step()) is not None:
             self.contenders.append(Contender(step, self._begin(step)))
             yield self.contenders[-1]
+
+    def _next_step(self) -> Step | None:
+        """The step that is to begin, if it need not wait for the others."""
+        step = self.waiting = self.waiting or next(self.steps, None)
+        others = any(c.step.bounds for c in self.contenders if c.result is None)
+        if step is None or (others and self.done < step.after):
+            return None
+        self.waiting = None
+        return step
 
     def _begin(self, step: Step) -> Resumable:
         """A solve that begins where the others stand."""
@@ -156,12 +201,24 @@ class Turns:
     def _take(self, result: Result) -> None:
         """See whether a result ends the turns."""
         proven = result.status in (Status.OPTIMAL, Status.INFEASIBLE)
-        if proven or (result.status is Status.RELAXED and not self.exact):
+        if proven or (result.status is Status.RELAXED and self.goal is Goal.RELAXATION):
             self.winner, self.message = result, result.message
+            if not proven and not self.called_off:
+                self._improve()
         elif self.called_off or result.message == INTERRUPTED:
             self.message = CALLED_OFF if self.called_off else INTERRUPTED
         elif time.perf_counter() >= self.request.deadline:
             self.message = TIME_LIMIT
+
+    def _improve(self) -> None:
+        """Improve the answer for as long as everything so far has taken, at least for some time."""
+        effort = max(self.done, self.least_effort)
+        for step in self.improving:
+            contender = Contender(step, self._begin(step))
+            self.contenders.append(contender)
+            contender.go_on(effort)
+            if contender.solve.message in (INTERRUPTED, CALLED_OFF):
+                self.message = contender.solve.message
 
     # ------------------------------------------------------------ where they stand
 
@@ -173,12 +230,6 @@ class Turns:
     @property
     def iterations(self) -> int:
         return sum(c.solve.iterations for c in self.contenders)
-
-    @property
-    def trace(self) -> Trace:
-        """The reports of all, as they came."""
-        reports = [report for c in self.contenders for report in c.solve.trace.reports]
-        return Trace(sorted(reports, key=lambda report: report.seconds))
 
     @property
     def bound(self) -> float:
@@ -215,9 +266,18 @@ class Turns:
             found = self.winner
         else:
             found = reduce(self._join, self._stated())
-        if (found.status is Status.RELAXED and self.exact) or found.status is Status.STOPPED:
-            found = replace(found, status=Status.STOPPED, message=self.message)
+        if found.status in (Status.RELAXED, Status.STOPPED):
+            status, message = self._without_proof()
+            found = replace(found, status=status, message=message)
         return replace(found, trace=self.trace, iterations=self.iterations, plan=self.plan)
+
+    def _without_proof(self) -> tuple[Status, str]:
+        """What is said where no answer is proven best: whether the relaxation is solved."""
+        relaxed = any(c.result and c.result.status is Status.RELAXED for c in self.contenders)
+        ended = self.message in (INTERRUPTED, CALLED_OFF)
+        if relaxed and not ended and self.goal is not Goal.PROOF:
+            return Status.RELAXED, Status.RELAXED.value
+        return Status.STOPPED, self.message
 
     def _stated(self) -> list[Result]:
         """The results that matter: who is over, and whoever has a better bound or answer."""
@@ -238,7 +298,7 @@ class Turns:
         """The better answer of two with the better bound; the relaxed answer of the second."""
         answer = first if first.value > second.value or not second.feasible else second
         shown = first if first.bound < second.bound else second
-        relaxed = first if second.certificate.relaxation is None else second
+        relaxed = max(second, first, key=_relaxed_so_far)
         claim = replace(
             shown.certificate,
             value=answer.certificate.value,
@@ -265,3 +325,9 @@ class Turns:
         """Who has had a turn, and why; a step without words has them in its result."""
         told = [c.step.why or ("" if c.result is None else c.result.plan) for c in self.contenders]
         return " Then ".join(words for words in told if words)
+
+
+def _relaxed_so_far(result: Result) -> int:
+    """Whether a relaxed answer comes with it, and if so, a solved one."""
+    relaxation = result.certificate.relaxation
+    return 0 if relaxation is None else 1 + relaxation.solved

@@ -59,6 +59,7 @@ class Request:
     Attributes:
         started: when the clock began, as ``time.perf_counter`` has it.
         time_limit: seconds from then, or None.
+        uses_time: whether all of that time may go into a better answer; else it only limits.
         report: receives every `Progress`; an answer of True ends the run.
         seed: for perturbed roundings.
         warm_start: an earlier run's end to begin at.
@@ -69,6 +70,7 @@ class Request:
 
     started: float
     time_limit: float | None = None
+    uses_time: bool = False
     report: Callable[[Progress], Any] = lambda step: None
     seed: int = 0
     warm_start: WarmStart | None = None

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.direct.table_scopes import TABULATED
-from assent.kernels.problem import DualPoint, Float, Scores
+from assent.kernels.problem import DualPoint, Float
 from assent.kernels.search import depth_first_search as kernel
-from assent.kernels.search.table_sweeps import Domains, Work
+from assent.kernels.search.table_sweeps import Domains, Net, Work
 from assent.proof.depth_first_proof import CLOSED, DepthFirstProof, link_scores
 from assent.result import Result, Status
 from assent.solvers.base.outcome import Outcome
@@ -54,8 +54,8 @@ class TableSearch:
         self.layout, self.request = layout, request
         self.scores = compiled.flat_scores(scores)
         self.tables = layout.net(self.scores)
-        self.domains, self.work = _domains(layout), _work(layout)
-        self.state = _start(self.tables, self.scores, settings.gap_tolerance)
+        self.domains, self.work = all_states(self.tables.net), scratch(self.tables.net)
+        self.state = start_at(self.tables, self.scores.constant, settings.gap_tolerance)
         messages, states = layout.messages, layout.states
         self.log = kernel.Log(np.empty(4 * states + 1024, np.int64), np.empty((8, messages)))
         self.trace = Trace()
@@ -109,12 +109,12 @@ class TableSearch:
         log, state = self.log, self.state
         if code == kernel.TOO_DEEP:
             self.state = state._replace(
-                levels=_doubled(state.levels),
-                bounds=_doubled(state.bounds),
-                chosen=_doubled(state.chosen),
+                levels=doubled(state.levels),
+                bounds=doubled(state.bounds),
+                chosen=doubled(state.chosen),
             )
         else:
-            self.log = kernel.Log(_doubled(log.events), _doubled(log.rows))
+            self.log = kernel.Log(doubled(log.events), doubled(log.rows))
         return self.state.levels.nbytes + self.log.rows.nbytes <= MOST_BYTES
 
     def _begin_at(self, dual: DualPoint | None) -> None:
@@ -126,10 +126,7 @@ class TableSearch:
 
     def offer(self, assignment: NDArray[np.int8]) -> None:
         """Take an answer ``[N]`` for the graph as written from elsewhere, if it is one."""
-        own, x = self.layout.tabulation.variables, assignment[self.compiled.free]
-        states = np.zeros(len(self.layout.card), np.int32)
-        true = x == 1
-        states[own.var_of[true]] = own.state_of[true]
+        states = self.layout.states_of(assignment[self.compiled.free])
         kernel.take_answer(self.tables.net, self.state, states)
 
     # ------------------------------------------------------------ where it stands
@@ -262,20 +259,19 @@ class TableSearch:
         return out
 
 
-def _domains(layout: TableLayout) -> Domains:
+def all_states(net: Net) -> Domains:
     """All states of all variables."""
-    numbers = (np.arange(layout.states) - np.repeat(layout.first[:-1], layout.card)).astype(
-        np.int32
-    )
-    return Domains(numbers, numbers.copy(), layout.card.copy(), np.zeros(layout.states, np.int32))
+    states = len(net.theta)
+    numbers = (np.arange(states) - np.repeat(net.first[:-1], net.card)).astype(np.int32)
+    return Domains(numbers, numbers.copy(), net.card.copy(), np.zeros(states, np.int32))
 
 
-def _work(layout: TableLayout) -> Work:
+def scratch(net: Net) -> Work:
     """Scratch for the largest of everything."""
-    around = max(1, int(np.diff(layout.around_start).max(initial=1)))
-    states, slots = int(layout.card.max()), int(np.diff(layout.start).max(initial=1))
-    literals, factors = len(layout.scope), len(layout.form)
-    if (layout.form == TABULATED).all():
+    around = max(1, int(np.diff(net.around_start).max(initial=1)))
+    states, slots = int(net.card.max()), int(np.diff(net.start).max(initial=1))
+    literals, factors = len(net.scope), len(net.form)
+    if (net.form == TABULATED).all():
         literals = factors = 0
     order = np.arange(literals, dtype=np.int32)
     return Work(
@@ -287,15 +283,15 @@ def _work(layout: TableLayout) -> Work:
     )  # fmt: skip
 
 
-def _start(tables: TableNet, scores: Scores, tolerance: float) -> kernel.State:
-    """The root, with no message passed."""
+def start_at(tables: TableNet, constant: float, tolerance: float) -> kernel.State:
+    """The root, with no message passed; ``constant`` is added to all values."""
     net = tables.net
     variables, states = len(net.card), len(net.theta)
     point = np.concatenate([np.zeros(int(net.at[-1])), net.theta, np.zeros(variables + 1)])
     figures = np.empty(kernel.FIGURES)
     figures[kernel.BEST] = figures[kernel.LEAST] = tables.least
     figures[kernel.TOLERANCE] = max(0.5 * tolerance, ROUNDING)
-    figures[kernel.CONSTANT] = scores.constant
+    figures[kernel.CONSTANT] = constant
     figures[kernel.CLOSED_BOUND], figures[kernel.PROGRESS] = -np.inf, 0.0
     figures[kernel.BOUND] = np.inf
     return kernel.State(
@@ -305,7 +301,7 @@ def _start(tables: TableNet, scores: Scores, tolerance: float) -> kernel.State:
     )  # fmt: skip
 
 
-def _doubled(array: NDArray) -> NDArray:
+def doubled(array: NDArray) -> NDArray:
     """The same with room for as much again."""
     out = np.empty((2 * len(array), *array.shape[1:]), array.dtype)
     out[: len(array)] = array

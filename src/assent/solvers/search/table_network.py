@@ -18,7 +18,7 @@ from assent.kernels.direct.table_places import (
     place_literals,
 )
 from assent.kernels.direct.table_scopes import TABULATED
-from assent.kernels.problem import KNAPSACK, DualPoint, Float, Int64, Problem, Scores
+from assent.kernels.problem import KNAPSACK, DualPoint, Float, Int32, Int64, Problem, Scores
 from assent.kernels.search.table_sweeps import Net
 from assent.solvers.direct.tabulated_problem import Tabulation, partial_tabulation
 
@@ -124,6 +124,13 @@ class TableLayout:
         out = np.ones(len(self.card), np.bool_)
         out[own.var_of[own.state_of == 0]] = False
         return out
+
+    def states_of(self, x: NDArray[np.int8]) -> Int32:
+        """States ``[V]`` of an assignment ``x[n]``."""
+        own, true = self.tabulation.variables, x == 1
+        states = np.zeros(len(self.card), np.int32)
+        states[own.var_of[true]] = own.state_of[true]
+        return states
 
     def place_links(self) -> bool:
         """Find out which messages links stand for; False if a factor asks for too much."""

@@ -1,0 +1,283 @@
+"""Large-neighbourhood search: an answer is improved by deciding some of its variables anew.
+
+Variables near each other are opened, all others stay as they are, and what is open is searched
+depth first for something better (Shaw, 1998).  A search that ends in time makes the next
+neighbourhood larger, one that does not makes it smaller.  An answer that breaks constraints is
+improved in the same way: what is forbidden counts as worse than anything that is not.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.compile.compiled import Compiled, GraphScores
+from assent.errors import ModelError
+from assent.kernels.core.schedule import first_random_state
+from assent.kernels.problem import DualPoint
+from assent.kernels.search import depth_first_search as kernel
+from assent.kernels.search import neighbourhood as part_kernel
+from assent.kernels.search.table_sweeps import Domains, Net, Work
+from assent.result import Result, Status
+from assent.solvers.base.outcome import Outcome
+from assent.solvers.base.protocol import GraphSolver, Request
+from assent.solvers.base.settings import check_tolerance
+from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, TIME_LIMIT
+from assent.solvers.search.depth_first_run import (
+    ENTRIES_PER_CALL,
+    all_states,
+    doubled,
+    scratch,
+    start_at,
+)
+from assent.solvers.search.table_network import SLOT_READS, TableLayout, TableNet, layout_of
+from assent.trace import Progress, Trace
+
+# Variables that are open first, and by how much more or fewer are next time.
+FIRST, CHANGE = 20, 1.2
+# Rounds after which a search is given up; from 10 to 100 do equally well.
+MOST_ROUNDS = 20
+
+SEARCHED = f"All variables together have no better answer. {Status.STOPPED.value}"
+
+
+@dataclass(frozen=True)
+class LargeNeighbourhood(GraphSolver):
+    """Improve an answer by deciding neighbourhoods of variables anew; it gives no bound.
+
+    It ends only once all variables together were searched.
+
+    Attributes:
+        gap_tolerance: relative gap at which an answer counts as optimal.
+    """
+
+    gap_tolerance: float = 1e-6
+
+    def __post_init__(self) -> None:
+        check_tolerance("gap_tolerance", self.gap_tolerance)
+
+    def begin(
+        self, compiled: Compiled, graph_scores: GraphScores, request: Request
+    ) -> NeighbourhoodSearch:
+        """A search before its first neighbourhood."""
+        layout = layout_of(compiled.problem)
+        if isinstance(layout, str):
+            raise ModelError(f"neighbourhoods of this graph cannot be searched: {layout}")
+        return NeighbourhoodSearch(self, compiled, graph_scores, layout, request)
+
+
+class NeighbourhoodSearch:
+    """One such search in progress; `Resumable`."""
+
+    def __init__(
+        self,
+        settings: LargeNeighbourhood,
+        compiled: Compiled,
+        scores: GraphScores,
+        layout: TableLayout,
+        request: Request,
+    ) -> None:
+        self.settings, self.compiled, self.graph_scores = settings, compiled, scores
+        self.layout, self.request = layout, request
+        self.scores = compiled.flat_scores(scores)
+        self.tables = layout.net(self.scores)
+        self.part = _room(self.tables.net)
+        self.work = scratch(self.tables.net)
+        self.x = np.zeros(len(layout.card), np.int32)
+        self.best = -np.inf  # what it is worth, without the constant
+        self.random_state = first_random_state(request.seed)
+        self.order = np.random.default_rng(request.seed).permutation(len(layout.card))
+        self.size = float(FIRST)
+        self.moves = 0
+        self.done, self.reported = 0.0, 0.0
+        self.trace = Trace()
+        self.message = ""
+        if request.known is not None:
+            self.offer(request.known)
+        else:
+            self._take(_best_alone(self.tables.net))
+
+    # ------------------------------------------------------------ the loop
+
+    def go_on(self, until: float = np.inf) -> None:
+        """Search neighbourhoods until as much is ``done`` as so many rounds over all states."""
+        try:
+            while not self.message and self.done < until:
+                self._step()
+        except KeyboardInterrupt:
+            self.message = INTERRUPTED
+
+    def _step(self) -> None:
+        """Search one neighbourhood, and see whether that is the last one."""
+        before = self.best
+        self._search(int(self.order[self.moves % len(self.order)]))
+        self.moves += 1
+        stop = False
+        if self.best > before or self._reads(self.done - self.reported) > ENTRIES_PER_CALL:
+            stop, self.reported = self.request.report(self._record()) is True, self.done
+        if stop:
+            self.message = CALLED_OFF
+        elif time.perf_counter() >= self.request.deadline:
+            self.message = TIME_LIMIT
+
+    def _search(self, centre: int) -> None:
+        """Decide the neighbourhood of a variable anew; the better answer stays."""
+        most = min(int(self.size), len(self.x))
+        count, self.random_state = part_kernel.grow(
+            self.tables.net, self.part, centre, most, self.random_state
+        )
+        part_kernel.restrict(self.tables.net, self.x, self.part, count)
+        net, domains = _written(self.part)
+        members = self.part.variables[: len(net.card)]
+        x = self.part.x[: len(net.card)]
+        own = TableNet(net, -np.inf, self.tables.strengths[members])
+        state = start_at(own, self.scores.constant, self.settings.gap_tolerance)
+        kernel.take_answer(net, state, x)
+        before = state.figures[kernel.BEST]
+        state.figures[kernel.CONSTANT] += self.best - before
+        finished, state = self._play(net, domains, state)
+        if finished and count == len(self.x):
+            self.message = SEARCHED
+        self.size = self.size * CHANGE if finished else max(self.size / CHANGE, 2.0)
+        self.size = min(self.size, float(len(self.x)))
+        gain = state.figures[kernel.BEST] - before
+        if gain > 0.0:
+            states = self.x.copy()
+            states[members] = state.best
+            self._take(states)
+
+    def _play(self, net: Net, domains: Domains, state: kernel.State) -> tuple[bool, kernel.State]:
+        """Search a neighbourhood; whether all of it was, and where the search stands."""
+        sizes = self.part.sizes
+        reads = SLOT_READS * sizes[part_kernel.SLOTS] + 3 * sizes[part_kernel.ENTRIES] + 1
+        per_call = int(max(1, ENTRIES_PER_CALL // reads))
+        log = kernel.Log(np.empty(4 * len(net.theta) + 1024, np.int64), np.empty((8, net.at[-1])))
+        work = _narrowed(self.work, net, int(sizes[part_kernel.LITERALS]))
+        finished = False
+        while not finished and state.counts[kernel.PLAYED] < MOST_ROUNDS:
+            most = min(per_call, MOST_ROUNDS - state.counts[kernel.PLAYED])
+            code = kernel.search(net, domains, state, log, work, most)
+            finished = code == kernel.DONE
+            if code == kernel.LOG_FULL:  # nobody reads it
+                state.counts[kernel.EVENTS] = state.counts[kernel.ROWS] = 0
+            elif code == kernel.TOO_DEEP:
+                state = state._replace(
+                    levels=doubled(state.levels),
+                    bounds=doubled(state.bounds),
+                    chosen=doubled(state.chosen),
+                )
+            elif time.perf_counter() >= self.request.deadline:
+                break
+        rounds = 1 + state.counts[kernel.PLAYED]  # it takes one to write it down
+        self.done += float(rounds * reads) / max(1.0, self.layout.round_reads())
+        return finished, state
+
+    def _reads(self, done: float) -> float:
+        return done * self.layout.round_reads()
+
+    def _take(self, states: NDArray[np.int32]) -> None:
+        """Take states ``[V]`` if they are worth more."""
+        value = float(part_kernel.value_of(self.tables.net, states))
+        if value > self.best:
+            self.best, self.x = value, states
+
+    def offer(self, assignment: NDArray[np.int8]) -> None:
+        """Take an answer ``[N]`` for the graph as written from elsewhere, if it is better."""
+        self._take(self.layout.states_of(assignment[self.compiled.free]))
+
+    # ------------------------------------------------------------ where it stands
+
+    @property
+    def iterations(self) -> int:
+        return self.moves
+
+    @property
+    def bound(self) -> float:
+        return np.inf
+
+    @property
+    def value(self) -> float:
+        """What the best answer is worth."""
+        return self.best + self.scores.constant if self.best > self.tables.least else -np.inf
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]`` for the graph as written, if there is one."""
+        return self._assignment() if self.best > self.tables.least else None
+
+    @property
+    def dual(self) -> DualPoint | None:
+        return None
+
+    def _assignment(self) -> NDArray[np.int8]:
+        variables = self.layout.tabulation.variables
+        return self.compiled.full(variables.assignment(self.x.astype(np.int64)))
+
+    def _record(self) -> Progress:
+        seconds = time.perf_counter() - self.request.started
+        return self.trace.add(Progress(self.moves, seconds, np.inf, np.inf, self.value))
+
+    def result(self) -> Result:
+        """The answer, for the graph as written."""
+        return Outcome(
+            compiled=self.compiled,
+            scores=self.graph_scores,
+            assignment=self._assignment(),
+            bound=np.inf,
+            gap_tolerance=self.settings.gap_tolerance,
+            message=self.message,
+            trace=self.trace,
+            iterations=self.moves,
+            seconds=time.perf_counter() - self.request.started,
+        ).result()
+
+
+def _best_alone(net: Net) -> NDArray[np.int32]:
+    """The states ``[V]`` that variables would have by their own scores."""
+    best = np.repeat(np.maximum.reduceat(net.theta, net.first[:-1]), net.card)
+    places = np.flatnonzero(net.theta == best)
+    variable = np.searchsorted(net.first, places, side="right") - 1
+    _, first = np.unique(variable, return_index=True)
+    return np.asarray(places[first] - net.first[:-1], np.int32)
+
+
+def _room(net: Net) -> part_kernel.Part:
+    """Room for as much as the whole net; entries of tables stay where they are."""
+    variables, factors = len(net.card), len(net.form)
+    return part_kernel.Part(
+        Net(*(np.empty_like(array) for array in net))._replace(table=net.table),
+        all_states(net),
+        np.zeros(variables, np.int32),
+        np.zeros(variables, np.int32),
+        np.zeros(variables, np.int32),
+        np.zeros(variables, np.int8),
+        np.zeros(variables, np.int32),
+        np.zeros(factors, np.int32),
+        np.zeros(factors, np.bool_),
+        np.zeros(variables, np.int64),
+        np.zeros(part_kernel.SIZES, np.int64),
+    )
+
+
+def _written(part: part_kernel.Part) -> tuple[Net, Domains]:
+    """As much of the room as is written."""
+    n, states, factors, slots = (int(size) for size in part.sizes[:4])
+    lengths = (
+        n, n + 1, states, factors + 1, slots, slots, slots, factors + 1, None, slots + 1, slots,
+        slots, factors, factors, slots, slots, slots, n + 1, slots, n,
+    )  # fmt: skip
+    net = Net(*(array[:length] for array, length in zip(part.net, lengths, strict=True)))
+    own = part.domains
+    return net, Domains(own.states[:states], own.place[:states], own.size[:n], own.trail[:states])
+
+
+def _narrowed(work: Work, net: Net, literals: int) -> Work:
+    """The scratch that a smaller net uses; nothing of constraints where there are none."""
+    slots, factors = (len(net.scope), len(net.form)) if literals else (0, 0)
+    lengths = (None,) * 4 + (slots,) * 6 + (factors,) * 2 + (slots,) + (factors,) * 5
+    own = Work(*(array[:length] for array, length in zip(work, lengths, strict=True)))
+    order = np.arange(slots, dtype=np.int32)
+    return own._replace(order=order, rank=order.copy())
