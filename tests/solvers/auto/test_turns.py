@@ -11,10 +11,11 @@ import assent as at
 from assent.compile.compiled import graph_scores
 from assent.solvers.auto.plan import Step, first_turn, plan
 from assent.solvers.auto.presolving import Presolving
-from assent.solvers.auto.turns import Goal, Turns
+from assent.solvers.auto.turns import NO_PROOF, Goal, Turns
 from assent.solvers.base.driver import begin
 from assent.solvers.base.protocol import Request
 from assent.solvers.base.stop_reasons import TIME_LIMIT
+from assent.solvers.search.large_neighbourhood import LargeNeighbourhood
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 
@@ -280,3 +281,75 @@ class Ended:
 
     def __getattr__(self, name):
         return getattr(self.inner, name)
+
+
+def test_a_step_waits_until_the_others_have_spent_as_much():
+    """An expensive beginning is put off for as long as those at work may end without it."""
+    g = frustrated(4)
+    turn = first_turn(g.compile().problem)
+    begun_at = []
+
+    class Watched(at.LinearProgram):
+        def init(self, *arguments):
+            begun_at.append(turns.done)
+            return super().init(*arguments)
+
+    steps = [
+        Step(at.AD3(residual_tolerance=0.0, max_iterations=10_000), "AD3.", turn / 40, turn / 40),
+        Step(Watched(), "Program.", turn, after=5.0 * turn),
+    ]
+    turns = turns_of(g, steps, Goal.RELAXATION)
+    turns.go_on()
+    assert turns.result().status is at.Status.RELAXED
+    assert 5.0 * turn <= begun_at[0] <= 12.0 * turn  # turns double
+
+
+def test_a_step_does_not_wait_for_those_that_are_over():
+    g = frustrated(4)
+    steps = [
+        Step(at.AD3(max_iterations=1), "AD3."),
+        Step(at.LinearProgram(), "Program.", after=np.inf),
+    ]
+    turns = turns_of(g, steps, Goal.RELAXATION)
+    turns.go_on()
+    assert turns.result().status is at.Status.RELAXED
+
+
+@pytest.mark.parametrize(
+    ("goal", "status"), [(Goal.ANSWER, at.Status.RELAXED), (Goal.PROOF, at.Status.STOPPED)]
+)
+def test_when_time_is_up_the_relaxation_is_solved_or_the_proof_is_missing(goal, status):
+    """Turns go on with whoever finds answers, though a relaxation is solved and nobody proves."""
+    g = frustrated(1, count=40, states=4)
+    turn = first_turn(g.compile().problem)
+    steps = [
+        Step(at.LinearProgram(), "Program.", turn),
+        Step(LargeNeighbourhood(), "Neighbourhoods.", turn, turn, bounds=False),
+    ]
+    relaxed = at.decode(g, at.LinearProgram())
+    turns = turns_of(g, steps, goal, time_limit=relaxed.seconds + 2.0)
+    turns.go_on()
+    result = turns.result()
+    assert result.status is status and turns.message == TIME_LIMIT
+    assert result.certificate.relaxation.solved and result.certificate.verify()
+    assert result.value >= relaxed.value and result.bound == pytest.approx(relaxed.bound)
+
+
+def test_turns_without_a_limit_do_not_go_on_for_those_that_prove_nothing():
+    g = frustrated(1, count=40, states=4)
+    turn = first_turn(g.compile().problem)
+    steps = [
+        Step(at.AD3(max_iterations=2), "AD3.", turn, turn),
+        Step(LargeNeighbourhood(), "Neighbourhoods.", turn, turn, bounds=False),
+    ]
+    turns = turns_of(g, steps)
+    turns.go_on()
+    assert turns.result().status is at.Status.STOPPED and turns.message == NO_PROOF
+
+
+def test_reports_tell_the_best_of_all():
+    """Whoever reports: bounds never rise in the joint trace, nor do values fall."""
+    result = at.decode(frustrated(4), exact=True)
+    assert (np.diff(result.trace.best_bound) <= 0.0).all()
+    values = result.trace.value[np.isfinite(result.trace.value)]
+    assert (np.diff(values) >= 0.0).all() and len(values) > 3

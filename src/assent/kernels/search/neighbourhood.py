@@ -48,13 +48,19 @@ def grow(net, part, centre, most, random_state):
     """Open the variables nearest to a centre, ``most`` of them, those equally near at random.
 
     Variables that share a table are nearer than those that share a constraint, which may be over
-    nearly all of them.  Returns how many were opened, and the next state of the random numbers.
+    nearly all of them; those that nothing ties to the centre come last.  Returns how many were
+    opened, and the next state of the random numbers.
     """
     queue, role = part.queue, part.role
     queue[0] = centre
     role[centre] = OPEN
-    count, head = 1, 0
-    while head < count and count < most:
+    count, head, following = 1, 0, centre
+    while count < most:
+        if head == count:  # all that is tied to them is open: go on elsewhere
+            while role[following] == OPEN:
+                following = (following + 1) % len(role)
+            queue[count], role[following] = following, OPEN
+            count += 1
         v = queue[head]
         head += 1
         for begin, end in (

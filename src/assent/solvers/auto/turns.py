@@ -168,7 +168,7 @@ class Turns:
         if not left:
             out_of_time = any(c.solve.message == TIME_LIMIT for c in self.contenders)
             self.message = TIME_LIMIT if out_of_time else NO_PROOF
-        elif len(left) == 1:
+        elif len(left) == 1 and self.waiting is None:
             self.turn = max(self.turn, left[0].spent + until - self.done)
 
     def _in_order(self) -> Iterator[Contender]:
