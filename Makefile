@@ -18,10 +18,12 @@ export ASSENT_DATA := $(DATA)
 endif
 endif
 
-.PHONY: help demo test lint types unit docs bench sweep clean
+.PHONY: help demo warm wheel test lint types unit docs bench sweep clean
 
 help:
 	@echo "make demo   a short tour: decode three problems, save pictures"
+	@echo "make warm   compile all kernels now, on all cores"
+	@echo "make wheel  a wheel in dist/ that carries compiled kernels"
 	@echo "make test   lint, types and the test suite (a seeded tenth of the random sweeps)"
 	@echo "make lint   style checks only"
 	@echo "make docs   guide and API reference as a site, in site/; warnings are errors"
@@ -37,6 +39,12 @@ $(STAMP): pyproject.toml
 
 demo: $(STAMP)
 	$(BIN)/python -m assent.demo
+
+warm: $(STAMP)
+	$(BIN)/assent warm
+
+wheel: $(STAMP)
+	$(BIN)/python build_wheel.py
 
 test: lint types unit
 
@@ -66,5 +74,5 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build site src/*.egg-info
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist site src/*.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

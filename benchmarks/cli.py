@@ -107,9 +107,16 @@ def to_bound_command(quick: bool, only: str, data: Path | None, plots: Path) -> 
 
 
 @main.command("cold-start")
-def cold_start_command() -> None:
-    """What a fresh process pays before its first answer."""
-    cold_start.run(new_console())
+@click.option(
+    "--wheel",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A wheel of `make wheel`; by default the one in dist/.",
+)
+@click.option("--warm-only", is_flag=True, help="Leave out what compiles: that takes half an hour.")
+def cold_start_command(wheel: Path | None = None, warm_only: bool = False) -> None:
+    """What a fresh process pays before its first answer, of every README snippet and example."""
+    built = sorted(Path("dist").glob("assent-*.whl"))
+    cold_start.run(new_console(), wheel or next(iter(built), None), cold=not warm_only)
 
 
 @main.command("per-iteration")

@@ -29,6 +29,7 @@ LAYERS = (
     ("assent",),  # decode, decode_many, k_best, project, compare, presolve, binarize, results
     ("assent.logic", "assent.models", "assent.io"),
     ("assent.learn",),
+    ("assent.warm_up",),
     ("assent.cli", "assent.demo"),
 )
 

@@ -47,7 +47,8 @@ def decode(
         exact: go on until the answer is proven optimal, around the solver if one is given.
         scores: new scores for variables or handles of pairs and tables, in place of those written.
         warm_start: an earlier result on the same graph to start from.
-        time_limit: seconds after which the best answer so far is returned.
+        time_limit: seconds after which the best answer so far is returned; they include the
+            compiling of kernels at first use, which is not begun where it would take longer.
         progress: show a live line while solving, at a terminal or in a notebook; elsewhere lines
             of the logger ``assent``.
         callback: called with every `Progress`; returning ``True`` stops the run.

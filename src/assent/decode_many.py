@@ -99,6 +99,13 @@ def decode_many(
     return run.results(one)
 
 
+def _seconds(started: float) -> float:
+    """Time since then, without that spent compiling."""
+    from assent.kernels.compile_clock import solving_seconds
+
+    return solving_seconds(started)
+
+
 @dataclass
 class Task:
     """One problem of the batch."""
@@ -281,7 +288,7 @@ class _Run:
                 report(len(self.places) + len(self.unshared) + len(self.finished))
         for task in self.tasks:  # results of results of … would otherwise all be kept
             task.warm = task.known = task.earlier = None
-        self.seconds = time.perf_counter() - self.started
+        self.seconds = _seconds(self.started)
 
     def _solve_unshared(self, report: Callable[[int], None]) -> bool:
         """Structures that share no variable, in compiled rows; whether Ctrl-C ended that."""

@@ -18,7 +18,7 @@ class Progress:
 
     Attributes:
         iteration: iterations done.
-        seconds: time since the decode began.
+        seconds: time since the decode began, without that spent compiling kernels.
         bound: bound just evaluated; ``best_bound`` is the smallest so far.
         value: best feasible value so far, ``-inf`` if none.
         primal_residual: root mean square disagreement of factors and consensus, NaN in a search.
@@ -47,6 +47,11 @@ class Progress:
 class Trace:
     """All reports of a run; every field of `Progress` is a column: ``trace.bound``.
 
+    Attributes:
+        reports: one per report of the driver.
+        compile_seconds: time that the run spent compiling kernels, at first use; no other time
+            includes it.
+
     Example:
         >>> import assent as at
         >>> g = at.FactorGraph()
@@ -57,6 +62,7 @@ class Trace:
     """
 
     reports: list[Progress] = field(default_factory=list)
+    compile_seconds: float = 0.0
 
     def __len__(self) -> int:
         return len(self.reports)

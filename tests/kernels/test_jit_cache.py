@@ -152,7 +152,7 @@ def test_an_edit_of_the_files_that_keep_code_compiles_nothing(package):
 def ship(package, tmp_path, *names):
     """Compile for a baseline processor, and put the code of these kernels into the package."""
     known = kept_code.BASELINES.get(platform.machine(), {})
-    able = [name for name, features in known.items() if kept_code._has(features)]
+    able = [name for name, features in known.items() if kept_code.has_features(features)]
     if not able:
         pytest.skip("there is no baseline for this processor")
     made, shipped = tmp_path / "made", package / "shipped" / able[-1]
@@ -175,6 +175,19 @@ def test_code_for_a_baseline_processor_is_used(package, tmp_path):
     assert use(package, ASSENT_CACHE=str(own)) == (30, 0)
 
 
+def test_processes_that_start_together_compile_once(package):
+    """One of them compiles, the others wait for it and load what it made."""
+    run = [sys.executable, "-c", USE]
+    started = [
+        subprocess.Popen(run, env=environment(package), stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    answers = [process.communicate()[0].split() for process in started]
+    assert [answer for answer, _ in answers] == ["20"] * 3
+    assert sum(int(hits) for _, hits in answers) == 2
+    assert not list(package.rglob("*.lock"))
+
+
 def test_a_kernel_compiled_here_calls_one_for_a_baseline(package, tmp_path):
     ship(package, tmp_path, "callee")
     own = tmp_path / "own"
@@ -183,7 +196,9 @@ def test_a_kernel_compiled_here_calls_one_for_a_baseline(package, tmp_path):
     assert use(package, ASSENT_CACHE=str(own)) == (20, 1)
 
 
-def test_what_is_not_ready_in_time_is_not_compiled():
+def test_what_is_not_ready_in_time_is_not_compiled(monkeypatch):
+    monkeypatch.setattr(kept_code, "seconds_left", compile_clock.seconds_left)
+
     @jit
     def long_to_compile(x):
         return x + 1

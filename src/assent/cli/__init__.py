@@ -16,6 +16,7 @@ from assent.cli.info import info
 from assent.cli.k_best import k_best
 from assent.cli.kinds import kinds
 from assent.cli.solvers import solvers
+from assent.cli.warm import warm
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,5 +25,5 @@ def main() -> None:
     """Decode structured models: one answer all parts agree on, and a proof of how good it is."""
 
 
-for verb in (decode, k_best, compare, ground, convert, info, kinds, solvers):
+for verb in (decode, k_best, compare, ground, convert, info, kinds, solvers, warm):
     main.add_command(verb)

@@ -167,6 +167,7 @@ def describe(model: FileModel, result: Result) -> dict[str, Any]:
         "plan": result.plan,
         "iterations": result.iterations,
         "seconds": result.seconds,
+        "compile_seconds": result.trace.compile_seconds,
         "assignment": values if result.feasible else None,
         "least_violating": None if result.feasible else values,
         "violated": list(result.violated),
@@ -219,6 +220,8 @@ def _summary(model: FileModel, result: Result) -> str:
     lines += [f"trusting {name}: not rechecked here" for name in result.certificate.trusted]
     lines += [f"involved: {words}" for words in result.certificate.conflict]
     lines += [f"violated: {words}" for words in result.violated[:10]]
+    if result.trace.compile_seconds:
+        lines.append(f"compiled kernels for {result.trace.compile_seconds:.3g} seconds")
     lines.append(f"{result.iterations} iterations, {result.seconds:.3g} seconds")
     values = model.assignment(result).tolist() if result.feasible else []
     if model.rules is not None:

@@ -18,14 +18,14 @@ class CompileTimeout(Exception):
 
 
 class CompileClock(event.Listener):
-    """Seconds that this process has spent compiling.
+    """When this process was compiling.
 
     Numba fires its event where no cache has an answer, and once more for every function that is
     compiled on the way; its lock keeps other threads out meanwhile.
     """
 
     def __init__(self) -> None:
-        self.total = 0.0
+        self.intervals: list[tuple[float, float]] = []  # times of `time.perf_counter`
         self.depth = 0
         self.begun = 0.0
 
@@ -37,16 +37,31 @@ class CompileClock(event.Listener):
     def on_end(self, event: Any) -> None:
         self.depth -= 1
         if not self.depth:
-            self.total += time.perf_counter() - self.begun
+            self.intervals.append((self.begun, time.perf_counter()))
 
 
 CLOCK = CompileClock()
 event.register("numba:compile", CLOCK)
 
 
-def compile_seconds() -> float:
-    """Seconds that this process has spent compiling so far."""
-    return CLOCK.total
+def compile_seconds(since: float = 0.0) -> float:
+    """Seconds that this process has spent compiling since a time of ``time.perf_counter``."""
+    return sum(end - max(begin, since) for begin, end in CLOCK.intervals if end > since)
+
+
+def solving_seconds(since: float) -> float:
+    """Seconds since a time of ``time.perf_counter`` that were not spent compiling."""
+    return time.perf_counter() - since - compile_seconds(since)
+
+
+@contextmanager
+def waiting_for_code() -> Iterator[None]:
+    """A block of waiting for a process that compiles the same: it counts as compiling."""
+    CLOCK.on_start(None)
+    try:
+        yield
+    finally:
+        CLOCK.on_end(None)
 
 
 @contextmanager

@@ -33,7 +33,7 @@ import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numba
 from llvmlite import binding as llvm
@@ -42,7 +42,12 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 
-from assent.kernels.compile_clock import CompileTimeout, seconds_left
+try:
+    import fcntl
+except ImportError:  # Windows: processes then compile side by side
+    fcntl = None  # type: ignore[assignment]
+
+from assent.kernels.compile_clock import CompileTimeout, seconds_left, waiting_for_code
 
 _SOURCES = Path(__file__).resolve().parent
 # The folder from which the imports of this package are found.
@@ -73,6 +78,10 @@ _KEPT_FOLDERS = 4
 # A folder used within this time (seconds) may belong to a running process and is left alone.
 _IN_USE = 3600.0
 
+# Seconds that a process waits for another one that compiles the same kernel: more than any takes,
+# unless that process is stopped.
+_MOST_WAIT = 120.0
+
 # Seconds per byte of Python's code, as measured (`python -m benchmarks cold-start` shows both).
 SECONDS_PER_BYTE = 1e-3
 
@@ -86,6 +95,7 @@ class KernelCache(_Cache):
     def __init__(self, function: Callable) -> None:
         self.function = function
         self.source = Path(function.__code__.co_filename)
+        self.claim: IO | None = None  # while this process compiles a specialisation
 
     @property
     def cache_path(self) -> str:
@@ -95,29 +105,54 @@ class KernelCache(_Cache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for a signature, or ``None``; Numba then compiles it."""
         target_context.refresh()
-        for path in self._places(sig, target_context.codegen().magic_tuple()):
-            code = _rebuilt(path, sig, target_context)
-            if code is not None:
-                loaded.append(path)
-                return code
+        processor = target_context.codegen().magic_tuple()
+        code = self._load(sig, processor, target_context)
+        if code is not None:
+            return code
         left = seconds_left()
         expected = expected_seconds(self.function) if left < float("inf") else 0.0
         if expected > left:
             raise CompileTimeout(f"compiling {self.function.__name__} takes {expected:.0f} s or so")
+        folder = writable_folder(self.source)
+        if folder is None:
+            return None
+        with waiting_for_code():
+            self.claim = _claimed(folder / self._file_name(sig, processor))
+        # Meanwhile another process may have made it.
+        code = self._load(sig, processor, target_context)
+        if code is not None:
+            self.release()
+        return code
+
+    def _load(self, sig: Any, processor: tuple[str, str, str], target_context: Any) -> Any:
+        for path in self._places(sig, processor):
+            code = _rebuilt(path, sig, target_context)
+            if code is not None:
+                loaded.append(path)
+                return code
         return None
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
         """Keep the code for a signature, where that is possible."""
-        folder = writable_folder(self.source)
-        if folder is None or data.lifted or data.library.has_dynamic_globals:
-            return
-        reduced = list(data._reduce())
-        reduced[_ANNOTATION] = ""  # for inspection only, and a quarter of the size
-        pickled = serialize.dumps(tuple(reduced))
         try:
+            folder = writable_folder(self.source)
+            if folder is None or data.lifted or data.library.has_dynamic_globals:
+                return
+            reduced = list(data._reduce())
+            reduced[_ANNOTATION] = ""  # for inspection only, and a quarter of the size
+            pickled = serialize.dumps(tuple(reduced))
             _write(folder / self._file_name(sig, data.codegen.magic_tuple()), pickled)
         except OSError:  # the disk is full, say: it is compiled again in the next process
             return
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Let other processes compile what this one has, or could not."""
+        if self.claim is not None:
+            Path(self.claim.name).unlink(missing_ok=True)
+            self.claim.close()
+            self.claim = None
 
     def enable(self) -> None:
         """Asked for by Numba's interface: always on."""
@@ -183,6 +218,28 @@ def _write(path: Path, pickled: bytes) -> None:
         raise
 
 
+def _claimed(path: Path) -> IO | None:
+    """A lock on a file to be: who comes later waits, and finds it made.
+
+    Processes that start together would otherwise all compile the same.  Callers wait for callees
+    only, never the other way round.
+    """
+    if fcntl is None:
+        return None
+    begun = time.monotonic()
+    try:
+        file = path.with_suffix(".lock").open("w")
+        while time.monotonic() - begun < _MOST_WAIT:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.02)
+    except OSError:  # a file system without locks
+        return None
+    return file
+
+
 def _rebuilt(path: Path, sig: Any, target_context: Any) -> Any:
     """The code in a file, ready to run; ``None`` if it is not there, damaged or of no use."""
     try:
@@ -231,6 +288,15 @@ def _not_compiled(function: Callable) -> set[Callable]:
     return reached
 
 
+def is_kept(kernel: Any) -> bool:
+    """Whether code of a kernel came with the package or was compiled here before."""
+    function = getattr(kernel, "py_func", kernel)  # itself, where the compiler is off
+    folder = folder_name(Path(function.__code__.co_filename))
+    shipped = [SHIPPED / name / folder for name in shipped_baselines()]
+    files = (path for place in shipped for path in place.glob(f"{_stem(function)}-*{_SUFFIX}"))
+    return any(files) or any(_kept_by_this_machine(function))
+
+
 def _kept_by_this_machine(function: Callable) -> Iterator[Path]:
     """Files of all specialisations of a function that were compiled here."""
     folder = folder_name(Path(function.__code__.co_filename))
@@ -257,7 +323,9 @@ class _Announcer(event.Listener):
         print(f"assent: compiling kernels for first use ({later}) …", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
-        pass
+        cache = event.data["dispatcher"]._cache
+        if event.is_failed and isinstance(cache, KernelCache):
+            cache.release()
 
 
 event.register("numba:compile", _Announcer())
@@ -341,10 +409,10 @@ def shipped_baselines() -> tuple[str, ...]:
         return ()
     known = BASELINES.get(platform.machine(), {})
     there = [name for name in known if (SHIPPED / name).is_dir()]
-    return tuple(name for name in there if _has(known[name]))
+    return tuple(name for name in there if has_features(known[name]))
 
 
-def _has(features: tuple[str, ...]) -> bool:
+def has_features(features: tuple[str, ...]) -> bool:
     """Whether this processor has all of them."""
     own = llvm.get_host_cpu_features()
     return all(own.get(feature, False) for feature in features)

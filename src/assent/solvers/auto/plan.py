@@ -27,9 +27,11 @@ the machine that they were measured on, and only their ratios matter.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from assent.compile.compiled import Compiled, GraphScores
+from assent.kernels.compile_clock import CompileTimeout
 from assent.kernels.core.memo import remembered
 from assent.kernels.problem import KNAPSACK, Problem
 from assent.solvers.auto.presolving import WORTH, Presolving
@@ -197,7 +199,9 @@ def _elimination(problem: Problem, tolerance: float, thorough: bool) -> Step | N
     most = int(program_cost(problem) / ENTRY)
     if thorough:
         effort, most = EFFORT, MOST_WORK
-    way = "" if problem.models else way_for(problem, effort, most)
+    way: Any = ""
+    with suppress(CompileTimeout):
+        way = "" if problem.models else way_for(problem, effort, most)
     if isinstance(way, str):
         return None
     beside = f"{way.width} variable" + "s" * (way.width != 1)
@@ -223,7 +227,9 @@ def _depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
     from assent.solvers.search.depth_first import DepthFirst
     from assent.solvers.search.table_network import layout_of
 
-    layout = "" if problem.models else layout_of(problem)
+    layout: Any = ""
+    with suppress(CompileTimeout):
+        layout = "" if problem.models else layout_of(problem)
     if isinstance(layout, str):
         return
     pace = READ * layout.round_reads() / SEARCH_SHARE

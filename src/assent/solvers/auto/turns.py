@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import reduce
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
+from assent.kernels.compile_clock import CompileTimeout
 from assent.kernels.problem import DualPoint
 from assent.result import Result, Status
 from assent.solvers.base.driver import begin
@@ -153,14 +155,14 @@ class Turns:
     def _take_turn(self, until: float) -> None:
         """Every contender goes on until it has spent a turn's worth; the last one, all there is."""
         for contender in self._in_order():
-            if contender.solve.done and self.assignment is not None:
-                contender.solve.offer(self.assignment)
-            contender.go_on(self.turn)
-            if contender.solve.message:
-                contender.result = contender.solve.result()
-                self._take(contender.result)
+            try:
+                self._advance(contender)
+            except CompileTimeout:  # there is no time for it, but perhaps for another
+                self.contenders.remove(contender)
             if self.message:
                 return
+        if not self.contenders:
+            raise CompileTimeout("no step is compiled in time")
         left = [c for c in self.contenders if c.result is None]
         if self.request.deadline == np.inf and not any(c.step.bounds for c in left):
             left = []
@@ -171,12 +173,22 @@ class Turns:
         elif len(left) == 1 and self.waiting is None:
             self.turn = max(self.turn, left[0].spent + until - self.done)
 
+    def _advance(self, contender: Contender) -> None:
+        """Have a contender go on for a turn."""
+        if contender.solve.done and self.assignment is not None:
+            contender.solve.offer(self.assignment)
+        contender.go_on(self.turn)
+        if contender.solve.message:
+            contender.result = contender.solve.result()
+            self._take(contender.result)
+
     def _in_order(self) -> Iterator[Contender]:
         """Those that are not over, and then new ones as long as there are steps."""
         yield from [c for c in self.contenders if c.result is None]
         while (step := self._next_step()) is not None:
-            self.contenders.append(Contender(step, self._begin(step)))
-            yield self.contenders[-1]
+            with suppress(CompileTimeout):
+                self.contenders.append(Contender(step, self._begin(step)))
+                yield self.contenders[-1]
 
     def _next_step(self) -> Step | None:
         """The step that is to begin, if it need not wait for the others."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from assent.compile.compiled import Compiled, GraphScores
+from assent.kernels.compile_clock import CompileTimeout, compile_seconds, compiling_until
 from assent.kernels.core.schedule import first_random_state
 from assent.result import Result
 from assent.solvers.base.loop import Run, decided_alone
 from assent.solvers.base.outcome import finished, refuted
 from assent.solvers.base.protocol import GraphSolver, Request
 from assent.solvers.base.resumable import Resumable
+from assent.solvers.base.uncompiled import uncompiled_answer
 
 
 def drive(
@@ -22,6 +25,16 @@ def drive(
     request: Request,
 ) -> Result:
     """Solve a compiled graph and state the answer for the graph as written."""
+    try:
+        with compiling_until(request.deadline):
+            result = _driven(compiled, graph_scores, solver, request)
+    except CompileTimeout:
+        result = finished(partial(uncompiled_answer, compiled, graph_scores, request.started))
+    result.trace.compile_seconds = compile_seconds(request.started)
+    return result
+
+
+def _driven(compiled: Compiled, graph_scores: GraphScores, solver: Any, request: Request) -> Result:
     if compiled.conflict is not None:
         return refuted(compiled, graph_scores, request.started)
     if not compiled.problem.n_links:

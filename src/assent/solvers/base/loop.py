@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
+from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.proof import certify
@@ -157,7 +158,7 @@ class Run:
             message=self.message,
             trace=self.trace,
             iterations=info.iterations,
-            seconds=time.perf_counter() - self.started,
+            seconds=solving_seconds(self.started),
             consensus=self.compiled.full(consensus),
             penalty=info.penalty,
             inner=solver.table_marginals(self.problem, workspace),
@@ -244,7 +245,7 @@ class Run:
     def _advance(self, count: int) -> None:
         begun = time.perf_counter()
         self.info = self.solver.advance(self.problem, self.scores, self.workspace, count)
-        self.pace = (time.perf_counter() - begun) / count
+        self.pace = solving_seconds(begun) / count
         self.iterations = self.info.iterations
 
     def _in_time(self) -> int:
@@ -357,7 +358,7 @@ class Run:
         """Write down where the run stands."""
         report = Progress(
             iteration=info.iterations,
-            seconds=time.perf_counter() - self.started,
+            seconds=solving_seconds(self.started),
             bound=self.latest_bound,
             best_bound=self.best.bound,
             value=self.best.value,
@@ -433,7 +434,7 @@ def decided_alone(run: Run) -> Result:
         gap_tolerance=run.solver.gap_tolerance,
         status=Status.OPTIMAL,
         trace=run.trace,
-        seconds=time.perf_counter() - run.started,
+        seconds=solving_seconds(run.started),
         inner=np.zeros(0),
         plan="Every variable by itself, as no factor is left.",
     ).result()

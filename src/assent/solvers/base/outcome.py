@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
 from assent.interrupts import Finishing
+from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.problem import DualPoint, Float
 from assent.proof import certify
 from assent.proof.proof_tree import LinkScores
@@ -157,6 +157,6 @@ def refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:
         assignment=compiled.fixed,
         bound=-np.inf,
         conflict=compiled.conflict.reasons,
-        seconds=time.perf_counter() - started,
+        seconds=solving_seconds(started),
         plan="Propagation, which shows that nothing is possible.",
     ).result()

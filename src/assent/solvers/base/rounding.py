@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.core import schedule
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.incumbent import Answer
@@ -61,7 +62,7 @@ class Rounder:
             self.problem, tied, marginals, adjacency, thorough=thorough
         )
         if not thorough:
-            self.seconds = max(self.seconds, time.perf_counter() - begun)
+            self.seconds = max(self.seconds, solving_seconds(begun))
         return x, evaluate.value(self.problem, self.scores, x), violated
 
     def perturbed(self, marginals: Float) -> Float:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from assent.compile.closure import Closure
 from assent.compile.compiled import Compiled, GraphScores
 from assent.errors import ModelError
+from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float
 from assent.proof import certify
@@ -295,7 +296,7 @@ class BestFirstSearch:
         bound = max(self.bound, sub.bound) if len(self.trace) else sub.bound
         report = Progress(
             iteration=self.nodes,
-            seconds=time.perf_counter() - self.started,
+            seconds=solving_seconds(self.started),
             bound=sub.bound,
             best_bound=max(bound, self.incumbent.value),
             value=self.incumbent.value,
@@ -439,7 +440,7 @@ def conclude(
         message=reason or why_it_stopped(search),
         trace=search.trace,
         iterations=search.nodes,
-        seconds=time.perf_counter() - search.started,
+        seconds=solving_seconds(search.started),
         consensus=_consensus(search),
         penalty=np.nan if search.root is None else search.root.penalty,
     ).result()

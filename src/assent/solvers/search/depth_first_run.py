@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
+from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.direct.table_scopes import TABULATED
 from assent.kernels.problem import DualPoint, Float
 from assent.kernels.search import depth_first_search as kernel
@@ -174,7 +175,7 @@ class TableSearch:
     def _record(self) -> Progress:
         report = Progress(
             iteration=self.rounds,
-            seconds=time.perf_counter() - self.request.started,
+            seconds=solving_seconds(self.request.started),
             bound=self.bound,
             best_bound=max(self.bound, self.value),
             value=self.value,
@@ -215,7 +216,7 @@ class TableSearch:
             message=self.message or ROUNDING_ONLY,
             trace=self.trace,
             iterations=self.rounds,
-            seconds=time.perf_counter() - self.request.started,
+            seconds=solving_seconds(self.request.started),
         ).result()
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores, compile_conditioned, logic_rows
 from assent.compile.components import components
+from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.problem import Int64
 from assent.proof import certify
 from assent.proof.proof_tree import Conditioned, IndependentParts
@@ -136,5 +136,5 @@ class ByParts(GraphSolver):
             certificate=certificate,
             status=Status.OPTIMAL if closed else Status.STOPPED,
             message=Status.OPTIMAL.value if closed else reason,
-            seconds=time.perf_counter() - started,
+            seconds=solving_seconds(started),
         )

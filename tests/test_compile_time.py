@@ -1,0 +1,116 @@
+"""Compiling is told apart from solving, and a time limit that is too short for it is kept."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.kernels.compile_clock import CLOCK, CompileTimeout, compile_seconds, solving_seconds
+from assent.solvers.ad3.ad3 import AD3
+from assent.solvers.base import uncompiled
+from assent.solvers.base.stop_reasons import NOT_COMPILED
+
+PAUSE = 0.3
+
+
+def frustrated(side=4, seed=0):
+    rng = np.random.default_rng(seed)
+    g = at.FactorGraph()
+    x = g.binary(scores=rng.normal(size=(side, side)), name="x")
+    for a, b in ((x[:, :-1], x[:, 1:]), (x[:-1], x[1:])):
+        g.add(at.Pair(a, b, scores=3.0 * rng.normal(size=a.shape)))
+    g.add(at.AtMost(side, x[:, 0]))
+    return g
+
+
+def compile_for_a_while(*_):
+    """What Numba's events amount to, a function on the way included."""
+    CLOCK.on_start(None)
+    CLOCK.on_start(None)
+    time.sleep(PAUSE)
+    CLOCK.on_end(None)
+    CLOCK.on_end(None)
+
+
+def test_the_clock_counts_what_was_compiled_since():
+    begun = time.perf_counter()
+    compile_for_a_while()
+    assert PAUSE <= compile_seconds(begun) < 2 * PAUSE
+    assert compile_seconds(begun + 0.5 * PAUSE) < PAUSE
+    assert compile_seconds(time.perf_counter()) == 0.0
+    assert solving_seconds(begun) < PAUSE
+
+
+@pytest.mark.parametrize("solver", [at.AD3(), at.Auto(), at.BranchAndBound(), at.DepthFirst()])
+def test_time_spent_compiling_is_not_told_as_solving(solver):
+    at.decode(frustrated(), solver)
+    begun = time.perf_counter()
+    result = at.decode(frustrated(), solver, callback=compile_for_a_while)
+    wall = time.perf_counter() - begun
+    compiled = result.trace.compile_seconds
+    assert compiled >= PAUSE
+    assert result.seconds + compiled <= wall
+    assert (result.trace.seconds <= wall - compiled).all()
+
+
+def test_a_step_that_cannot_be_compiled_in_time_leaves_it_to_the_others(monkeypatch):
+    def too_long(*_):
+        raise CompileTimeout
+
+    best = at.decode(frustrated(), exact=True)
+    monkeypatch.setattr(AD3, "advance", too_long)
+    result = at.decode(frustrated(), exact=True, time_limit=60.0)
+    assert result.status is at.Status.OPTIMAL and "AD3" not in result.plan
+    assert np.isclose(result.value, best.value)
+    alone = at.decode(frustrated(), at.AD3(), time_limit=60.0)
+    assert alone.status is at.Status.STOPPED and alone.message == NOT_COMPILED
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_answer_without_kernels_is_within_its_bound(seed):
+    """Also with labels, evidence and rules that what every variable prefers breaks."""
+    rng = np.random.default_rng(seed)
+    g = at.FactorGraph()
+    x = g.binary(4, scores=rng.normal(size=4), name="x")
+    tag = g.categorical(3, 3, scores=rng.normal(size=(3, 3)), name="tag")
+    g.add(at.Dense(tag[:-1], tag[1:], scores=rng.normal(size=(3, 3))))
+    g.add(at.Potts(tag[0], tag[2], scores=rng.normal(size=3)))
+    g.add(at.Pair(x[:-1], x[1:], scores=rng.normal(size=3)))
+    g.add(at.Pair(x[0], tag[0] == 1, scores=rng.normal()))
+    g.add(at.AtMostOne(x[:3]))
+    g.fix(tag[1], int(rng.integers(3)))
+    best = at.decode(g, at.IntegerProgram()).value
+    own = at.decode(g, at.AD3(max_iterations=1)).certificate
+    result = uncompiled.uncompiled_answer(own.compiled, own.scores, time.perf_counter())
+    assert result.status is at.Status.STOPPED and "assent warm" in result.message
+    assert result.value <= best <= result.bound < np.inf
+    assert result.certificate.verify()
+    assert result.least_violating[tag].shape == (3,)
+
+
+COLD = """
+import time
+begun = time.perf_counter()
+import assent as at
+from tests.test_compile_time import frustrated
+result = at.decode(frustrated(), time_limit=0.01)
+assert result.message.startswith("Time limit, which compiling kernels would have exceeded"), result
+assert result.trace.compile_seconds < 10.0
+print(result.value, result.bound)
+"""
+
+
+def test_a_time_limit_is_kept_where_nothing_is_compiled(tmp_path):
+    path = os.pathsep.join(sys.path)
+    environment = {**os.environ, "ASSENT_CACHE": str(tmp_path), "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, "-c", COLD], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    value, bound = map(float, done.stdout.split())
+    best = at.decode(frustrated(), exact=True).value
+    assert value <= best <= bound
