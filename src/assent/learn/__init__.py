@@ -3,6 +3,14 @@
 from assent.learn.estimator import StructuredPredictor, accuracy
 from assent.learn.example_folder import read_folder, write_folder
 from assent.learn.examples import Examples
+from assent.learn.sequence_metrics import (
+    sequence_accuracy,
+    sequence_scorer,
+    span_f1,
+    spans,
+    token_accuracy,
+)
+from assent.learn.token_features import TokenFeatures
 from assent.learn.trainer import Measure, Trainer
 from assent.learn.trainers.dual_extragradient import DualExtragradient
 from assent.learn.trainers.extragradient import Extragradient
@@ -48,6 +56,7 @@ __all__ = [
     "StepSearch",
     "StructuredPredictor",
     "Subgradient",
+    "TokenFeatures",
     "Trainer",
     "Training",
     "WeightedHamming",
@@ -55,6 +64,11 @@ __all__ = [
     "plot_path",
     "read_folder",
     "regularization_path",
+    "sequence_accuracy",
+    "sequence_scorer",
+    "span_f1",
+    "spans",
+    "token_accuracy",
     "train",
     "write_folder",
 ]

@@ -7,19 +7,40 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
+
 from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.learn.examples import Examples
 from assent.learn.model_files import read_predictor, write_predictor
+from assent.learn.token_features import TokenFeatures
 from assent.learn.trainer import Trainer
 from assent.learn.trainers.frank_wolfe import FrankWolfe
 from assent.learn.training_loop import RunOptions, train
-from assent.models.joint_model import Model
+from assent.models.joint_model import Model, parallel_map
 from assent.models.losses import Loss
+from assent.result import label_array
 
 _PARAMETERS = (
-    "model", "trainer", "loss", "outside", "keep", "measure_every", "patience", "n_jobs",
+    "model", "trainer", "loss", "features", "outside", "keep", "measure_every", "patience",
+    "n_jobs",
 )  # fmt: skip
+
+
+class Outputs(list):
+    """A list of outputs that NumPy takes for an array of objects, whatever their lengths.
+
+    Example:
+        >>> import numpy as np
+        >>> np.concatenate([Outputs([[1, 2], [3]]), Outputs([[4]])]).tolist()
+        [[1, 2], [3], [4]]
+    """
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        made = np.empty(len(self), object)
+        for i, output in enumerate(self):
+            made[i] = output
+        return made
 
 
 class StructuredPredictor:
@@ -32,6 +53,8 @@ class StructuredPredictor:
         model: what outputs look like and which features score them, such as ``ChainModel()``.
         trainer: how to learn, such as ``FrankWolfe(C=0.1)``.
         loss: what wrong outputs cost; Hamming if left out.
+        features: how inputs become features: `TokenFeatures`, or ``function(tokens, i)`` that
+            returns a dict; left out, inputs are as the model takes them.
         outside: allow gold outputs that the model cannot produce.
         keep: hold all examples in memory (see `Examples`).
         measure_every: passes between measurements.
@@ -40,7 +63,8 @@ class StructuredPredictor:
             examples (saddle methods, likelihood, batches), for measuring and predicting.  Trainers
             that visit one example at a time use one thread.
 
-    After ``fit``: ``model_`` (with its shape), ``weights_``, ``training_`` (trace, reason).
+    After ``fit``: ``model_`` (with its shape), ``weights_``, ``training_`` (trace, reason),
+    ``features_`` where dicts are read, ``classes_`` and ``n_features_in_`` of models with labels.
 
     Example:
         >>> import numpy as np
@@ -61,6 +85,7 @@ class StructuredPredictor:
         trainer: Trainer,
         *,
         loss: Loss | None = None,
+        features: TokenFeatures | Callable[[Any, int], Any] | None = None,
         outside: bool = False,
         keep: bool = True,
         measure_every: int = 1,
@@ -70,6 +95,7 @@ class StructuredPredictor:
         self.model = model
         self.trainer = trainer
         self.loss = loss
+        self.features = features
         self.outside = outside
         self.keep = keep
         self.measure_every = measure_every
@@ -97,13 +123,14 @@ class StructuredPredictor:
             options: time_limit, progress, callback, checkpoint, resume: see `RunOptions`.
         """
         self._check(X, y)
+        X = self._learn_features(X)
         model = self.model.shaped(X, y)
         examples = self._examples(model, X, y)
         self.training_ = train(
             examples,
             self.trainer,
-            validation=_scorer(model, validation, self.n_jobs),
-            test=_scorer(model, test, self.n_jobs),
+            validation=self._scorer(model, validation),
+            test=self._scorer(model, test),
             patience=self.patience,
             measure_every=self.measure_every,
             **options,
@@ -124,7 +151,10 @@ class StructuredPredictor:
             )
         self._check(X, y)
         if not hasattr(self, "model_"):
+            X = self._learn_features(X)
             self.model_ = self.model.shaped(X, y)
+        else:
+            X = self._read(X)
         examples = self._examples(self.model_, X, y)
         if not hasattr(self, "_state"):
             self._state = self.trainer.init(examples)
@@ -132,15 +162,75 @@ class StructuredPredictor:
         self.weights_ = self.trainer.weights(self._state)
         return self
 
-    def predict(self, X: Sequence[Any]) -> list[Any]:
-        """The best output for each input."""
+    def predict(self, X: Sequence[Any]) -> Outputs:
+        """The best output for each input: a list, and an array of objects for NumPy."""
         self._require_fitted()
-        return self.model_.predict_many(X, self.weights_, self.n_jobs)
+        return Outputs(self.model_.predict_many(self._read(X), self.weights_, self.n_jobs))
+
+    def predict_marginals(self, X: Sequence[Any]) -> Outputs:
+        """Probabilities ``[T, K]`` of the labels ``classes_`` for each input.
+
+        They are those of ``exp(score)``: what `LogLikelihood` fits, and what other trainers give
+        an order only.
+        """
+        return self._of_labels(lambda x: self.model_.label_marginals(x, self.weights_), X)
+
+    predict_proba = predict_marginals
+
+    def decision_function(self, X: Sequence[Any]) -> Outputs:
+        """The best score of an output with each label, ``[T, K]`` for each input."""
+        return self._of_labels(lambda x: self.model_.label_scores(x, self.weights_), X)
+
+    def _of_labels(self, ask: Callable[[Any], Float], X: Sequence[Any]) -> Outputs:
+        self._require_fitted()
+        return Outputs(parallel_map(ask, self._read(X), self.n_jobs))
 
     def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
         """The proportion of variables that are predicted correctly."""
         self._require_fitted()
-        return accuracy(self.model_, self.weights_, X, y, self.n_jobs)
+        return accuracy(self.model_, self.weights_, self._read(X), y, self.n_jobs)
+
+    @property
+    def classes_(self) -> Any:
+        """The labels ``[K]``, in the order of `predict_marginals`."""
+        self._require_fitted()
+        labels = getattr(self.model_, "labels", None)
+        if labels is None:
+            raise AttributeError(f"{type(self.model_).__name__} has no labels")
+        return label_array(labels)
+
+    @property
+    def n_features_in_(self) -> int:
+        """The number of features of a position."""
+        self._require_fitted()
+        if not isinstance(getattr(self.model_, "features", None), int):
+            raise AttributeError(f"{type(self.model_).__name__} has no number of features")
+        return self.model_.features  # type: ignore[attr-defined]
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the features, ``[D]``: of the dicts they came from, or x0, x1, …"""
+        if hasattr(self, "features_"):
+            return self.features_.get_feature_names_out()
+        return np.array([f"x{i}" for i in range(self.n_features_in_)], object)
+
+    def _learn_features(self, X: Sequence[Any]) -> Sequence[Any]:
+        """Inputs as the model takes them, after their features were learnt."""
+        if self.features is None:
+            return X
+        given: Any = self.features
+        self.features_ = TokenFeatures(getattr(given, "extract", given))
+        return self.features_.fit_transform(X)
+
+    def _read(self, X: Sequence[Any]) -> Sequence[Any]:
+        """Inputs as the model takes them."""
+        return self.features_.transform(X) if hasattr(self, "features_") else X
+
+    def _scorer(self, model: Model, data: Any) -> Callable[[Float], float] | None:
+        if data is None:
+            return None
+        X, y = data
+        inputs = self._read(X)
+        return lambda weights: accuracy(model, weights, inputs, y, self.n_jobs)
 
     def _examples(self, model: Model, X: Sequence[Any], y: Sequence[Any]) -> Examples:
         return Examples(
@@ -212,16 +302,21 @@ class StructuredPredictor:
         write_predictor(path, self)
 
     @classmethod
-    def load(cls, path: str | Path, model: Model | None = None) -> StructuredPredictor:
+    def load(
+        cls, path: str | Path, model: Model | None = None, *, features: Any = None
+    ) -> StructuredPredictor:
         """Read a file that `save` wrote; it can predict, and be fitted anew.
 
         Args:
             path: the file.
             model: for models that hold functions (`GraphModel`), the model it was made with.
+            features: the function of tokens it was made with; left out, inputs are dicts.
         """
-        own, weights = read_predictor(path, model)
-        predictor = cls(own, FrankWolfe())
+        own, weights, names = read_predictor(path, model)
+        predictor = cls(own, FrankWolfe(), features=features)
         predictor.model_, predictor.weights_ = own, weights
+        if names is not None:
+            predictor.features_ = TokenFeatures.named(names, getattr(features, "extract", features))
         return predictor
 
 
@@ -236,10 +331,3 @@ def accuracy(
         equal, size = model.agreement(gold, predicted)
         right, count = right + equal, count + size
     return right / count
-
-
-def _scorer(model: Model, data: Any, n_jobs: int) -> Callable[[Float], float] | None:
-    if data is None:
-        return None
-    X, y = data
-    return lambda weights: accuracy(model, weights, X, y, n_jobs)

@@ -32,8 +32,11 @@ def write_predictor(path: str | Path, predictor: StructuredPredictor) -> None:
         "settings": _settings(model),
         "trainer": repr(predictor.trainer),
     }
+    arrays: dict[str, Any] = {"about": np.array(json.dumps(about)), "weights": predictor.weights_}
+    if hasattr(predictor, "features_"):
+        arrays["features"] = np.array(json.dumps(predictor.features_.names_))
     with open(path, "wb") as file:
-        np.savez_compressed(file, about=np.array(json.dumps(about)), weights=predictor.weights_)
+        np.savez_compressed(file, **arrays)
 
 
 def _settings(model: Any) -> dict[str, Any] | None:
@@ -57,8 +60,11 @@ def _as_written(value: Any) -> Any:
     return value
 
 
-def read_predictor(path: str | Path, model: Model | None) -> tuple[Model, Float]:
-    """A predictor's model and weights; ``model`` where the file could not hold its settings."""
+def read_predictor(path: str | Path, model: Model | None) -> tuple[Model, Float, list[str] | None]:
+    """A predictor's model, weights, and the names of features that come as dicts.
+
+    ``model`` is needed where the file could not hold its settings.
+    """
     with open_arrays(path, "a predictor") as file:
         about = json.loads(str(file["about"])) if "about" in file else {}
         if about.get("format") != FORMAT:
@@ -66,12 +72,13 @@ def read_predictor(path: str | Path, model: Model | None) -> tuple[Model, Float]
         if about["version"] != VERSION:
             raise ModelError(f"{path} has version {about['version']}, this library reads {VERSION}")
         weights = file["weights"]
+        names = json.loads(str(file["features"])) if "features" in file else None
         own = _model_of(path, about) if model is None else model
         if weights.ndim != 1 or weights.dtype.kind != "f":
             raise ModelError(f"{path} is damaged: its weights are no list of numbers")
         if own.size != len(weights):
             raise ModelError(f"{path} has {len(weights)} weights, the model {own.size}")
-    return own, weights
+    return own, weights, names
 
 
 def _model_of(path: str | Path, about: dict[str, Any]) -> Model:

@@ -95,6 +95,17 @@ class Model(ABC):
         """The best output for each input, ``n_jobs`` of them at a time."""
         return parallel_map(lambda x: self.predict(x, weights), inputs, n_jobs)
 
+    def label_marginals(self, x: Any, weights: Float) -> Float:
+        """Probabilities ``[n, K]`` of the labels of an input's variables."""
+        raise self._without_labels("marginals")
+
+    def label_scores(self, x: Any, weights: Float) -> Float:
+        """The best score with each label of each variable, ``[n, K]`` (max-marginals)."""
+        raise self._without_labels("scores")
+
+    def _without_labels(self, what: str) -> TypeError:
+        return TypeError(f"{type(self).__name__} has no {what} of labels; ChainModel has")
+
     def require_shape(self, *names: str) -> None:
         """Raise where a setting that `shaped` finds in the data is still None."""
         if any(getattr(self, name) is None for name in names):

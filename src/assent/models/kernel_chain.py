@@ -19,7 +19,7 @@ from assent.models.tree_model import (
     clean_features,
     label_numbers,
 )
-from assent.models.tree_space import chain_space
+from assent.models.tree_space import TreeSpace, chain_space
 from assent.models.weight_layout import WeightLayout
 
 
@@ -186,11 +186,12 @@ class KernelChainModel(TreeWeightsModel):
             ) from None
         return KernelChainExample(self, rows, label_numbers(self.labels, y, len(nodes)), loss)
 
-    def predict(self, x: Any, weights: Float) -> Any:
+    def scored(self, x: Any, weights: Float) -> tuple[TreeSpace, Float]:
         self.require_shape("labels", "landmarks")
         nodes = clean_features(x, "an input")
         space = chain_space(len(nodes), self.layout.states)
-        return self.best_labels(space, weights, self.kernel(nodes, self.landmarks))
+        products = self.kernel(nodes, self.landmarks)
+        return space, self.layout.scores(weights, space.size, products)
 
     def squared(self, weights: Float) -> float:
         return _kernel_square(self.gram, weights, self.layout.states)

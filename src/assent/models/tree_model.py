@@ -122,10 +122,21 @@ class TreeWeightsModel(Model):
     def named(self, weights: Float) -> dict[str, Float]:
         return self.layout.named(weights)
 
-    def best_labels(self, space: TreeSpace, weights: Float, nodes: Any, edges: Any = None) -> Any:
-        """The best labels ``[n]`` of a tree with features ``nodes[n, D]``, ``edges[edges, E]``."""
-        scores = self.layout.scores(weights, space.size, nodes, edges)
+    @abstractmethod
+    def scored(self, x: Any, weights: Float) -> tuple[TreeSpace, Float]:
+        """The tree of an input, and the scores of its coordinates."""
+
+    def predict(self, x: Any, weights: Float) -> Any:
+        space, scores = self.scored(x, weights)
         return label_values(self.labels or ())[space.best_states(scores)]
+
+    def label_marginals(self, x: Any, weights: Float) -> Float:
+        space, scores = self.scored(x, weights)
+        return space.marginals(scores)[1][: space.nodes].reshape(-1, self.layout.states)
+
+    def label_scores(self, x: Any, weights: Float) -> Float:
+        space, scores = self.scored(x, weights)
+        return space.max_marginals(scores).reshape(-1, self.layout.states)
 
 
 @dataclass(frozen=True)
@@ -174,9 +185,10 @@ class ChainModel(TreeWeightsModel):
         space = chain_space(nodes.shape[0], self.layout.states)
         return TreeExample(self.layout, space, nodes, None, gold, loss)
 
-    def predict(self, x: Any, weights: Float) -> Any:
+    def scored(self, x: Any, weights: Float) -> tuple[TreeSpace, Float]:
         nodes = _nodes(self.layout, x)
-        return self.best_labels(chain_space(nodes.shape[0], self.layout.states), weights, nodes)
+        space = chain_space(nodes.shape[0], self.layout.states)
+        return space, self.layout.scores(weights, space.size, nodes)
 
     def predict_many(self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1) -> list[Any]:
         """All in one compiled loop, whatever ``n_jobs`` is."""
@@ -245,9 +257,9 @@ class TreeModel(TreeWeightsModel):
         gold = label_numbers(self.labels, y, nodes.shape[0])
         return TreeExample(self.layout, space, nodes, edges, gold, loss)
 
-    def predict(self, x: Any, weights: Float) -> Any:
+    def scored(self, x: Any, weights: Float) -> tuple[TreeSpace, Float]:
         space, nodes, edges = self._read(x)
-        return self.best_labels(space, weights, nodes, edges)
+        return space, self.layout.scores(weights, space.size, nodes, edges)
 
     def _read(self, x: Any) -> tuple[TreeSpace, Any, Any]:
         """Space, node features and edge features of an input."""

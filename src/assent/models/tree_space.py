@@ -86,6 +86,13 @@ class TreeSpace(Space):
         value = self._kernels.marginals_tree(self.start, self.data, nodes, inner, 1.0, out, parts)
         return float(value), np.concatenate([out, parts[self._is_edge]])
 
+    def max_marginals(self, scores: Float) -> Float:
+        """The best value with each state of each node, ``[nodes]``."""
+        nodes, inner = self._split(scores)
+        out = np.empty(self.nodes)
+        self._kernels.max_marginals_tree(self.start, self.data, nodes, inner, out)
+        return out
+
     def indicators(self, states: Int32) -> Float:
         """The vertex ``[size]`` of an assignment of states."""
         parts = np.zeros(len(self._is_edge))
