@@ -36,6 +36,7 @@ LAYERS = (
 # A method that a person expects on the lower thing, and whose work is done above it.
 UPWARD = {
     ("assent.model.graph", "assent.compile.compiled"),  # graph.compile()
+    ("assent.result", "assent.infeasible_subset"),  # certificate.conflict
 }
 
 # One file per kind, and what kinds are made of.

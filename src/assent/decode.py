@@ -85,7 +85,7 @@ def decode(
         known=None if before is None else before.assignment,
         display=display,
     )
-    return drive(compiled, own, solver, request)
+    return drive(compiled, own, solver, request).by(request.deadline)
 
 
 def check_settings(time_limit: Any, callback: Any, scores: Any) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from assent.decode import asked_for, check_settings, choose_solver
-from assent.proof.conflict import SECONDS, small_conflict
-from assent.result import Result, Status
+from assent.result import Result
 from assent.solvers.base.driver import drive
 from assent.solvers.base.protocol import Request, Solver
 from assent.solvers.presolve.presolve_rounds import SmallerProblem
@@ -48,9 +47,4 @@ class Presolved(SmallerProblem):
         check_settings(time_limit, None, None)
         chosen = choose_solver(asked_for(solver, exact), time_limit)
         result = drive(self.compiled, self.scores, chosen, request)
-        result = self.lift(result)
-        if result.status is not Status.INFEASIBLE:
-            return result
-        left = max(request.deadline - time.perf_counter(), 0.0)
-        few = small_conflict(self.reductions[0].compiled, min(left, SECONDS))
-        return replace(result, certificate=replace(result.certificate, conflict=few))
+        return self.lift(result).by(request.deadline)

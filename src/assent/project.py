@@ -16,6 +16,8 @@ from assent.model.scores import clean_scores, fit_scores
 from assent.model.variables import Categorical, Literals, coordinates_of
 from assent.proof import certify
 
+SHOWN_REASONS = 4  # the last steps of a contradiction that a message lists
+
 
 @dataclass(frozen=True, eq=False)
 class Projected:
@@ -95,7 +97,7 @@ def _nearest(
     compiled = graph.compile()
     if compiled.conflict is not None:
         raise NoFeasibleAssignment(
-            "nothing to project onto: " + "; ".join(compiled.conflict.reasons)
+            "nothing to project onto: " + "; ".join(compiled.conflict.reasons[-SHOWN_REASONS:])
         )
     written = graph_scores(graph)
     inner = replace(written, theta=np.where(np.isneginf(written.theta), -np.inf, 0.0))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,12 @@ from assent.proof import certify
 from assent.proof import proof_tree as proofs
 from assent.proof.replay import Others, Replay
 from assent.trace import Trace
+
+if TYPE_CHECKING:
+    from assent.infeasible_subset import InfeasibleSubset
+
+# A person who asks what clashes waits that long for a short answer.
+NAMING_SECONDS = 2.0
 
 
 class Status(Enum):
@@ -85,18 +92,15 @@ class Certificate:
         bound: no assignment scores more than this (``-inf`` if none is feasible).
         feasible: whether the assignment satisfies every constraint.
         relaxation: proof that the linear relaxation is solved, if the solver gives one.
-        conflict: for INFEASIBLE, the constraints involved, in words; where propagation of
-            evidence shows it, step by step: "evidence x[0]=1", "AtMostOne(x[0], x[1]) → x[1]=0",
-            …, "AtLeastOne(x[1]) cannot hold".
         proof: a branch-and-bound tree that proves the bound where no single dual point does.
         others: answers given before this one (`k_best`): the bound is for all that differ.
+        naming_seconds: how long `conflict` may look for few constraints.
     """
 
     value: float
     bound: float
     feasible: bool
     relaxation: Relaxation | None
-    conflict: tuple[str, ...]
     compiled: Compiled
     scores: GraphScores
     assignment: NDArray[np.int8]
@@ -105,6 +109,31 @@ class Certificate:
     searched: bool = False
     proof: Any = None
     others: Others | None = None
+    naming_seconds: float = NAMING_SECONDS
+
+    @property
+    def conflict(self) -> tuple[str, ...]:
+        """For INFEASIBLE, constraints and evidence that cannot hold together, in words.
+
+        Leaving out any one of them makes the rest possible, if `irreducible` says so.  They are
+        looked for when they are first asked for.  Where propagation shows the contradiction, it is
+        told step by step: "evidence x[0]=1", "AtMostOne(x[0], x[1]) → x[1]=0", …,
+        "AtLeastOne(x[1]) cannot hold".
+        """
+        return () if self._subset is None else self._subset.words
+
+    @property
+    def irreducible(self) -> bool:
+        """Whether every part of `conflict` is needed: known unless the time for looking ran out."""
+        return self._subset is not None and self._subset.irreducible
+
+    @cached_property
+    def _subset(self) -> InfeasibleSubset | None:
+        if self.bound > -np.inf:
+            return None
+        from assent.infeasible_subset import infeasible_subset
+
+        return infeasible_subset(self, self.naming_seconds)
 
     @property
     def trusted(self) -> tuple[str, ...]:
@@ -196,7 +225,8 @@ class Certificate:
         if self.bound == -np.inf:
             first, last = self.conflict[:3], self.conflict[3:][-1:]
             more = ("…",) if len(self.conflict) > 4 else ()
-            words = ("involved: " + "; ".join((*first, *more, *last)),) if first else ()
+            involved = "involved: " if self.irreducible else "involved, with others perhaps: "
+            words = (involved + "; ".join((*first, *more, *last)),) if first else ()
             return "; ".join(("Certificate: infeasible", *words, *trusting))
         value = f"{self.value:.6g}" if self.feasible else "none found"
         claim = (
@@ -308,6 +338,13 @@ class Result(ReadByVariable):
     def feasible(self) -> bool:
         """Whether a feasible assignment was found."""
         return self.certificate.feasible
+
+    def by(self, deadline: float) -> Result:
+        """The same, with no more time to name what is infeasible than until a time of the clock."""
+        left = deadline - time.perf_counter()
+        if self.bound > -np.inf or left >= self.certificate.naming_seconds:
+            return self
+        return replace(self, certificate=replace(self.certificate, naming_seconds=max(left, 0.0)))
 
     def warm_start_point(self) -> WarmStartPoint:
         """What a later run on the same graph can start from."""

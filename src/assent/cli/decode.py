@@ -218,7 +218,10 @@ def _summary(model: FileModel, result: Result) -> str:
     elif math.isfinite(result.bound):
         lines.append(f"no feasible assignment found; none scores above {result.bound:.9g}")
     lines += [f"trusting {name}: not rechecked here" for name in result.certificate.trusted]
-    lines += [f"involved: {words}" for words in result.certificate.conflict]
+    conflict = result.certificate.conflict
+    lines += [f"involved: {words}" for words in conflict[:_SHOWN_VALUES]]
+    if len(conflict) > _SHOWN_VALUES:
+        lines.append(f"involved: {len(conflict) - _SHOWN_VALUES} more; --json lists all")
     lines += [f"violated: {words}" for words in result.violated[:10]]
     if result.trace.compile_seconds:
         lines.append(f"compiled kernels for {result.trace.compile_seconds:.3g} seconds")

@@ -8,7 +8,8 @@ where everything went, so that scores flow in and answers and dual points flow b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,7 +30,7 @@ from assent.factors.scored import Scored
 from assent.factors.soft import PaidKnapsack
 from assent.factors.structure import Structure
 from assent.kernels.problem import DualPoint, Float, Int32, Int64, Problem, Scores, make_problem
-from assent.model.graph import FactorGraph, Handle
+from assent.model.graph import FactorGraph, Handle, VariableArray
 from assent.model.scores import clean_scores, fit_scores
 from assent.model.variables import Categorical, Literals, coordinates_of
 
@@ -175,6 +176,12 @@ class Compiled:
             and len(self.fixed) == len(other.fixed)
             and np.array_equal(self.evidence, other.evidence)
         )
+
+    @property
+    def n_implied(self) -> int:
+        """How many of the blocks, the last ones, say that categorical variables have a state."""
+        own = [v for v in self.graph.variables if v.start < len(self.fixed)]
+        return len(_with_states(own))
 
     @cached_property
     def free(self) -> Int64:
@@ -334,6 +341,21 @@ def compile_conditioned(
     return _place(compiled.graph, compiled.blocks, raw, known, compiled.forbids, None)
 
 
+def compile_part(
+    compiled: Compiled, blocks: tuple[Handle, ...], evidence: Int32, scores: GraphScores
+) -> Compiled:
+    """The variables of a compiled graph under other factors and evidence, and nothing implied.
+
+    ``scores`` have arrays for the pairs and tables among ``blocks``.
+    """
+    graph = copy.copy(compiled.graph)
+    graph._size, graph._evidence = len(compiled.fixed), [evidence]  # as it was when it was compiled
+    graph.variables = [v for v in graph.variables if v.start < graph.size]
+    forbids = scores.forbids()
+    raw, fixed, _, conflict = _propagate(graph, graph.size, blocks, evidence, forbids)
+    return _place(graph, blocks, raw, fixed, forbids, conflict)
+
+
 def logic_rows(compiled: Compiled) -> list[LogicRows]:
     """All logic factors of a graph in normal form."""
     return logic_placement.split_repeats(
@@ -413,9 +435,15 @@ def _propagate(
 def _implied(graph: FactorGraph) -> list[Handle]:
     """One ExactlyOne per categorical variable: it takes one of its states."""
     return [
-        Handle(ExactlyOne(v.symbol.indicators, axis=-1), f"one state of {v.name}")
-        for v in graph.variables
-        if isinstance(v.symbol, Categorical) and v.scores.size
+        Handle(ExactlyOne(symbol.indicators, axis=-1), f"one state of {name}")
+        for name, symbol in _with_states(graph.variables)
+    ]
+
+
+def _with_states(variables: Sequence[VariableArray]) -> list[tuple[str, Categorical]]:
+    """Names and symbols of categorical variables."""
+    return [
+        (v.name, v.symbol) for v in variables if isinstance(v.symbol, Categorical) and v.scores.size
     ]
 
 

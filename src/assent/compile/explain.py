@@ -12,7 +12,7 @@ import copy
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from assent.compile.compiled import Forbids
     from assent.model.graph import FactorGraph, Handle
 
-# Of a long chain of steps a person reads the beginning and the end.
-SHOWN_STEPS = 16
+
+Element = TypeVar("Element")
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,7 @@ class Explainer:
 
     def words(self, steps: Sequence[PropagationStep]) -> tuple[str, ...]:
         """Steps as a person reads them."""
-        shown = [self._describe(step) for step in steps]
-        if len(shown) > SHOWN_STEPS:
-            half = SHOWN_STEPS // 2
-            left_out = f"… {len(shown) - 2 * half} more steps …"
-            shown = [*shown[:half], left_out, *shown[-half:]]
-        return tuple(shown)
+        return tuple(self._describe(step) for step in steps)
 
     def _describe(self, step: PropagationStep) -> str:
         if step.block is None or step.row is None:
@@ -252,7 +247,7 @@ class Explainer:
         return not true.any() and not np.isin(free, ~free).any()
 
 
-def fewest(items: Sequence[int], enough: Callable[[Sequence[int]], bool]) -> list[int]:
+def fewest(items: Sequence[Element], enough: Callable[[Sequence[Element]], bool]) -> list[Element]:
     """A smallest set of items that is ``enough``, none of which can be left out; early ones first.
 
     By halving (QuickXplain, Junker 2004): few calls where few items matter.
@@ -262,7 +257,7 @@ def fewest(items: Sequence[int], enough: Callable[[Sequence[int]], bool]) -> lis
         [1, 2, 3]
     """
 
-    def search(fixed: list[int], grown: bool, rest: list[int]) -> list[int]:
+    def search(fixed: list[Element], grown: bool, rest: list[Element]) -> list[Element]:
         if grown and enough(fixed):
             return []
         if len(rest) == 1:

@@ -13,7 +13,7 @@ from assent.compile.closure import Closure
 from assent.compile.compiled import GraphScores
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
-from assent.kernels.problem import Float
+from assent.kernels.problem import Float, Int64
 from assent.model.graph import Handle
 from assent.reductions.reduction import Reduction
 
@@ -61,16 +61,16 @@ class GraphRewrite:
                 pairs.append(kept)
             elif isinstance(block.factor, Scored):
                 tables.append(kept)
-            blocks.append(block if rows.all() else _thinned(block, rows))
+            blocks.append(block if rows.all() else some_rows(block, np.flatnonzero(rows)))
         scores = GraphScores(self.theta, tuple(pairs), tuple(tables), self.constant)
         base = replace(before.compiled, blocks=tuple(blocks), forbids=scores.forbids())
         now = Reduction(Closure(base), base, scores, before.loss + self.loss)
         return now.given(())
 
 
-def _thinned(block: Handle, rows: NDArray[np.bool_]) -> Handle:
-    """Some rows of a batch."""
-    factor, left = block.factor, np.flatnonzero(rows)
+def some_rows(block: Handle, left: Int64) -> Handle:
+    """Some rows of a batch, by number."""
+    factor = block.factor
     copied: Any = copy.copy(factor)
     copied._attach(factor.graph, factor.codes[left], (len(left),))
     for name in PER_ROW:

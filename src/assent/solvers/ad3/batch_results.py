@@ -84,7 +84,6 @@ def restate(
         bound=float(bound),
         feasible=feasible,
         relaxation=None if is_ray else relaxation,
-        conflict=infeasibility.reasons(compiled, dual) if is_ray else (),
         compiled=compiled,
         scores=scores,
         assignment=assignment,

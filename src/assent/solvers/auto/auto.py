@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from assent.compile.compiled import Compiled, GraphScores
-from assent.result import Result, Status
-from assent.solvers.ad3.ad3 import AD3
+from assent.result import Result
 from assent.solvers.auto.plan import first_turn, improvement, plan
 from assent.solvers.auto.turns import Goal, Turns
-from assent.solvers.base.driver import drive
 from assent.solvers.base.outcome import finished
 from assent.solvers.base.protocol import GraphSolver, Request
 from assent.solvers.base.settings import check_exact, check_tolerance
@@ -60,27 +56,4 @@ class Auto(GraphSolver):
         if goal is Goal.RELAXATION:
             turns.improving = improvement(problem, tolerance)
         turns.go_on()
-        result = finished(turns.result)
-        if result.status is Status.INFEASIBLE:
-            with suppress(KeyboardInterrupt):  # it is proven, named or not
-                result = _named(result, compiled, graph_scores, request)
-        return result
-
-
-def _named(result: Result, compiled: Compiled, scores: GraphScores, request: Request) -> Result:
-    """An infeasible result that names constraints: by multipliers, or by leaving out others."""
-    if result.certificate.conflict:
-        return result
-    from assent.proof.conflict import SECONDS, small_conflict
-
-    begun = time.perf_counter()
-    left = min(request.deadline - begun, SECONDS)
-    if left <= 0.0:
-        return result
-    limit = begun - request.started + 0.5 * left
-    shown = drive(compiled, scores, AD3(), Request(request.started, limit))
-    if shown.status is Status.INFEASIBLE:
-        return replace(shown, plan=result.plan, trace=result.trace, iterations=result.iterations)
-    left -= time.perf_counter() - begun
-    claim = replace(result.certificate, conflict=small_conflict(compiled, left))
-    return replace(result, certificate=claim)
+        return finished(turns.result)

@@ -1,20 +1,20 @@
-"""Proofs that nothing is feasible: small ones, told in the words of the graph."""
+"""Proofs that nothing is feasible: small ones, and the factors they lean on."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.compile.compiled import Compiled, explainer
-from assent.compile.logic_placement import FREE, origin
+from assent.compile.compiled import Compiled
+from assent.compile.logic_placement import origin
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.proof.certify import FARKAS_MARGIN
 from assent.solvers.base.dual_bound import bound_at
 
 # A proof is thinned factor by factor once it leans on no more than this many.
 THINNED = 64
-# A person reads the first few reasons.
-SHOWN = 8
+# Link scores that are this small beside the largest are rounding.
+NEGLIGIBLE = 1e-6
 
 
 def zero_bound(problem: Problem, links: DualPoint, table: Float) -> float:
@@ -64,40 +64,19 @@ def factor_weights(problem: Problem, ray: DualPoint) -> Float:
     )
 
 
-def reasons(compiled: Compiled, ray: DualPoint) -> tuple[str, ...]:
-    """Why some literals are fixed that a proof speaks of, and the constraints it leans on."""
+def leans_on(compiled: Compiled, ray: DualPoint) -> list[tuple[int, int]]:
+    """Batch and row of the factors that have a part in a proof."""
     weight = factor_weights(compiled.problem, ray)
-    chosen = np.flatnonzero(weight > 1e-6 * weight.max(initial=0.0))
-    chosen = chosen[np.argsort(-weight[chosen], kind="stable")][:SHOWN]
-    involved = [origin(compiled.problem, compiled.placed, int(factor)) for factor in chosen]
-    words = [compiled.blocks[block].words(row) for block, row in involved]
-    fixed = [code for place in involved for code in _fixed_literals(compiled, *place)]
-    given: tuple[str, ...] = ()
-    if fixed:
-        teller = explainer(compiled)
-        given = teller.words(teller.steps_to(fixed))
-    return tuple(dict.fromkeys([*given, *words, *_tables_used(compiled, ray)]))
-
-
-def _tables_used(compiled: Compiled, ray: DualPoint) -> list[str]:
-    """The tables a proof leans on, in words."""
-    tables, words = compiled.problem.tables, []
+    chosen = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
+    places = [origin(compiled.problem, compiled.placed, int(factor)) for factor in chosen]
+    tables, largest = compiled.problem.tables, np.abs(ray.table).max(initial=0.0)
     for part in compiled.placed_tables:
         rows = tables.factor[part.group + 1] - tables.factor[part.group]
         links = ray.table[tables.link[part.group] : tables.link[part.group + 1]].reshape(rows, -1)
         own = np.abs(links[part.first : part.first + part.count]).max(axis=1)
-        for row in np.flatnonzero(own > 1e-6 * np.abs(ray.table).max())[:SHOWN]:
-            number = int(row if part.rows is None else part.rows[row])
-            words.append(compiled.blocks[part.block].words(number))
-    return words[:SHOWN]
-
-
-def _fixed_literals(compiled: Compiled, block: int, row: int) -> list[int]:
-    """What evidence, ``-inf`` or other rules had fixed among a factor's literals, as it is true."""
-    codes = compiled.blocks[block].factor.codes[row]
-    own = np.where(codes < 0, ~codes, codes)
-    own = own[compiled.fixed[own] != FREE]
-    return np.where(compiled.fixed[own] == 1, own, ~own).tolist()
+        for row in np.flatnonzero(own > NEGLIGIBLE * largest).tolist():
+            places.append((part.block, row if part.rows is None else int(part.rows[row])))
+    return places
 
 
 def _only(problem: Problem, ray: DualPoint, factors: NDArray[np.int64]) -> DualPoint:

@@ -15,7 +15,6 @@ from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.proof import certify
-from assent.proof.conflict import SECONDS, small_conflict
 from assent.result import Relaxation, Result, Status, state_relaxation
 from assent.solvers.base import infeasibility
 from assent.solvers.base.incumbent import Incumbent
@@ -152,7 +151,6 @@ class Run:
             searched=solver.searches,
             proof=None if self.has_ray else solver.proof(self.compiled, workspace),
             relaxation=None if best.bound == -np.inf else self.relaxation(info, workspace),
-            conflict=self._conflict(),
             gap_tolerance=solver.gap_tolerance,
             status=self.status,
             message=self.message,
@@ -163,15 +161,6 @@ class Run:
             penalty=info.penalty,
             inner=solver.table_marginals(self.problem, workspace),
         ).result()
-
-    def _conflict(self) -> tuple[str, ...]:
-        """Constraints that cannot hold together: by multipliers, or after a search."""
-        if self.has_ray and self.best.dual is not None:
-            return infeasibility.reasons(self.compiled, self.best.dual)
-        if self.best.bound > -np.inf or not self.solver.searches:
-            return ()
-        left = max(self.deadline - time.perf_counter(), 0.0)
-        return small_conflict(self.compiled, min(left, SECONDS))
 
     @property
     def small(self) -> bool:

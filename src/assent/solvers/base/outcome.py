@@ -60,7 +60,6 @@ class Outcome:
     proof: Any = None
     others: Others | None = None
     relaxation: Relaxation | None = None
-    conflict: tuple[str, ...] = ()
     gap_tolerance: float = 0.0
     status: Status = Status.STOPPED
     message: str = ""
@@ -107,7 +106,6 @@ class Outcome:
             bound=bound,
             feasible=feasible,
             relaxation=None if bound == -np.inf else self.relaxation,
-            conflict=self.conflict,
             compiled=self.compiled,
             scores=self.scores,
             assignment=self._answer,
@@ -156,7 +154,6 @@ def refuted(compiled: Compiled, scores: GraphScores, started: float) -> Result:
         scores=scores,
         assignment=compiled.fixed,
         bound=-np.inf,
-        conflict=compiled.conflict.reasons,
         seconds=solving_seconds(started),
         plan="Propagation, which shows that nothing is possible.",
     ).result()

@@ -17,12 +17,10 @@ from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float
 from assent.proof import certify
-from assent.proof.conflict import SECONDS, small_conflict
 from assent.proof.field_checks import Known
 from assent.proof.proof_tree import Fixed, Refuted, Trusted
 from assent.proof.replay import Others
 from assent.result import Result, Status
-from assent.solvers.base import infeasibility
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.rounding import Rounder, as_they_are, due_at_node
@@ -435,7 +433,6 @@ def conclude(
         dual=_root_dual(search),
         proof=whole.proof() if bound < np.inf else None,
         others=others,
-        conflict=_conflict(search) if max(bound, best.value) == -np.inf else (),
         gap_tolerance=search.settings.gap_tolerance,
         message=reason or why_it_stopped(search),
         trace=search.trace,
@@ -444,21 +441,6 @@ def conclude(
         consensus=_consensus(search),
         penalty=np.nan if search.root is None else search.root.penalty,
     ).result()
-
-
-def _conflict(search: BestFirstSearch) -> tuple[str, ...]:
-    """Constraints that cannot hold together: leaving out others, or by the root's multipliers."""
-    left = max(search.deadline - time.perf_counter(), 0.0)
-    few = small_conflict(search.compiled, min(left, SECONDS))
-    root = search.root
-    if few or root is None or not root.impossible or root.dual is None:
-        return few
-    ray, zeros = (
-        infeasibility.thin(root.problem, root.dual, root.scores.table),
-        search.scores.zeroed(),
-    )
-    links = root.compiled.graph_dual(ray, zeros)
-    return infeasibility.reasons(search.compiled, search.compiled.flat_dual(links, zeros))
 
 
 def _root_dual(search: BestFirstSearch) -> DualPoint | None:
