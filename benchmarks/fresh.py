@@ -81,8 +81,8 @@ def fresh_instances(seed: int, quick: bool = False) -> Iterator[Instance]:
     for size in (50, 200) if quick else (50, 200, 1000, 5000):
         for family, make_one in CONSTRAINED.items():
             yield Instance(f"{family}_{size}_s{seed}", partial(make_one, size, seed))
-    for make_small in (*small_instances.FAMILIES, small_instances.weighted):
-        name = f"{make_small.__name__}_s{seed}"
+    for make_small in (*small_instances.FAMILIES, small_instances.WEIGHTED):
+        name = f"{make_small.name}_s{seed}"
         yield Instance(name, lambda m=make_small: m(np.random.default_rng((seed, 0))))
     for words in (8, 20):
         yield Instance(f"sentence_{words}_s{seed}", partial(synthetic.sentence, words, seed))

@@ -26,6 +26,7 @@ The same seed gives the same instances.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -33,7 +34,19 @@ import numpy as np
 
 import assent as at
 
-Family = Callable[[np.random.Generator], at.FactorGraph]
+
+@dataclass(frozen=True)
+class Family:
+    """Instances of one sort: their data, drawn at random, and the graph that is written of them."""
+
+    name: str
+    draw: Callable[[np.random.Generator], dict[str, Any]]
+    write: Callable[..., at.FactorGraph]
+
+    def __call__(self, rng: np.random.Generator) -> at.FactorGraph:
+        """A graph of random data."""
+        return self.write(**self.draw(rng))
+
 
 SIGNAL = 3.0
 LABELS = ("none", "person", "place", "firm")
@@ -60,63 +73,89 @@ def changed_scores(graph: at.FactorGraph, size: float, rng: np.random.Generator)
     return changes
 
 
-def rota(rng: np.random.Generator) -> at.FactorGraph:
-    """Who works when."""
+def draw_rota(rng: np.random.Generator) -> dict[str, Any]:
+    """People, shifts, who had better not meet."""
     people, days = int(rng.integers(5, 11)), int(rng.integers(3, 11))
     shifts = 2 * days
-    g = at.FactorGraph()
     double = rng.random(shifts) < 0.25
     plan = np.zeros((people, shifts), bool)
     turn = rng.permutation(people)[np.arange(shifts) % people]
     plan[turn, np.arange(shifts)] = True
     plan[np.roll(turn, people // 2)[double], np.flatnonzero(double)] = True
-    works = g.binary((people, shifts), scores=noisy_scores(rng, plan), name="works")
-    if (~double).any():
-        g.add(at.ExactlyOne(works[:, np.flatnonzero(~double)], axis=0))
-    if double.any():
-        g.add(at.Exactly(2, works[:, np.flatnonzero(double)], axis=0))
+    return {
+        "scores": noisy_scores(rng, plan),
+        "single": np.flatnonzero(~double),
+        "double": np.flatnonzero(double),
+        "limit": int(np.ceil(2.0 * shifts / people)) + 1,
+        "apart": pairs_of(rng, people, count=people // 4),
+    }
+
+
+def write_rota(
+    scores: np.ndarray, single: np.ndarray, double: np.ndarray, limit: int, apart: list[Any]
+) -> at.FactorGraph:
+    """Who works when."""
+    g = at.FactorGraph()
+    works = g.binary(scores.shape, scores=scores, name="works")
+    if len(single):
+        g.add(at.ExactlyOne(works[:, single], axis=0))
+    if len(double):
+        g.add(at.Exactly(2, works[:, double], axis=0))
     g.add(at.AtMostOne([works[:, :-1], works[:, 1:]], axis=0))
-    g.add(at.AtMost(int(np.ceil(2.0 * shifts / people)) + 1, works, axis=1))
-    for pair in pairs_of(rng, people, count=people // 4):
+    g.add(at.AtMost(limit, works, axis=1))
+    for pair in apart:
         early, late = (works[list(pair), half::2] for half in (0, 1))
         g.add(at.AtMostOne([early[0], early[1], late[0], late[1]], axis=0))
     return g
 
 
-def annotation(rng: np.random.Generator) -> at.FactorGraph:
-    """Labels of words and relations between them."""
+def draw_annotation(rng: np.random.Generator) -> dict[str, Any]:
+    """A sentence: scores of labels, ends of relations and what they ask for."""
     words = int(rng.integers(5, 31))
-    g = at.FactorGraph()
     true = rng.choice(len(LABELS), words, p=[0.4, 0.2, 0.2, 0.2])
-    label = g.categorical(
-        words, states=LABELS, scores=noisy_scores(rng, np.eye(len(LABELS))[true]), name="label"
-    )
+    scores = noisy_scores(rng, np.eye(len(LABELS))[true])
     follows = 0.5 * rng.normal(size=(len(LABELS), len(LABELS)))
-    g.add(at.Dense(label[:-1], label[1:], scores=follows))
     ends = np.array(pairs_of(rng, words, count=words // 2))
     kinds = rng.integers(1, len(LABELS), (len(ends), 2))
     kinds = np.where(rng.random((len(ends), 1)) < 0.3, true[ends], kinds)
     holds = (true[ends] == kinds).all(axis=1) & (kinds > 0).all(axis=1)
-    related = g.binary(len(ends), scores=noisy_scores(rng, holds) - SIGNAL / 2, name="related")
-    for side in range(2):
-        for kind in range(1, len(LABELS)):
-            chosen = np.flatnonzero(kinds[:, side] == kind)
-            if len(chosen):
-                asked = label[ends[chosen, side]] == LABELS[kind]
-                g.add(at.Implies(related[chosen], asked))
-    for word in range(words):
-        own = np.flatnonzero((ends == word).any(axis=1))
-        if len(own) > 1:
-            g.add(at.AtMostOne(related[own]))
+    asked = [
+        (chosen, ends[chosen, side], LABELS[kind])
+        for side in range(2)
+        for kind in range(1, len(LABELS))
+        if len(chosen := np.flatnonzero(kinds[:, side] == kind))
+    ]
+    of_word = (np.flatnonzero((ends == word).any(axis=1)) for word in range(words))
+    return {
+        "scores": scores,
+        "follows": follows,
+        "relations": noisy_scores(rng, holds) - SIGNAL / 2,
+        "asked": asked,
+        "rivals": [own for own in of_word if len(own) > 1],
+    }
+
+
+def write_annotation(
+    scores: np.ndarray, follows: np.ndarray, relations: np.ndarray, asked: list[Any],
+    rivals: list[np.ndarray],
+) -> at.FactorGraph:  # fmt: skip
+    """Labels of words and relations between them."""
+    g = at.FactorGraph()
+    label = g.categorical(len(scores), states=LABELS, scores=scores, name="label")
+    g.add(at.Dense(label[:-1], label[1:], scores=follows))
+    related = g.binary(len(relations), scores=relations, name="related")
+    for chosen, words, kind in asked:
+        g.add(at.Implies(related[chosen], label[words] == kind))
+    for own in rivals:
+        g.add(at.AtMostOne(related[own]))
     for rare in LABELS[1:]:
-        g.add(at.AtMost(max(1, words // 4), label == rare))
+        g.add(at.AtMost(max(1, len(scores) // 4), label == rare))
     return g
 
 
-def packing(rng: np.random.Generator) -> at.FactorGraph:
-    """What to take along."""
+def draw_packing(rng: np.random.Generator) -> dict[str, Any]:
+    """Items: what each is worth, its sort, what goes with what."""
     items = int(rng.integers(20, 201))
-    g = at.FactorGraph()
     sort = rng.integers(0, max(2, items // 8), items)
     together, needs, excluded = (
         np.array(pairs_of(rng, items, count=items // share)) for share in (4, 8, 8)
@@ -124,25 +163,44 @@ def packing(rng: np.random.Generator) -> at.FactorGraph:
     good = rng.random(items) < 0.3
     good[needs[good[needs[:, 0]], 1]] = True
     good[excluded[good[excluded].all(axis=1), 0]] = False
-    taken = g.binary(items, scores=noisy_scores(rng, good) - SIGNAL / 2, name="taken")
-    for one in np.unique(sort):
-        own = np.flatnonzero(sort == one)
-        if len(own) > 2:
-            g.add(at.AtMost(len(own) // 2, taken[own]))
-    g.add(at.AtMost(items // 3, taken))
-    joint = 0.5 * rng.normal(size=len(together))
-    g.add(at.Pair(taken[together[:, 0]], taken[together[:, 1]], scores=joint))
-    g.add(at.Implies(taken[needs[:, 0]], taken[needs[:, 1]]))
-    g.add(at.AtMostOne([taken[excluded[:, 0]], taken[excluded[:, 1]]], axis=0))
+    by_sort = (np.flatnonzero(sort == one) for one in np.unique(sort))
+    return {
+        "scores": noisy_scores(rng, good) - SIGNAL / 2,
+        "sorts": [own for own in by_sort if len(own) > 2],
+        "together": together.T,
+        "joint": 0.5 * rng.normal(size=len(together)),
+        "needs": needs.T,
+        "excluded": excluded.T,
+    }
+
+
+def write_packing(
+    scores: np.ndarray, sorts: list[np.ndarray], together: np.ndarray, joint: np.ndarray,
+    needs: np.ndarray, excluded: np.ndarray,
+) -> at.FactorGraph:  # fmt: skip
+    """What to take along."""
+    g = at.FactorGraph()
+    taken = g.binary(len(scores), scores=scores, name="taken")
+    for own in sorts:
+        g.add(at.AtMost(len(own) // 2, taken[own]))
+    g.add(at.AtMost(len(scores) // 3, taken))
+    g.add(at.Pair(taken[together[0]], taken[together[1]], scores=joint))
+    g.add(at.Implies(taken[needs[0]], taken[needs[1]]))
+    g.add(at.AtMostOne(taken[excluded], axis=0))
     return g
 
 
-def weighted(rng: np.random.Generator) -> at.FactorGraph:
+def draw_weighted(rng: np.random.Generator) -> dict[str, Any]:
+    """Items with weights."""
+    items = draw_packing(rng)
+    weights = rng.integers(1, 10, len(items["scores"])).astype(float)
+    return {"weights": weights, **items}
+
+
+def write_weighted(weights: np.ndarray, **items: Any) -> at.FactorGraph:
     """What to take along if it has to be carried."""
-    g = packing(rng)
-    taken = g["taken"]
-    weights = rng.integers(1, 10, len(taken)).astype(float)
-    g.add(at.Knapsack(taken, weights=weights, capacity=float(weights.sum() // 5)))
+    g = write_packing(**items)
+    g.add(at.Knapsack(g["taken"], weights=weights, capacity=float(weights.sum() // 5)))
     return g
 
 
@@ -158,4 +216,9 @@ def pairs_of(rng: np.random.Generator, size: int, count: int) -> list[tuple[int,
     return [every[i] for i in chosen]
 
 
-FAMILIES: tuple[Family, ...] = (rota, annotation, packing)
+FAMILIES = (
+    Family("rota", draw_rota, write_rota),
+    Family("annotation", draw_annotation, write_annotation),
+    Family("packing", draw_packing, write_packing),
+)
+WEIGHTED = Family("weighted", draw_weighted, write_weighted)

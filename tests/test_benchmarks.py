@@ -237,6 +237,7 @@ def test_batch(monkeypatch):
     assert "annotation" in output and "proven" in output
     (total,) = (line.split("│") for line in output.splitlines() if "│ all" in line)
     assert total[-2].strip() == "0"  # nothing disagrees
+    assert "From data to a compiled graph" in output
 
 
 def test_a_wrong_optimum_is_a_disagreement():

@@ -14,7 +14,7 @@ from assent.solvers.ad3 import batch
 from assent.solvers.ad3.batch import prepare
 from assent.solvers.base.stop_reasons import INTERRUPTED
 from assent.solvers.direct import unshared_batch
-from benchmarks.small_instances import FAMILIES, changed_scores, small_instances, weighted
+from benchmarks.small_instances import FAMILIES, WEIGHTED, changed_scores, small_instances
 from benchmarks.synthetic import assignment
 from tests.oracles.sweep import sweep_seeds
 from tests.processes import interrupted
@@ -101,7 +101,7 @@ def test_what_the_compiled_loop_leaves_open_goes_on_from_there():
 
 
 def test_instances_of_the_benchmark_as_one_by_one():
-    graphs = small_instances(24, seed=5, families=(*FAMILIES, weighted))
+    graphs = small_instances(24, seed=5, families=(*FAMILIES, WEIGHTED))
     results = at.decode_many(graphs, solver=LIMIT)
     for graph, result in zip(graphs, results, strict=True):
         assert_same(result, at.decode(graph, LIMIT))

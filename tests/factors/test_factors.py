@@ -194,7 +194,7 @@ def project_flat(compiled, point):
         negated = literals < 0
         inner = point[compiled.free][column]
         load = [np.array([part]) for part in loads.get(index, ())]
-        form = NormalForm(kind, np.array([k], np.int32), np.zeros(len(literals), bool), *load)
+        form = NormalForm(kind, np.array([k], np.int32), len(literals), False, False, *load)
         nearest = form.project(np.where(negated, 1.0 - inner, inner)[None])[0]
         free[column] = np.where(negated, 1.0 - nearest, nearest)
     return compiled.full(free)

@@ -34,8 +34,7 @@ class Closure:
         self._compiled = compiled
         self.start = compiled.fixed  # [N] what the graph itself fixes, -1 for free
         self.rows = logic_rows(compiled) if rows is None else rows
-        _, groups = logic_placement.arrange(self.rows)
-        self._problem = groups.alone(len(compiled.fixed))
+        self._problem = logic_placement.arrange(self.rows).alone(len(compiled.fixed))
         self._strict = strict_tables(compiled.blocks, compiled.forbids, True)
 
     def extend(self, known: NDArray[np.int8], literals: Sequence[int]) -> NDArray[np.int8] | None:

@@ -19,17 +19,17 @@ from numpy.typing import NDArray
 
 from assent.compile import logic_placement, pair_placement, table_placement
 from assent.compile.explain import Explainer, PropagationStep
-from assent.compile.logic_placement import FREE, LogicRows, Placed
+from assent.compile.logic_placement import FREE, Arranged, LogicRows, Placed
 from assent.compile.pair_placement import PlacedPairs
 from assent.compile.structure_placement import Settled, settled_value
-from assent.compile.table_placement import PlacedTables, Unary
+from assent.compile.table_placement import PlacedTables, StrictTable, Unary
 from assent.errors import ModelError
 from assent.factors.exactly_one import ExactlyOne
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.factors.soft import PaidKnapsack
 from assent.factors.structure import Structure
-from assent.kernels.problem import DualPoint, Float, Int32, Int64, Problem, Scores, make_problem
+from assent.kernels.problem import DualPoint, Float, Int32, Int64, Problem, Scores, assemble
 from assent.model.graph import FactorGraph, Handle, VariableArray
 from assent.model.scores import clean_scores, fit_scores
 from assent.model.variables import Categorical, Literals, coordinates_of
@@ -47,9 +47,9 @@ class GraphScores:
     def forbids(self) -> Forbids:
         """Where scores are ``-inf``; the pattern decides what is compiled."""
         return Forbids(
-            np.flatnonzero(self.theta == -np.inf),
-            tuple(np.flatnonzero(a == -np.inf) for a in self.pairs),
-            tuple(np.flatnonzero(a == -np.inf) for a in self.tables),
+            _forbidden(self.theta),
+            tuple(_forbidden(a) for a in self.pairs),
+            tuple(_forbidden(a) for a in self.tables),
         )
 
     def zeroed(self) -> GraphScores:
@@ -60,6 +60,11 @@ class GraphScores:
             tuple(np.where(np.isneginf(a), -np.inf, 0.0) for a in self.tables),
             0.0,
         )
+
+
+def _forbidden(scores: Float) -> Int64:
+    """Flat indices of ``-inf``."""
+    return (scores.reshape(-1) == -np.inf).nonzero()[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +195,7 @@ class Compiled:
 
     def column_of(self) -> Int64:
         """``[N]`` column of each coordinate in the flat problem, -1 if it is fixed."""
-        column = np.full(len(self.fixed), -1, np.int64)
-        column[self.free] = np.arange(self.problem.n)
-        return column
+        return _columns(self.fixed).astype(np.int64)
 
     # ------------------------------------------------------------ answers out
 
@@ -246,27 +249,27 @@ class Written:
     theta: Float
     pairs: tuple[Float, ...]
     tables: tuple[Float, ...]
-    spans: dict[int, tuple[slice, tuple[int, ...]]]  # by identity of a variable: where, and shape
+    variables: tuple[VariableArray, ...]
+
+    @cached_property
+    def spans(self) -> dict[int, tuple[slice, tuple[int, ...]]]:
+        """By identity of a variable: where its scores stand, and their shape."""
+        return {
+            id(v.symbol): (slice(v.start, v.start + v.scores.size), v.symbol.codes.shape)
+            for v in self.variables
+        }
 
 
 def written_scores(graph: FactorGraph) -> Written:
     """The graph's own scores, end to end."""
     if graph._written is None:
-        only = len(graph.variables) == 1
-        parts = [variable.scores for variable in graph.variables]
-        spans = {
-            id(variable.symbol): (
-                slice(variable.start, variable.start + variable.scores.size),
-                variable.symbol.codes.shape,
-            )
-            for variable in graph.variables
-        }
-        factors = [h.factor for h in graph.handles if isinstance(h.factor, (Pair, Scored))]
+        parts = [variable.scores for variable in graph.variables] or [np.zeros(0)]
+        factors = [handle.factor for handle in graph.handles]
         graph._written = Written(
-            parts[0] if only else np.concatenate([np.zeros(0), *parts]),
-            tuple(f.scores for f in factors if isinstance(f, Pair)),
-            tuple(f.scores for f in factors if isinstance(f, Scored)),
-            spans,
+            parts[0] if len(parts) == 1 else np.concatenate(parts),
+            tuple([f.scores for f in factors if isinstance(f, Pair)]),
+            tuple([f.scores for f in factors if isinstance(f, Scored)]),
+            tuple(graph.variables),
         )
     return graph._written
 
@@ -325,10 +328,18 @@ def check_unary_key(graph: FactorGraph, key: Any) -> None:
 def compile_graph(graph: FactorGraph, scores: GraphScores | None = None) -> Compiled:
     """Compile ``graph``; ``scores`` (default: its own) decide what ``-inf`` removes."""
     scores = scores or graph_scores(graph)
-    forbids = scores.forbids()
     blocks = (*graph.handles, *_implied(graph))
-    raw, fixed, _, conflict = _propagate(graph, graph.size, blocks, graph.evidence(), forbids)
-    return _place(graph, blocks, raw, fixed, forbids, conflict)
+    return _compile(graph, blocks, graph.evidence(), scores.forbids())
+
+
+def _compile(
+    graph: FactorGraph, blocks: tuple[Handle, ...], evidence: Int32, forbids: Forbids
+) -> Compiled:
+    """Propagate what is known, and lay out the rest."""
+    raw, arranged, fixed, _, conflict = _propagate(graph, graph.size, blocks, evidence, forbids)
+    if np.count_nonzero(fixed != FREE) or not arranged.is_open:
+        arranged = logic_placement.left_over(raw, fixed)
+    return _place(graph, blocks, arranged, fixed, forbids, evidence, conflict)
 
 
 def compile_conditioned(
@@ -338,7 +349,10 @@ def compile_conditioned(
 
     ``raw`` are the graph's logic rows (:func:`logic_rows`).
     """
-    return _place(compiled.graph, compiled.blocks, raw, known, compiled.forbids, None)
+    left = logic_placement.left_over(raw, known)
+    return _place(
+        compiled.graph, compiled.blocks, left, known, compiled.forbids, compiled.evidence, None
+    )
 
 
 def compile_part(
@@ -351,57 +365,49 @@ def compile_part(
     graph = copy.copy(compiled.graph)
     graph._size, graph._evidence = len(compiled.fixed), [evidence]  # as it was when it was compiled
     graph.variables = [v for v in graph.variables if v.start < graph.size]
-    forbids = scores.forbids()
-    raw, fixed, _, conflict = _propagate(graph, graph.size, blocks, evidence, forbids)
-    return _place(graph, blocks, raw, fixed, forbids, conflict)
+    return _compile(graph, blocks, evidence, scores.forbids())
 
 
 def logic_rows(compiled: Compiled) -> list[LogicRows]:
     """All logic factors of a graph in normal form."""
-    return logic_placement.split_repeats(
-        logic_placement.raw_rows(compiled.blocks, compiled.forbids.pairs)
-    )[0]
+    return logic_placement.raw_rows(compiled.blocks, compiled.forbids.pairs)[0]
 
 
 def _place(
     graph: FactorGraph,
     blocks: tuple[Handle, ...],
-    raw: list[LogicRows],
+    arranged: Arranged,
     fixed: NDArray[np.int8],
     forbids: Forbids,
+    evidence: Int32,
     conflict: Conflict | None,
 ) -> Compiled:
-    """Drop what is fixed or satisfied, and lay out the rest."""
-    free = np.flatnonzero(fixed == FREE)
-    column = np.full(graph.size, -1, np.int32)
-    column[free] = np.arange(len(free), dtype=np.int32)
-    if len(free) < graph.size:
-        raw = [part for rows in raw for part in logic_placement.reduce_rows(rows, fixed)]
-    placed, groups = logic_placement.arrange(
-        [rows for rows in map(logic_placement.active, raw) if len(rows.k)]
-    )
+    """Lay out what is left of the logic factors, and of the others what is not fixed."""
+    n_free = int(np.count_nonzero(fixed == FREE))
+    column = None if n_free == graph.size else _columns(fixed)
     placed_pairs, pair_codes = pair_placement.place_pairs(blocks, fixed, forbids.pairs)
     scored = table_placement.place_tables(blocks, fixed, column)
-    if len(free) < graph.size:
-        pair_codes = [logic_placement.renumber(codes, column) for codes in pair_codes]
-        groups = groups.renumbered(column)
-    plain = len(free) == graph.size and not scored.placed and not scored.unary
-    problem = make_problem(
-        len(free),
+    pair_codes = [logic_placement.renumber(codes, column) for codes in pair_codes]
+    logic = arranged.logic
+    plain = column is None and not scored.placed and not scored.unary
+    problem = assemble(
+        n_free,
         pair_placement.coordinates(pair_codes),
-        groups.logic,
+        logic._replace(lits=logic_placement.renumber(logic.lits, column)),
         scored.tables,
-        groups.weights,
-        groups.capacity,
         scored.models,
     )
     shared = pair_placement.share(blocks, placed_pairs, problem) if plain else None
-    if shared is not None:
-        graph._written = None  # what it remembers is shared no more
     return Compiled(
-        graph, problem, blocks, fixed, graph.evidence(), forbids, placed, placed_pairs,
+        graph, problem, blocks, fixed, evidence, forbids, arranged.placed, placed_pairs,
         scored.placed, scored.unary, scored.settled, conflict, shared,
     )  # fmt: skip
+
+
+def _columns(fixed: NDArray[np.int8]) -> Int32:
+    """``[N]`` the column of each free coordinate, -1 if it is fixed."""
+    is_free = fixed == FREE
+    return np.where(is_free, np.cumsum(is_free, dtype=np.int32) - 1, -1).astype(np.int32)
 
 
 def refutes(compiled: Compiled, scores: GraphScores) -> bool:
@@ -416,7 +422,7 @@ def explainer(compiled: Compiled) -> Explainer:
     """Tells why coordinates are fixed; propagation is repeated for it."""
     graph, blocks, forbids = compiled.graph, compiled.blocks, compiled.forbids
     size = len(compiled.fixed)
-    _, values, rank, _ = _propagate(graph, size, blocks, compiled.evidence, forbids)
+    _, _, values, rank, _ = _propagate(graph, size, blocks, compiled.evidence, forbids)
     if not len(rank):  # nothing is implied: what is fixed was known from elsewhere
         rank = np.full(size, np.iinfo(np.int64).max)
     return Explainer(graph, blocks, forbids, compiled.evidence, values, rank)
@@ -424,12 +430,19 @@ def explainer(compiled: Compiled) -> Explainer:
 
 def _propagate(
     graph: FactorGraph, size: int, blocks: tuple[Handle, ...], evidence: Int32, forbids: Forbids
-) -> tuple[list[LogicRows], NDArray[np.int8], Int64, Conflict | None]:
-    """All logic rows, the values implied ``[size]``, when each came, and the conflict, if any."""
-    raw, never = logic_placement.split_repeats(logic_placement.raw_rows(blocks, forbids.pairs))
-    never = np.concatenate([forbids.theta.astype(np.int32), never])
-    true = np.concatenate([evidence, ~never])
-    return raw, *_close(graph, size, blocks, raw, true, forbids, evidence)
+) -> tuple[list[LogicRows], Arranged, NDArray[np.int8], Int64, Conflict | None]:
+    """All logic rows and their groups; values implied ``[size]``, when each came; a conflict."""
+    raw, never = logic_placement.raw_rows(blocks, forbids.pairs)
+    arranged = logic_placement.arrange(raw)
+    true = np.concatenate([evidence, ~forbids.theta.astype(np.int32), ~never])
+    known = bool(len(true)) or (
+        not arranged.is_open and any(logic_placement.forces(rows) for rows in raw)
+    )
+    strict = strict_tables(blocks, forbids, known)
+    if not known and not strict:
+        return raw, arranged, np.full(size, FREE, np.int8), np.zeros(0, np.int64), None
+    found = _close(graph, size, blocks, arranged, true, forbids, evidence, strict)
+    return raw, arranged, *found
 
 
 def _implied(graph: FactorGraph) -> list[Handle]:
@@ -451,34 +464,29 @@ def _close(
     graph: FactorGraph,
     size: int,
     blocks: tuple[Handle, ...],
-    raw: list[LogicRows],
+    arranged: Arranged,
     true: Int32,
     forbids: Forbids,
     evidence: Int32,
+    strict: list[StrictTable],
 ) -> tuple[NDArray[np.int8], Int64, Conflict | None]:
     """Values that evidence and forced factors imply, and the conflict they run into, if any.
 
     In between stands the rank of each value: it follows from values of lower rank.
     """
     values = np.full(size, FREE, np.int8)
-    rank = np.zeros(0, np.int64)  # of no use where nothing is implied
     values[coordinates_of(true)] = true >= 0
     clash = np.flatnonzero(values[coordinates_of(true)] != (true >= 0))
     if len(clash):
         code = int(true[clash[0]])
         name = graph.describe_value(code)
         reason = f"{name} and its opposite are both asked for, by evidence or by a score of -inf"
-        return np.maximum(values, 0), rank, Conflict((reason,))
-    known = bool(len(true)) or any(logic_placement.forces(rows) for rows in raw)
-    strict = strict_tables(blocks, forbids, known)
-    if not known and not strict:
-        return values, rank, None
+        return np.maximum(values, 0), np.zeros(0, np.int64), Conflict((reason,))
     rank = np.full(size, np.iinfo(np.int64).max)
     rank[values != FREE] = 0
     from assent.kernels.core import propagate
 
-    placed, groups = logic_placement.arrange(raw)
-    problem = groups.alone(size)
+    problem = arranged.alone(size)
     next_rank = 1
     while True:
         before = values
@@ -486,7 +494,7 @@ def _close(
         new = order[before[order] == FREE]
         rank[new] = next_rank + np.arange(len(new))
         next_rank += len(new)
-        broken = logic_placement.origin(problem, placed, factor) if factor >= 0 else None
+        broken = logic_placement.origin(problem, arranged.placed, factor) if factor >= 0 else None
         unsupported = np.zeros(0, np.int32)
         if broken is None:
             unsupported, broken = table_placement.unsupported_literals(strict, values)
@@ -503,9 +511,7 @@ def _close(
         strict = strict_tables(blocks, forbids, True)
 
 
-def strict_tables(
-    blocks: tuple[Handle, ...], forbids: Forbids, given: bool
-) -> list[tuple[int, Handle, NDArray[np.bool_]]]:
+def strict_tables(blocks: tuple[Handle, ...], forbids: Forbids, given: bool) -> list[StrictTable]:
     """Batches of tables that forbid something, by number, with what each forbids, ``[m, entries]``.
 
     A structure forbids something by itself, which matters once values are ``given``.

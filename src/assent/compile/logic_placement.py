@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +20,10 @@ from assent.kernels.problem import (
     Float,
     Int32,
     Int64,
+    LogicGroups,
     Problem,
-    make_problem,
+    assemble,
+    make_logic,
 )
 from assent.model.variables import coordinates_of
 
@@ -33,23 +33,21 @@ if TYPE_CHECKING:
 FREE = -1
 
 
-@dataclass(frozen=True)
-class Placed:
-    """Where some rows of a batch went: ``count`` factors from ``first`` on in ``group``.
+class Placed(NamedTuple):
+    """Where some rows of a batch went: ``members`` factors from ``first`` on in ``group``.
 
     ``rows`` and ``columns`` say which factors and which of their literals; ``None`` means all.
     """
 
     block: int
     rows: Int64 | None
-    columns: Int64 | None  # [count, size]
+    columns: Int64 | None  # [members, size]
     group: int
     first: int
-    count: int
+    members: int
 
 
-@dataclass(frozen=True)
-class LogicRows:
+class LogicRows(NamedTuple):
     """Logic factors of one form and size on their way into a group.
 
     ``weights[m, size]`` and ``capacity[m]`` belong to KNAPSACKs.
@@ -75,27 +73,39 @@ class LogicRows:
         return LogicRows(self.block, rows[chosen], columns, self.form, lits, k, weights, capacity)
 
 
-def raw_rows(blocks: tuple[Handle, ...], forbidden_pairs: tuple[Int64, ...]) -> list[LogicRows]:
-    """All logic factors in normal form; a forbidden pair is an at-most-one."""
-    raw = []
+def raw_rows(
+    blocks: tuple[Handle, ...], forbidden_pairs: tuple[Int64, ...]
+) -> tuple[list[LogicRows], Int32]:
+    """All logic factors in normal form, and literals that can never hold.
+
+    A forbidden pair is an at-most-one.  The literals of a factor differ.
+    """
+    raw: list[LogicRows] = []
+    mixed: dict[tuple[int, int], list[Int32]] = {}  # literals that were not written as they are
     forbidden = iter(forbidden_pairs)
     for i, block in enumerate(blocks):
         factor = block.factor
-        if isinstance(factor, Pair):
-            never = next(forbidden)
-            if len(never):
-                k = np.ones(len(never), np.int32)
-                raw.append(LogicRows(i, never, None, CAP, factor.codes[never], k))
-        elif isinstance(factor, Logic) and len(factor):
-            form = factor.normal_form()
-            lits = form.literals(factor.codes)
-            raw.append(
-                LogicRows(i, None, None, form.form, lits, form.k, form.weights, form.capacity)
-            )
-    return raw
+        if isinstance(factor, Logic):
+            if not len(factor.codes):
+                continue
+            normal = factor.normal_form()
+            lits = normal.literals(factor.codes)
+            form, k, size, flip_inputs, flip_last, weights, capacity = normal
+            raw.append(LogicRows(i, None, None, form, lits, k, weights, capacity))
+            if flip_last != flip_inputs:
+                mixed.setdefault((form, size), []).append(lits)
+        elif isinstance(factor, Pair):
+            own = next(forbidden)
+            if len(own):
+                k = np.ones(len(own), np.int32)
+                raw.append(LogicRows(i, own, None, CAP, factor.codes[own], k))
+    for (form, _), batches in mixed.items():
+        if np.count_nonzero(repeated_last(form, _joined(batches))):
+            return _split_repeats(raw)
+    return raw, np.zeros(0, np.int32)
 
 
-def split_repeats(raw: list[LogicRows]) -> tuple[list[LogicRows], Int32]:
+def _split_repeats(raw: list[LogicRows]) -> tuple[list[LogicRows], Int32]:
     """Make the literals of every factor differ; also returns literals that can never hold.
 
     Writing ``x`` with ``~x`` puts a literal twice into a form that negates only the last column:
@@ -117,7 +127,7 @@ def split_repeats(raw: list[LogicRows]) -> tuple[list[LogicRows], Int32]:
                   LogicRows(rows.block, again.rows, columns, rows.form, lits, k)]  # fmt: skip
         if rows.form == SUM:
             never.append(again.lits[:, -1])
-    return parts, np.concatenate(never)
+    return [part for part in parts if len(part.k)], np.concatenate(never)
 
 
 def origin(problem: Problem, placed: tuple[Placed, ...], factor: int) -> tuple[int, int]:
@@ -125,7 +135,7 @@ def origin(problem: Problem, placed: tuple[Placed, ...], factor: int) -> tuple[i
     group = int(np.searchsorted(problem.group_factor, factor, side="right")) - 1
     inside = factor - int(problem.group_factor[group])
     for part in placed:
-        if part.group == group and part.first <= inside < part.first + part.count:
+        if part.group == group and part.first <= inside < part.first + part.members:
             row = inside - part.first
             return part.block, row if part.rows is None else int(part.rows[row])
     raise LookupError(f"logic factor {factor} was placed nowhere")
@@ -140,6 +150,13 @@ def forces(rows: LogicRows) -> bool:
         assert rows.weights is not None and rows.capacity is not None
         return bool((rows.weights > rows.capacity[:, None]).any())
     return (rows.form == CAP and bool((rows.k == 0).any())) or (rows.form == PARITY and size == 1)
+
+
+def left_over(raw: list[LogicRows], fixed: NDArray[np.int8]) -> Arranged:
+    """What is left to satisfy once some values are fixed, in groups of the flat problem."""
+    if np.count_nonzero(fixed != FREE):
+        raw = [part for rows in raw for part in reduce_rows(rows, fixed)]
+    return arrange([rows for rows in map(active, raw) if len(rows.k)])
 
 
 def reduce_rows(raw: LogicRows, fixed: NDArray[np.int8]) -> list[LogicRows]:
@@ -157,18 +174,18 @@ def reduce_rows(raw: LogicRows, fixed: NDArray[np.int8]) -> list[LogicRows]:
         lits = np.take_along_axis(sub.lits, columns, axis=1)
         if sub.columns is not None:
             columns = np.take_along_axis(sub.columns, columns, axis=1)
-        sub = replace(sub, columns=columns)
+        sub = sub._replace(columns=columns)
         if raw.form == ANYOF:
             parts += _reduce_anyof(sub, lits, true[chosen], free[chosen])
         elif raw.form == PARITY:  # an odd number of true literals turns even into odd
             odd = true[chosen].sum(axis=1) % 2 == 1
             lits[odd, -1] = ~lits[odd, -1]
-            parts.append(replace(sub, lits=lits))
+            parts.append(sub._replace(lits=lits))
         elif raw.form == KNAPSACK:
             parts.append(_reduce_knapsack(sub, lits, true[chosen], free[chosen]))
         else:
             k = sub.k - true[chosen].sum(axis=1).astype(np.int32)
-            parts.append(replace(sub, lits=lits, k=k))
+            parts.append(sub._replace(lits=lits, k=k))
     return parts
 
 
@@ -179,19 +196,23 @@ def _reduce_knapsack(
     assert sub.weights is not None and sub.capacity is not None
     packed = np.where(true == 1, sub.weights, 0.0).sum(axis=1)
     left = sub.weights[free].reshape(lits.shape)
-    return replace(sub, lits=lits, weights=left, capacity=capacity_left(sub.capacity, packed))
+    return sub._replace(lits=lits, weights=left, capacity=capacity_left(sub.capacity, packed))
 
 
 def active(rows: LogicRows) -> LogicRows:
     """Factors that still constrain something: a CAP of all its literals does not."""
-    if rows.form == CAP:
-        slack = rows.k >= rows.lits.shape[1]
-    elif rows.form == KNAPSACK:
-        assert rows.weights is not None and rows.capacity is not None
-        slack = rows.weights.sum(axis=1) <= rows.capacity
-    else:
-        return rows
+    slack = _slack(rows)
     return rows.take(np.flatnonzero(~slack)) if slack.any() else rows
+
+
+def _slack(rows: LogicRows) -> NDArray[np.bool_]:
+    """Which factors hold whatever their literals are."""
+    if rows.form == CAP:
+        return rows.k >= rows.lits.shape[1]
+    if rows.form == KNAPSACK:
+        assert rows.weights is not None and rows.capacity is not None
+        return rows.weights.sum(axis=1) <= rows.capacity
+    return np.zeros(len(rows.k), bool)
 
 
 def _reduce_anyof(
@@ -200,60 +221,60 @@ def _reduce_anyof(
     """A true output asks for at least one input; a free output stays an output."""
     output_free = free[:, -1]
     asks = ~output_free & (true[:, -1] == 1) & (true[:, :-1].sum(axis=1) == 0)
-    full = replace(sub, lits=lits)
+    full = sub._replace(lits=lits)
     all_but_one = np.full(len(lits), lits.shape[1] - 1, np.int32)
-    at_least_one = replace(sub, form=CAP, lits=~lits, k=all_but_one)
+    at_least_one = sub._replace(form=CAP, lits=~lits, k=all_but_one)
     return [full.take(np.flatnonzero(output_free)), at_least_one.take(np.flatnonzero(asks))]
 
 
-@dataclass(frozen=True)
-class Groups:
-    """Groups of the flat problem, as `make_problem` takes them."""
+class Arranged(NamedTuple):
+    """Where logic factors went, and the groups of the flat problem they make."""
 
-    logic: list[tuple[int, Int32, Int32]]
-    weights: list[Float]
-    capacity: list[Float]
-
-    def renumbered(self, column: Int32) -> Groups:
-        """The same over the columns of the free coordinates."""
-        logic = [(form, renumber(lits, column), k) for form, lits, k in self.logic]
-        return Groups(logic, self.weights, self.capacity)
+    placed: tuple[Placed, ...]
+    logic: LogicGroups
+    is_open: bool  # no factor fixes literals by itself, and none is sure to hold
 
     def alone(self, size: int) -> Problem:
         """The flat problem of these factors alone, over ``size`` coordinates."""
-        no_pairs = np.zeros((0, 2), np.int32)
-        return make_problem(
-            size, no_pairs, self.logic, weights=self.weights, capacity=self.capacity
-        )
+        return assemble(size, np.zeros((0, 2), np.int32), self.logic)
 
 
-def arrange(parts: list[LogicRows]) -> tuple[tuple[Placed, ...], Groups]:
+def arrange(parts: list[LogicRows]) -> Arranged:
     """Merge batches of equal form and size into groups, in the order of the flat problem."""
     by_key: dict[tuple[int, int], list[LogicRows]] = {}
     for part in parts:
         by_key.setdefault((part.form, part.lits.shape[1]), []).append(part)
-    placed: list[Placed] = []
-    groups = Groups([], [], [])
-    for number, (key, members) in enumerate(sorted(by_key.items(), key=itemgetter(0))):
-        first = 0
+    placed, groups, weights, capacity = [], [], [], []
+    for number, key in enumerate(sorted(by_key)):
+        members, first = by_key[key], 0
         for part in members:
             count = len(part.k)
             placed.append(Placed(part.block, part.rows, part.columns, number, first, count))
             first += count
-        lits, k = _joined([p.lits for p in members]), _joined([p.k for p in members])
-        groups.logic.append((key[0], lits, k))
+        groups.append((key[0], _joined([p.lits for p in members]), _joined([p.k for p in members])))
         if key[0] == KNAPSACK:
-            groups.weights.append(_joined([p.weights for p in members]))
-            groups.capacity.append(_joined([p.capacity for p in members]))
-    return tuple(placed), groups
+            weights.append(_joined([p.weights for p in members]))
+            capacity.append(_joined([p.capacity for p in members]))
+    logic = make_logic(groups, weights, capacity)
+    return Arranged(tuple(placed), logic, _are_open(parts, logic))
+
+
+def _are_open(parts: list[LogicRows], logic: LogicGroups) -> bool:
+    """Whether no factor fixes literals by itself, and none is sure to hold."""
+    # The k of what does not count is 1: that settles a parity of one literal, and rightly so.
+    if np.count_nonzero((logic.k <= 0) | (logic.k >= logic.size.repeat(logic.members))):
+        return False
+    return not any(forces(part) or _slack(part).any() for part in parts if part.form == KNAPSACK)
 
 
 def _joined(parts: list[Any]) -> NDArray[Any]:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def renumber(codes: Int32, column: Int32) -> Int32:
-    """Literal codes over coordinates as codes over columns."""
+def renumber(codes: Int32, column: Int32 | None) -> Int32:
+    """Literal codes over coordinates as codes over columns; None: they are the same."""
+    if column is None:
+        return codes
     return np.where(codes < 0, ~column[~codes], column[codes]).astype(np.int32)
 
 
@@ -279,7 +300,7 @@ def _links_of(
     m, size, start = p.group_count[placed.group], p.group_size[placed.group], p.group_link
     begin = int(start[placed.group])
     span = slice(begin, begin + int(m) * int(size))
-    part = slice(placed.first, placed.first + placed.count)
+    part = slice(placed.first, placed.first + placed.members)
     own = links[span].reshape(size, m)[:, part].T
     lits = p.lits[span].reshape(size, m)[:, part].T
     rows = np.arange(len(codes)) if placed.rows is None else placed.rows

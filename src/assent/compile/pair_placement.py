@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from assent.model.graph import Handle
 
 
-@dataclass(frozen=True)
-class PlacedPairs:
+class PlacedPairs(NamedTuple):
     """Where a batch of pairs went: ``kept`` rows (None: all) and rows left with one free literal.
 
     ``single`` are rows whose other literal is true; ``single_code`` the literal that is free.
@@ -28,7 +26,7 @@ class PlacedPairs:
     block: int
     kept: Int64 | None
     first: int
-    count: int
+    members: int
     single: Int64
     single_code: Int32
     single_column: Int64
@@ -54,10 +52,13 @@ def share(
         return None
     if len(factors) == 1:
         return factors[0].scores
-    flat = np.concatenate([np.zeros(0), *(f.scores for f in factors)])
+    if not factors:
+        return np.zeros(0)
+    flat = np.concatenate([f.scores for f in factors])
     for part, factor in zip(placed, factors, strict=True):
-        rows = slice(part.first, part.first + part.count)
+        rows = slice(part.first, part.first + part.members)
         factor.codes, factor.scores = problem.pair_var[rows], flat[rows]
+        factor.graph._written = None  # what it remembers is shared no more
     return flat
 
 
@@ -67,7 +68,7 @@ def place_pairs(
     """Where every batch of pairs goes, and the codes of those kept."""
     placed, kept_codes = [], []
     first = 0
-    anything_fixed = bool((fixed != FREE).any())
+    anything_fixed = np.count_nonzero(fixed != FREE) > 0
     pair_blocks = [i for i, block in enumerate(blocks) if isinstance(block.factor, Pair)]
     for i, never in zip(pair_blocks, forbidden, strict=True):
         codes = blocks[i].factor.codes
@@ -78,7 +79,7 @@ def place_pairs(
             part = _sort_pairs(i, first, codes, fixed, never)
             kept_codes.append(codes[part.kept])
         placed.append(part)
-        first += part.count
+        first += part.members
     return tuple(placed), kept_codes
 
 
@@ -105,10 +106,10 @@ def _sort_pairs(
 
 def coordinates(pair_codes: list[Int32]) -> Int32:
     """The coordinates ``[P, 2]`` of pairs."""
-    if len(pair_codes) == 1 and not (pair_codes[0] < 0).any():
-        return pair_codes[0]
-    codes = np.concatenate([np.zeros((0, 2), np.int32), *pair_codes])
-    return coordinates_of(codes)
+    if not pair_codes:
+        return np.zeros((0, 2), np.int32)
+    codes = pair_codes[0] if len(pair_codes) == 1 else np.concatenate(pair_codes)
+    return coordinates_of(codes) if np.count_nonzero(codes < 0) else codes
 
 
 def fold_negations(codes: Int32, values: Float, column: Int64, theta: Float) -> tuple[Float, float]:
@@ -141,7 +142,7 @@ def restore_pairs(
 ) -> None:
     """Write the flat link scores ``links[P, 2]`` of a batch of pairs to its ``out[m, 2]``."""
     rows = slice(None) if placed.kept is None else placed.kept
-    own = links[placed.first : placed.first + placed.count]
+    own = links[placed.first : placed.first + placed.members]
     negated = codes[rows] < 0
     # The unary parts that folding negations moved into theta come back off the links.
     moved = np.where(negated[:, ::-1], values[rows][:, None], 0.0)
@@ -156,4 +157,4 @@ def gather_pairs(
     rows = slice(None) if placed.kept is None else placed.kept
     negated = codes[rows] < 0
     moved = own[rows] + np.where(negated[:, ::-1], values[rows][:, None], 0.0)
-    links[placed.first : placed.first + placed.count] = np.where(negated, -moved, moved)
+    links[placed.first : placed.first + placed.members] = np.where(negated, -moved, moved)

@@ -38,16 +38,15 @@ class Settled(NamedTuple):
 
 
 def place_structures(
-    block: int, factor: Structure, fixed: NDArray[np.int8]
+    block: int, factor: Structure, fixed: NDArray[np.int8], all_free: bool
 ) -> tuple[list[PlacedStructures], list[Settled]]:
     """One group per pattern of fixed coordinates and forbidden places."""
-    allowed = factor.allowed_places(fixed)
     coordinate = coordinates_of(factor.codes)
-    free = fixed[coordinate] == FREE
     place_of_link = np.flatnonzero(factor.linked).astype(np.int32)
-    if free.all() and allowed.all():
-        model = Model(factor, place_of_link, np.zeros(allowed.shape[1]))
+    if all_free or (fixed[coordinate] == FREE).all():
+        model = Model(factor, place_of_link, np.zeros(int(factor.start[-1])))
         return [PlacedStructures(None, None, factor.first, model, factor.codes, block)], []
+    free, allowed = fixed[coordinate] == FREE, factor.allowed_places(fixed)
     parts, settled = [], []
     patterns, which = np.unique(np.hstack([free, allowed]), axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):

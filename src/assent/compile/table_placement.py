@@ -17,18 +17,21 @@ from assent.compile.structure_placement import PlacedStructures, Settled, place_
 from assent.factors.scored import Scored
 from assent.factors.structure import Structure
 from assent.factors.table import Table
-from assent.kernels.problem import DENSE, Float, Int32, Int64, Model, Tables, make_tables
+from assent.kernels.problem import DENSE, Float, Int32, Int64, Model, Tables, make_tables, no_tables
 from assent.model.variables import coordinates_of
 
 if TYPE_CHECKING:
     from assent.model.graph import Handle
 
 
-@dataclass(frozen=True)
-class PlacedTables:
+# A batch of tables by number, with what each forbids, ``[m, entries]``.
+StrictTable = tuple[int, "Handle", NDArray[np.bool_]]
+
+
+class PlacedTables(NamedTuple):
     """Some rows of a batch of tables that keep two slots or more.
 
-    ``rows``, ``links[count, links]`` and ``entries[count, entries]`` say which factors, which
+    ``rows``, ``links[members, links]`` and ``entries[members, entries]`` say which factors, which
     of their literals and which of their scores remain (entry -1 is a score of zero); ``None``
     means all.  Structures keep all their scores.
     """
@@ -39,7 +42,7 @@ class PlacedTables:
     entries: Int64 | None
     group: int
     first: int
-    count: int
+    members: int
 
 
 @dataclass(frozen=True)
@@ -60,8 +63,7 @@ class Unary:
     base_entry: Int64
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """Key of a group: kind, states and first state that is a coordinate, per slot."""
 
     kind: int
@@ -79,20 +81,27 @@ class Placement(NamedTuple):
     models: tuple[Model, ...]
 
 
-def place_tables(blocks: tuple[Handle, ...], fixed: NDArray[np.int8], column: Int32) -> Placement:
-    """Sort all tables into groups of one shape over the free coordinates, structures last."""
+def place_tables(
+    blocks: tuple[Handle, ...], fixed: NDArray[np.int8], column: Int32 | None
+) -> Placement:
+    """Sort all tables into groups of one shape over the free coordinates, structures last.
+
+    ``column[N]`` numbers the free ones; None where all are.
+    """
     parts: list[tuple[Shape, PlacedTables, Int32]] = []
     unary: list[Unary] = []
-    for number, block in enumerate(blocks):
-        if isinstance(block.factor, Table) and len(block.factor):
-            _split(number, block.factor, fixed, parts, unary)
     structures: list[PlacedStructures] = []
     settled: list[Settled] = []
     for number, block in enumerate(blocks):
-        if isinstance(block.factor, Structure) and len(block.factor):
-            kept, done = place_structures(number, block.factor, fixed)
+        factor = block.factor
+        if isinstance(factor, Table) and len(factor):
+            _split(number, factor, fixed, column is None, parts, unary)
+        elif isinstance(factor, Structure) and len(factor):
+            kept, done = place_structures(number, factor, fixed, column is None)
             structures += kept
             settled += done
+    if not parts and not structures:
+        return Placement((), tuple(unary), tuple(settled), no_tables(), ())
     order: dict[Shape, int] = {}
     for shape, _, _ in parts:
         order.setdefault(shape, len(order))
@@ -124,13 +133,14 @@ def _split(
     number: int,
     factor: Table,
     fixed: NDArray[np.int8],
+    all_free: bool,
     parts: list[tuple[Shape, PlacedTables, Int32]],
     unary: list[Unary],
 ) -> None:
     """One part per pattern of how many states remain in each slot."""
-    coordinates = coordinates_of(factor.codes)
     open_to_start = min(factor.states) > 1  # the only state of a variable is no coordinate
-    if open_to_start and len(factor.states) > 1 and (fixed[coordinates] == FREE).all():
+    all_free = all_free or bool((fixed[coordinates_of(factor.codes)] == FREE).all())
+    if open_to_start and len(factor.states) > 1 and all_free:
         shape = Shape(factor.kind_code, factor.states, factor.first)
         parts.append((shape, PlacedTables(number, None, None, None, 0, 0, 0), factor.codes))
         return
@@ -171,12 +181,12 @@ def _by_pattern(states: tuple[int, ...], left: list[Int64]) -> Iterator[tuple[li
 
 
 def joint_states(placed: PlacedTables, factor: Table, fixed: NDArray[np.int8]) -> Int64:
-    """Flat joint states ``[count, entries]`` of the written factors behind dense ones."""
+    """Flat joint states ``[members, entries]`` of the written factors behind dense ones."""
     if placed.rows is None:
         every = np.arange(int(np.prod(factor.states, dtype=np.int64)))
-        return np.broadcast_to(every, (placed.count, len(every)))
+        return np.broadcast_to(every, (placed.members, len(every)))
     allowed = [part[placed.rows] for part in factor.allowed(fixed)]
-    states = [np.nonzero(part)[1].reshape(placed.count, -1) for part in allowed]
+    states = [np.nonzero(part)[1].reshape(placed.members, -1) for part in allowed]
     return _joint(factor.states, states)
 
 
@@ -240,7 +250,7 @@ def flat_table_scores(
         own = scores[part.block]
         width = own.shape[1] if part.entries is None else part.entries.shape[1]
         begin = int(tables.entry[part.group]) + part.first * width
-        to = out[begin : begin + part.count * width].reshape(part.count, width)
+        to = out[begin : begin + part.members * width].reshape(part.members, width)
         if part.rows is None:
             to[:] = own
         elif part.entries is None:
@@ -273,13 +283,13 @@ def gather_tables(part: PlacedTables, tables: Tables, values: NDArray[Any], link
 
 
 def _links_of(part: PlacedTables, tables: Tables, links: Float) -> tuple[Float, Any]:
-    """A view ``[count, links]`` of the flat links of placed tables, and where they stand."""
+    """A view ``[members, links]`` of the flat links of placed tables, and where they stand."""
     width = int(tables.link[part.group + 1] - tables.link[part.group]) // int(
         tables.factor[part.group + 1] - tables.factor[part.group]
     )
     begin = int(tables.link[part.group]) + part.first * width
     where = ... if part.rows is None else (part.rows[:, None], part.links)
-    return links[begin : begin + part.count * width].reshape(part.count, width), where
+    return links[begin : begin + part.members * width].reshape(part.members, width), where
 
 
 def restore_unary(part: Unary, scores: Float, out: Float) -> None:
@@ -306,7 +316,7 @@ def restore_marginals(
         rows = int(tables.factor[part.group + 1] - tables.factor[part.group])
         own = inner[tables.entry[part.group] : tables.entry[part.group + 1]]
         own = own.reshape(rows, len(own) // rows)
-        own = own[part.first : part.first + part.count]
+        own = own[part.first : part.first + part.members]
         if part.rows is None:
             out[:] = own
         elif part.entries is None:
@@ -325,12 +335,11 @@ def restore_marginals(
 
 
 def unsupported_literals(
-    strict: list[tuple[int, Handle, NDArray[np.bool_]]], fixed: NDArray[np.int8]
+    strict: list[StrictTable], fixed: NDArray[np.int8]
 ) -> tuple[Int32, tuple[int, int] | None]:
     """Free literals that no possible joint state allows, and a table that allows none, if any.
 
-    ``strict`` are batches of tables by number, with what each forbids, ``[m, entries]``; a table
-    is named by the number of its batch and its row.
+    A table is named by the number of its batch and its row.
     """
     found = [np.zeros(0, np.int32)]
     for number, block, forbidden in strict:

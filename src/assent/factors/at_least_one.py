@@ -33,5 +33,7 @@ class AtLeastOne(WithOutput):
 
     def normal_form(self) -> NormalForm:
         if self.has_output:
-            return NormalForm(ANYOF, self.same_k(1), self.flip())
-        return NormalForm(CAP, self.same_k(self.size - 1), self.flip(inputs=True, last=True))
+            return NormalForm(ANYOF, self.same_k(1), self.size)
+        return NormalForm(
+            CAP, self.same_k(self.size - 1), self.size, flip_inputs=True, flip_last=True
+        )

@@ -33,4 +33,4 @@ class AtMost(Counting):
         return truth.sum(axis=1) <= self.k
 
     def normal_form(self) -> NormalForm:
-        return NormalForm(CAP, self.k, self.flip())
+        return NormalForm(CAP, self.k, self.size)

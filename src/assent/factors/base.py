@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.factors.normal_form import NormalForm
 from assent.kernels.problem import Float, Int32
-from assent.model.variables import Categorical, Literals, as_literals
+from assent.model.variables import Categorical, Literals, as_literals, broadcast_shape
 
 if TYPE_CHECKING:
     from assent.model.graph import FactorGraph
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SHOWN_LITERALS = 12  # a factor in words stays on a line or two
 
 
-class Factor(ABC):
+class Factor:
     """``m`` factors of one kind over ``codes[m, size]`` literals.
 
     Attributes:
@@ -46,16 +46,13 @@ class Factor(ABC):
         self._refuse_duplicates()
 
     def _refuse_duplicates(self) -> None:
-        size = self.codes.shape[1]
-        if size < 2:
-            return
-        if size == 2:
-            repeated = self.codes[:, 0] == self.codes[:, 1]
-        else:
-            ordered = np.sort(self.codes, axis=1)
-            repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-        if repeated.any():
-            row = int(np.flatnonzero(repeated)[0])
+        ordered = self.codes
+        if self.codes.shape[1] > 2:
+            ordered = self.codes.copy()
+            ordered.sort(axis=1)
+        repeated = ordered[:, 1:] == ordered[:, :-1]
+        if np.count_nonzero(repeated):
+            row = int(np.flatnonzero(repeated.any(axis=1))[0])
             raise ModelError(
                 f"{self.kind} factor {row} has a literal twice: {self.words(row)}; "
                 "write each literal once"
@@ -126,13 +123,7 @@ class Logic(Factor):
 
     def same_k(self, k: int) -> Int32:
         """``k`` for each of the ``m`` factors."""
-        return np.full(len(self), k, np.int32)
-
-    def flip(self, *, inputs: bool = False, last: bool = False) -> NDArray[np.bool_]:
-        """Flip mask: the same for all columns but the last."""
-        mask = np.full(self.size, inputs)
-        mask[-1] = last
-        return mask
+        return filled(k, (len(self),))
 
 
 def _ask(factor: Factor, question: str) -> None:
@@ -157,27 +148,36 @@ def rows(
     the array of factors.
     """
     lits = as_literals(literals)
-    if lits.ndim == 0:
-        lits = lits.reshape(1)
+    codes = lits.codes if lits.ndim else lits.codes.reshape(1)
     if axis is None:
-        if lits.ndim > 1:
+        if codes.ndim > 1:
             raise ModelError(
                 f"{kind} got literals of shape {lits.shape}: say which axis one factor runs "
                 "over (axis=0 makes one factor per column), or .ravel() for a single factor"
             )
-        axis = 0
-    if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
-        raise TypeError(f"{kind}: an axis is a whole number, got {axis!r}")
-    if not -lits.ndim <= axis < lits.ndim:
-        raise ModelError(f"{kind} has no axis {axis}: the literals have shape {lits.shape}")
-    moved = np.moveaxis(lits.codes, axis, -1)
-    shape, size = moved.shape[:-1], moved.shape[-1]
+    else:
+        codes = _move_last(kind, codes, axis)
+    *others, size = codes.shape
+    shape = tuple(others)
     if size == 0:
         raise ModelError(f"{kind} over no literals (shape {lits.shape}, axis {axis}) says nothing")
-    codes = moved.reshape(-1, size)
+    codes = codes.reshape(-1, size)
     if output is not None:
         codes = np.column_stack([codes, _output_column(kind, lits, output, shape)])
     return lits.graph, codes, shape
+
+
+def _move_last(kind: str, codes: Int32, axis: Any) -> Int32:
+    """``codes`` with one axis moved to the end."""
+    if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
+        raise TypeError(f"{kind}: an axis is a whole number, got {axis!r}")
+    if not -codes.ndim <= axis < codes.ndim:
+        raise ModelError(f"{kind} has no axis {axis}: the literals have shape {codes.shape}")
+    if axis in (-1, codes.ndim - 1):
+        return codes
+    axes = list(range(codes.ndim))
+    axes.append(axes.pop(axis))
+    return codes.transpose(axes)
 
 
 def _output_column(kind: str, lits: Literals, output: Any, shape: tuple[int, ...]) -> Int32:
@@ -194,8 +194,10 @@ def _output_column(kind: str, lits: Literals, output: Any, shape: tuple[int, ...
 def elementwise(kind: str, parts: list[Literals]) -> tuple[FactorGraph, Int32, tuple[int, ...]]:
     """Literal matrix of an elementwise kind: the parts broadcast, one factor per element."""
     graph, shape = common_shape(kind, parts)
-    columns = [np.broadcast_to(part.codes, shape).ravel() for part in parts]
-    return graph, np.stack(columns, axis=1), shape
+    codes = np.empty((*shape, len(parts)), np.int32)
+    for number, part in enumerate(parts):
+        codes[..., number] = part.codes
+    return graph, codes.reshape(-1, len(parts)), shape
 
 
 def common_shape(
@@ -203,10 +205,11 @@ def common_shape(
 ) -> tuple[FactorGraph, tuple[int, ...]]:
     """The graph that all parts belong to, and the shape they broadcast to."""
     graph = parts[0].graph
-    if any(part.graph is not graph for part in parts):
-        raise ModelError(f"{kind}: the variables belong to different graphs")
+    for part in parts:
+        if part.graph is not graph:
+            raise ModelError(f"{kind}: the variables belong to different graphs")
     try:
-        return graph, np.broadcast_shapes(*(part.shape for part in parts))
+        return graph, broadcast_shape(parts)
     except ValueError:
         shapes = " and ".join(str(part.shape) for part in parts)
         raise ModelError(f"{kind}: shapes {shapes} do not broadcast together") from None
@@ -217,8 +220,16 @@ def counts(kind: str, k: Any, shape: tuple[int, ...], size: int) -> Int32:
     array = np.asarray(k)
     if array.dtype.kind not in "iu":
         raise ModelError(f"{kind}: k must be a whole number, got {k!r}")
-    if array.size and (array.min() < 0 or array.max() > size):
+    least, most = (array.min(), array.max()) if array.ndim and array.size else (k, k)
+    if array.size and (least < 0 or most > size):
         raise ModelError(f"{kind}: k = {k} is out of range 0..{size}, the number of literals")
     if array.shape not in ((), shape):
         raise ModelError(f"{kind}: k has shape {array.shape}, the factors have shape {shape}")
-    return np.ascontiguousarray(np.broadcast_to(array, shape).ravel(), dtype=np.int32)
+    return filled(array, shape).ravel()
+
+
+def filled(value: Any, shape: tuple[int, ...]) -> Int32:
+    """Whole numbers of a shape: ``value``, or one for all (quicker than `np.full`)."""
+    out = np.empty(shape, np.int32)
+    out[...] = value
+    return out

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
-
-import numpy as np
 
 from assent.errors import ModelError
 from assent.factors.scored import slots_of
@@ -38,7 +37,7 @@ class Dense(Table):
 
     def __init__(self, *variables: Any, scores: Any) -> None:
         graph, codes, shape, self.states, self.first = slots_of("Dense", variables)
-        entries = int(np.prod(self.states, dtype=np.int64))
+        entries = prod(self.states)
         if entries > LARGEST_TABLE:
             raise ModelError(f"Dense: a table of {entries} joint states is too large; split it")
         self._attach(graph, codes, shape)

@@ -27,4 +27,4 @@ class Exactly(Counting):
         return truth.sum(axis=1) == self.k
 
     def normal_form(self) -> NormalForm:
-        return NormalForm(SUM, self.k, self.flip())
+        return NormalForm(SUM, self.k, self.size)

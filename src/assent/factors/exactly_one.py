@@ -37,4 +37,4 @@ class ExactlyOne(Logic):
         return truth.sum(axis=1) == 1
 
     def normal_form(self) -> NormalForm:
-        return NormalForm(SUM, self.same_k(1), self.flip())
+        return NormalForm(SUM, self.same_k(1), self.size)

@@ -68,12 +68,15 @@ class Knapsack(Logic):
         return load <= self.capacity * (1.0 + FEASIBILITY_TOLERANCE)
 
     def normal_form(self) -> NormalForm:
-        return NormalForm(KNAPSACK, self.same_k(1), self.flip(), self.weights, self.capacity)
+        return NormalForm(
+            KNAPSACK, self.same_k(1), self.size, weights=self.weights, capacity=self.capacity
+        )
 
 
 def _numbers(what: str, value: Any, shape: tuple[int, ...], flat: tuple[int, ...]) -> Float:
     """Non-negative numbers of ``shape`` (or broadcast to it), reshaped to ``flat``."""
     full = broadcast_numbers(f"Knapsack: {what}", value, shape)
-    if not (full >= 0).all() or (what == "weights" and not np.isfinite(full).all()):
+    infinite = what == "weights" and full.size and full.max() == np.inf
+    if infinite or (full.size and not full.min() >= 0.0):
         raise ModelError(f"Knapsack: {what} must be numbers >= 0, got {value!r}")
-    return full.reshape(flat).copy()
+    return full.reshape(flat)

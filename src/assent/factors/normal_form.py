@@ -12,8 +12,7 @@ Each form answers its questions for a batch of ``m`` factors over ``size`` liter
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,28 +20,40 @@ from numpy.typing import NDArray
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int32
 
 
-@dataclass(frozen=True)
-class NormalForm:
-    """Form code, right-hand side ``k[m]`` and which columns ``flip[size]`` enter negated.
+class NormalForm(NamedTuple):
+    """Form code, right-hand side ``k[m]``, literals per factor and which of them enter negated.
 
     A KNAPSACK has ``weights[m, size]`` and ``capacity[m]`` as well.
     """
 
     form: int
     k: Int32
-    flip: NDArray[np.bool_]
+    size: int
+    flip_inputs: bool = False  # all literals but the last
+    flip_last: bool = False
     weights: Float | None = None
     capacity: Float | None = None
 
+    @property
+    def flip(self) -> NDArray[np.bool_]:
+        """``[size]`` which columns enter negated."""
+        mask = np.full(self.size, self.flip_inputs)
+        mask[-1] = self.flip_last
+        return mask
+
     def literals(self, codes: Int32) -> Int32:
-        """The literals ``codes[m, size]`` as the form reads them: flipped columns negated."""
-        return codes ^ -self.flip.astype(np.int32)
+        """The literals ``codes[…, size]`` as the form reads them: flipped columns negated."""
+        lits = ~codes if self.flip_inputs else codes
+        if self.flip_last != self.flip_inputs:
+            lits = lits.copy()
+            lits[..., -1] = ~lits[..., -1]
+        return lits
 
     def take(self, rows: slice | NDArray[np.int64]) -> NormalForm:
         """The same for some rows of the batch."""
         weights = None if self.weights is None else self.weights[rows]
         capacity = None if self.capacity is None else self.capacity[rows]
-        return NormalForm(self.form, self.k[rows], self.flip, weights, capacity)
+        return self._replace(k=self.k[rows], weights=weights, capacity=capacity)
 
     def maximize(self, scores: Float) -> tuple[Float, NDArray[Any]]:
         """Best value ``[m]`` and vertex ``[m, size]`` for literal scores ``[m, size]``."""
@@ -126,7 +137,9 @@ def repeated_last(form: int, lits: Int32) -> NDArray[np.bool_]:
     Only the last literal of a factor is ever negated alone, so only it can repeat another; in an
     ANYOF it is the output, which is no repetition, and in a PARITY it may stand twice.
     """
-    return (lits[:, :-1] == lits[:, -1:]) & (form in (CAP, SUM))
+    if form not in (CAP, SUM):
+        return np.zeros(lits[:, :-1].shape, bool)
+    return lits[:, :-1] == lits[:, -1:]
 
 
 def maximize_form(form: int, k: Int32, scores: Float) -> NDArray[np.bool_]:

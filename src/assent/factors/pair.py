@@ -42,7 +42,7 @@ class Pair(Factor):
         graph, codes, shape = elementwise("Pair", [as_literals(a), as_literals(b)])
         self._attach(graph, codes, shape)
         same = codes[:, 0] == ~codes[:, 1]
-        if same.any():
+        if np.count_nonzero(same):
             row = int(np.flatnonzero(same)[0])
             raise ModelError(f"{self.words(row)} can never hold: a literal and its negation")
         self.scores = self.fit(scores)

@@ -41,7 +41,7 @@ class Parity(Logic):
         return truth.sum(axis=1) % 2 == int(self.odd)
 
     def normal_form(self) -> NormalForm:
-        return NormalForm(PARITY, self.same_k(1), self.flip(last=self.odd))
+        return NormalForm(PARITY, self.same_k(1), self.size, flip_last=self.odd)
 
     def words(self, row: int) -> str:
         name = "Parity(odd; " if self.odd else "Parity("

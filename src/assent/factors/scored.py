@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,8 +39,8 @@ class Scored(Factor):
 
     def fit(self, scores: Any) -> Float:
         """New scores for all factors, checked and brought to ``[m, entries]``."""
-        size = (int(np.prod(self.entry_shape(), dtype=np.int64)),)
-        return fit_table(scores, self.shape, size, self.entry_shape(), self.kind)
+        entry = self.entry_shape()
+        return fit_table(scores, self.shape, (prod(entry),), entry, self.kind)
 
     @abstractmethod
     def entry_shape(self) -> tuple[int, ...]:
@@ -61,7 +62,7 @@ class Scored(Factor):
 
     def slot_links(self) -> tuple[slice, ...]:
         """The columns of ``codes`` that belong to each slot."""
-        return _slot_links(self.states, self.first)
+        return slot_links(self.states, self.first)
 
     @cached_property
     def start(self) -> Int32:
@@ -133,7 +134,7 @@ class Scored(Factor):
 
 
 @lru_cache(maxsize=1024)
-def _slot_links(states: tuple[int, ...], first: tuple[int, ...]) -> tuple[slice, ...]:
+def slot_links(states: tuple[int, ...], first: tuple[int, ...]) -> tuple[slice, ...]:
     """Columns of slots that have one for every state from the ``first`` on."""
     ends = list(accumulate((k - f for k, f in zip(states, first, strict=True)), initial=0))
     return tuple(slice(a, b) for a, b in pairwise(ends))
@@ -147,14 +148,12 @@ def slots_of(
     if not parts:
         raise ModelError(f"{kind} needs at least one variable")
     graph, shape = common_shape(kind, parts)
-    columns = []
-    for part in parts:
-        codes = part.codes[..., None] if isinstance(part, Literals) else part.codes
-        width = codes.shape[-1]
-        columns.append(np.broadcast_to(codes, (*shape, width)).reshape(-1, width))
     states = tuple(2 if isinstance(p, Literals) else len(p.states) for p in parts)
     first = tuple(int(isinstance(p, Literals)) for p in parts)
-    return graph, np.concatenate(columns, axis=1), shape, states, first
+    codes = np.empty((*shape, sum(states) - sum(first)), np.int32)
+    for part, columns in zip(parts, slot_links(states, first), strict=True):
+        codes[..., columns] = part.codes[..., None] if isinstance(part, Literals) else part.codes
+    return graph, codes.reshape(-1, codes.shape[-1]), shape, states, first
 
 
 def fit_table(
@@ -163,4 +162,4 @@ def fit_table(
     """Scores that broadcast to ``(*shape, *entry)`` as one checked array ``[m, size]``."""
     axes = ": the factors, then the states of each variable"
     full = broadcast_scores(scores, (*shape, *entry), kind, axes)
-    return full.reshape(int(np.prod(shape, dtype=np.int64)), *size).copy()
+    return full.reshape(prod(shape), *size)

@@ -124,10 +124,12 @@ class Table(Scored):
 
 def refuse_empty(kind: str, scores: Float) -> Float:
     """``scores[m, entries]``, unless a table forbids every joint state."""
-    empty = np.isneginf(scores).all(axis=1) if scores.size else np.zeros(0, bool)
-    if empty.any():
-        raise ModelError(
-            f"{kind} factor {int(np.flatnonzero(empty)[0])}: every entry is -inf, so nothing "
-            "is possible; give at least one finite score"
-        )
+    forbidden = scores[:, :1] == -np.inf
+    if np.count_nonzero(forbidden):  # a quick look at the first entries spares the others
+        empty = np.flatnonzero((scores == -np.inf).all(axis=1))
+        if len(empty):
+            raise ModelError(
+                f"{kind} factor {empty[0]}: every entry is -inf, so nothing is possible; give at "
+                "least one finite score"
+            )
     return scores

@@ -8,8 +8,9 @@ coordinates ``x`` subject to logic factors.  Structure (:class:`Problem`) and sc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import accumulate
 from math import prod
 from typing import Any, NamedTuple
 
@@ -108,6 +109,7 @@ class ScoredProblem(NamedTuple):
     constant: float
 
 
+@cache
 def no_tables() -> Tables:
     """A problem without tables."""
     return make_tables([])
@@ -140,12 +142,10 @@ def make_tables(
         link=_offsets([g[3].size for g in groups]),
         entry=_offsets([m * e for m, e in zip(counts, entries, strict=True)]),
         factor=_offsets(counts),
-        lits=np.concatenate([np.zeros(0, np.int32), *(g[3].ravel() for g in groups)]).astype(
-            np.int32, copy=False
-        ),
+        lits=_joined([g[3].ravel() for g in groups], np.int32),
     )
     for array in tables:
-        array.flags.writeable = False
+        array.setflags(write=False)
     return tables
 
 
@@ -172,7 +172,12 @@ def joint_places(tables: Tables) -> list[Int64]:
 
 
 def _offsets(sizes: list[int]) -> Int64:
-    return np.concatenate([[0], np.cumsum(np.array(sizes, np.int64))]).astype(np.int64)
+    return np.array([*accumulate(sizes, initial=0)], np.int64)
+
+
+def _joined(parts: Sequence[NDArray[Any]], dtype: type) -> NDArray[Any]:
+    """Arrays end to end, in memory of their own."""
+    return np.concatenate(parts).astype(dtype, copy=False) if parts else np.zeros(0, dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,10 +220,9 @@ class Problem:
     models: tuple[Model, ...] = ()
 
     def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
+        for value in vars(self).values():
             if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+                value.setflags(write=False)
 
     @property
     def written(self) -> Tables:
@@ -296,6 +300,55 @@ def split_links(problem: Problem, links: Float) -> DualPoint:
     return DualPoint(links[:logic].reshape(-1, 2), links[logic:table], links[table:])
 
 
+def make_logic(
+    groups: Sequence[tuple[int, Int32, Int32]],
+    weights: Sequence[Float] = (),
+    capacity: Sequence[Float] = (),
+) -> LogicGroups:
+    """Lay out ``(kind, literals[m, size], k[m])`` groups, which are sorted by kind, then size.
+
+    KNAPSACK groups come with ``weights[m, size]`` and ``capacity[m]``, one array each.
+
+    Example:
+        >>> group = (SUM, np.array([[0, ~1], [2, 3]], np.int32), np.array([1, 1], np.int32))
+        >>> make_logic([group]).lits.tolist()
+        [0, 2, -2, 3]
+    """
+    shapes = [lits.shape for _, lits, _ in groups]
+    counts = [count for count, _ in shapes]
+    return LogicGroups(
+        kind=np.array([kind for kind, _, _ in groups], np.int8),
+        size=np.array([size for _, size in shapes], np.int32),
+        members=np.array(counts, np.int64),
+        link=_offsets([count * size for count, size in shapes])[:-1],
+        factor=_offsets(counts)[:-1],
+        lits=_joined([lits.T.ravel() for _, lits, _ in groups], np.int32),
+        k=_joined([k for _, _, k in groups], np.int32),
+        weights=_joined([own.T.ravel() for own in weights], np.float64),
+        capacity=_joined(capacity, np.float64),
+    )
+
+
+def assemble(
+    n: int,
+    pair_var: Int32,
+    logic: LogicGroups,
+    tables: Tables | None = None,
+    models: tuple[Model, ...] = (),
+) -> Problem:
+    """A :class:`Problem` over ``n`` coordinates from its parts."""
+    tables = tables or no_tables()
+    degree = np.bincount(pair_var.ravel(), minlength=n)
+    for literals in (logic.lits, tables.lits):
+        if len(literals):
+            degree += np.bincount(np.maximum(literals, ~literals), minlength=n)
+    kind, size, members, link, factor, lits, k, weights, capacity = logic
+    return Problem(
+        n, np.ascontiguousarray(pair_var, np.int32).reshape(-1, 2), kind, size, members, link,
+        factor, lits, k, degree.astype(np.int32), weights, capacity, tables, models,
+    )  # fmt: skip
+
+
 def make_problem(
     n: int,
     pair_var: Int32,
@@ -305,10 +358,7 @@ def make_problem(
     capacity: list[Float] | None = None,
     models: tuple[Model, ...] = (),
 ) -> Problem:
-    """Assemble a :class:`Problem` from ``(kind, literals[m, size], k[m])`` groups.
-
-    Groups are sorted by kind, then size; factors keep their order within a group.  KNAPSACK
-    groups come with ``weights[m, size]`` and ``capacity[m]``, one array each, in their order.
+    """The same from groups in any order; factors keep their order within a group.
 
     Example:
         >>> pairs = np.zeros((0, 2), np.int32)
@@ -317,32 +367,11 @@ def make_problem(
         [1, 1]
     """
     order = sorted(range(len(groups)), key=lambda i: (groups[i][0], groups[i][1].shape[1]))
-    ordered = [groups[i] for i in order]
-    sizes = np.array([lits.shape[1] for _, lits, _ in ordered], np.int32)
-    counts = np.array([lits.shape[0] for _, lits, _ in ordered], np.int64)
-    links = sizes.astype(np.int64) * counts
-    lits = np.concatenate([np.zeros(0, np.int32), *(g[1].T.ravel() for g in ordered)])
-    k = np.concatenate([np.zeros(0, np.int32), *(g[2] for g in ordered)])
-    lits = lits.astype(np.int32, copy=False)
-    tables = tables or no_tables()
-    degree = np.bincount(pair_var.ravel(), minlength=n)
-    for literals in (lits, tables.lits):
-        degree += np.bincount(np.where(literals < 0, ~literals, literals), minlength=n)
     heavy = [i for i in range(len(groups)) if groups[i][0] == KNAPSACK]
     rank = [heavy.index(i) for i in order if groups[i][0] == KNAPSACK]
-    return Problem(
-        n=n,
-        pair_var=np.ascontiguousarray(pair_var, np.int32).reshape(-1, 2),
-        group_kind=np.array([g[0] for g in ordered], np.int8),
-        group_size=sizes,
-        group_count=counts,
-        group_link=np.concatenate([[0], np.cumsum(links)[:-1]]).astype(np.int64)[: len(ordered)],
-        group_factor=np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)[: len(ordered)],
-        lits=lits,
-        k=k.astype(np.int32, copy=False),
-        degree=degree.astype(np.int32),
-        weights=np.concatenate([np.zeros(0), *((weights or [])[r].T.ravel() for r in rank)]),
-        capacity=np.concatenate([np.zeros(0), *((capacity or [])[r] for r in rank)]),
-        tables=tables,
-        models=models,
+    logic = make_logic(
+        [groups[i] for i in order],
+        [(weights or [])[r] for r in rank],
+        [(capacity or [])[r] for r in rank],
     )
+    return assemble(n, pair_var, logic, tables, models)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -470,7 +471,7 @@ class FactorGraph:
         return name
 
     def _allocate(self, dims: tuple[int, ...], name: str) -> Int32:
-        count = int(np.prod(dims, dtype=np.int64))
+        count = prod(dims)
         if self._size + count >= 2**31:
             raise ModelError(f"{name}: more than 2^31 coordinates in one graph")
         codes = np.arange(self._size, self._size + count, dtype=np.int32).reshape(dims)
@@ -491,21 +492,23 @@ class FactorGraph:
 
 def _clean_shape(shape: Any, name: str) -> tuple[int, ...]:
     dims = tuple(shape) if isinstance(shape, Iterable) else (shape,)
-    if not all(isinstance(d, (int, np.integer)) and d >= 0 for d in dims):
-        raise ModelError(f"{name}: a shape is made of whole numbers >= 0, got {shape!r}")
-    return tuple(int(d) for d in dims)
+    for size in dims:
+        if not isinstance(size, (int, np.integer)) or size < 0:
+            raise ModelError(f"{name}: a shape is made of whole numbers >= 0, got {shape!r}")
+    return tuple(map(int, dims))
 
 
 def _clean_states(states: int | Iterable[Hashable], name: str) -> tuple[Any, ...]:
     if not isinstance(states, (int, np.integer, Iterable)) or isinstance(states, bool):
         raise TypeError(f"{name}: states are labels, or how many there are, got {states!r}")
     labels = tuple(range(states)) if isinstance(states, (int, np.integer)) else tuple(states)
-    unusable = [label for label in labels if not isinstance(label, Hashable)]
-    if unusable:
-        raise TypeError(f"{name}: a label must be hashable (a string, say), got {unusable[0]!r}")
+    try:
+        different = set(labels)
+    except TypeError as error:
+        raise TypeError(f"{name}: a label must be hashable (a string, say): {error}") from None
     if not labels:
         raise ModelError(f"{name}: a categorical variable needs at least one state")
-    if len(set(labels)) != len(labels):
+    if len(different) != len(labels):
         raise ModelError(f"{name}: state labels must differ, got {labels}")
     return labels
 

@@ -45,24 +45,33 @@ def fit_scores(array: Float, shape: tuple[int, ...], name: Any) -> Float:
     """``array`` broadcast to ``shape`` and flattened; a copy that nobody else can change."""
     if array.shape == shape:
         return array.flatten()
-    return broadcast_scores(array, shape, name, " (or something that broadcasts to it)").flatten()
+    return broadcast_scores(array, shape, name, " (or something that broadcasts to it)").ravel()
 
 
 def broadcast_scores(
     scores: Any, shape: tuple[int, ...], name: Any, axes: str, what: str = "scores have"
 ) -> Float:
-    """``scores``, checked and broadcast to ``shape``, which ``axes`` describes in messages."""
+    """A checked copy of ``scores`` broadcast to ``shape``, which ``axes`` describes in messages."""
     array = clean_scores(scores, name)
     try:
-        return np.broadcast_to(array, shape)
+        return _spread(array, shape)
     except ValueError:
         raise ModelError(f"{name}: {what} shape {array.shape}, expected {shape}{axes}") from None
 
 
 def broadcast_numbers(name: str, value: Any, shape: tuple[int, ...]) -> Float:
-    """``value`` as numbers broadcast to ``shape``; anything else raises, naming ``name``."""
+    """``value`` as new numbers, broadcast to ``shape``; anything else raises, naming ``name``."""
     try:
-        return np.broadcast_to(np.asarray(value, dtype=np.float64), shape)
+        return _spread(np.asarray(value, dtype=np.float64), shape)
     except (TypeError, ValueError):
         one = "one number" if shape == () else f"numbers of shape {shape}"
         raise ModelError(f"{name} must be {one}, got {value!r}") from None
+
+
+def _spread(array: Float, shape: tuple[int, ...]) -> Float:
+    """A copy broadcast to ``shape``; a ValueError where that does not go."""
+    out = np.empty(shape)
+    if array.ndim > out.ndim:  # an assignment would drop leading axes of length 1
+        raise ValueError
+    out[...] = array
+    return out

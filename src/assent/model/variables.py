@@ -231,10 +231,12 @@ class Categorical(_Symbol):
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, key: Any) -> Categorical:
-        rows = np.arange(np.prod(self.shape, dtype=np.int64)).reshape(self.shape)
-        chosen = index(self, rows, key)
-        flat = self.codes.reshape(-1, len(self.states))
-        return Categorical(self.graph, flat[chosen], self.states, self.lookup)
+        whole = (*key, slice(None)) if isinstance(key, tuple) else (key, slice(None))
+        try:
+            codes = self.codes[whole]
+        except (IndexError, TypeError):
+            codes = index(self, self.codes[..., 0], key)  # says what is wrong with it
+        return Categorical(self.graph, codes, self.states, self.lookup)
 
     def state(self, number: int) -> Literals:
         """The literal "is in the state with this index", shape ``shape``.
@@ -285,12 +287,14 @@ class Categorical(_Symbol):
 
 def index(owner: Any, array: NDArray[Any], key: Any) -> NDArray[Any]:
     """``array[key]`` as an array, with NumPy's index errors told in terms of ``owner``."""
-    parts = key if isinstance(key, tuple) else (key,)
-    if any(isinstance(part, _Symbol) for part in parts):
-        raise TypeError(f"{owner!r} is indexed with numbers, slices or masks, not with variables")
     try:
         return np.asarray(array[key])
     except (IndexError, TypeError) as error:
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(part, _Symbol) for part in parts):
+            raise TypeError(
+                f"{owner!r} is indexed with numbers, slices or masks, not with variables"
+            ) from None
         raise IndexError(f"cannot index shape {array.shape} with {key!r}: {error}") from None
 
 
@@ -337,11 +341,23 @@ def as_literals(value: Any) -> Literals:
     if any(part.graph is not graph for part in parts):
         raise ModelError("the literals belong to different graphs")
     try:
-        shape = np.broadcast_shapes(*(part.shape for part in parts))
+        shape = broadcast_shape(parts)
     except ValueError:
         shapes = ", ".join(str(part.shape) for part in parts[:4])
         raise ModelError(f"literals of shapes {shapes} do not stack; give equal shapes") from None
-    return Literals(graph, np.stack([np.broadcast_to(part.codes, shape) for part in parts]))
+    codes = np.empty((len(parts), *shape), np.int32)
+    for number, part in enumerate(parts):
+        codes[number] = part.codes
+    return Literals(graph, codes)
+
+
+def broadcast_shape(parts: Sequence[Literals | Categorical]) -> tuple[int, ...]:
+    """The shape that all broadcast to; a ValueError if there is none."""
+    first = parts[0].shape
+    for part in parts:
+        if part.shape != first:
+            return np.broadcast_shapes(*(part.shape for part in parts))
+    return first
 
 
 def _is_integer(value: Any) -> bool:

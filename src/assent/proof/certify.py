@@ -12,7 +12,7 @@ feasible assignment exists: a negative sum therefore proves that there is none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,7 +198,7 @@ def _knapsack_bounds(
     packed = pinned & truth
     first = np.where(packed & at_once, form.weights, 0.0).sum(axis=1)
     later = np.where(packed & ~at_once, form.weights, 0.0).sum(axis=1)
-    rest = replace(form, capacity=np.maximum(capacity_left(form.capacity, first) - later, 0.0))
+    rest = form._replace(capacity=np.maximum(capacity_left(form.capacity, first) - later, 0.0))
     loose = np.where(pinned, 0.0, links)
     return np.asarray((loose * rest.fill(loose) + np.where(packed, links, 0.0)).sum(axis=1))
 

@@ -172,7 +172,7 @@ def _to_pairs(
     """A pair with negated literals: ``x y = y - (1 - x) y``, and so on."""
     parts = []
     for placed in compiled.placed_pairs:
-        chosen = np.flatnonzero((pair >= placed.first) & (pair < placed.first + placed.count))
+        chosen = np.flatnonzero((pair >= placed.first) & (pair < placed.first + placed.members))
         row = pair[chosen] - placed.first
         row = row if placed.kept is None else placed.kept[row]
         codes = compiled.blocks[placed.block].factor.codes[row]
@@ -203,7 +203,7 @@ def _to_tables(
         factor = compiled.blocks[placed.block].factor
         if not isinstance(factor, Table):
             continue
-        own = places[placed.group][placed.first : placed.first + placed.count]
+        own = places[placed.group][placed.first : placed.first + placed.members]
         begin, end, width = own[0, 0], own[-1, -1], own.shape[1]
         chosen = np.flatnonzero((number >= begin) & (number <= end))
         row, left = np.divmod(number[chosen] - begin, width)

@@ -73,7 +73,7 @@ def leans_on(compiled: Compiled, ray: DualPoint) -> list[tuple[int, int]]:
     for part in compiled.placed_tables:
         rows = tables.factor[part.group + 1] - tables.factor[part.group]
         links = ray.table[tables.link[part.group] : tables.link[part.group + 1]].reshape(rows, -1)
-        own = np.abs(links[part.first : part.first + part.count]).max(axis=1)
+        own = np.abs(links[part.first : part.first + part.members]).max(axis=1)
         for row in np.flatnonzero(own > NEGLIGIBLE * largest).tolist():
             places.append((part.block, row if part.rows is None else int(part.rows[row])))
     return places
