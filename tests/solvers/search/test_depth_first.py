@@ -98,6 +98,7 @@ def test_where_nothing_is_possible_others_have_to_show_it():
     g.add(at.Dense(tag[[0, 1, 2]], tag[[1, 2, 0]], scores=[[-np.inf, 0.0], [0.0, -np.inf]]))
     result = at.decode(g, DepthFirst())
     assert not result.feasible and result.message == NO_ANSWER
+    assert "Raise the limit" not in result.message and "Auto(exact=True)" in result.message
     assert result.certificate.verify() and not result.certificate.trusted
     assert at.decode(g, exact=True).status is at.Status.INFEASIBLE
 

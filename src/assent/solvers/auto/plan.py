@@ -95,7 +95,7 @@ def plan(
     if exact:
         last = last_step(compiled, tolerance, each) if presolved else None
         yield last or _presolving(problem, tolerance, each)
-    elif not is_flow and elimination is None and _has_quick_program(problem):
+    elif not is_flow and elimination is None and _has_quick_program(problem) and _has_highs():
         yield _program(problem, tolerance)
 
 
@@ -160,6 +160,13 @@ def _has_quick_program(problem: Problem) -> bool:
     entries = int(problem.tables.entry[-1])
     fits = problem.n_links <= MOST_LINKS and entries <= MOST_PER_LINK * problem.n_links
     return fits and not problem.models
+
+
+def _has_highs() -> bool:
+    """Whether linear programs can be solved at all; asked where one would be next."""
+    from assent.solvers.programs.highs import has_highs
+
+    return has_highs()
 
 
 def _has_sack(problem: Problem) -> bool:
@@ -276,6 +283,9 @@ def _search(problem: Problem, tolerance: float) -> Step:
     from assent.solvers.search.branch_and_bound import BranchAndBound
 
     cost = program_cost(problem)
+    if not _has_highs():
+        why = "BranchAndBound, as HiGHS cannot be loaded here: decoders bound its nodes."
+        return Step(BranchAndBound(gap_tolerance=tolerance), why, cost, NODE * cost)
     if _has_rows(problem):
         why = "BranchAndCut, as the linear program fits: cuts, then branching."
         return Step(BranchAndCut(gap_tolerance=tolerance), why, cost, NODE * cost)

@@ -16,7 +16,7 @@ import numpy as np
 from assent.kernels.problem import Float
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.cutting_planes.cutting_plane_program import GrowingProgram
-from assent.solvers.programs.highs import highs_status, new_highs, run_highs
+from assent.solvers.programs.highs import highs_status, import_highspy, new_highs, run_highs
 
 # Crossover may take this share of the processor's time, and begins after this many seconds of
 # nodes.
@@ -86,8 +86,7 @@ class Crossover:
 
 def _restricted(program: GrowingProgram, lower: Float, upper: Float) -> Any:
     """The program with all its rows as an integer program, coordinates within a range."""
-    import highspy
-
+    highspy = import_highspy()
     n = program.problem.n
     columns = np.arange(n, dtype=np.int32)
     highs = new_highs({})

@@ -21,7 +21,7 @@ from assent.solvers.cutting_planes.local_cuts import LocalCuts
 from assent.solvers.cutting_planes.pair_disagreement import differences
 from assent.solvers.cutting_planes.product_cuts import ProductCuts
 from assent.solvers.programs.compact_lp import CompactLP, row_scores
-from assent.solvers.programs.highs import highs_status, load_highs, run_until
+from assent.solvers.programs.highs import highs_status, import_highspy, load_highs, run_until
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -141,12 +141,11 @@ class GrowingProgram:
 
     def begin_at(self, basis: tuple[Any, int]) -> None:
         """Let the next solve begin where an earlier one ended; rows added since are not tight."""
-        import highspy
-
         begin, count = basis
         more = self.highs.getNumRow() - count
         if more:
-            begin.row_status = [*begin.row_status, *[highspy.HighsBasisStatus.kBasic] * more]
+            basic = import_highspy().HighsBasisStatus.kBasic
+            begin.row_status = [*begin.row_status, *[basic] * more]
         self.highs.setBasis(begin)
 
     def proven(self, fixed: NDArray[np.int8] | None = None) -> CutProof | None:

@@ -22,7 +22,7 @@ from assent.solvers.cutting_planes.cut_rows import Cuts
 from assent.solvers.cutting_planes.cycle_cuts import INTEGRAL
 from assent.solvers.cutting_planes.local_constraints import LocalConstraints, states_of_tables
 from assent.solvers.cutting_planes.pair_disagreement import Differences
-from assent.solvers.programs.highs import new_highs
+from assent.solvers.programs.highs import import_highspy, new_highs
 
 # Coordinates of a region: all their joint values are listed.
 MOST_SPOKEN = 9
@@ -210,8 +210,7 @@ def _grown(seed: int, beside: dict[int, Counter[int]]) -> set[int]:
 
 def _most_violated(corners: Float, point: Float) -> Float:
     """Coefficients within [-1, 1] whose row all ``corners[S, m]`` obey, farthest from ``point``."""
-    import highspy
-
+    highspy = import_highspy()
     count, m = corners.shape
     model: Any = highspy.HighsLp()
     model.num_col_, model.num_row_ = m + 1, count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import replace
 from typing import Any, Literal
@@ -40,11 +41,48 @@ STATUS = {
 }
 
 
+def import_highspy() -> Any:
+    """HiGHS's own module.
+
+    Raises:
+        ImportError: that says what stands in the way, and what to do.
+    """
+    try:
+        import highspy
+    except ImportError as error:
+        raise ImportError(
+            f"HiGHS, which linear programs need, cannot be loaded: {_obstacle(error)} Auto, "
+            "decoders such as AD3, and BranchAndBound do without it. "
+            f"({type(error).__name__}: {error})",
+            name="highspy",
+        ) from error
+    return highspy
+
+
+def has_highs() -> bool:
+    """Whether HiGHS can be loaded."""
+    try:
+        import_highspy()
+    except ImportError:
+        return False
+    return True
+
+
+def _obstacle(error: ImportError) -> str:
+    """Why HiGHS is not loaded, and the way out."""
+    if isinstance(error, ModuleNotFoundError) and error.name == "highspy":
+        return 'it is not installed: pip install "highspy>=1.7".'
+    if "undefined symbol" in str(error) and "ortools" in sys.modules:
+        return (
+            "ortools was loaded before and brings another HiGHS, under the same names; one process "
+            "can hold only one of them. Use ortools in a process of its own."
+        )
+    return "another library that is loaded may bring a HiGHS of its own, or it is damaged."
+
+
 def new_highs(options: dict[str, Any]) -> Any:
     """HiGHS without a model, silent and on one thread; options of None are left as they are."""
-    import highspy
-
-    highs = highspy.Highs()
+    highs = import_highspy().Highs()
     highs.silent()
     for name, value in {"threads": 1, "parallel": "off", **options}.items():
         if value is not None:
@@ -59,9 +97,7 @@ def load_highs(
 
     ``integral`` says which columns of an integer program take integral values only.
     """
-    import highspy
-
-    highs = new_highs(options)
+    highspy, highs = import_highspy(), new_highs(options)
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = lp.matrix.shape
     model.col_cost_, model.row_lower_, model.row_upper_ = lp.cost, lp.row_lower, lp.row_upper

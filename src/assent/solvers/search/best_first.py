@@ -26,6 +26,7 @@ from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.rounding import Rounder, as_they_are, due_at_node
 from assent.solvers.base.search_tree import Node, SearchTree
 from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
+from assent.solvers.programs.highs import has_highs
 from assent.solvers.programs.trusted_core import search_core
 from assent.solvers.search.search_node import Start, Subproblem, bound_subproblem
 from assent.trace import Progress, Trace
@@ -237,7 +238,7 @@ class BestFirstSearch:
         halfway = 0.5 * (self.deadline + time.perf_counter())
         try:
             bound_subproblem(sub, second, None, self.cutoff, halfway, self._probe, True)
-        except ModelError:  # it has no way to state the model
+        except (ModelError, ImportError):  # it cannot state the model, or lacks HiGHS
             return
         if sub.bound <= self.cutoff or sub.bound - self.cutoff < BETTER * (first - self.cutoff):
             self.solver = second
@@ -325,6 +326,8 @@ class BestFirstSearch:
         self.core_at = 2 * self.nodes
         root = self.root
         if root is None or root.impossible or root.problem.n_links > self.settings.core:
+            return False
+        if not has_highs():  # nobody else to ask
             return False
         literals, worst = self._literals(root, root.losses())
         known = self.closure.extend(root.known, literals)

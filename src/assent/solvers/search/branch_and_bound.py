@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,6 @@ from assent.solvers.base.settings import check_count, check_tolerance
 from assent.solvers.cutting_planes.tightened import Tightened
 from assent.solvers.search.best_first import BestFirstSearch
 from assent.solvers.search.search_node import Start
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

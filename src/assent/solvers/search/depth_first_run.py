@@ -36,7 +36,10 @@ MOST_BYTES = 1 << 28
 ROUNDING = 1e-11
 
 ROUND_LIMIT = f"Round limit. {Status.STOPPED.value}"
-NO_ANSWER = f"There is no answer, which another solver has to show. {Status.STOPPED.value}"
+NO_ANSWER = (
+    "All cases are searched and none has an answer, but the log of this search does not prove "
+    "that: decode with Auto(exact=True) or BranchAndBound(), which do and name what clashes."
+)
 PROOF_TOO_LARGE = f"The proof grew too large. {Status.STOPPED.value}"
 
 
