@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from benchmarks import (
+    answers,
     auto,
     batch,
     certify,
@@ -31,6 +32,7 @@ from benchmarks import (
     to_bound,
 )
 from benchmarks.collection import Instance, has_instances, instances, uai_instances
+from benchmarks.cpu_clock import count_processor_time
 from benchmarks.papers import suite as papers
 from benchmarks.tables import new_console
 
@@ -242,6 +244,16 @@ def soft_logic_command(quick: bool, rules: str) -> None:
 def batch_command(quick: bool, count: int | None, threads: int) -> None:
     """Many small problems at once, against a loop over scipy's milp."""
     batch.run(new_console(), count or BATCH[quick], threads)
+
+
+@main.command("answers")
+@data_option
+@only_option
+@click.option("--limit", type=float, default=5.0, show_default=True, help="CPU seconds for each.")
+def answers_command(data: Path | None, only: str, limit: float) -> None:
+    """Answers of the stored UAI models without a limit, with one, and with exact=True."""
+    count_processor_time()
+    answers.run(new_console(), uai_instances(data, only=only), limit)
 
 
 @main.command("exact")

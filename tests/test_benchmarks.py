@@ -12,6 +12,7 @@ from click.testing import CliRunner
 import assent as at
 from assent.solvers.programs.compact_lp import build_lp
 from benchmarks import (
+    answers,
     auto,
     batch,
     certify,
@@ -448,6 +449,15 @@ def test_auto_beside_single_solvers():
     assert all(np.isfinite(o.seconds["Auto"]) and o.gap["Auto"] <= 1e-6 for o in found)
     assert found[1].seconds["RoofDuality"] == np.inf  # refused
     assert all(o.ratio >= 0.5 for o in found)
+
+
+def test_answers_with_a_limit_and_without():
+    models = instances(None, only="made_up_*_6")
+    for found in answers.run(new_console(), models, 20.0).values():
+        assert {answer.status for answer in found.values()} == {"OPTIMAL"}
+        assert len(set(answers.values(found))) == 1 and found["none"].seconds > 0.0
+    answer = answers.Answer(value=98.0, seconds=1.0, status="RELAXED")
+    assert answers.missing(99.0, answer) == pytest.approx(0.01)
 
 
 def test_halves_of_the_models_for_auto_share_nothing():

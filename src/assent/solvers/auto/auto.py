@@ -51,6 +51,7 @@ class Auto(GraphSolver):
         goal = Goal.ANSWER if request.uses_time else Goal.RELAXATION
         goal = Goal.PROOF if self.exact else goal
         tolerance, problem = self.gap_tolerance, compiled.problem
+        request = replace(request, rounds_at_pauses=goal is not Goal.RELAXATION)
         steps = plan(compiled, goal is not Goal.RELAXATION, tolerance, Auto(exact=True))
         turns = Turns(steps, compiled, graph_scores, request, tolerance, goal, first_turn(problem))
         if goal is Goal.RELAXATION:

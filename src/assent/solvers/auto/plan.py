@@ -10,8 +10,8 @@ all factors are over two binary        `RoofDuality`: the relaxation, by one flo
 otherwise, factors are small           `DepthFirst`: quick where few subproblems are enough
 otherwise, always                      `AD3`: quick where the relaxation is tight
 otherwise, no structure, rows fit      `LinearProgram`: the relaxation, tight or not
-a gap remains, factors are small       `LargeNeighbourhood`: a better answer, for as long as the
-                                       relaxation has taken
+a gap remains, factors are small       `LargeNeighbourhood`: a better answer, for half as long as
+                                       everything has taken
 the optimum is asked for, or there     all of them at once; instead of `LinearProgram`, a search
 is time for it                         on what presolving leaves (`Presolving`): part by part
                                        where parts share no factor, `BranchAndCut` where rows
@@ -61,6 +61,8 @@ MOST_FLOW = 4_000_000
 # Linear programs of more links, or more entries per link, have pivots so slow that AD3 has always
 # been quicker.
 MOST_LINKS, MOST_PER_LINK = 50_000, 3
+# A linear program that takes longer than this share of the time left is given up: others use it.
+ROOT_SHARE = 0.5
 # Rows of structures (flows of trees, paths of automata) take so many times as long as others.
 STRUCTURE_ROWS = 50.0
 
@@ -288,6 +290,7 @@ def _search(problem: Problem, tolerance: float) -> Step:
         return Step(BranchAndBound(gap_tolerance=tolerance), why, cost, NODE * cost)
     if _has_rows(problem):
         why = "BranchAndCut, as the linear program fits: cuts, then branching."
-        return Step(BranchAndCut(gap_tolerance=tolerance), why, cost, NODE * cost)
+        solver = BranchAndCut(gap_tolerance=tolerance, root_share=ROOT_SHARE)
+        return Step(solver, why, cost, NODE * cost)
     why = "BranchAndBound, as no linear program fits: decoders bound its nodes."
     return Step(BranchAndBound(gap_tolerance=tolerance), why, cost, NODE * cost)

@@ -29,9 +29,9 @@ from assent.trace import Progress, Trace
 
 # Every turn is this many times as long as the one before.
 GROWTH = 2.0
-# An answer is improved for at least as long as this many first turns: one flow is over before
-# anything has been tried.
-LEAST_EFFORT = 4.0
+# The answer of a solved relaxation is improved for half as long as everything has taken, and for as
+# long as this many first turns at least: one flow is over before anything has been tried.
+EFFORT, LEAST_EFFORT = 0.5, 8.0
 
 # What is said where no limit was reached and nobody can go on.
 NO_PROOF = (
@@ -105,7 +105,7 @@ class Turns:
     Attributes:
         goal: what is asked for.
         turn: what every one may spend in the first turn.
-        improving: what improves the answer of a solved relaxation, for as long as that has taken.
+        improving: what improves the answer of a solved relaxation, in proportion to its work.
     """
 
     steps: Iterator[Step]
@@ -223,8 +223,8 @@ class Turns:
             self.message = TIME_LIMIT
 
     def _improve(self) -> None:
-        """Improve the answer for as long as everything so far has taken, at least for some time."""
-        effort = max(self.done, self.least_effort)
+        """Improve the answer for half as long as everything so far, at least for some time."""
+        effort = max(EFFORT * self.done, self.least_effort)
         for step in self.improving:
             contender = Contender(step, self._begin(step))
             self.contenders.append(contender)

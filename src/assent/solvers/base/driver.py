@@ -72,4 +72,5 @@ def _run(compiled: Compiled, graph_scores: GraphScores, solver: Any, request: Re
         report=request.report,
         random_state=first_random_state(request.seed),
         warm=request.warm_start is not None,
+        rounds_at_pauses=request.rounds_at_pauses and not solver.searches,
     )

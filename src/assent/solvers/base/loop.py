@@ -77,6 +77,7 @@ class Run:
     report: Callable[[Progress], Any]
     random_state: int  # state of the random numbers that perturb marginals
     warm: bool = False  # begun at the end of an earlier run
+    rounds_at_pauses: bool = False
     workspace: Any = None
     info: Info = field(default_factory=lambda: Info(0, np.inf, np.inf))  # the latest
     status: Status = Status.STOPPED
@@ -177,6 +178,8 @@ class Run:
         try:
             while not self.message and self.iterations < until:
                 self._step(until)
+            if not self.message and self.rounds_at_pauses:
+                self._round(self.workspace, thorough=self._time_to_be_thorough())
         except KeyboardInterrupt:
             self._take_bound(self.workspace)
             self._round(self.workspace, thorough=False)

@@ -43,6 +43,7 @@ class BranchAndCutState:
     rounder: Rounder
     incumbent: Incumbent
     crossover: Crossover
+    deadline: float  # the root's own is sooner before its first linear program is solved
     roundings: int = 0  # relaxed answers that were offered
     tree: CutTree | None = None
     bounds: list[float] = field(default_factory=list)  # after every round
@@ -88,6 +89,8 @@ class BranchAndCut(IterativeSolver):
         residual_tolerance: not used: a relaxation is solved or not.
         max_iterations: the most rounds and nodes.
         time_limit: seconds after which the search ends, or None.
+        root_share: share of the time limit after which the first linear program is given up, as
+            it cannot be paused.
 
     Example:
         >>> import numpy as np
@@ -105,6 +108,7 @@ class BranchAndCut(IterativeSolver):
     residual_tolerance: float = 1e-6
     max_iterations: int = 1_000_000
     time_limit: float | None = None
+    root_share: float = 1.0
     takes_time_limit = True
     long_iterations = True
     finds_rays = True
@@ -113,6 +117,8 @@ class BranchAndCut(IterativeSolver):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._rounds()
+        if not 0.0 < self.root_share <= 1.0:
+            raise ValueError(f"root_share is above 0 and at most 1, got {self.root_share}")
 
     def _rounds(self) -> Tightened:
         return Tightened(self.gap_tolerance, time_limit=self.time_limit)
@@ -121,10 +127,14 @@ class BranchAndCut(IterativeSolver):
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> BranchAndCutState:
         """The plain relaxation; structures without rows are refused."""
+        begun = time.perf_counter()
         root = self._rounds().init(problem, scores, warm_start)
+        deadline = root.deadline
+        if np.isfinite(deadline):
+            root.deadline = begun + self.root_share * (deadline - begun)
         incumbent = Incumbent(pool_size=POOL_SIZE)
         rounder = Rounder(problem, scores, schedule.first_random_state(0))
-        return BranchAndCutState(root, rounder, incumbent, Crossover(incumbent))
+        return BranchAndCutState(root, rounder, incumbent, Crossover(incumbent), deadline)
 
     def take_answer(self, workspace: BranchAndCutState, x: NDArray[np.int8]) -> None:
         """An answer from elsewhere, to compare nodes with."""
@@ -137,6 +147,7 @@ class BranchAndCut(IterativeSolver):
         w = workspace
         if w.tree is None:
             info = self._rounds().advance(problem, scores, w.root)
+            w.root.deadline = w.deadline
             if not w.root.solved or not (info.finished or w.tails_off()):
                 return info
             w.tree = self._plant(problem, w)
