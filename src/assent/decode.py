@@ -47,8 +47,11 @@ def decode(
         exact: go on until the answer is proven optimal, around the solver if one is given.
         scores: new scores for variables or handles of pairs and tables, in place of those written.
         warm_start: an earlier result on the same graph to start from.
-        time_limit: seconds after which the best answer so far is returned; they include the
-            compiling of kernels at first use, which is not begun where it would take longer.
+        time_limit: seconds that may be used.  `Auto` uses them: it improves the answer and goes
+            on towards a proof until the gap is closed or the time is over; without a limit it
+            returns once the relaxation is solved and a bounded effort has improved the answer.
+            Other solvers end when they are done.  The compiling of the graph counts, and that of
+            kernels at first use, which is not begun where it would take longer.
         progress: show a live line while solving, at a terminal or in a notebook; elsewhere lines
             of the logger ``assent``.
         callback: called with every `Progress`; returning ``True`` stops the run.

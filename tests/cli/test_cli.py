@@ -2,6 +2,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -56,6 +57,24 @@ def test_summary_and_quiet(chain):
     assert "assignment 1 1 1" in done.stdout
     assert done.stderr == ""  # not a terminal: no progress
     assert run("decode", chain, "--quiet").output == ""
+
+
+def test_reading_counts_for_the_time_limit(chain, monkeypatch):
+    load, decode, limits = assent.io.load_models, assent.decode, []
+
+    def slowly(*arguments):
+        time.sleep(0.3)
+        return load(*arguments)
+
+    def watched(*arguments, **settings):
+        limits.append(settings["time_limit"])
+        return decode(*arguments, **settings)
+
+    monkeypatch.setattr(assent.io, "load_models", slowly)
+    monkeypatch.setattr(assent, "decode", watched)
+    assert run("decode", chain, "--time-limit", 60).exit_code == 0
+    assert run("decode", chain, "--time-limit", 0.1).exit_code == 0
+    assert 0.0 < limits[0] <= 59.7 and 0.0 < limits[1] < 0.1
 
 
 def test_evidence_limits_and_files(chain, tmp_path):

@@ -26,9 +26,10 @@ EXIT_NOTHING_FOUND = 4
 
 # An assignment up to this long is printed in the summary; longer ones are for --output.
 _SHOWN_VALUES = 64
-# Seconds for a decode where reading has taken all there were.
-LEAST_TIME = 1e-3
 _SHOWN_PAID = 5  # soft rules that cost most
+
+# Seconds for a decode where reading has taken all there were.
+_LEAST_TIME = 1e-3
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def decode(**arguments: Any) -> None:
             )
     if options.time_limit is not None:  # reading counts
         left = options.time_limit - (time.perf_counter() - begun)
-        options = replace(options, time_limit=max(left, LEAST_TIME))
+        options = replace(options, time_limit=max(left, _LEAST_TIME))
     results = _results(models, options)
     if options.as_json:
         described = list(map(describe, models, results))

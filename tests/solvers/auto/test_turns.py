@@ -353,3 +353,24 @@ def test_reports_tell_the_best_of_all():
     assert (np.diff(result.trace.best_bound) <= 0.0).all()
     values = result.trace.value[np.isfinite(result.trace.value)]
     assert (np.diff(values) >= 0.0).all() and len(values) > 3
+
+
+def test_paused_decoders_look_for_an_answer():
+    g = frustrated(4)
+    plain, looking = begun(g, at.AD3()), begun(g, at.AD3(), rounds_at_pauses=True)
+    for solve in (plain, looking):
+        solve.go_on(7.0)
+        assert solve.iterations == 7 and not solve.message
+    assert plain.rounded_at == 0 and looking.rounded_at == 7
+    assert looking.value > -np.inf
+
+
+def test_a_long_first_program_is_given_up():
+    """Others use the rest of the time; nodes are not cut short by it."""
+    g = frustrated(1, count=40, states=4)
+    result = at.decode(g, at.BranchAndCut(time_limit=3600.0, root_share=1e-6))
+    assert result.message == TIME_LIMIT and result.seconds < 600.0
+    done = at.decode(frustrated(4), at.BranchAndCut(time_limit=3600.0, root_share=0.5))
+    assert done.status is at.Status.OPTIMAL
+    with pytest.raises(ValueError, match="root_share is above 0 and at most 1, got 0"):
+        at.BranchAndCut(root_share=0)
