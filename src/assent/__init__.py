@@ -39,6 +39,7 @@ from assent.factors import (
     Tree,
 )
 from assent.k_best import k_best
+from assent.model.array_functions import concatenate, stack, where
 from assent.model.automata import add_grandparent_automata, add_head_automata
 from assent.model.decompose import grid_chains, tree_cover
 from assent.model.finite_automaton import Automaton
@@ -110,8 +111,9 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "NoFeasibleAssignment", "Pair", "Parity", "Potts", "Presolved", "Progress", "Projected",
     "ProjectiveTree", "RecompileWarning", "Regular", "Restored", "Result", "Results", "RoofDuality",
     "Soft", "SoftCount", "StarDiffusion", "Status", "Subgradient", "TRWS", "Tightened", "Trace",
-    "Tree", "add_grandparent_automata", "add_head_automata", "binarize", "bio", "compare", "decode",
-    "decode_many", "grid_chains", "group", "k_best", "presolve", "project", "regex", "tree_cover",
+    "Tree", "add_grandparent_automata", "add_head_automata", "binarize", "bio", "compare",
+    "concatenate", "decode", "decode_many", "grid_chains", "group", "k_best", "presolve", "project",
+    "regex", "stack", "tree_cover", "where",
 ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ class AtMost(Counting):
     Args:
         k: a whole number from 0 to the number of literals, or one per factor.
         literals: array of literals, or a list of them.
-        axis: the axis one factor runs over; needed for more than one axis.
+        axis: the axis, or axes, that one factor runs over, as in NumPy; all of them by default.
 
     Example:
         >>> import assent as at

@@ -18,7 +18,7 @@ class AtMostOne(WithOutput):
 
     Args:
         literals: array of literals, or a list of them.
-        axis: the axis one factor runs over; needed for more than one axis.
+        axis: the axis, or axes, that one factor runs over, as in NumPy; all of them by default.
         output: one literal per factor.
 
     Example:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from assent.model.graph import FactorGraph
 
 
+Axis = int | tuple[int, ...] | None  # what reducing kinds consume, as in NumPy
+
 SHOWN_LITERALS = 12  # a factor in words stays on a line or two
 
 
@@ -140,22 +142,18 @@ def check_temperature(temperature: float) -> float:
 
 
 def rows(
-    kind: str, literals: Any, axis: int | None, output: Any = None
+    kind: str, literals: Any, axis: Any, output: Any = None
 ) -> tuple[FactorGraph, Int32, tuple[int, ...]]:
-    """Literal matrix of a reducing kind: ``axis`` is consumed, the others enumerate factors.
+    """Literal matrix of a reducing kind: axes are consumed, the others enumerate factors.
+
+    ``axis`` is one axis, several, or None for all of them, as in NumPy.
 
     Returns the graph, ``codes[m, size]`` (the output, if any, as last column) and the shape of
     the array of factors.
     """
     lits = as_literals(literals)
     codes = lits.codes if lits.ndim else lits.codes.reshape(1)
-    if axis is None:
-        if codes.ndim > 1:
-            raise ModelError(
-                f"{kind} got literals of shape {lits.shape}: say which axis one factor runs "
-                "over (axis=0 makes one factor per column), or .ravel() for a single factor"
-            )
-    else:
+    if codes.ndim > 1 or axis is not None:
         codes = _move_last(kind, codes, axis)
     *others, size = codes.shape
     shape = tuple(others)
@@ -168,16 +166,24 @@ def rows(
 
 
 def _move_last(kind: str, codes: Int32, axis: Any) -> Int32:
-    """``codes`` with one axis moved to the end."""
-    if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
-        raise TypeError(f"{kind}: an axis is a whole number, got {axis!r}")
-    if not -codes.ndim <= axis < codes.ndim:
-        raise ModelError(f"{kind} has no axis {axis}: the literals have shape {codes.shape}")
-    if axis in (-1, codes.ndim - 1):
+    """``codes`` with an axis, or several as one, moved to the end."""
+    if axis is None:
+        return codes.reshape(-1)
+    moved = []
+    for own in axis if isinstance(axis, tuple) else (axis,):
+        if not isinstance(own, (int, np.integer)) or isinstance(own, bool):
+            raise TypeError(f"{kind}: an axis is a whole number, or a tuple of them, got {axis!r}")
+        if not -codes.ndim <= own < codes.ndim:
+            raise ModelError(f"{kind} has no axis {own}: the literals have shape {codes.shape}")
+        moved.append(int(own) % codes.ndim)
+    if len(set(moved)) < len(moved):
+        raise ModelError(f"{kind}: an axis stands twice in {axis!r}")
+    if moved == [codes.ndim - 1]:
         return codes
-    axes = list(range(codes.ndim))
-    axes.append(axes.pop(axis))
-    return codes.transpose(axes)
+    kept = [own for own in range(codes.ndim) if own not in moved]
+    shape = [codes.shape[own] for own in kept]
+    size = int(np.prod([codes.shape[own] for own in moved], dtype=np.int64))
+    return codes.transpose(kept + moved).reshape(*shape, size)
 
 
 def _output_column(kind: str, lits: Literals, output: Any, shape: tuple[int, ...]) -> Int32:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
-from assent.factors.base import rows
+from assent.factors.base import Axis, rows
 from assent.factors.structure import Kernels, Structure
 
 
@@ -18,7 +18,7 @@ class Cardinality(Structure):
         literals: array of literals, or a list of them.
         scores: shape ``(*shape, n + 1)`` for ``n`` literals, or one row for all factors;
             ``-inf`` forbids a number.
-        axis: the axis one factor runs over; needed for more than one axis.
+        axis: the axis, or axes, that one factor runs over, as in NumPy; all of them by default.
 
     Example:
         >>> import assent as at
@@ -32,7 +32,7 @@ class Cardinality(Structure):
     paper_name = "counting potential"
     formula = "score[x_1 + … + x_n]"
 
-    def __init__(self, literals: Any, *, scores: Any, axis: int | None = None) -> None:
+    def __init__(self, literals: Any, *, scores: Any, axis: Axis = None) -> None:
         self._attach_literals(*rows("Cardinality", literals, axis))
         self.scores = self.fit(scores)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from assent.factors.base import Logic, counts, rows
+from assent.factors.base import Axis, Logic, counts, rows
 
 
 class Counting(Logic):
     """``k`` for each factor over ``literals``; kinds differ in how the count compares to it."""
 
-    def __init__(self, k: Any, literals: Any, *, axis: int | None = None) -> None:
+    def __init__(self, k: Any, literals: Any, *, axis: Axis = None) -> None:
         graph, codes, shape = rows(self.kind, literals, axis)
         self.k = counts(self.kind, k, shape, codes.shape[1])
         self._attach(graph, codes, shape)
@@ -22,6 +22,6 @@ class Counting(Logic):
 class WithOutput(Logic):
     """Kinds that take a literal per factor, ``output``, which says what they otherwise demand."""
 
-    def __init__(self, literals: Any, *, axis: int | None = None, output: Any = None) -> None:
+    def __init__(self, literals: Any, *, axis: Axis = None, output: Any = None) -> None:
         self.has_output = output is not None
         self._attach(*rows(self.kind, literals, axis, output))

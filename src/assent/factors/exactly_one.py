@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.factors.base import Logic, rows
+from assent.factors.base import Axis, Logic, rows
 from assent.factors.normal_form import NormalForm
 from assent.kernels.problem import SUM
 
@@ -17,7 +17,7 @@ class ExactlyOne(Logic):
 
     Args:
         literals: array of literals, or a list of them.
-        axis: the axis one factor runs over; needed for more than one axis.
+        axis: the axis, or axes, that one factor runs over, as in NumPy; all of them by default.
 
     Example:
         >>> import assent as at
@@ -30,7 +30,7 @@ class ExactlyOne(Logic):
     paper_name = "XOR (one-hot)"
     formula = "x_1 + … + x_n = 1"
 
-    def __init__(self, literals: Any, *, axis: int | None = None) -> None:
+    def __init__(self, literals: Any, *, axis: Axis = None) -> None:
         self._attach(*rows("ExactlyOne", literals, axis))
 
     def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:

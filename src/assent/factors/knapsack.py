@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.factors.base import Logic, rows
+from assent.factors.base import Axis, Logic, rows
 from assent.factors.normal_form import NormalForm
 from assent.kernels.problem import KNAPSACK, Float
 from assent.model.scores import broadcast_numbers
@@ -39,7 +39,7 @@ class Knapsack(Logic):
         literals: array of literals, or a list of them.
         weights: numbers >= 0, one per literal; broadcast over the factors.
         capacity: a number >= 0, or one per factor.
-        axis: the axis one factor runs over; needed for more than one axis.
+        axis: the axis, or axes, that one factor runs over, as in NumPy; all of them by default.
 
     Example:
         >>> import assent as at
@@ -55,9 +55,7 @@ class Knapsack(Logic):
     abilities = ("maximize", "project")
     formula = "w_1 x_1 + … + w_n x_n ≤ c"
 
-    def __init__(
-        self, literals: Any, *, weights: Any, capacity: Any, axis: int | None = None
-    ) -> None:
+    def __init__(self, literals: Any, *, weights: Any, capacity: Any, axis: Axis = None) -> None:
         graph, codes, shape = rows("Knapsack", literals, axis)
         self.weights = _numbers("weights", weights, (*shape, codes.shape[1]), codes.shape)
         self.capacity = _numbers("capacity", capacity, shape, (len(codes),))
