@@ -48,8 +48,8 @@ class GraphScores:
         """Where scores are ``-inf``; the pattern decides what is compiled."""
         return Forbids(
             _forbidden(self.theta),
-            tuple(_forbidden(a) for a in self.pairs),
-            tuple(_forbidden(a) for a in self.tables),
+            tuple([_forbidden(a) for a in self.pairs]),
+            tuple([_forbidden(a) for a in self.tables]),
         )
 
     def zeroed(self) -> GraphScores:
@@ -385,15 +385,16 @@ def _place(
     """Lay out what is left of the logic factors, and of the others what is not fixed."""
     n_free = int(np.count_nonzero(fixed == FREE))
     column = None if n_free == graph.size else _columns(fixed)
-    placed_pairs, pair_codes = pair_placement.place_pairs(blocks, fixed, forbids.pairs)
+    placed_pairs, pair_codes = pair_placement.place_pairs(blocks, fixed, column, forbids.pairs)
     scored = table_placement.place_tables(blocks, fixed, column)
-    pair_codes = [logic_placement.renumber(codes, column) for codes in pair_codes]
     logic = arranged.logic
+    if column is not None:
+        logic = logic._replace(lits=logic_placement.renumber(logic.lits, column))
     plain = column is None and not scored.placed and not scored.unary
     problem = assemble(
         n_free,
         pair_placement.coordinates(pair_codes),
-        logic._replace(lits=logic_placement.renumber(logic.lits, column)),
+        logic,
         scored.tables,
         scored.models,
     )
@@ -434,7 +435,9 @@ def _propagate(
     """All logic rows and their groups; values implied ``[size]``, when each came; a conflict."""
     raw, never = logic_placement.raw_rows(blocks, forbids.pairs)
     arranged = logic_placement.arrange(raw)
-    true = np.concatenate([evidence, ~forbids.theta.astype(np.int32), ~never])
+    true = evidence
+    if len(forbids.theta) or len(never):
+        true = np.concatenate([evidence, ~forbids.theta.astype(np.int32), ~never])
     known = bool(len(true)) or (
         not arranged.is_open and any(logic_placement.forces(rows) for rows in raw)
     )
@@ -516,11 +519,12 @@ def strict_tables(blocks: tuple[Handle, ...], forbids: Forbids, given: bool) -> 
 
     A structure forbids something by itself, which matters once values are ``given``.
     """
-    batches = [(i, b) for i, b in enumerate(blocks) if isinstance(b.factor, Scored)]
-    strict = []
-    for (number, block), never in zip(batches, forbids.tables, strict=True):
+    forbidden, strict = iter(forbids.tables), []
+    for number, block in enumerate(blocks if forbids.tables else ()):
+        if not isinstance(block.factor, Scored):
+            continue
+        never = next(forbidden)
         if len(never) or (given and isinstance(block.factor, Structure)):
-            assert isinstance(block.factor, Scored)
             mask = np.zeros(block.factor.scores.shape, bool)
             mask.flat[never] = True
             strict.append((number, block, mask))

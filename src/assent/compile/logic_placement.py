@@ -88,12 +88,13 @@ def raw_rows(
         if isinstance(factor, Logic):
             if not len(factor.codes):
                 continue
-            normal = factor.normal_form()
-            lits = normal.literals(factor.codes)
+            normal, lits = factor.normal_form(), factor.codes
             form, k, size, flip_inputs, flip_last, weights, capacity = normal
+            if flip_inputs or flip_last:
+                lits = normal.literals(lits)
+                if flip_inputs != flip_last:
+                    mixed.setdefault((form, size), []).append(lits)
             raw.append(LogicRows(i, None, None, form, lits, k, weights, capacity))
-            if flip_last != flip_inputs:
-                mixed.setdefault((form, size), []).append(lits)
         elif isinstance(factor, Pair):
             own = next(forbidden)
             if len(own):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.compile.logic_placement import FREE
+from assent.compile.logic_placement import FREE, renumber
 from assent.factors.pair import Pair
 from assent.kernels.problem import Float, Int32, Int64, Problem
 from assent.model.variables import coordinates_of
@@ -63,21 +63,28 @@ def share(
 
 
 def place_pairs(
-    blocks: tuple[Handle, ...], fixed: NDArray[np.int8], forbidden: tuple[Int64, ...]
+    blocks: tuple[Handle, ...],
+    fixed: NDArray[np.int8],
+    column: Int32 | None,
+    forbidden: tuple[Int64, ...],
 ) -> tuple[tuple[PlacedPairs, ...], list[Int32]]:
-    """Where every batch of pairs goes, and the codes of those kept."""
+    """Where every batch of pairs goes, and the codes of those kept.
+
+    ``column[N]`` numbers the free coordinates; None where all are.
+    """
+    if not forbidden:  # there is one for every batch
+        return (), []
     placed, kept_codes = [], []
     first = 0
-    anything_fixed = np.count_nonzero(fixed != FREE) > 0
     pair_blocks = [i for i, block in enumerate(blocks) if isinstance(block.factor, Pair)]
     for i, never in zip(pair_blocks, forbidden, strict=True):
         codes = blocks[i].factor.codes
-        if not anything_fixed and not len(never):
+        if column is None and not len(never):
             part = _all_kept(i, first, len(codes))
             kept_codes.append(codes)
         else:
             part = _sort_pairs(i, first, codes, fixed, never)
-            kept_codes.append(codes[part.kept])
+            kept_codes.append(renumber(codes[part.kept], column))
         placed.append(part)
         first += part.members
     return tuple(placed), kept_codes

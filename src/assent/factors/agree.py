@@ -39,7 +39,7 @@ class Agree(Logic):
         return truth[:, 0] == truth[:, 1]
 
     def normal_form(self) -> NormalForm:
-        return NormalForm(SUM, self.same_k(1), self.size, flip_last=True)
+        return NormalForm(SUM, self.same_k(1), self.size, False, True)
 
 
 def _comparable(a: Any, b: Any) -> tuple[Literals, Literals]:

@@ -33,5 +33,5 @@ class All(WithOutput):
 
     def normal_form(self) -> NormalForm:
         if self.has_output:
-            return NormalForm(ANYOF, self.same_k(1), self.size, flip_inputs=True, flip_last=True)
+            return NormalForm(ANYOF, self.same_k(1), self.size, True, True)
         return NormalForm(SUM, self.same_k(self.size), self.size)

@@ -27,4 +27,4 @@ class AtLeast(Counting):
         return truth.sum(axis=1) >= self.k
 
     def normal_form(self) -> NormalForm:
-        return NormalForm(CAP, self.size - self.k, self.size, flip_inputs=True, flip_last=True)
+        return NormalForm(CAP, self.size - self.k, self.size, True, True)

@@ -39,5 +39,5 @@ class AtMostOne(WithOutput):
 
     def normal_form(self) -> NormalForm:
         if self.has_output:
-            return NormalForm(SUM, self.same_k(1), self.size, flip_last=True)
+            return NormalForm(SUM, self.same_k(1), self.size, False, True)
         return NormalForm(CAP, self.same_k(1), self.size)

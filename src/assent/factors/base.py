@@ -50,6 +50,9 @@ class Factor:
     def _refuse_duplicates(self) -> None:
         ordered = self.codes
         if self.codes.shape[1] > 2:
+            rising = self.codes[:, 1:] > self.codes[:, :-1]
+            if np.count_nonzero(rising) == rising.size:  # as slices are: no need to sort
+                return
             ordered = self.codes.copy()
             ordered.sort(axis=1)
         repeated = ordered[:, 1:] == ordered[:, :-1]
@@ -125,7 +128,9 @@ class Logic(Factor):
 
     def same_k(self, k: int) -> Int32:
         """``k`` for each of the ``m`` factors."""
-        return filled(k, (len(self),))
+        out = np.empty(len(self.codes), np.int32)  # quicker than `np.full`
+        out.fill(k)
+        return out
 
 
 def _ask(factor: Factor, question: str) -> None:
@@ -231,11 +236,6 @@ def counts(kind: str, k: Any, shape: tuple[int, ...], size: int) -> Int32:
         raise ModelError(f"{kind}: k = {k} is out of range 0..{size}, the number of literals")
     if array.shape not in ((), shape):
         raise ModelError(f"{kind}: k has shape {array.shape}, the factors have shape {shape}")
-    return filled(array, shape).ravel()
-
-
-def filled(value: Any, shape: tuple[int, ...]) -> Int32:
-    """Whole numbers of a shape: ``value``, or one for all (quicker than `np.full`)."""
     out = np.empty(shape, np.int32)
-    out[...] = value
-    return out
+    out[...] = array
+    return out.ravel()

@@ -39,7 +39,7 @@ class Implies(Logic):
         return ~truth[:, :-1].all(axis=1) | truth[:, -1]
 
     def normal_form(self) -> NormalForm:
-        return NormalForm(CAP, self.same_k(self.size - 1), self.size, flip_last=True)
+        return NormalForm(CAP, self.same_k(self.size - 1), self.size, False, True)
 
     def words(self, row: int) -> str:
         *premises, conclusion = (self.graph.describe_code(c) for c in self.codes[row])

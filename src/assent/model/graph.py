@@ -319,7 +319,7 @@ class FactorGraph:
 
     def evidence(self) -> Int32:
         """Codes of the literals that evidence makes true."""
-        return np.concatenate([np.zeros(0, np.int32), *self._evidence])
+        return np.concatenate(self._evidence) if self._evidence else np.zeros(0, np.int32)
 
     def compile(self) -> Compiled:
         """The flat problem, made once and kept until the graph changes.
