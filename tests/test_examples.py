@@ -36,6 +36,7 @@ PROMISES = {
     "10_sequences_that_agree": ["Jordan/place  signed", "Jordan/person  signed", "Bulls/team"],
     "11_parsing_with_trees": ["pizza\n        ├─ the\n        └─ with", "└─ friends"],
     "12_error_correcting_code": ["60 checks", "noise 0.6", "100.0% are proven most likely"],
+    "13_templates": ["500 sentences, 16 graphs", "of at most 256", "sentence(5) was changed"],
     "20_sudoku_in_rules": ["5 1 9   7 4 8   6 3 2", "81 cells of 81", "no other"],
     "21_timetable_in_rules": ["pays 1: hard ones early", "INFEASIBLE", "Ada leaves early"],
     "22_entities_in_rules": ["Charlotte works for Turing Inc", "Byron Ltd    company   (alone"],

@@ -46,6 +46,7 @@ from assent.model.finite_automaton import Automaton
 from assent.model.graph import FactorGraph
 from assent.model.regular_expression import regex
 from assent.model.tag_scheme import bio
+from assent.model.template import Template
 from assent.model.variables import Categorical, Literals
 from assent.model.views import group
 from assent.presolve import presolve
@@ -104,14 +105,14 @@ _LAZY = {
 __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "AD3", "Accelerated", "Agree", "All", "Arborescence", "AtLeast", "AtLeastOne", "AtMost",
     "AtMostOne", "Auto", "Automaton", "Binarized", "BoxMPLP", "BoxSubgradient", "BranchAndBound",
-    "BranchAndCut", "Cardinality", "Categorical", "Certificate", "Chain", "Comparison",
-    "Custom", "Cut", "Dense", "DepthFirst", "Elimination", "Exactly", "ExactlyOne",
-    "FactorGraph", "GrandparentAutomaton", "HeadAutomaton", "Implies", "IntegerProgram",
-    "Knapsack", "LinearProgram", "Literals", "MPLP", "Matching", "MaxProduct", "ModelError",
+    "BranchAndCut", "Cardinality", "Categorical", "Certificate", "Chain", "Comparison", "Custom",
+    "Cut", "Dense", "DepthFirst", "Elimination", "Exactly", "ExactlyOne", "FactorGraph",
+    "GrandparentAutomaton", "HeadAutomaton", "Implies", "IntegerProgram", "Knapsack",
+    "LinearProgram", "Literals", "MPLP", "Matching", "MaxProduct", "ModelError",
     "NoFeasibleAssignment", "Pair", "Parity", "Potts", "Presolved", "Progress", "Projected",
     "ProjectiveTree", "RecompileWarning", "Regular", "Restored", "Result", "Results", "RoofDuality",
-    "Soft", "SoftCount", "StarDiffusion", "Status", "Subgradient", "TRWS", "Tightened", "Trace",
-    "Tree", "add_grandparent_automata", "add_head_automata", "binarize", "bio", "compare",
+    "Soft", "SoftCount", "StarDiffusion", "Status", "Subgradient", "TRWS", "Template", "Tightened",
+    "Trace", "Tree", "add_grandparent_automata", "add_head_automata", "binarize", "bio", "compare",
     "concatenate", "decode", "decode_many", "grid_chains", "group", "k_best", "presolve", "project",
     "regex", "stack", "tree_cover", "where",
 ]  # fmt: skip

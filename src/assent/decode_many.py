@@ -58,7 +58,7 @@ def decode_many(
     `decode` does it.
 
     Args:
-        graphs: a list of graphs; or one graph, with ``scores``.
+        graphs: a list of graphs, of a `Template` for instance; or one graph, with ``scores``.
         solver: settings such as ``AD3(gap_tolerance=1e-4)``, for all problems; by default `Auto`.
         exact: go on until every answer is proven optimal, around the solver if one is given.
         scores: for one graph, new scores with a leading batch axis, ``{x: array[B, …]}``; for
@@ -154,9 +154,13 @@ def _tasks(graphs: Any, scores: Any) -> tuple[list[Task], FactorGraph | None]:
     if len(changes) != len(listed):
         raise ModelError(f"there are {len(listed)} graphs, but scores for {len(changes)}")
     tasks = []
-    for graph, change in zip(listed, changes, strict=True):
-        check_changes(change)
-        own = graph_scores(graph, change)
+    for number, (graph, change) in enumerate(zip(listed, changes, strict=True)):
+        try:
+            check_changes(change)
+            own = graph_scores(graph, change)
+        except (KeyError, ModelError, TypeError) as error:
+            error.add_note(f"in the scores of problem {number}")
+            raise
         tasks.append(Task(compiled_for(graph, own), own))
     return tasks, None
 
