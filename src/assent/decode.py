@@ -50,10 +50,8 @@ def decode(
         time_limit: seconds that may be used.  `Auto` uses them: it improves the answer and goes
             on towards a proof until the gap is closed or the time is over; without a limit it
             returns once the relaxation is solved and a bounded effort has improved the answer.
-            Other solvers end when they are done.  The compiling of the graph counts, and that of
-            kernels at first use, which is not begun where it would take longer.
-        progress: show a live line while solving, at a terminal or in a notebook; elsewhere lines
-            of the logger ``assent``.
+            Compiling counts, and is not begun where it would take longer.
+        progress: a live line at a terminal or in a notebook; elsewhere the logger ``assent``.
         callback: called with every `Progress`; returning ``True`` stops the run.
         seed: for the perturbed roundings tried at the end while a gap remains.
 
