@@ -42,8 +42,7 @@ def decode(
 
     Args:
         graph: what to decode; compiled once, however often it is decoded.
-        solver: settings such as ``AD3(gap_tolerance=1e-4)`` or ``LinearProgram()``; by default
-            `Auto`, which chooses by features of the graph (``result.plan`` says what).
+        solver: settings such as ``AD3(gap_tolerance=1e-4)``; by default `Auto`, which chooses.
         exact: go on until the answer is proven optimal, around the solver if one is given.
         scores: new scores for variables or handles of pairs and tables, in place of those written.
         warm_start: an earlier result on the same graph to start from.
