@@ -250,7 +250,7 @@ class AnswerLookup:
         self._read = read
         self._what = what
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> NDArray[Any]:
         return self._read(key)
 
     def __repr__(self) -> str:

@@ -6,7 +6,6 @@ Its forms: by count, with an output, of labels, and of a knapsack.
 from __future__ import annotations
 
 import copy
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -67,13 +66,22 @@ class Soft(Structure):
         self._prepare()
         self.scores = self.fit(penalty)
 
-    @abstractmethod
+    # What a softened constraint is made of depends on the constraint: `choose` picks the form,
+    # and forms define these.  They are no abstract methods, since people write ``Soft(rule)``.
+
     def _prepare(self) -> None:
         """Set slots and constants from the rule."""
+        raise NotImplementedError
 
-    @abstractmethod
     def _entries(self, penalty: Float) -> Float:
         """Inner scores ``[m, entries]`` of penalties, one per constraint or as `fit` has them."""
+        raise NotImplementedError
+
+    def entry_shape(self) -> tuple[int, ...]:
+        raise NotImplementedError
+
+    def kernels(self) -> Kernels:
+        raise NotImplementedError
 
     def fit(self, scores: Any) -> Float:
         """Penalties as inner scores ``[m, entries]``."""

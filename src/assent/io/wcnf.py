@@ -127,7 +127,7 @@ def wcnf_to_graph(model: Clauses) -> FactorGraph:
         rule: Factor = AtLeastOne(Literals(graph, literals), axis=-1)
         if not hard:
             paid = [model.weights[number] for number in numbers]
-            rule = Soft(rule, penalty=paid)  # type: ignore[abstract]
+            rule = Soft(rule, penalty=paid)
         graph.add(rule, name="clause")
     return graph
 
