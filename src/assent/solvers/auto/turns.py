@@ -226,11 +226,12 @@ class Turns:
         """Improve the answer for half as long as everything so far, at least for some time."""
         effort = max(EFFORT * self.done, self.least_effort)
         for step in self.improving:
-            contender = Contender(step, self._begin(step))
-            self.contenders.append(contender)
-            contender.go_on(effort)
-            if contender.solve.message in (INTERRUPTED, CALLED_OFF):
-                self.message = contender.solve.message
+            with suppress(CompileTimeout):
+                contender = Contender(step, self._begin(step))
+                contender.go_on(effort)
+                self.contenders.append(contender)
+                if contender.solve.message in (INTERRUPTED, CALLED_OFF):
+                    self.message = contender.solve.message
 
     # ------------------------------------------------------------ where they stand
 

@@ -178,12 +178,17 @@ class Run:
         try:
             while not self.message and self.iterations < until:
                 self._step(until)
-            if not self.message and self.rounds_at_pauses:
-                self._round(self.workspace, thorough=self._time_to_be_thorough())
+            if not self.message and self._rounds_at_pause():
+                self._round(self.workspace, thorough=True)
         except KeyboardInterrupt:
             self._take_bound(self.workspace)
             self._round(self.workspace, thorough=False)
             self.status, self.message = Status.STOPPED, INTERRUPTED
+
+    def _rounds_at_pause(self) -> bool:
+        """Whether an answer is looked for; not before iterations outweigh what that takes."""
+        late = self.iterations >= schedule.FIRST_ROUNDING
+        return self.rounds_at_pauses and late and self._time_to_be_thorough()
 
     def _step(self, until: float) -> None:
         """Advance to the next report, and see whether that is the end."""
@@ -254,7 +259,8 @@ class Run:
     def _time_to_be_thorough(self) -> bool:
         """A thorough rounding takes several times as long, and memory."""
         left = self.deadline - time.perf_counter()
-        return not self.large and left > THOROUGH_ROUNDING * self._reserve()
+        longest = 0.0 if self.rounder is None else self.rounder.thorough_seconds
+        return not self.large and left > max(THOROUGH_ROUNDING * self._reserve(), 1.1 * longest)
 
     def _reserve(self) -> float:
         """Seconds to keep for the last rounding; before the first one, what it is likely to take.

@@ -41,7 +41,7 @@ class Rounder:
     ) -> None:
         self.problem, self.scores, self.random_state = problem, scores, random_state
         self.is_tied = tied
-        self.seconds = 0.0  # the longest that a plain rounding has taken
+        self.seconds = self.thorough_seconds = 0.0  # the longest that a rounding has taken
 
     @cached_property
     def _prepared(self) -> tuple[Any, Any]:
@@ -61,8 +61,11 @@ class Rounder:
         x, _, violated = kernel.round_marginals(
             self.problem, tied, marginals, adjacency, thorough=thorough
         )
-        if not thorough:
-            self.seconds = max(self.seconds, solving_seconds(begun))
+        seconds = solving_seconds(begun)
+        if thorough:
+            self.thorough_seconds = max(self.thorough_seconds, seconds)
+        else:
+            self.seconds = max(self.seconds, seconds)
         return x, evaluate.value(self.problem, self.scores, x), violated
 
     def perturbed(self, marginals: Float) -> Float:
