@@ -22,12 +22,13 @@ BUILD = ROOT / "build" / "wheel"
 SOURCES = ("src", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 
 
-def build(output: Path, jobs: list[str], baselines: list[str], build: Path = BUILD) -> Path:
+def build(
+    output: Path, jobs: list[str], baselines: list[str], stage: Path, cache: Path | None = None
+) -> Path:
     """Build a wheel in ``output`` with what ``jobs`` need on ``baselines``; returns its path.
 
-    Code in ``build`` that an earlier run compiled is used again.
+    The sources are copied to ``stage``; compiled code is kept in ``cache``, and used again.
     """
-    stage = build / "stage"
     shutil.rmtree(stage, ignore_errors=True)
     for name in SOURCES:
         if (ROOT / name).is_dir():
@@ -37,7 +38,7 @@ def build(output: Path, jobs: list[str], baselines: list[str], build: Path = BUI
             shutil.copy(ROOT / name, stage)
     shipped = stage / "src" / "assent" / "kernels" / "shipped"
     for baseline in baselines:
-        for path in compile_for(baseline, jobs, build / "kernels"):
+        for path in compile_for(baseline, jobs, cache):
             folder = shipped / baseline / path.parent.name
             folder.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, folder)
@@ -48,11 +49,11 @@ def build(output: Path, jobs: list[str], baselines: list[str], build: Path = BUI
     return max(output.glob("*.whl"), key=lambda path: (path not in before, path.stat().st_mtime))
 
 
-def compile_for(baseline: str, jobs: list[str], cache: Path) -> list[Path]:
+def compile_for(baseline: str, jobs: list[str], cache: Path | None) -> list[Path]:
     """Files of the compiled kernels that Python loads in the course of ``jobs``."""
     environment = {
         **os.environ,
-        "ASSENT_CACHE": str(cache),
+        **({} if cache is None else {"ASSENT_CACHE": str(cache)}),
         "NUMBA_CPU_NAME": baseline,
         "NUMBA_CPU_FEATURES": "",  # those of that processor, not of this one
         "NUMBA_DISABLE_INTEL_SVML": "1",  # a library that others may not have
@@ -74,7 +75,7 @@ def main() -> None:
     baselines = [name for name in known if has_features(known[name])]
     for name in known.keys() - set(baselines):
         print(f"This machine cannot run code for {name}: the wheel has none.")
-    wheel = build(ROOT / "dist", all_jobs(), baselines)
+    wheel = build(ROOT / "dist", all_jobs(), baselines, BUILD / "stage", BUILD / "kernels")
     print(f"{wheel.relative_to(ROOT)}: {wheel.stat().st_size / 1e6:.1f} MB")
 
 

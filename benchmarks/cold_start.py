@@ -26,7 +26,8 @@ FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PREAMBLE = "import numpy as np\nimport assent as at\n"
 
 # Runs a program until its first answer, asks for that once more, and prints seconds: of the import,
-# of the first answer, of the second, from the start of the process to the first, of compiling.
+# of the first answer, of the second, from the start of the process to the first, what of that the
+# processor was busy with it (others may be), of compiling.
 TIMED = """
 import io, json, os, sys, time
 from contextlib import redirect_stdout
@@ -42,9 +43,9 @@ def timed(question):
     def ask(*args, **kwargs):
         started = time.time()
         question(*args, **kwargs)
-        first = time.time()
+        first, busy = time.time(), time.process_time()
         question(*args, **kwargs)
-        raise Answered(imported - begun, first - started, time.time() - first, first - origin)
+        raise Answered(imported - begun, first - started, time.time() - first, first - origin, busy)
     return ask
 
 for name in ("decode", "decode_many", "k_best", "project"):
@@ -56,7 +57,8 @@ if "assent.learn" in program.co_names or "StructuredPredictor" in program.co_nam
 try:
     with redirect_stdout(io.StringIO()):
         exec(program, {"__name__": "__main__", "__file__": path})
-    figures = (imported - begun, float("nan"), float("nan"), time.time() - origin)
+    end = time.time() - origin, time.process_time()
+    figures = (imported - begun, float("nan"), float("nan"), *end)
 except Answered as answered:
     figures = answered.args
 from assent.kernels.compile_clock import compile_seconds
@@ -101,7 +103,7 @@ def run(console: Console, wheel: Path | None = None, cold: bool = True) -> dict[
                     figures.setdefault(way, {})[name] = in_fresh_process(path, environment)
                 if way == "from the wheel":
                     shutil.rmtree(cache["ASSENT_CACHE"], ignore_errors=True)
-    columns = ("program", "import", "first answer", "second", "from process start", "compiling")
+    columns = ("program", "import", "first", "second", "from process start", "busy", "compiling")
     for way, found in figures.items():
         if cold or way != "nothing compiled":
             rows = [(name, *map(tables.duration, seconds)) for name, seconds in found.items()]
@@ -110,12 +112,12 @@ def run(console: Console, wheel: Path | None = None, cold: bool = True) -> dict[
 
 
 def in_fresh_process(path: Path, environment: dict[str, str]) -> list[float]:
-    """Seconds of import, first and second answer, from the start, compiling; NaN if it fails."""
+    """Seconds of import, first and second answer, from the start, busy, compiling; or NaN."""
     command = [sys.executable, "-c", TIMED, str(time.time()), str(path)]
     done = subprocess.run(
         command, env={**os.environ, **environment}, cwd=path.parent, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
     if done.returncode:
-        return [float("nan")] * 5
+        return [float("nan")] * 6
     return json.loads(done.stdout.splitlines()[-1])
