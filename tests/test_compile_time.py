@@ -11,6 +11,7 @@ import pytest
 import assent as at
 from assent.kernels.compile_clock import CLOCK, CompileTimeout, compile_seconds, solving_seconds
 from assent.solvers.ad3.ad3 import AD3
+from assent.solvers.auto import turns
 from assent.solvers.base import uncompiled
 from assent.solvers.base.stop_reasons import NOT_COMPILED
 
@@ -25,6 +26,10 @@ def frustrated(side=4, seed=0):
         g.add(at.Pair(a, b, scores=3.0 * rng.normal(size=a.shape)))
     g.add(at.AtMost(side, x[:, 0]))
     return g
+
+
+def too_long(*_):
+    raise CompileTimeout
 
 
 def compile_for_a_while(*_):
@@ -58,9 +63,6 @@ def test_time_spent_compiling_is_not_told_as_solving(solver):
 
 
 def test_a_step_that_cannot_be_compiled_in_time_leaves_it_to_the_others(monkeypatch):
-    def too_long(*_):
-        raise CompileTimeout
-
     best = at.decode(frustrated(), exact=True)
     monkeypatch.setattr(AD3, "advance", too_long)
     result = at.decode(frustrated(), exact=True, time_limit=60.0)
@@ -68,6 +70,28 @@ def test_a_step_that_cannot_be_compiled_in_time_leaves_it_to_the_others(monkeypa
     assert np.isclose(result.value, best.value)
     alone = at.decode(frustrated(), at.AD3(), time_limit=60.0)
     assert alone.status is at.Status.STOPPED and alone.message == NOT_COMPILED
+
+
+@pytest.mark.parametrize("name", ["begin", "go_on", "result"])
+def test_wherever_there_is_no_time_to_compile_what_was_found_is_kept(monkeypatch, name):
+    """Steps after the first are not compiled in time, at whatever point that shows."""
+    begun = turns.begin
+    seen = []
+
+    def begin(compiled, scores, solver, request):
+        seen.append(solver)
+        if len(seen) > 1 and name == "begin":
+            raise CompileTimeout
+        solve = begun(compiled, scores, solver, request)
+        if len(seen) > 1:
+            monkeypatch.setattr(solve, name, too_long, raising=True)
+        return solve
+
+    monkeypatch.setattr(turns, "begin", begin)
+    result = at.decode(frustrated(16), exact=True, time_limit=2.0)
+    assert len(seen) > 1
+    assert result.feasible and result.message != NOT_COMPILED
+    assert result.certificate.verify()
 
 
 @pytest.mark.parametrize("seed", range(5))

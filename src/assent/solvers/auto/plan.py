@@ -106,7 +106,9 @@ def improvement(problem: Problem, tolerance: float) -> Iterator[Step]:
     from assent.solvers.search.large_neighbourhood import LargeNeighbourhood
     from assent.solvers.search.table_network import layout_of
 
-    layout = "" if problem.models else layout_of(problem)
+    layout: Any = ""
+    with suppress(CompileTimeout):
+        layout = "" if problem.models else layout_of(problem)
     if isinstance(layout, str):
         return
     pace = READ * layout.round_reads()

@@ -147,10 +147,10 @@ class Turns:
         try:
             while not self.message and self.done < until:
                 self._take_turn(until)
-        except KeyboardInterrupt:  # between two of them
+        except (KeyboardInterrupt, CompileTimeout) as end:  # between two of them
             if not any(c.has_begun for c in self.contenders):
                 raise
-            self.message = INTERRUPTED
+            self.message = TIME_LIMIT if isinstance(end, CompileTimeout) else INTERRUPTED
 
     def _take_turn(self, until: float) -> None:
         """Every contender goes on until it has spent a turn's worth; the last one, all there is."""
