@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 
 import highspy
 import numpy as np
@@ -13,6 +14,7 @@ from assent.kernels.search import depth_first_search as kernel
 from assent.proof import certify
 from assent.solvers.base import outcome
 from assent.solvers.base.loop import Run
+from assent.solvers.base.rounding import Rounder
 from assent.solvers.direct import roof_duality
 from assent.solvers.programs import linear_program
 from tests.answers import assert_proven
@@ -235,3 +237,43 @@ def test_an_interrupt_never_leaves_highspy_in_the_middle(monkeypatch, solver):
     assert entered and len(entered) == len(left)
     assert result.certificate.verify()
     assert result.message.startswith("Interrupted.") or result.status is at.Status.OPTIMAL
+
+
+def interrupted_at(moment, codes):
+    """A tracer that raises at the ``moment``-th line that runs of some functions."""
+    lines = 0
+
+    def trace(frame, event, argument):
+        nonlocal lines
+        if frame.f_code not in codes:
+            return None
+        if event == "line":
+            lines += 1
+            if lines == moment:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+def test_an_interrupt_at_any_line_of_a_rounding_keeps_the_run():
+    """What a rounding prepares is there as a whole, or made again."""
+    functions = (Run._round, Rounder.__init__, Rounder._prepared.func, Rounder.round, Rounder.tasks,
+                 Rounder.perturbed)  # fmt: skip
+    codes = {function.__code__ for function in functions}
+    at.decode(grid(), at.AD3())
+    stopped = 0
+    for moment in range(1, 1000):
+        before = sys.gettrace()
+        sys.settrace(interrupted_at(moment, codes))
+        try:
+            result = at.decode(grid(), at.AD3())
+        finally:
+            fired = sys.gettrace() is None
+            sys.settrace(before)
+        assert result.feasible and result.certificate.verify()
+        if not fired:
+            break
+        stopped += result.message.startswith("Interrupted.")
+    assert stopped >= 10
