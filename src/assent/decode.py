@@ -15,6 +15,7 @@ from assent.compile.compiled import (
     GraphScores,
     compile_graph,
     graph_scores,
+    lay_out,
     written_scores,
 )
 from assent.errors import ModelError, RecompileWarning
@@ -46,10 +47,8 @@ def decode(
         exact: go on until the answer is proven optimal, around the solver if one is given.
         scores: new scores for variables or handles of pairs and tables, in place of those written.
         warm_start: an earlier result on the same graph to start from.
-        time_limit: seconds that may be used.  `Auto` uses them: it improves the answer and goes
-            on towards a proof until the gap is closed or the time is over; without a limit it
-            returns once the relaxation is solved and a bounded effort has improved the answer.
-            Compiling counts, and is not begun where it would take longer.
+        time_limit: seconds, compiling included, in which `Auto` improves the answer and goes on
+            towards a proof; without one it ends soon after the relaxation is solved.
         progress: a live line at a terminal or in a notebook; elsewhere the logger ``assent``.
         callback: called with every `Progress`; returning ``True`` stops the run.
         seed: for the perturbed roundings tried at the end while a gap remains.
@@ -66,15 +65,17 @@ def decode(
     started = time.perf_counter()
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"decode takes a FactorGraph, got {type(graph).__name__}")
-    check_settings(time_limit, callback, scores)
     from assent.solvers.base.driver import drive
     from assent.solvers.base.protocol import Request
 
+    check_settings(time_limit, callback, scores)
     solver = choose_solver(asked_for(solver, exact), time_limit)
     own = graph_scores(graph, scores)
-    compiled = compiled_for(graph, own)
-    display, report = _reporting(progress, callback)
     before = None if warm_start is None else check_result(warm_start).warm_start_point()
+    compiled = _compiled_in_time(graph, own, started, time_limit)
+    if isinstance(compiled, Result):
+        return compiled
+    display, report = _reporting(progress, callback)
     request = Request(
         started=started,
         time_limit=time_limit,
@@ -141,8 +142,25 @@ def asked_for(solver: Any, exact: bool) -> Any:
     return BranchAndBound(solver, second=None)
 
 
-def compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
-    """The graph's compiled form, made anew if other values are forbidden than before."""
+def _compiled_in_time(
+    graph: FactorGraph, scores: GraphScores, started: float, time_limit: float | None
+) -> Compiled | Result:
+    """The graph's compiled form; an answer without it if its kernels are not ready in time."""
+    from assent.kernels.compile_clock import CompileTimeout, compiling_until
+    from assent.solvers.base.uncompiled import uncompiled_answer
+
+    try:
+        with compiling_until(np.inf if time_limit is None else started + time_limit):
+            return compiled_for(graph, scores, frames=2)
+    except CompileTimeout:
+        return uncompiled_answer(lay_out(graph, scores), scores, started)
+
+
+def compiled_for(graph: FactorGraph, scores: GraphScores, frames: int = 1) -> Compiled:
+    """The graph's compiled form, made anew if other values are forbidden than before.
+
+    ``frames`` are ours between the user's code and this, which a warning does not point to.
+    """
     own = graph.compile()
     if _forbids_as_written(own, scores):
         return own
@@ -153,7 +171,7 @@ def compiled_for(graph: FactorGraph, scores: GraphScores) -> Compiled:
     warnings.warn(
         "the new scores forbid (-inf) other values than the graph's own: compiled again",
         RecompileWarning,
-        stacklevel=3,
+        stacklevel=2 + frames,
     )
     graph._masked = compile_graph(graph, scores)
     return graph._masked

@@ -342,6 +342,14 @@ def _compile(
     return _place(graph, blocks, arranged, fixed, forbids, evidence, conflict)
 
 
+def lay_out(graph: FactorGraph, scores: GraphScores) -> Compiled:
+    """The graph with nothing fixed, implied or removed: enough to state an answer, not to solve."""
+    forbids = scores.forbids()
+    blocks = (*graph.handles, *_implied(graph))
+    raw, _ = logic_placement.split_repeats(logic_placement.raw_rows(blocks, forbids.pairs))
+    return _place(graph, blocks, raw, np.full(graph.size, FREE, np.int8), forbids, None)
+
+
 def compile_conditioned(
     compiled: Compiled, known: NDArray[np.int8], raw: list[LogicRows]
 ) -> Compiled:

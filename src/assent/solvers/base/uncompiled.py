@@ -6,17 +6,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import FREE, Compiled, GraphScores
-from assent.kernels.compile_clock import CompileTimeout, compiling_until, solving_seconds
+from assent.kernels.compile_clock import (
+    CompileTimeout,
+    compile_seconds,
+    compiling_until,
+    solving_seconds,
+)
 from assent.kernels.problem import split_links
-from assent.model.variables import Categorical
+from assent.model.variables import Categorical, coordinates_of
 from assent.proof import certify
 from assent.result import Result
 from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.stop_reasons import NOT_COMPILED
+from assent.trace import Trace
 
 
 def uncompiled_answer(compiled: Compiled, scores: GraphScores, started: float) -> Result:
-    """Every variable by itself, and what all factors together could be worth."""
+    """Every variable by itself, and what all factors together could be worth.
+
+    ``compiled`` may be a graph that is only laid out.
+    """
     problem = compiled.problem
     dual = split_links(problem, np.zeros(problem.n_links))
     bound = np.inf
@@ -32,6 +41,7 @@ def uncompiled_answer(compiled: Compiled, scores: GraphScores, started: float) -
         bound=bound,
         dual=dual if bound < np.inf else None,
         message=NOT_COMPILED,
+        trace=Trace([], compile_seconds(started)),
         seconds=solving_seconds(started),
         plan="Every variable by itself, as there was no time to compile a solver.",
     ).result()
@@ -39,9 +49,9 @@ def uncompiled_answer(compiled: Compiled, scores: GraphScores, started: float) -
 
 def best_alone(compiled: Compiled, scores: GraphScores) -> NDArray[np.int8]:
     """The assignment ``[N]`` of what every variable prefers by its own scores."""
-    theta = np.where(
-        compiled.fixed == FREE, scores.theta, np.where(compiled.fixed == 1, np.inf, -np.inf)
-    )
+    known, evidence = compiled.fixed.copy(), compiled.evidence
+    known[coordinates_of(evidence)] = evidence >= 0
+    theta = np.where(known == FREE, scores.theta, np.where(known == 1, np.inf, -np.inf))
     out = (theta > 0.0).astype(np.int8)
     for array in compiled.graph.variables:
         if isinstance(array.symbol, Categorical):
