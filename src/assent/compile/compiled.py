@@ -346,8 +346,10 @@ def lay_out(graph: FactorGraph, scores: GraphScores) -> Compiled:
     """The graph with nothing fixed, implied or removed: enough to state an answer, not to solve."""
     forbids = scores.forbids()
     blocks = (*graph.handles, *_implied(graph))
-    raw, _ = logic_placement.split_repeats(logic_placement.raw_rows(blocks, forbids.pairs))
-    return _place(graph, blocks, raw, np.full(graph.size, FREE, np.int8), forbids, None)
+    raw, _ = logic_placement.raw_rows(blocks, forbids.pairs)
+    free = np.full(graph.size, FREE, np.int8)
+    arranged = logic_placement.left_over(raw, free)
+    return _place(graph, blocks, arranged, free, forbids, graph.evidence(), None)
 
 
 def compile_conditioned(
