@@ -1,6 +1,7 @@
 """The kernel cache never serves stale code, and its absence never stops anybody."""
 
 import ctypes
+import gc
 import os
 import platform
 import pty
@@ -16,10 +17,12 @@ import pytest
 
 import assent.kernels.jit as decorators
 from assent import interrupts
-from assent.kernels import compile_clock, kept_code
-from assent.kernels.jit import jit
+from assent.kernels import compile_clock, kept_code, part_library
+from assent.kernels.jit import jit, jit_internal
 
-SOURCES = [module.__file__ for module in (decorators, kept_code, compile_clock, interrupts)]
+SOURCES = [
+    module.__file__ for module in (decorators, kept_code, compile_clock, part_library, interrupts)
+]
 
 CALLEE = "from fake.jit import jit\n\n@jit\ndef callee(x):\n    return x + {constant}\n"
 CALLER = (
@@ -330,3 +333,55 @@ def calls_what_allocates(n):
 def test_who_calls_a_kernel_first_does_not_matter():
     assert calls_what_allocates(3) == 0.0
     assert allocates(2) == 0.0
+
+
+def test_a_number_written_at_a_call_is_no_type_of_its_own():
+    @jit_internal
+    def shifted(x, by):
+        return x + by
+
+    @jit
+    def total(x):
+        found = 0  # a number at first, then a variable
+        for _ in range(x):
+            found = shifted(found, 2)
+        return shifted(found, 3)
+
+    assert total(4) == 11
+    assert len(shifted.signatures) == 1
+
+
+def test_what_only_kernels_call_is_kept_as_well(package):
+    part = CALLEE.replace("jit", "jit_internal").replace("fake.jit_internal", "fake.jit")
+    (package / "callee.py").write_text(part.format(constant=1))
+    assert use(package) == (20, 0)
+    assert use(package) == (20, 1)
+    assert use(package, NUMBA_DISABLE_JIT="1") == (20, 0)
+
+
+def test_a_part_keeps_the_code_that_is_linked_and_its_environment_alone():
+    @jit_internal
+    def chosen(values, place):
+        if place >= len(values):
+            raise IndexError("beyond the end")
+        return values[place]
+
+    @jit
+    def doubled(values, place):
+        return 2 * chosen(values, place)
+
+    assert doubled(np.arange(3), 2) == 4
+    with pytest.raises(IndexError, match="beyond the end"):
+        doubled(np.arange(3), 3)
+    part, whole = (next(iter(k.overloads.values())).library for k in (chosen, doubled))
+    assert len(part._get_compiled_object()) < len(whole._get_compiled_object()) / 2
+
+
+def test_reference_cycles_are_collected_again_after_compiling():
+    @jit
+    def half(x):
+        return x / 2
+
+    assert gc.isenabled()
+    half(3)
+    assert gc.isenabled()

@@ -6,7 +6,9 @@ that only kernels call.  Where compiled code is kept: :mod:`assent.kernels.kept_
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from numba.core.registry import CPUDispatcher
 
 from assent.interrupts import Uninterrupted
 from assent.kernels.kept_code import KernelCache
+from assent.kernels.part_library import PartCompiler
 
 
 def jit(function: Callable | None = None, **options: Any) -> Any:
@@ -38,7 +41,8 @@ def jit(function: Callable | None = None, **options: Any) -> Any:
         return lambda decorated: jit(decorated, **options)
     # Said outright, since Numba would otherwise hand it down: whether a function may allocate would
     # depend on who happened to call it first.
-    settings = {"nogil": True, "error_model": "numpy", "_nrt": True, **options}
+    settings = {"nogil": True, "error_model": "numpy", "_nrt": True, "no_cfunc_wrapper": True}
+    settings |= options
     kernel = numba.njit(**settings)(function)
     if numba.config.DISABLE_JIT:
         return kernel
@@ -63,9 +67,19 @@ class Kernel(CPUDispatcher):
         with Uninterrupted():
             return super().__call__(*args, **kwargs)
 
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Types for a call from another kernel.
+
+        Numbers written at a call would else be types of their own, ``0`` another than ``1`` and
+        than a variable that is zero at first: a kernel for each.
+        """
+        plain = numba.types.unliteral
+        named = {name: plain(value) for name, value in kws.items()}
+        return super().get_call_template(tuple(map(plain, args)), named)
+
     def compile(self, sig: Any) -> Any:
         """Compile or load to the end; kernels that return plain numbers are quicker to enter."""
-        with Uninterrupted():
+        with Uninterrupted(), _uncollected():
             entry = super().compile(sig)
         returned = [found.signature.return_type for found in self.overloads.values()]
         self.__class__ = PlainKernel if all(map(_is_plain, returned)) else Kernel
@@ -76,6 +90,22 @@ class PlainKernel(Kernel):
     """A kernel that returns nothing or numbers: C code makes them, which no Ctrl-C can stop."""
 
     __call__ = CPUDispatcher.__call__
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """A block in which Python looks for no reference cycles.
+
+    The compiler makes so many objects, most of which stay, that looking for those that do not
+    would take an eighth of its time.
+    """
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
 
 
 def _is_plain(returned: Any) -> bool:
@@ -89,7 +119,10 @@ def _is_plain(returned: Any) -> bool:
 # Sums and maxima that may be taken in any order, and meet no NaN: they compile to vectors.
 VECTOR_SUMS = {"reassoc", "nnan", "nsz"}
 
-_ONLY_KERNELS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_ONLY_KERNELS: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": PartCompiler}
+
+# Functions of a structure, which kernels call by their address.
+jit_structure = jit(no_cfunc_wrapper=False)
 
 # For loops over long arrays that sum: without vectors they would wait for their own additions.
 jit_vector_sums = jit(fastmath=VECTOR_SUMS)
@@ -104,6 +137,9 @@ jit_internal = jit(**_ONLY_KERNELS)
 
 # The same for those that allocate nothing.
 jit_internal_no_allocation = jit(_nrt=False, **_ONLY_KERNELS)
+
+# The same for sums and maxima that compile to vectors.
+jit_internal_vector_sums = jit(fastmath=VECTOR_SUMS, **_ONLY_KERNELS)
 
 # Inlined by Numba before compilation, which otherwise would optimise what they call again at every
 # level of the call tree: functions between a loop and its kernels, and those whose arguments the

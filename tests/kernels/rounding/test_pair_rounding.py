@@ -6,7 +6,8 @@ import numpy as np
 
 from assent.kernels.problem import CAP, Scores, make_problem
 from assent.kernels.rounding.pair_clusters import MAX_CLUSTER
-from assent.kernels.rounding.round_marginals import build_tables, round_marginals, round_point
+from assent.kernels.rounding.pair_rounding import round_pairs
+from assent.kernels.rounding.round_marginals import build_tables, round_marginals
 from tests.oracles.sweep import sweep_seeds
 
 
@@ -76,6 +77,6 @@ def test_what_is_held_stays(seeds):
         pairs, theta, pair = random_pairs(rng)
         p = rng.integers(0, 2, len(theta)).astype(float)
         held = np.where(rng.random(len(theta)) < 0.5, p, -1).astype(np.int8)
-        logic, ties, _ = build_tables(make_problem(len(theta), pairs, []))
-        x = round_point(logic, ties, None, theta, pair, p, held, 20, True)
+        ties = build_tables(make_problem(len(theta), pairs, [])).pairs
+        x = round_pairs(ties, theta, pair, p, held, 20, True)
         assert (x == held)[held >= 0].all()

@@ -48,6 +48,7 @@ from assent.kernels.ad3.state import (
 )
 from assent.kernels.core import schedule
 from assent.kernels.core.barrier import wait_for_all
+from assent.kernels.core.copies import copy_values
 from assent.kernels.core.thread_shares import PAIR_BLOCK, PAIRS
 from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.logic_projections import LANES
@@ -139,7 +140,7 @@ def iterate(own, outside, state, history, mode, iterations, thread, barrier):
         if mode.accelerated:
             accelerate(history, current.pair.ravel(), current.logic, current.table, p)
         if mode.in_order and measured:
-            before[:] = p
+            copy_values(p, before)
         full = ends_round or not mode.cached
         sweep = Sweep(1.0 / numbers[PENALTY], alpha, full, limit, vertices(t - 1, EXACT))
         beside = 0.0

@@ -16,7 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_vector_sums
+from assent.kernels.core.copies import copy_values
+from assent.kernels.jit import (
+    jit,
+    jit_internal,
+    jit_internal_no_allocation,
+    jit_internal_vector_sums,
+)
 
 # How many earlier moves are combined.  Of 5, 10 and 20 the last needed the fewest iterations.
 MEMORY = 20
@@ -60,13 +66,13 @@ def make_history(size):
     )  # fmt: skip
 
 
-@jit
+@jit_internal
 def forget(history):
     """Begin anew: the state has changed by something other than an iteration."""
     history.counts[:] = 0
 
 
-@jit
+@jit_internal_no_allocation
 def read_state(w_pair, w_logic, w_table, p, out):
     """The state as one vector."""
     at = 0
@@ -76,7 +82,7 @@ def read_state(w_pair, w_logic, w_table, p, out):
         at += part.size
 
 
-@jit
+@jit_internal
 def write_state(values, w_pair, w_logic, w_table, p):
     """The state from one vector."""
     at = 0
@@ -86,7 +92,7 @@ def write_state(values, w_pair, w_logic, w_table, p):
         at += part.size
 
 
-@jit_vector_sums
+@jit_internal_vector_sums
 def inner_product(a, b):
     """Sum of the products of two vectors."""
     total = 0.0
@@ -95,7 +101,7 @@ def inner_product(a, b):
     return total
 
 
-@jit
+@jit_internal_no_allocation
 def note_move(history):
     """Keep this iteration's end and move, and how they differ from those before, if there were any.
 
@@ -124,7 +130,7 @@ def note_move(history):
     history.onto[new] = inner_product(moves, f)
 
 
-@jit
+@jit_internal
 def factorise(products, kept, factor):
     """Cholesky's factor of the damped products; whether there is one."""
     for i in range(kept):
@@ -143,7 +149,7 @@ def factorise(products, kept, factor):
     return True
 
 
-@jit
+@jit_internal
 def find_weights(history):
     """Weights of the differences in the combination with the least move; whether they serve."""
     kept, factor, weights = history.counts[KEPT], history.factor, history.weights
@@ -187,7 +193,7 @@ def accelerate(history, w_pair, w_logic, w_table, p):
     history.square[0] = square
     note_move(history)
     counts[EXTRAPOLATED] = 0
-    z[:] = history.y
+    copy_values(history.y, z)
     if find_weights(history):
         counts[EXTRAPOLATED] = 1
         for j in range(counts[KEPT]):

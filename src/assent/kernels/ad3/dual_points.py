@@ -25,7 +25,7 @@ from assent.kernels.ad3.state import (
 )
 from assent.kernels.core import schedule
 from assent.kernels.core.bound_sweep import DualState, link_scores, scaled_bound
-from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import ScoredProblem
 
 # Where this many iterations have passed since the last bound, three of them cost nothing.
@@ -140,7 +140,7 @@ def subtract(values, out):
     return total
 
 
-@jit
+@jit_internal
 def drift_proves(own, outside, state, margin, before, now, barrier):
     """Whether the way from one dual point to another is a Farkas ray: nothing is feasible then.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import DENSE
 
 # Penalties relative to the typical size of the scores.  Tables have more entries to choose from
@@ -44,7 +44,7 @@ def self_weighted_mean(sizes):
     return largest * squares / total
 
 
-@jit
+@jit_internal
 def centred(kind, entry, factor, table):
     """Finite entries less their table's mean (less 0 where tables are not DENSE), others 0."""
     out = np.zeros(table.size)
@@ -76,7 +76,7 @@ def take_links(lits, links, rest):
             rest[lit] -= links[link]
 
 
-@jit
+@jit_internal_no_allocation
 def start_links(lits, share, p, links, weight, penalty, w):
     """``w = u - p`` of links that carry a share of their coordinate's score and, if given, links.
 

@@ -43,8 +43,7 @@ from assent.kernels.jit import (
     jit_inline,
     jit_internal,
     jit_internal_no_allocation,
-    jit_no_allocation,
-    jit_vector_sums,
+    jit_internal_vector_sums,
 )
 from assent.kernels.kinds.logic_projections import (
     CEILING,
@@ -116,7 +115,7 @@ class Scratch(NamedTuple):
     ks: np.ndarray  # int32[LANES]
 
 
-@jit_vector_sums
+@jit_internal_vector_sums
 def move_pairs(pair, inverse_rho, alpha, w, ends):
     """Steps 1 and 2 for a block of pairs; returns the sum of ``(p - q)^2``.
 
@@ -179,7 +178,7 @@ def step_pairs(problem, blocks, sweep, w, inactive, consensus, ends):
     return squares
 
 
-@jit_vector_sums
+@jit_internal_vector_sums
 def move_twos(kind, alpha, row1, row2, a):
     """Steps 1 and 2 for a block of factors of two literals; see apply_thresholds."""
     squares = 0.0
@@ -355,7 +354,7 @@ def move_consensus(mass, alpha, p, total):
     return offsets
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def take_move(mass, alpha, before, p):
     """What ``move_consensus`` returns, where the consensus has moved already from ``before``."""
     offsets = 0.0
@@ -365,7 +364,7 @@ def take_move(mass, alpha, before, p):
     return offsets
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def share_consensus(mass, alpha, share, touched, p, totals):
     """Step 3 for a thread's share of the coordinates, from the totals of all threads."""
     if len(totals) == 1:
@@ -398,14 +397,14 @@ def pull(t):
     return MEMORY / (t // ROUND + MEMORY - 1.0)
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def fold(share, average, values):
     """Move a running average towards ``values``."""
     for i in range(len(values)):
         average[i] += share * (values[i] - average[i])
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def fold_pairs(share, blocks, threads, average, values):
     """As ``fold``, for a thread's blocks of pairs, which it has in its cache."""
     if threads == 1:
@@ -431,7 +430,7 @@ def fold_point(share, average, values, division, thread):
     fold(share, average.p[first:last], values.p[first:last])
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def sum_of(sums, column):
     """Sum over threads."""
     total = 0.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.core.bound_sweep import add_compensated
-from assent.kernels.jit import jit, jit_inline, jit_no_allocation
+from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.knapsack_relaxation import maximize_knapsack, project_knapsack
 from assent.kernels.kinds.parity_hull import maximize_parity, project_parity
 from assent.kernels.problem import PARITY
@@ -52,7 +52,7 @@ def move_single(lits, alpha, weight, first, stride, point, q, w, total):
     return squares
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def first_single(kind):
     """The first group of PARITY or KNAPSACK; the blockwise kernels take those before."""
     first = 0
@@ -61,7 +61,7 @@ def first_single(kind):
     return first
 
 
-@jit
+@jit_internal
 def step_singles(groups, weight, sweep, w, tau, inactive, consensus, scratch):
     """Steps 1 and 2 of AD3 for the groups of PARITY and KNAPSACK; see ``iteration.step_pairs``.
 

@@ -29,7 +29,13 @@ from assent.kernels.core.oracle import (
     search_address,
 )
 from assent.kernels.core.vertices import Slots, Work, maximize
-from assent.kernels.jit import jit, jit_inline, jit_inline_llvm, jit_no_allocation
+from assent.kernels.jit import (
+    jit,
+    jit_inline,
+    jit_inline_llvm,
+    jit_internal,
+    jit_internal_no_allocation,
+)
 from assent.kernels.problem import Float, Problem, Scores, Tables
 
 # Vertices kept per structure.  Supports are much smaller than Proposition 1.7 of Martins et al.
@@ -222,7 +228,7 @@ def project_itself(address, slots, table, scale, support, f, work, memory):
         memory[place] = work.q[place]
 
 
-@jit
+@jit_internal
 def step_models(own, scores, sweep, w, consensus):
     """Steps 1 and 2 of AD3 for the active structures (all in a full sweep).
 
@@ -263,7 +269,7 @@ def step_models(own, scores, sweep, w, consensus):
     return squares
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def most_searches(t, links):
     """How many vertices structures of ``links`` links may search for in iteration ``t``."""
     if t > INEXACT_SEARCHES:
@@ -333,7 +339,7 @@ def rescore_models(tables, models, layout, scores, supports, work, masked):
                     break
 
 
-@jit
+@jit_internal_no_allocation
 def read_states(slots, place, lits, f, x, chosen, states):
     """The vertex of structure ``f`` at an assignment ``x[n]``; returns whether it spells one.
 

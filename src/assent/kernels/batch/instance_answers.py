@@ -14,7 +14,8 @@ from assent.kernels.core import schedule
 from assent.kernels.core.evaluate import assess
 from assent.kernels.core.propagate import index_logic
 from assent.kernels.core.table_links import index_tables, table_field
-from assent.kernels.jit import jit_inline, jit_internal_no_allocation
+from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
+from assent.kernels.rounding.pair_rounding import round_pairs
 from assent.kernels.rounding.round_marginals import (
     MAX_SWEEPS,
     on_grid,
@@ -102,6 +103,14 @@ def make_rounder(own, tables, n):
     )
 
 
+@jit_internal
+def round_any(logic, pairs, fields, theta, pair, p, held, thorough):
+    """The assignment that marginals ``p`` are rounded to."""
+    if fields is None and logic.k.size == 0:
+        return round_pairs(pairs, theta, pair, p, held, MAX_SWEEPS, thorough)
+    return round_point(logic, pairs, fields, theta, pair, p, held, MAX_SWEEPS, thorough)
+
+
 @jit_inline
 def round_all(own, tables, p, thorough, is_warm, tolerance, best, kept):
     """Offer rounded answers; if ``thorough``, perturbed ones as well while a gap remains."""
@@ -111,10 +120,7 @@ def round_all(own, tables, p, thorough, is_warm, tolerance, best, kept):
     point, careful, left = p, thorough, -1
     while True:
         tidy(point, tidied)
-        x = round_point(
-            rounder.logic, rounder.pairs, rounder.fields, rounder.theta, rounder.pair, tidied,
-            nobody, np.int64(MAX_SWEEPS), careful,
-        )  # fmt: skip
+        x = round_any(*rounder, tidied, nobody, careful)
         best = offer(own, tables, x, best, kept)
         if left < 0:
             left = perturbed_tries(thorough, is_warm, best.violations)

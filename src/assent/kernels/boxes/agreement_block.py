@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
 
@@ -99,7 +100,7 @@ def step_agreement(m1, m2, c, old, new, at_best, elsewhere):
     for i in range(len(m1)):
         m1[i] += old[i]
         m2[i] -= old[i]
-    new[:] = old
+    copy_values(old, new)
     best_block(m1, m2, c, new, at_best, elsewhere)
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.boxes.submodels import solve_submodel
+from assent.kernels.core.copies import copy_values
 from assent.kernels.core.questions import settle
 from assent.kernels.jit import jit, jit_internal_no_allocation
 
@@ -70,7 +71,7 @@ def improve(flat, submodels, boxes, order, inner, theta, s, x, work):
     """Let everybody choose again beside the others, into ``x[n]``, until all rest."""
     r, before = theta.copy(), x.copy()
     for _ in range(MOST_ROUNDS):
-        before[:] = x
+        copy_values(x, before)
         for place in range(len(order.factor)):
             blocks = range(order.start[place], order.start[place + 1])
             for at in blocks:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.kernels.boxes.submodels import charge, charge_all, cost_of, excess_of, solve_submodel
+from assent.kernels.core.copies import copy_values
 from assent.kernels.core.factor_list import Flat
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.messages.subgradient_step import (
@@ -122,10 +123,10 @@ def advance(model, rule, point, work, iterations):
         state[SLACK] = short
         if dual < state[BEST]:
             state[BEST] = dual
-            point.best_nu[:] = point.nu
+            copy_values(point.nu, point.best_nu)
         if dual - short > state[VALUE]:
             state[VALUE] = dual - short
-            point.best_x[:] = point.x
+            copy_values(point.x, point.best_x)
         state[STEP] = next_step(rule, squares, state)
         if squares == 0.0:
             break

@@ -27,7 +27,7 @@ from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 CRUMBS = 1e-13
 
 
-@jit
+@jit_internal
 def make_network(k):
     """Arcs from every state of the first side, 0 … k - 1, to every one of the second."""
     first = np.arange(2 * k + 1).astype(np.int32) * np.int32(k)
@@ -54,7 +54,7 @@ def fill(network, m1, m2, c, a, b):
             network.residual[(k + j) * k + i] = 0.0
 
 
-@jit
+@jit_internal
 def cut_line(side, m1, m2, c):
     """The line of a minimum cut: its right-hand side, ``|A|`` and ``|B|``."""
     k = len(m1)
@@ -72,7 +72,7 @@ def cut_line(side, m1, m2, c):
     return height, first, second
 
 
-@jit
+@jit_internal
 def least_second(network, m1, m2, c, a, b, tiny):
     """The least level of the second side for ``a``, from ``b`` upwards, and the line there.
 
@@ -106,7 +106,7 @@ def crossing(line, best):
     return (line[0] - line[2] * best) / (line[1] - line[2])
 
 
-@jit
+@jit_internal
 def outermost(network, m1, m2, c, best, line, sign, tiny):
     """The last ``a`` whose levels add up to ``best``; ``line`` rises beyond it.
 
@@ -120,7 +120,7 @@ def outermost(network, m1, m2, c, best, line, sign, tiny):
         line = found
 
 
-@jit
+@jit_internal
 def best_levels(network, m1, m2, c, tiny):
     """The least sum of the two levels, and the lowest and highest ``a`` that have it."""
     lowest, above = -np.inf, m2.max()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.core.factor_list import (
     ACROSS,
     ALONG,
@@ -42,7 +43,7 @@ def charge(boxes, t, amount, r):
 @jit
 def charge_all(boxes, nu, theta, r):
     """``r[n]`` for all multipliers, computed anew; returns the constants they leave."""
-    r[:] = theta
+    copy_values(theta, r)
     constant = 0.0
     for t in range(len(nu)):
         constant += charge(boxes, t, nu[t], r)

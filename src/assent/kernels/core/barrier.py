@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # Places in a barrier, each on cache lines of its own.
 ARRIVED = 0  # how many wait at the moment
@@ -104,7 +104,7 @@ def wait_until(flag):
             _let_others_run()
 
 
-@jit
+@jit_internal_no_allocation
 def gather_totals(totals, touched, segment, begin, end):
     """Bring the totals of a segment together; returns the thread in whose row they stand.
 

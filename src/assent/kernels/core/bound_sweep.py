@@ -18,7 +18,7 @@ import numpy as np
 
 from assent.kernels.core.barrier import gather_totals, wait_for_all
 from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
-from assent.kernels.jit import jit, jit_inline
+from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.logic_projections import LANES, gather_block
 from assent.kernels.problem import ANYOF, CAP, PARITY, SUM
 
@@ -41,7 +41,7 @@ class DualState(NamedTuple):
     p: np.ndarray  # float64[n]
 
 
-@jit
+@jit_internal_no_allocation
 def add_compensated(total, carry, term):
     """One step of Neumaier's summation: returns the new ``(total, carry)``."""
     following = total + term
@@ -50,7 +50,7 @@ def add_compensated(total, carry, term):
     return following, carry + ((term - following) + total)
 
 
-@jit
+@jit_internal_no_allocation
 def sum_of_best(a, size, lane, k, floor):
     """Sum of the ``k`` greatest of ``max(a, floor)`` in one lane; partially sorts the lane."""
     best = 0.0
@@ -68,7 +68,7 @@ def sum_of_best(a, size, lane, k, floor):
     return best
 
 
-@jit
+@jit_internal_no_allocation
 def lane_maximum(kind, size, k, a, lane):
     """Best value of one factor whose literals score ``a[j, lane]``."""
     inputs = size - 1 if kind == ANYOF else size
@@ -92,7 +92,7 @@ def lane_maximum(kind, size, k, a, lane):
     return sum_of_best(a, size, lane, k, 0.0 if kind == CAP else -np.inf)
 
 
-@jit
+@jit_internal
 def pair_chunk(pair_var, pair, first, last, scale, values, factor, p, residual):
     """Best values of pairs ``first:last``, summed; takes their link scores off ``residual``."""
     partial = 0.0
@@ -107,7 +107,7 @@ def pair_chunk(pair_var, pair, first, last, scale, values, factor, p, residual):
     return partial
 
 
-@jit
+@jit_internal
 def two_chunk(kind, lits1, lits2, row1, row2, scale, factor, p, residual):
     """Best values of CAP or SUM factors of two literals; see block_bound."""
     partial = 0.0
@@ -126,7 +126,7 @@ def two_chunk(kind, lits1, lits2, row1, row2, scale, factor, p, residual):
     return partial
 
 
-@jit
+@jit_internal
 def block_bound(groups, g, first, width, scale, a, residual):
     """Best values of ``width`` logic factors, less the scores of their negated literals.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, POTTS
 
 # Weights may exceed a capacity by this part of it: sums like 0.1 + 0.2 <= 0.3 should hold.
@@ -87,7 +87,7 @@ def value(problem: Any, scores: Any, x: np.ndarray) -> float:
     )
 
 
-@jit
+@jit_internal
 def assess(problem, tables, table, x):
     """Value of ``x`` (see :func:`value`) and how many factors it breaks, structures apart.
 
@@ -140,7 +140,7 @@ def _mark_violated(groups, x, broken):
                 broken[factor] = true != k[factor]
 
 
-@jit
+@jit_internal_no_allocation
 def _mark_overloaded(groups, g, x, broken):
     """The same for a group of KNAPSACK factors."""
     first_weight = groups.lits.size - groups.weights.size
@@ -177,7 +177,7 @@ def weigh_entries(tables, x, out):
             out[place] = 1.0
 
 
-@jit
+@jit_internal_no_allocation
 def _pick_places(tables, x, out):
     """Where the entry of each table at an assignment stands; -1 for unequal labels of a Potts."""
     kind, states, first, lits = tables.kind, tables.states, tables.first, tables.lits

@@ -133,7 +133,7 @@ def _backward(rule, entered, ends, out):
         out[j] = min(true + again, 1.0)
 
 
-@jit
+@jit_internal
 def count_chain(scores, finals, rule, temperature, out, ends):
     """Marginals ``out[n]`` of a chain that counts true literals in the states of ``finals[S]``.
 

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+from assent.kernels.core.copies import copy_values
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, KNAPSACK, PARITY, SUM
 from assent.kernels.search.integer_weights import knapsack_units, net_complements
 
@@ -96,6 +97,11 @@ def build_links(problem: Any) -> Logic:
     """
     if len(problem.k) >= MOST_FACTORS:
         raise ValueError(f"propagation handles fewer than {MOST_FACTORS} logic factors")
+    if not len(problem.k):  # nothing to index, and nothing to compile for it
+        nothing, start = np.zeros(0, np.int64), np.zeros(problem.n + 1, np.int32)
+        uses, marks = np.zeros(0, np.int32), np.zeros(0, np.uint8)
+        own = nothing, start, uses, marks, nothing, nothing, nothing
+        return Logic._make((*problem.groups[:6], *own))
     return index_logic(problem.groups, problem.n)
 
 
@@ -156,8 +162,10 @@ def index_logic(groups, n):
         complements |= net_complements(
             groups, stamp, seen, marks, PAIRED, units, heavy_limits, heaviest
         )
-        limits[limits.size - heavy_limits.size :] = heavy_limits
-    paired = np.count_nonzero(marks == PAIRED)
+        copy_values(heavy_limits, limits[limits.size - heavy_limits.size :])
+    paired = 0
+    for mark in marks:
+        paired += mark == PAIRED
     if not complements:
         marks = np.zeros(0, np.uint8)
     start = np.zeros(n + 1, np.int32)
@@ -170,7 +178,7 @@ def index_logic(groups, n):
     )  # fmt: skip
 
 
-@jit_internal
+@jit_internal_no_allocation
 def mark_complements(groups, stamp, seen, marks):
     """Mark links whose complement is an input of the same factor; say whether there are any.
 
@@ -197,7 +205,7 @@ def mark_complements(groups, stamp, seen, marks):
     return found
 
 
-@jit_internal
+@jit_internal_no_allocation
 def index_uses(groups, marks, units, start, uses, loads):
     """Fill a CSR from coordinates to their uses, and what these weigh, by a counting sort."""
     kind, size, members, lits = groups.kind, groups.size, groups.members, groups.lits

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.core.factor_list import (
     ACROSS,
     ADDRESS,
@@ -255,7 +256,7 @@ def settle(lit, score, residual):
 @jit
 def residuals(lits, s, theta, out):
     """What link scores ``s`` leave of ``theta``, into ``out[n]``."""
-    out[:] = theta
+    copy_values(theta, out)
     for link in range(len(lits)):
         settle(lits[link], s[link], out)
 

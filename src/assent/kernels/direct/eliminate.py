@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_internal_no_allocation
+from assent.kernels.core.copies import copy_values
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
 # A variable with more neighbours is never eliminated next: 2 ** 40 is beyond all memories.
 MOST_NEIGHBOURS = 40
@@ -150,9 +151,10 @@ def link_all(links, used, members):
     return used
 
 
-@jit
+@jit_internal
 def link_scopes(n, start, scope, effort):
     """Neighbours by the scopes of tables, how many places they use, and what effort is left."""
+    scope = scope.copy()  # writable as later neighbours are, so that one link_all serves both
     room = 16
     for f in range(len(start) - 1):
         room += (start[f + 1] - start[f]) ** 2
@@ -220,7 +222,7 @@ def find_order(card, start, scope, most, work, effort, rank):
             break
         begin = near_start[count]
         all_near = with_room(all_near, begin + others)
-        all_near[begin : begin + others] = own[:others]
+        copy_values(own[:others], all_near[begin:])
         order[count] = v
         count += 1
         near_start[count] = begin + others
@@ -230,15 +232,15 @@ def find_order(card, start, scope, most, work, effort, rank):
         used = link_all(links, used, own[:others])
         effort -= others * (others - 1) // 2
         for i in range(others):
-            u = own[i]
+            u = np.int64(own[i])
             effort -= effort_of(links, u)
             score[u] = score_of(links, log_card, u, near, most, rank)
             if score[u] < np.inf:
-                heappush(heap, (score[u], np.int64(u)))
+                heappush(heap, (score[u], u))
     return order[:count], near_start[: count + 1], all_near[: near_start[count]]
 
 
-@jit
+@jit_internal
 def with_places(links, size):
     """The same lists, with at least ``size`` places."""
     return Links(
@@ -247,13 +249,13 @@ def with_places(links, size):
     )  # fmt: skip
 
 
-@jit
+@jit_internal
 def with_room(values, size):
     """The array, or a copy twice as long, so that it has at least ``size`` places."""
     if size <= len(values):
         return values
     out = np.empty(max(size, 2 * len(values)), values.dtype)
-    out[: len(values)] = values
+    copy_values(values, out)
     return out
 
 
@@ -292,16 +294,19 @@ def make_plan(model, order, near_start, near):
     for b in range(n):
         was = old[b]
         own = near[near_start[was] : near_start[was + 1]]
-        rank = np.argsort(new[place[own]])
         starts[b + 1] = starts[b] + len(own)
         total = 1
-        for i in range(len(own)):
-            sorted_near[starts[b] + i] = own[rank[i]]
+        for i in range(len(own)):  # few enough to be sorted by insertion
+            at = starts[b] + i
+            while at > starts[b] and new[place[sorted_near[at - 1]]] > new[place[own[i]]]:
+                sorted_near[at] = sorted_near[at - 1]
+                at -= 1
+            sorted_near[at] = own[i]
             total *= model.card[own[i]]
         size[b] = total
         states = model.card[order[was]]
         cost += total * states
-        choice[b + 1] = choice[b] + (total * choice_bits(states) + 7) // 8
+        choice[b + 1] = choice[b] + (total * choice_bits(np.int64(states)) + 7) // 8
         deepest = max(deepest, top + total)
         for _ in range(below[b]):
             n_waiting -= 1
@@ -314,7 +319,7 @@ def make_plan(model, order, near_start, near):
     return plan, deepest, cost
 
 
-@jit
+@jit_internal
 def postorder(parent):
     """Places in an order in which children come right before their parent (-1: none)."""
     n = len(parent)
@@ -423,7 +428,7 @@ def eliminate(model, plan, begin, end, stack, top, waiting, choice):
     return top
 
 
-@jit
+@jit_internal
 def gather_parts(model, plan, b, axis_of, waiting, n_waiting):
     """The tables and messages that the variable at ``b`` joins; messages wait no longer."""
     first, last = plan.table_start[b], plan.table_start[b + 1]
@@ -455,7 +460,7 @@ def set_steps(card, scope, axis_of, step):
         along *= card[scope[i]]
 
 
-@jit
+@jit_internal
 def join_blocks(table, stack, parts, card, split, block, acc, top, choice):
     """Add up parts over all axes and keep the best along the first, at ``stack[top:]``.
 
@@ -566,4 +571,4 @@ def read_choices(model, plan, choice, states):
             place = place * model.card[plan.near[at]] + states[plan.near[at]]
         v = plan.order[b]
         own = choice[plan.choice[b] : plan.choice[b + 1]]
-        states[v] = get_choice(own, place, choice_bits(model.card[v]))
+        states[v] = get_choice(own, place, choice_bits(np.int64(model.card[v])))

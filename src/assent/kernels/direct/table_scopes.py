@@ -144,7 +144,7 @@ def literal_of(flat, row, f, j):
     return flat.lits[row[LINK] + f * row[ALONG] + j * row[ACROSS]]
 
 
-@jit
+@jit_internal_no_allocation
 def most_in(groups, column):
     """The largest number in a column of the groups, at least 1."""
     most = 1

@@ -42,7 +42,7 @@ class Scratch(NamedTuple):
     read: np.ndarray  # int64[slots, states] what a slot shows by the state of its variable
 
 
-@jit
+@jit_internal
 def make_scratch(factors):
     """Room for the largest factor."""
     flat, card = factors.flat, factors.variables.card
@@ -118,7 +118,7 @@ def fill_logic(kind, k, capacity, variables, scope, scratch, out):
     scratch.states[:] = 0
     for entry in range(len(out)):
         read_truths(variables, scope, scratch)
-        fine = holds(kind, k, scratch.weights, capacity, scratch.truth)
+        fine = holds(kind, np.int64(k), scratch.weights, capacity, scratch.truth)
         out[entry] = 0.0 if fine else -np.inf
         next_state(variables.card, scope, scratch.states)
 
@@ -143,7 +143,7 @@ def fill_four(code, k, score, scratch, out):
         if code == PAIR:
             out[entry] = score if truth[0] and truth[1] else 0.0
         else:
-            fine = holds(code, k, scratch.weights, 0.0, truth)
+            fine = holds(code, np.int64(k), scratch.weights, 0.0, truth)
             out[entry] = 0.0 if fine else -np.inf
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from assent.kernels.graph_cut.cut_task import pull, read_flow, start_flow
 from assent.kernels.graph_cut.flow_trees import grow_trees, number_trees, push_along_trees
 from assent.kernels.graph_cut.maxflow import SINK, SOURCE, max_flow
-from assent.kernels.jit import jit, jit_internal_no_allocation
+from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 
 # Capacities below this share of the largest number around are crumbs: there is nothing to gain
 # from them below what counts as balanced.
@@ -39,7 +39,7 @@ def settle_forces(task, network, capacity):
             held[node] = 0.0
 
 
-@jit
+@jit_internal
 def split_groups(task, network, room, trees):
     """Take apart groups of equal neighbours that no flow holds together; returns how many.
 
@@ -66,7 +66,7 @@ def split_groups(task, network, room, trees):
     return mark_parts(task, network, number, side, count, LEFT_OVER * largest)
 
 
-@jit
+@jit_internal
 def mark_parts(task, network, number, side, count, limit):
     """Tell the parts of groups in which more than ``limit`` is not balanced; returns how many."""
     up, down = np.zeros(count), np.zeros(count)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.graph_cut.maxflow import SOURCE, Network, make_arcs, max_flow
-from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation, jit_structure
 
 HEADER = 3
 
@@ -108,7 +108,7 @@ def gain(scores, slot):
     return true - false
 
 
-@jit
+@jit_structure
 def maximize_cut(start, data, scores, inner, scale, states):
     """The best vertex.
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.graph_cut.cut_task import cost, pull
-from assent.kernels.jit import jit, jit_internal_no_allocation
+from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 
 MOST_HALVINGS = 20
 
@@ -60,7 +61,7 @@ def multiply(task, moves, curved, y, out):
             out[node] = 0.0
 
 
-@jit
+@jit_internal
 def newton_step(task):
     """Improve ``task.x`` where it is not at 0 or 1, as long as the cost does not rise."""
     x = task.x
@@ -99,6 +100,6 @@ def newton_step(task):
             if moves[node]:
                 trial[node] = min(max(x[node] + share * step[node], 0.0), 1.0)
         if cost(task, trial) <= worth + ROUNDING * abs(worth):
-            x[:] = trial
+            copy_values(trial, x)
             return
         share *= 0.5

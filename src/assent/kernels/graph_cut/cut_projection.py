@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.core.union_find import root_of
 from assent.kernels.graph_cut.cut_groups import split_groups
 from assent.kernels.graph_cut.cut_network import Graph, attraction, ends, graph_of
@@ -46,7 +47,7 @@ from assent.kernels.graph_cut.cut_task import (
 )  # fmt: skip
 from assent.kernels.graph_cut.flow_trees import make_trees
 from assent.kernels.graph_cut.total_variation import solve_total_variation
-from assent.kernels.jit import jit, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation, jit_structure
 
 MOST_STEPS = 1000
 
@@ -82,7 +83,7 @@ def free_known(block, x, held):
             held[node] = np.inf if x[node] == 1.0 else -np.inf
 
 
-@jit
+@jit_internal
 def project_nodes(data, base, a, inner, scale, memory, q):
     """Edges inner; ``memory[E]`` is the flow.  Returns the inner value."""
     n, edges = data[0], data[1]
@@ -146,7 +147,7 @@ def join_by_force(task, force, held, group, total, block):
             task.x[node] = min(max(total[0, own] / total[1, own], 0.0), 1.0)
 
 
-@jit
+@jit_internal
 def start_shared(task, block, room):
     """Improve ``task.x`` and ``task.flow`` by coordinate descent and a step of Newton's method."""
     n, edges = len(task.x), len(task.b)
@@ -154,7 +155,7 @@ def start_shared(task, block, room):
     for edge in range(edges):
         j, k = task.tail[edge], task.tip[edge]
         force[edge] = task.flow[edge] + pull(task.b[edge], task.x[j] - task.x[k])
-    held[:] = task.a
+    copy_values(task.a, held)
     hold(task.tail, task.tip, force, held)
     free_known(block, task.x, held)
     descend_shared(task.tail, task.tip, task.b, SHARED_PASSES, force, held)
@@ -204,7 +205,7 @@ def read_edges(data, base, a, task):
             task.b[edge] = -reach  # it is false, and the ends are equal
 
 
-@jit
+@jit_internal
 def project_edges(data, base, a, memory, q):
     """Edges shared; ``memory[n + E]`` has the last nodes and the flow.
 
@@ -258,7 +259,7 @@ def write_point(data, base, a, task, q):
         q[slot + 1] = z
 
 
-@jit
+@jit_structure
 def project_cut(start, data, base, a, inner, scale, memory, q):
     """The nearest point ``q[places]`` to ``a[places]``; returns the inner value."""
     if data[2] == 1:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.graph_cut.cut_newton import ROUNDING
 from assent.kernels.graph_cut.cut_task import cost, pull, read_flow, start_flow
 from assent.kernels.graph_cut.total_variation import solve_total_variation
-from assent.kernels.jit import jit, jit_internal_no_allocation
+from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 
 
 @jit_internal_no_allocation
@@ -40,7 +41,7 @@ def prepare(task, weight, network, held):
         held[k] += own
 
 
-@jit
+@jit_internal
 def proximal_step(task, network, room, bold):
     """Replace ``task.x`` by what one proximal gradient step makes of it.
 
@@ -49,8 +50,8 @@ def proximal_step(task, network, room, bold):
     n, edges = len(task.x), len(task.b)
     weight, held, capacity = room.weight[:n], room.held[:n], room.capacity[:edges]
     before, flow_before = room.before[:n], room.flow_before[:edges]
-    before[:] = task.x
-    flow_before[:] = task.flow
+    copy_values(task.x, before)
+    copy_values(task.flow, flow_before)
     for edge in range(edges):
         capacity[edge] = max(-task.b[edge], 0.0)
     worth = cost(task, before)
@@ -64,6 +65,6 @@ def proximal_step(task, network, room, bold):
             break
         # It was too bold.
         bold = False
-        task.x[:] = before
-        task.flow[:] = flow_before
+        copy_values(before, task.x)
+        copy_values(flow_before, task.flow)
         weigh(task, bold, weight)

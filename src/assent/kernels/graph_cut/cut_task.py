@@ -9,7 +9,7 @@ import numpy as np
 from assent.kernels.core.union_find import root_of
 from assent.kernels.graph_cut.cut_network import Graph
 from assent.kernels.graph_cut.maxflow import Network
-from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
 
 
 class Task(NamedTuple):
@@ -145,7 +145,7 @@ def arcs_between(n, tails, heads):
     return Graph(first, head, sister, forward)
 
 
-@jit
+@jit_internal
 def contract(task, block, number):
     """The task with the nodes of every group as one; ``number[n]`` tells which one."""
     n = len(task.x)

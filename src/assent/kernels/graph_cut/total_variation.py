@@ -20,7 +20,7 @@ import numpy as np
 
 from assent.kernels.graph_cut.flow_trees import grow_trees, make_trees, push_along_trees
 from assent.kernels.graph_cut.maxflow import SINK, SOURCE, max_flow
-from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
+from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
 
 # Capacities below this share of the largest number around are rounding errors of it.
 CRUMBS = 1e-14
@@ -129,7 +129,7 @@ def split_block(blocks, b, count, limit):
     return count
 
 
-@jit
+@jit_internal
 def solve_total_variation(network, weight, held, x, balance):
     """Fill ``x[n]``, and ``network.block`` with blocks of equal values.
 

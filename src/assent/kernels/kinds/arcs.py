@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import jit_inline_llvm, jit_no_allocation
+from assent.kernels.jit import jit_inline_llvm, jit_internal_no_allocation
 
 SINGLE_ROOT = 1
 HEADS = 2  # where the heads of the places begin
@@ -62,7 +62,7 @@ def write_places(start, data, arcs, out):
             out[place] = arcs[word, data[HEADS + place]]
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def is_tree(heads, single_root, reached):
     """Whether all words hang on the root, a single one directly; ``reached[n]`` is scratch."""
     roots = 0

@@ -17,7 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
+from assent.kernels.jit import (
+    jit,
+    jit_inline,
+    jit_internal,
+    jit_internal_no_allocation,
+    jit_structure,
+)
 
 HEADER = 4
 
@@ -49,7 +55,7 @@ def inserted_rows(data):
     return data[2] == 1 or data[3] == 0
 
 
-@jit
+@jit_internal
 def read_pairs(data, scores):
     """The problem of ``scores[places]``, with pairs that must be matched taken out.
 
@@ -199,7 +205,7 @@ def make_search(problem):
     return Search(np.empty(nodes), np.empty(nodes, np.int64), np.empty(nodes, np.bool_))
 
 
-@jit
+@jit_structure
 def maximize_matching(start, data, scores, inner, scale, states):
     """The best vertex.
 
@@ -242,7 +248,7 @@ def parts_matching(start, data, states, weight, out):
     return True
 
 
-@jit
+@jit_structure
 def max_marginals_matching(start, data, scores, inner, out):
     """Best value with each place chosen, ``out[places]``.
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from assent.kernels.core.marginals import marginals_cardinality
 from assent.kernels.core.max_marginals import max_marginals_cardinality
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal, jit_structure
 from assent.kernels.kinds.count_scores import maximize_cardinality
 
 
-@jit
+@jit_internal
 def split_literals(scores, gain, free):
     """Sort the literals of ``scores[2 n]`` into those with a choice and those without.
 
@@ -39,7 +39,7 @@ def split_literals(scores, gain, free):
     return k, forced, base
 
 
-@jit
+@jit_structure
 def maximize_counts(start, data, scores, inner, scale, states):
     """The best vertex.
 
@@ -79,7 +79,7 @@ def parts_counts(start, data, states, weight, out):
     return True
 
 
-@jit
+@jit_structure
 def max_marginals_counts(start, data, scores, inner, out):
     """Best value with each place chosen, ``out[places]``."""
     n = len(out) // 2
@@ -96,7 +96,7 @@ def max_marginals_counts(start, data, scores, inner, out):
         out[2 * free[i] + 1] = base + best[i, 1]
 
 
-@jit
+@jit_structure
 def marginals_counts(start, data, scores, inner, temperature, out, out_inner):
     """Probabilities of places and of numbers; returns the log-partition times temperature."""
     n = len(out) // 2

@@ -20,7 +20,13 @@ from math import exp
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_inline, jit_inline_llvm, jit_internal_no_allocation
+from assent.kernels.jit import (
+    jit,
+    jit_inline,
+    jit_inline_llvm,
+    jit_internal_no_allocation,
+    jit_structure,
+)
 from assent.kernels.kinds.soft_maximum import join, join_sums
 
 
@@ -122,7 +128,7 @@ def trace_back(data, gain, since, table, scale, up, states):
     return total
 
 
-@jit
+@jit_structure
 def maximize_automaton(start, data, scores, inner, scale, states):
     """Best vertex, into ``states``; returns its value and its inner score (not scaled)."""
     k, grandparents = data[0], data[1]
@@ -241,13 +247,13 @@ def answer(data, scores, inner, temperature, out, out_inner):
     return total
 
 
-@jit
+@jit_structure
 def max_marginals_automaton(start, data, scores, inner, out):
     """Best value with each place chosen, into ``out[places]``; -inf where there is none."""
     answer(data, scores, inner, 0.0, out, np.empty(0))
 
 
-@jit
+@jit_structure
 def marginals_automaton(start, data, scores, inner, temperature, out, out_inner):
     """Probabilities of places and inner parts; returns ``temperature`` times the log-partition."""
     total = answer(data, scores, inner, temperature, out, out_inner)

@@ -16,7 +16,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_inline, jit_vector_sums
+from assent.kernels.jit import (
+    jit,
+    jit_inline,
+    jit_internal,
+    jit_internal_no_allocation,
+    jit_internal_vector_sums,
+)
 from assent.kernels.problem import ANYOF, CAP
 
 # Factors side by side in a block: four or eight vector registers wide, which took a tenth less time
@@ -38,7 +44,7 @@ STEP_ABSOLUTE = 1e-14
 STEP_RELATIVE = 4.5e-16
 
 
-@jit
+@jit_internal
 def gather_block(lits, values, factor, shift, first, stride, size, width, a):
     """Fill ``a[j, lane]`` for ``width`` neighbouring factors; spare lanes get 0.
 
@@ -57,7 +63,7 @@ def gather_block(lits, values, factor, shift, first, stride, size, width, a):
             a[j, lane] = 0.0
 
 
-@jit
+@jit_internal_no_allocation
 def clip01(x):
     """``x`` cut to the unit interval."""
     return min(max(x, 0.0), 1.0)
@@ -84,7 +90,7 @@ def project_pair(a1, a2, c):
     return clip01(middle + half), base + sign * clip01(middle - half)
 
 
-@jit
+@jit_internal_no_allocation
 def project_two(kind, a1, a2):
     """Projection onto CAP or SUM of two literals (k = 1), the block kernels in one line.
 
@@ -95,7 +101,7 @@ def project_two(kind, a1, a2):
     return clip01(a1 - tau), clip01(a2 - tau)
 
 
-@jit
+@jit_internal_no_allocation
 def _excess(a, size, lanes, row):
     """MASS = sum of the entries' excess over the lane's number in ``row``, COUNT = how many."""
     for lane in range(a.shape[1]):
@@ -109,7 +115,7 @@ def _excess(a, size, lanes, row):
             lanes[COUNT, lane] += 1.0 if excess > 0.0 else 0.0
 
 
-@jit
+@jit_internal_no_allocation
 def _restart_lanes(a, size, lanes):
     """Put thresholds that no entry exceeds back to where the greatest entry alone gives 1."""
     for lane in range(a.shape[1]):
@@ -120,7 +126,7 @@ def _restart_lanes(a, size, lanes):
             lanes[TAU, lane] = top - 1.0
 
 
-@jit_vector_sums
+@jit_internal_vector_sums
 def _simplex_newton(a, size, step_limit, lanes):
     """TAU such that ``sum_j max(a_j - tau, 0) = 1``, from the thresholds standing in TAU.
 
@@ -144,7 +150,7 @@ def _simplex_newton(a, size, step_limit, lanes):
             break
 
 
-@jit
+@jit_internal_no_allocation
 def _simplex(a, size, step_limit, lanes):
     """TAU of the projection onto the unit simplex, per lane.
 
@@ -167,7 +173,7 @@ def _simplex(a, size, step_limit, lanes):
         _simplex_newton(a, size, step_limit, lanes)
 
 
-@jit
+@jit_internal_no_allocation
 def _box_threshold(a, size, lane, k, start):
     """``tau`` with ``sum_j clip(a_j - tau, 0, 1) = k`` for one lane and any ``0 < k < size``.
 
@@ -205,7 +211,7 @@ def _box_threshold(a, size, lane, k, start):
     return tau
 
 
-@jit
+@jit_internal_no_allocation
 def _negate_lanes(a, size, k):
     """Replace ``a`` by ``1 - a`` in the lanes that allow all but one literal (k = size - 1)."""
     for j in range(size):
@@ -246,7 +252,7 @@ def _count_thresholds(kind, size, ones, k, step_limit, a, lanes):
         lanes[CEILING, lane] = 1.0
 
 
-@jit_vector_sums
+@jit_internal_vector_sums
 def _raise_output(a, size, step_limit, lanes):
     """CEILING = output of the projection onto ``inputs <= output`` (no cube yet), per lane.
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
+from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation, jit_structure
 from assent.kernels.kinds.bipartite_matching import HEADER
 
 # Sums of rows and columns are met up to this, relative to the size of the table: far above
@@ -207,7 +207,7 @@ def solve(h, x, size):
             x[k] -= h[s, k] * x[s]
 
 
-@jit
+@jit_internal
 def optimal_prices(p):
     """Find the prices; ``p.z`` is then the projection.  Returns the number of steps."""
     rows, columns = p.a.shape
@@ -255,7 +255,7 @@ def optimal_prices(p):
     return MOST_STEPS
 
 
-@jit
+@jit_structure
 def project_matching(start, data, base, a, inner, scale, memory, q):
     """The nearest point ``q[places]`` to ``a[places]``; ``memory`` has the prices of the last one.
 

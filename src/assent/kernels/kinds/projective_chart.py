@@ -20,7 +20,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
+from assent.kernels.jit import (
+    jit,
+    jit_inline_llvm,
+    jit_internal,
+    jit_internal_no_allocation,
+    jit_structure,
+)
 from assent.kernels.kinds.arcs import (
     SINGLE_ROOT,
     is_tree,
@@ -164,7 +170,7 @@ def trace_back(chart, single_root, spans, heads):
         size += 1
 
 
-@jit
+@jit_structure
 def maximize_projective(start, data, scores, inner, scale, states):
     """Best vertex, into ``states[n]``; returns its value, and 0 for the inner parts."""
     n = data[0]
@@ -193,7 +199,7 @@ def parts_projective(start, data, states, weight, out_inner):
     return True
 
 
-@jit
+@jit_internal
 def through_projective(start, data, scores, temperature, out):
     """Soft maximum of the trees with each place, into ``out[places]``; returns that of all."""
     n = data[0]
@@ -211,13 +217,13 @@ def through_projective(start, data, scores, temperature, out):
     return total
 
 
-@jit
+@jit_structure
 def max_marginals_projective(start, data, scores, inner, out):
     """Best value with each place chosen, into ``out[places]``; -inf where there is none."""
     through_projective(start, data, scores, 0.0, out)
 
 
-@jit
+@jit_structure
 def marginals_projective(start, data, scores, inner, temperature, out, out_inner):
     """Probabilities of places; returns ``temperature`` times the log-partition."""
     total = through_projective(start, data, scores, temperature, out)

@@ -10,10 +10,10 @@ from math import exp, log
 
 import numpy as np
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal, jit_structure
 
 
-@jit
+@jit_structure
 def maximize_agree(start, data, scores, inner, scale, states):
     """The best vertex: its value and the inner score it earns.
 
@@ -49,7 +49,7 @@ def parts_agree(start, data, states, weight, out):
     return True
 
 
-@jit
+@jit_structure
 def max_marginals_agree(start, data, scores, inner, out):
     """Best value with each place chosen, ``out[places]``."""
     k = start[1]
@@ -63,7 +63,7 @@ def max_marginals_agree(start, data, scores, inner, out):
         out[k + i] = max(same, alone + scores[k + i])
 
 
-@jit
+@jit_internal
 def log_add(a, b):
     """``log(exp a + exp b)``."""
     if a < b:
@@ -71,7 +71,7 @@ def log_add(a, b):
     return a if b == -np.inf else a + log(1.0 + exp(b - a))
 
 
-@jit
+@jit_structure
 def marginals_agree(start, data, scores, inner, temperature, out, out_inner):
     """Probabilities of places and of disagreement; returns the log-partition times temperature.
 
@@ -104,7 +104,7 @@ def marginals_agree(start, data, scores, inner, temperature, out, out_inner):
     return temperature * total
 
 
-@jit
+@jit_internal
 def sum_others(values, factor, out):
     """``out[i]``: log of the sum of ``exp(factor * values[j])`` over all j other than i."""
     running = -np.inf

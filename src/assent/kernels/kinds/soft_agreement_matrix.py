@@ -9,11 +9,11 @@ from math import exp
 
 import numpy as np
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal, jit_structure
 from assent.kernels.kinds.soft_agreement import log_add
 
 
-@jit
+@jit_internal
 def row_sums(inner, k):
     """Sum of each row of the parts ``[k]``."""
     sums = np.zeros(k)
@@ -23,7 +23,7 @@ def row_sums(inner, k):
     return sums
 
 
-@jit
+@jit_structure
 def maximize_matrix(start, data, scores, inner, scale, states):
     """The best vertex: its value and the inner score it earns.
 
@@ -59,7 +59,7 @@ def parts_matrix(start, data, states, weight, out):
     return True
 
 
-@jit
+@jit_structure
 def max_marginals_matrix(start, data, scores, inner, out):
     """Best value with each place chosen, ``out[places]``."""
     k = start[1]
@@ -72,7 +72,7 @@ def max_marginals_matrix(start, data, scores, inner, out):
             out[k + j] = max(out[k + j], value)
 
 
-@jit
+@jit_structure
 def marginals_matrix(start, data, scores, inner, temperature, out, out_inner):
     """Probabilities of places and of parts; returns the log-partition times temperature."""
     k = start[1]

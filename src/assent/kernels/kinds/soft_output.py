@@ -9,11 +9,11 @@ from math import exp
 
 import numpy as np
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation, jit_structure
 from assent.kernels.kinds.soft_agreement import log_add
 
 
-@jit
+@jit_internal_no_allocation
 def none_and_some(scores, n, states):
     """Best values of the first ``n`` literals with none true and with some; states of the latter.
 
@@ -39,7 +39,7 @@ def none_and_some(scores, n, states):
     return none, some
 
 
-@jit
+@jit_structure
 def maximize_output(start, data, scores, inner, scale, states):
     """The best vertex: its value and the inner score it earns.
 
@@ -80,7 +80,7 @@ def parts_output(start, data, states, weight, out):
     return True
 
 
-@jit
+@jit_structure
 def max_marginals_output(start, data, scores, inner, out):
     """Best value with each place chosen, ``out[places]``: one search per place."""
     own = scores.copy()
@@ -92,7 +92,7 @@ def max_marginals_output(start, data, scores, inner, out):
         own[other] = scores[other]
 
 
-@jit
+@jit_structure
 def marginals_output(start, data, scores, inner, temperature, out, out_inner):
     """Probabilities of places and of being paid; returns the log-partition times temperature."""
     n = len(scores) // 2 - 1

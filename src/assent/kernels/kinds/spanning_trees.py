@@ -31,8 +31,9 @@ from assent.kernels.jit import (
     jit,
     jit_inline_llvm,
     jit_inline_llvm_vector_sums,
+    jit_internal,
     jit_internal_no_allocation,
-    jit_no_allocation,
+    jit_structure,
 )
 from assent.kernels.kinds.arcs import (
     SINGLE_ROOT,
@@ -223,7 +224,7 @@ def discourage_roots(arcs):
         arcs[word, 0] -= (len(arcs) + 1) * (high - low) + 1.0
 
 
-@jit
+@jit_structure
 def maximize_arborescence(start, data, scores, inner, scale, states):
     """Best vertex, into ``states[n]``; returns its value, and 0 for the inner parts."""
     n = data[0]
@@ -332,7 +333,7 @@ def eliminate_range(rows, left, others, temperature, weight, settled, gone, pivo
     return weight, settled
 
 
-@jit
+@jit_internal
 def through_arcs(arcs, single_root, temperature, out):
     """Soft maximum of the trees with each arc, into ``out[n, n + 1]`` (word, head).
 
@@ -380,7 +381,7 @@ def through_arcs(arcs, single_root, temperature, out):
     return best
 
 
-@jit
+@jit_structure
 def max_marginals_arborescence(start, data, scores, inner, out):
     """Best value with each place chosen, into ``out[places]``; -inf where there is none."""
     n = data[0]
@@ -390,7 +391,7 @@ def max_marginals_arborescence(start, data, scores, inner, out):
     write_places(start, data, through, out)
 
 
-@jit
+@jit_structure
 def marginals_arborescence(start, data, scores, inner, temperature, out, out_inner):
     """Probabilities of places; returns ``temperature`` times the log-partition."""
     n = data[0]
@@ -402,7 +403,7 @@ def marginals_arborescence(start, data, scores, inner, temperature, out, out_inn
     return total
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def arcs_to_probabilities(start, total, temperature, out):
     """Soft maxima of places into probabilities; those of every word add up to 1."""
     if total == -np.inf:

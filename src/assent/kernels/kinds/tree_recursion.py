@@ -33,6 +33,7 @@ from assent.kernels.jit import (
     jit_inline_llvm,
     jit_internal_no_allocation,
     jit_no_allocation,
+    jit_structure,
 )
 
 HEADER = 4
@@ -315,7 +316,7 @@ def split_count(first, second, width, state, count):
     return number
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def trace_back(start, data, inner, scale, up, visits, states):
     """Follow the best choices from the virtual root, ``visits[n]`` of it, into ``states[n]``.
 
@@ -348,7 +349,7 @@ def trace_back(start, data, inner, scale, up, visits, states):
     return total
 
 
-@jit
+@jit_structure
 def maximize_tree(start, data, scores, inner, scale, states):
     """Best vertex, into ``states[n]``; returns its value and its inner score (not scaled)."""
     up = np.empty(data[3])
@@ -377,7 +378,7 @@ def soft_maximum(first, second, step, temperature):
     return best + temperature * log(total)
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def soft_max_marginals(start, data, temperature, up, down, out):
     """Soft maximum of the vertices through each place, into ``out[places]``; and of all."""
     rows = edges_of(data)
@@ -393,7 +394,7 @@ def soft_max_marginals(start, data, temperature, up, down, out):
     return soft_maximum(up[root:end], down[root:end], np.int64(1), temperature)
 
 
-@jit
+@jit_structure
 def max_marginals_tree(start, data, scores, inner, out):
     """Best value with each place chosen, into ``out[places]``; -inf where there is none."""
     up, down = np.empty(data[3]), np.empty(data[3])
@@ -402,7 +403,7 @@ def max_marginals_tree(start, data, scores, inner, out):
     soft_max_marginals(start, data, 0.0, up, down, out)
 
 
-@jit_no_allocation
+@jit_internal_no_allocation
 def inner_probabilities(start, data, inner, temperature, log_partition, up, down, out):
     """Probabilities of the inner parts, into ``out[parts]``."""
     rows = edges_of(data)
@@ -425,7 +426,7 @@ def inner_probabilities(start, data, inner, temperature, log_partition, up, down
         out[counts + c] = exp((value - log_partition) / temperature)
 
 
-@jit
+@jit_structure
 def marginals_tree(start, data, scores, inner, temperature, out, out_inner):
     """Probabilities of places and inner parts under ``exp(score / temperature)``.
 

@@ -14,7 +14,7 @@ from math import exp
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation, jit_structure
 from assent.kernels.kinds.soft_maximum import join
 
 HEADER = 3
@@ -66,7 +66,7 @@ def backward(data, scores, inner, temperature, down):
                 down[t, origin[a]] = join(down[t, origin[a]], value, temperature)
 
 
-@jit
+@jit_structure
 def maximize_sequence(start, data, scores, inner, scale, states):
     """Best vertex, into ``states[T]``; returns its value and its inner score (not scaled)."""
     length = len(states)
@@ -99,7 +99,7 @@ def maximize_sequence(start, data, scores, inner, scale, states):
     return value, total
 
 
-@jit
+@jit_structure
 def max_marginals_sequence(start, data, scores, inner, out):
     """Best value with each place chosen, into ``out[places]``; -inf where there is none."""
     length = len(start) - 1
@@ -116,7 +116,7 @@ def max_marginals_sequence(start, data, scores, inner, out):
                 out[place[i]] = max(out[place[i]], value)
 
 
-@jit
+@jit_structure
 def marginals_sequence(start, data, scores, inner, temperature, out, out_inner):
     """Probabilities of places and arcs; returns ``temperature`` times the log-partition."""
     length = len(start) - 1

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.core.factor_list import ACROSS, ALONG, COUNT, FACTOR, LINK, SIZE
 from assent.kernels.core.questions import gather, marginals_factor
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
@@ -118,6 +119,6 @@ def advance(factors, point, work, iterations):
         state[MOMENTUM] = after
         if uphill > 0.0:
             state[MOMENTUM] = 1.0
-            point.y[:] = point.s
+            copy_values(point.s, point.y)
         state[SPREAD] = squares / len(point.s)
         state[DONE] += 1.0

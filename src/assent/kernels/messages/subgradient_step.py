@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.core.factor_list import (
     ACROSS,
     ALONG,
@@ -239,7 +240,7 @@ def advance(factors, rule, lazy, point, work, iterations):
         state[SPREAD] = squares / len(point.s)
         if dual < state[BEST]:
             state[BEST] = dual
-            point.best_s[:] = point.s
+            copy_values(point.s, point.best_s)
         state[STEP] = next_step(rule, squares, state)
         average(point, earned)
         if squares == 0.0:

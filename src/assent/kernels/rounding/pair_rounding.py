@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import jit_internal, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.rounding.pair_clusters import flip_clusters
 from assent.kernels.rounding.running_sums import other_end
 from assent.kernels.rounding.sequential_rounding import expected_field, preferred, surest_first
@@ -17,7 +17,7 @@ from assent.kernels.rounding.sequential_rounding import expected_field, preferre
 NOISE = 1e-12
 
 
-@jit_internal
+@jit
 def round_pairs(pairs, theta, pair, p, held, max_sweeps, thorough):
     """The assignment ``int8[n]`` that marginals ``p`` are rounded and improved to.
 

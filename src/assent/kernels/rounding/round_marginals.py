@@ -202,7 +202,9 @@ def _round(
     # The local search knows of a broken table no more than that it is broken; what it makes of
     # several may be worse than what it began with.
     for sweeps in (max_sweeps, 0):
-        x = round_point(logic, pairs, field, scores.theta, scores.pair, p, held, sweeps, thorough)
+        rest = scores.theta, scores.pair, p, held, sweeps, thorough
+        only_pairs = field is None and not len(logic.k)  # the rest need not be compiled for them
+        x = round_pairs(pairs, *rest) if only_pairs else round_point(logic, pairs, field, *rest)
         found.append(Rounded(x, value(problem, scores, x), count_violated(problem, scores, x)))
         if found[-1].violated == 0 or sweeps == 0:
             break
@@ -233,8 +235,6 @@ def round_point(logic, pairs, tables, theta, pair, p, held, max_sweeps, thorough
     ``tables`` is ``None`` where there are none; coordinates with ``held >= 0`` are not moved by
     the local search (an empty ``held`` holds none).
     """
-    if tables is None and logic.k.size == 0:
-        return round_pairs(pairs, theta, pair, p, held, max_sweeps, thorough)
     trail, field = make_trail(p.size, logic.k.size), np.empty(p.size)
     frozen = np.empty(p.size, np.uint8)
     rounding = Rounding(pairs, theta, pair, p, trail, field, frozen)

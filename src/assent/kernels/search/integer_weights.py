@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal
 from assent.kernels.problem import KNAPSACK
 
 # Units of a capacity: fine enough that the rounding of a thousand items stays below TOLERANCE,
@@ -62,7 +62,7 @@ def knapsack_units(groups):
     return units, limits
 
 
-@jit
+@jit_internal
 def net_complements(groups, stamp, seen, marks, paired, units, limit, heaviest):
     """Of two items ``x`` and ``~x`` the lighter is carried in any case; say whether there are any.
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import Float, Int64
 
 # Cost of a step besides its own: of two walks equally cheap the shorter one is found.
@@ -75,7 +75,7 @@ def rise(walk, i):
     place[node] = i
 
 
-@jit
+@jit_internal_no_allocation
 def take_nearest(walk, size):
     """Remove and return the root of a heap of ``size``."""
     heap, place, dist = walk.heap, walk.place, walk.dist
@@ -139,7 +139,7 @@ def search(network, d, source, once, limit, walk):
     return False, n_seen
 
 
-@jit
+@jit_internal_no_allocation
 def simple_part(walk, source, at, nodes, codes):
     """An odd cycle without repeated nodes in the walk found: ``codes[begin:end]``.
 
