@@ -258,12 +258,14 @@ class _Run:
         """Small problems first, in one go, then the others one by one."""
         from assent.solvers.ad3.batch import Job, is_small, solve_jobs
         from assent.solvers.auto.auto import Auto
+        from assent.solvers.base.score_units import unit_of
         from assent.solvers.base.stop_reasons import INTERRUPTED
 
         small = []
         if self.batched is not None:
             for number, task in enumerate(self.tasks):
-                if task.compiled.conflict is None and is_small(task.compiled.problem):
+                ready = task.compiled.conflict is None and unit_of(task.own) == 1.0
+                if ready and is_small(task.compiled.problem):
                     small.append(number)
         interrupted = False
         if small:
@@ -296,7 +298,7 @@ class _Run:
 
     def _solve_unshared(self, report: Callable[[int], None]) -> bool:
         """Structures that share no variable, in compiled rows; whether Ctrl-C ended that."""
-        from assent.solvers.base.rounding_error import is_never_rounded, rounding_matters
+        from assent.proof.rounding_error import is_never_rounded, rounding_matters
         from assent.solvers.direct.unshared_batch import largest_of, solve_unshared, takes_rows
 
         by_problem: dict[Any, list[int]] = {}
@@ -310,7 +312,8 @@ class _Run:
                 tasks = [self.tasks[number] for number in numbers]
                 rows = [flat_row(task.compiled, task.own) for task in tasks]
                 found = solve_unshared(problem, rows, self.threads, self.deadline)
-                exact = is_never_rounded(*largest_of(rows))
+                least = min(row.scale for row in rows)
+                exact = is_never_rounded(least, *largest_of(rows))
                 for number, task, value, x in zip(numbers, tasks, *found, strict=False):
                     if np.isfinite(value) and (exact or not rounding_matters(value, task.own)):
                         self.unshared[number] = UnsharedAnswer(float(value), x)
@@ -321,7 +324,7 @@ class _Run:
 
     def _rounded(self) -> list[int]:
         """Problems in which large scores cancel each other."""
-        from assent.solvers.base.rounding_error import rounding_matters
+        from assent.proof.rounding_error import rounding_matters
 
         found = []
         for number, (buffer, b) in self.places.items():

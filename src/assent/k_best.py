@@ -77,7 +77,14 @@ def k_best(
     if compiled.conflict is not None:
         return []
     deadline = np.inf if time_limit is None else started + time_limit
-    return _list(settings, compiled, own, k, _coordinates(graph, over), deadline, callback)
+    from assent.solvers.base.score_units import restated, solver_in_units, unit_of
+
+    unit = unit_of(own)
+    if unit == 1.0:
+        return _list(settings, compiled, own, k, _coordinates(graph, over), deadline, callback)
+    inner, scaled = solver_in_units(settings, unit), own.scaled(1.0 / unit)
+    found = _list(inner, compiled, scaled, k, _coordinates(graph, over), deadline, callback)
+    return [restated(result, own, unit) for result in found]
 
 
 def _coordinates(graph: FactorGraph, over: Any) -> Int64:

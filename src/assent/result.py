@@ -27,7 +27,8 @@ from assent.model.variables import Categorical, Literals
 from assent.notebook import certificate_html, result_html
 from assent.proof import certify
 from assent.proof import proof_tree as proofs
-from assent.proof.replay import Others, Replay
+from assent.proof.gap_rule import allowed_gap
+from assent.proof.replay import Others, Replay, rounding_of
 from assent.trace import Trace
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 # A person who asks what clashes waits that long for a short answer.
 NAMING_SECONDS = 2.0
+
+# Sums of many rounded terms may differ by this, relatively: a tenth of the usual gap tolerance.
+ROUNDED = 1e-7
 
 
 class Status(Enum):
@@ -76,10 +80,12 @@ class Relaxation:
     solved: bool
 
 
-def state_relaxation(value: float, residual: float, bound: float, solver: Any) -> Relaxation:
+def state_relaxation(
+    value: float, residual: float, bound: float, solver: Any, scale: float
+) -> Relaxation:
     """How well the linear relaxation is solved, by the tolerances of a solver."""
     delta = abs(bound - value)
-    within = delta <= solver.gap_tolerance * (1.0 + abs(bound))
+    within = delta <= allowed_gap(solver.gap_tolerance, bound, scale)
     return Relaxation(value, residual, delta, residual <= solver.residual_tolerance and within)
 
 
@@ -150,8 +156,18 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """``gap / (1 + |bound|)``: what ``gap_tolerance`` is compared with."""
-        return self.gap / (1.0 + abs(self.bound)) if np.isfinite(self.bound) else self.gap
+        """``gap / (scale + |bound|)``: what ``gap_tolerance`` is compared with.
+
+        The scale is that of the scores (``certificate.scores.scale``): the relative gap stays the
+        same when all of them are multiplied by a constant.
+        """
+        size = self.scores.scale + abs(self.bound)
+        return self.gap / size if np.isfinite(size) else self.gap
+
+    def is_closed(self, gap_tolerance: float) -> bool:
+        """Whether there is an answer, and its gap is within a tolerance."""
+        allowed = allowed_gap(gap_tolerance, self.bound, self.scores.scale)
+        return self.feasible and np.isfinite(self.bound) and self.gap <= allowed
 
     @cached_property
     def dual_point(self) -> tuple[Float, ...]:
@@ -189,7 +205,7 @@ class Certificate:
         check = certify.check_assignment(self.compiled, self.scores, self.assignment)
         if check.feasible != self.feasible:
             return False
-        if self.feasible and not _close(check.value, self.value):
+        if self.feasible and not abs(check.value - self.value) <= self._slack(self.value):
             return False
         if self.bound == np.inf:  # a solver without a bound claims nothing
             return True
@@ -199,14 +215,25 @@ class Certificate:
             shown = Replay(self.compiled, self.scores, self.others).bound(self.proof)
             if self.others is not None and self._is_one_of(self.others):
                 return False
-            most = max(shown, self.value)
-            return bool(most == self.bound or most <= self.bound + _slack(self.bound))
+            return self._is_no_less(max(shown, self.value))
         if self.bound == -np.inf:
             return self._verify_infeasible()
-        bound = certify.upper_bound(self.compiled, self.scores, self.dual_point)
-        if self.value > self.bound + _slack(self.bound):
-            return False
-        return bool(_close(bound, self.bound) or (self.searched and bound >= self.bound))
+        shown = -np.inf  # where a search is taken at its word
+        if not self.searched:
+            shown = certify.upper_bound(self.compiled, self.scores, self.dual_point)
+        return self._is_no_less(max(shown, self.value))
+
+    def _is_no_less(self, most: float) -> bool:
+        """Whether the bound claimed is no less than what was found, but for rounding.
+
+        A claim that is higher says less than what is shown: it is right all the same.
+        """
+        return bool(most == self.bound or most <= self.bound + self._slack(self.bound))
+
+    def _slack(self, magnitude: float) -> float:
+        """What sums in another order may differ by: relative to themselves, and to link scores."""
+        links = 0.0 if self.flat_dual is None else rounding_of(self.flat_dual)
+        return ROUNDED * (self.scores.scale + abs(magnitude)) + links
 
     def _is_one_of(self, others: Others) -> bool:
         """Whether the assignment is among answers given before."""
@@ -576,11 +603,3 @@ def label_array(states: tuple[Any, ...]) -> NDArray[Any]:
     for i, state in enumerate(states):
         labels[i] = state
     return labels
-
-
-def _slack(magnitude: float) -> float:
-    return 1e-7 * (1.0 + abs(magnitude))
-
-
-def _close(a: float, b: float) -> bool:
-    return a == b or abs(a - b) <= _slack(b)

@@ -80,7 +80,6 @@ def nudged(array, amount=0.5):
         lambda c: replace(c, value=c.value + 1e-3),
         lambda c: replace(c, value=c.value - 1e-3),
         lambda c: replace(c, bound=c.bound - 1e-3),
-        lambda c: replace(c, bound=c.bound + 1e-3),
         lambda c: replace(c, bound=-np.inf),
         lambda c: replace(c, bound=np.nan),
         lambda c: replace(c, value=np.nan),

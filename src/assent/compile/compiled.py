@@ -9,6 +9,7 @@ where everything went, so that scores flow in and answers and dual points flow b
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +24,7 @@ from assent.compile.logic_placement import FREE, Arranged, LogicRows, Placed
 from assent.compile.pair_placement import PlacedPairs
 from assent.compile.structure_placement import Settled, settled_value
 from assent.compile.table_placement import PlacedTables, StrictTable, Unary
+from assent.compile.typical_size import typical_size
 from assent.errors import ModelError
 from assent.factors.exactly_one import ExactlyOne
 from assent.factors.pair import Pair
@@ -37,12 +39,42 @@ from assent.model.variables import Categorical, Literals, coordinates_of
 
 @dataclass(frozen=True)
 class GraphScores:
-    """Scores as written: ``theta`` per coordinate, one array per batch of pairs and of tables."""
+    """Scores as written: ``theta`` per coordinate, one array per batch of pairs and of tables.
+
+    ``scale_before`` is the scale of the scores that these were made from, if they were.
+    """
 
     theta: Float
     pairs: tuple[Float, ...]
     tables: tuple[Float, ...]
     constant: float
+    scale_before: float | None = None
+
+    @cached_property
+    def scale(self) -> float:
+        """The typical size of a score, which gaps are measured by; see `typical_size`."""
+        if self.scale_before is not None:
+            return self.scale_before
+        return typical_size((self.theta,), self.pairs, self.tables)
+
+    def scaled(self, factor: float) -> GraphScores:
+        """All multiplied by a positive number."""
+        return GraphScores(
+            self.theta * factor,
+            tuple(own * factor for own in self.pairs),
+            tuple(own * factor for own in self.tables),
+            self.constant * factor,
+            self.scale * factor,
+        )
+
+    def is_exact_in(self, unit: float) -> bool:
+        """Whether all scores can be divided by a power of two without any loss."""
+        with np.errstate(over="ignore", under="ignore"):
+            back = self.scaled(1.0 / unit).scaled(unit)
+        mine = self.theta, *self.pairs, *self.tables, np.array(self.constant)
+        its = back.theta, *back.pairs, *back.tables, np.array(back.constant)
+        same = all(np.array_equal(a, b) for a, b in zip(mine, its, strict=True))
+        return math.frexp(unit)[0] == 0.5 and same
 
     def forbids(self) -> Forbids:
         """Where scores are ``-inf``; the pattern decides what is compiled."""
@@ -124,7 +156,9 @@ class Compiled:
     def flat_scores(self, scores: GraphScores) -> Scores:
         """The scores of the flat problem; the structure stays as it is."""
         if self.own_pair is not None:
-            return Scores(scores.theta, self._joined_pairs(scores), scores.constant)
+            return Scores(
+                scores.theta, self._joined_pairs(scores), scores.constant, scale=scores.scale
+            )
         with np.errstate(invalid="ignore"):
             constant = scores.constant + float(scores.theta[self.fixed == 1].sum())
         theta = scores.theta[self.free]
@@ -151,6 +185,7 @@ class Compiled:
             np.concatenate([np.zeros(0), *pair]),
             constant,
             table_placement.flat_table_scores(self.placed_tables, self.problem.tables, by_block),
+            scores.scale,
         )
 
     def _joined_pairs(self, scores: GraphScores) -> Float:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from assent.compile.logic_placement import FREE
 from assent.factors.base import Logic
-from assent.factors.knapsack import FEASIBILITY_TOLERANCE
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Int32, Int64
@@ -217,7 +216,7 @@ class Explainer:
         least = known + float(np.minimum(if_true, if_false)[free].sum())
         most = known + float(np.maximum(if_true, if_false)[free].sum())
         if form.form == KNAPSACK:
-            return least > float(form.capacity[row]) * (1.0 + FEASIBILITY_TOLERANCE)
+            return least > float(form.capacity[row])
         if form.form == CAP:
             return least > int(form.k[row])
         odd_steps = np.abs(if_true - if_false)[free] % 2 == 1

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.factors.base import Logic
-from assent.factors.knapsack import capacity_left
 from assent.factors.normal_form import repeated_last
 from assent.factors.pair import Pair
 from assent.kernels.problem import (
@@ -197,7 +196,7 @@ def _reduce_knapsack(
     assert sub.weights is not None and sub.capacity is not None
     packed = np.where(true == 1, sub.weights, 0.0).sum(axis=1)
     left = sub.weights[free].reshape(lits.shape)
-    return sub._replace(lits=lits, weights=left, capacity=capacity_left(sub.capacity, packed))
+    return sub._replace(lits=lits, weights=left, capacity=np.maximum(sub.capacity - packed, 0.0))
 
 
 def active(rows: LogicRows) -> LogicRows:

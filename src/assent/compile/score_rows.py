@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from assent.compile.compiled import Compiled, GraphScores, check_unary_key, graph_scores
+from assent.compile.typical_size import typical_sizes
 from assent.errors import ModelError
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
@@ -50,9 +51,13 @@ def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[GraphScore
                 handles[key] = fitted
         else:
             raise TypeError(f"scores are given for variables or handles, not {key!r}")
-    rows = [GraphScores(row, own.pairs, own.tables, own.constant) for row in theta]
     if not handles:
-        return rows
+        scales = typical_sizes(theta, own.pairs, own.tables).tolist()
+        return [
+            GraphScores(row, own.pairs, own.tables, own.constant, scale)
+            for row, scale in zip(theta, scales, strict=True)
+        ]
+    rows = [GraphScores(row, own.pairs, own.tables, own.constant) for row in theta]
 
     def changed(kind: type, written: tuple[Float, ...], b: int) -> tuple[Float, ...]:
         """Scores of the batches of one kind in problem ``b``."""
@@ -110,7 +115,7 @@ def flat_row(compiled: Compiled, row: GraphScores) -> Scores:
         theta = theta + written.scores.theta
     if len(written.true):
         constant += float(row.theta[written.true].sum())
-    return Scores(theta, written.scores.pair, constant, written.scores.table)
+    return Scores(theta, written.scores.pair, constant, written.scores.table, row.scale)
 
 
 @dataclass(frozen=True, eq=False)

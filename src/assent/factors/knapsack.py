@@ -13,20 +13,30 @@ from assent.factors.normal_form import NormalForm
 from assent.kernels.problem import KNAPSACK, Float
 from assent.model.scores import broadcast_numbers
 
-# Feasibility tolerance, relative: sums of weights are rounded, and a full knapsack is feasible.
+# Weights may exceed a capacity by this part of it: sums like 0.1 + 0.2 <= 0.3 should hold.
 FEASIBILITY_TOLERANCE = 1e-9
 
+# Sums of whole numbers below this are exact.
+EXACT = 2.0**53
 
-def capacity_left(capacity: Float, packed: Float) -> Float:
-    """What the weights ``packed[m]`` by evidence leave of capacities ``[m]``.
 
-    The tolerance is that of the full capacity: relative to what is left it may be nothing.
+def most_weight(weights: Float, capacity: Float) -> Float:
+    """``[m]`` what the weights ``[m, size]`` of the true literals may add up to.
+
+    This is the one place where a capacity is read with tolerance: whoever asks for the normal form
+    compares with the number found here.  Whole weights need none but to read 2.9999999999 as 3.
 
     Example:
-        >>> round(float(capacity_left(np.array([5.0]), np.array([3.0]))[0]), 6)
-        2.0
+        >>> most_weight(np.array([[1.0, 2.0]]), np.array([3.0 - 1e-10])).tolist()
+        [3.0]
+        >>> most_weight(np.array([[0.1, 0.2]]), np.array([0.3])) >= 0.1 + 0.2
+        array([ True])
     """
-    return np.maximum(capacity - packed / (1.0 + FEASIBILITY_TOLERANCE), 0.0)
+    more = capacity * (1.0 + FEASIBILITY_TOLERANCE)
+    near = np.rint(capacity)
+    exact = np.where((near > capacity) & (near <= more), near, capacity)
+    whole = (weights == np.rint(weights)).all(axis=1) & (weights.sum(axis=1) < EXACT)
+    return np.where(whole, exact, more)
 
 
 class Knapsack(Logic):
@@ -63,12 +73,11 @@ class Knapsack(Logic):
 
     def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
         load = np.where(truth, self.weights, 0.0).sum(axis=1)
-        return load <= self.capacity * (1.0 + FEASIBILITY_TOLERANCE)
+        return load <= most_weight(self.weights, self.capacity)
 
     def normal_form(self) -> NormalForm:
-        return NormalForm(
-            KNAPSACK, self.same_k(1), self.size, weights=self.weights, capacity=self.capacity
-        )
+        most = most_weight(self.weights, self.capacity)
+        return NormalForm(KNAPSACK, self.same_k(1), self.size, weights=self.weights, capacity=most)
 
 
 def _numbers(what: str, value: Any, shape: tuple[int, ...], flat: tuple[int, ...]) -> Float:

@@ -15,7 +15,7 @@ from assent.errors import ModelError
 from assent.factors.agree import Agree
 from assent.factors.base import Factor, Logic
 from assent.factors.cardinality import count_kernels
-from assent.factors.knapsack import Knapsack
+from assent.factors.knapsack import Knapsack, most_weight
 from assent.factors.normal_form import NormalForm
 from assent.factors.scored import Scored, slots_of
 from assent.factors.structure import Kernels, Structure
@@ -298,7 +298,7 @@ class PaidKnapsack(Knapsack):
             rule.shape, scores=self.fit(penalty).reshape(rule.shape), auxiliary=True
         )
         total = rule.weights.sum(axis=1)
-        room = np.maximum(total - rule.capacity, 0.0)
+        room = np.maximum(total - most_weight(rule.weights, rule.capacity), 0.0)
         weights = np.column_stack([rule.weights, room])
         codes = np.column_stack([rule.codes, ~paid.codes.ravel()])
         lits = Literals(rule.graph, codes.reshape(*rule.shape, -1))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.factors.base import Logic
+from assent.factors.knapsack import Knapsack
 from assent.factors.pair import Pair
 from assent.factors.table import Table
 from assent.io.fg import FgModel, Triple
@@ -92,8 +93,8 @@ def _logic_triples(factor: Logic) -> Iterator[Triple]:
         if normal.form == ANYOF:
             yield "OROUT", literals, []
         elif normal.form == KNAPSACK:
-            assert normal.weights is not None and normal.capacity is not None
-            yield "KNAPSACK", literals, [*normal.weights[row], normal.capacity[row]]
+            assert isinstance(factor, Knapsack)
+            yield "KNAPSACK", literals, [*factor.weights[row], factor.capacity[row]]
         elif normal.form == CAP and k == 1:
             yield "ATMOSTONE", literals, []
         elif normal.form == CAP and k == size - 1:  # not all of them: one opposite holds

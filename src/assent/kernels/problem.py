@@ -268,13 +268,15 @@ class Problem:
 class Scores:
     """Scores of a :class:`Problem`: ``theta[n]``, ``pair[P]``, a constant, entries of tables.
 
-    All are finite, but entries of tables may be ``-inf``.
+    All are finite, but entries of tables may be ``-inf``.  ``scale`` is the typical size of the
+    scores of the graph as written, which gaps are measured by.
     """
 
     theta: Float
     pair: Float
     constant: float = 0.0
     table: Float = field(default_factory=lambda: np.zeros(0))
+    scale: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import FREE, Compiled, GraphScores
 from assent.factors.base import Factor, Logic
-from assent.factors.knapsack import capacity_left
 from assent.factors.normal_form import NormalForm, maximize_form, repeated_last
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
@@ -137,20 +136,18 @@ def upper_bound(
     total, residual = scores.constant, scores.theta.copy()
     own_scores = compiled.by_block(scores)
     for block, own, links in zip(compiled.blocks, own_scores, dual, strict=True):
-        total += _block_bound(block.factor, own, links, fixed, compiled.fixed)
+        total += _block_bound(block.factor, own, links, fixed)
         total -= charge(block.factor.codes, links, residual)
     free, true = fixed == FREE, fixed == 1
     return total + float(np.maximum(residual[free], 0.0).sum() + residual[true].sum())
 
 
-def _block_bound(
-    factor: Factor, scores: Float, links: Float, known: NDArray[np.int8], by_graph: NDArray[np.int8]
-) -> float:
+def _block_bound(factor: Factor, scores: Float, links: Float, known: NDArray[np.int8]) -> float:
     """Sum over a batch of the best local value that agrees with what is known."""
     if not len(factor):
         return 0.0
     own = known[coordinates_of(factor.codes)]
-    return float(row_bounds(factor, scores, links, own, by_graph, slice(None)).sum())
+    return float(row_bounds(factor, scores, links, own, slice(None)).sum())
 
 
 def row_bounds(
@@ -158,13 +155,11 @@ def row_bounds(
     scores: Float,
     links: Float,
     known: NDArray[np.int8],
-    by_graph: NDArray[np.int8],
     rows: slice | NDArray[np.int64],
 ) -> Float:
     """The best local values of ``rows`` of a batch, ``[R]``.
 
-    ``known[R, size]`` are the values of its coordinates that each has to agree with,
-    ``by_graph[N]`` those that the graph fixes.
+    ``known[R, size]`` are the values of its coordinates that each has to agree with.
     """
     codes, own = factor.codes[rows], links[rows]
     pinned, negated = known != FREE, codes < 0
@@ -176,8 +171,7 @@ def row_bounds(
     assert isinstance(factor, Logic)
     form = factor.normal_form().take(rows)
     if form.form == KNAPSACK:
-        at_once = by_graph[np.where(negated, ~codes, codes)] != FREE
-        return _knapsack_bounds(form, own, pinned, truth, at_once)
+        return _knapsack_bounds(form, own, pinned, truth)
     wish = np.where(pinned, np.where(truth, np.inf, -np.inf), own)
     vertex = _best_vertex(form, codes, np.where(form.flip, -wish, wish)) ^ form.flip
     return np.asarray(np.where(vertex, own, 0.0).sum(axis=1))
@@ -188,17 +182,12 @@ def _knapsack_bounds(
     links: Float,
     pinned: NDArray[np.bool_],
     truth: NDArray[np.bool_],
-    at_once: NDArray[np.bool_],
 ) -> Float:
-    """Packed items count in full and take their weight; the rest is filled up.
-
-    Those packed ``at_once`` are granted the tolerance of the full capacity.
-    """
+    """Packed items count in full and take their weight; the rest is filled up."""
     assert form.weights is not None and form.capacity is not None
     packed = pinned & truth
-    first = np.where(packed & at_once, form.weights, 0.0).sum(axis=1)
-    later = np.where(packed & ~at_once, form.weights, 0.0).sum(axis=1)
-    rest = form._replace(capacity=np.maximum(capacity_left(form.capacity, first) - later, 0.0))
+    taken = np.where(packed, form.weights, 0.0).sum(axis=1)
+    rest = form._replace(capacity=np.maximum(form.capacity - taken, 0.0))
     loose = np.where(pinned, 0.0, links)
     return np.asarray((loose * rest.fill(loose) + np.where(packed, links, 0.0)).sum(axis=1))
 

@@ -50,7 +50,7 @@ def bounds_with_each(
     with np.errstate(invalid="ignore"):
         for block, own, links in zip(compiled.blocks, compiled.by_block(scores), dual, strict=True):
             certify.charge(block.factor.codes, links, residual)
-            _add_changes(block.factor, own, links, known, compiled.fixed, which, value, total)
+            _add_changes(block.factor, own, links, known, which, value, total)
     left = residual[coordinate]
     total += np.where(value == 1, left, 0.0) - np.maximum(left, 0.0)
     is_new = (known[coordinate] == FREE) & (which[coordinate] == np.arange(len(codes)))
@@ -62,7 +62,6 @@ def _add_changes(
     scores: Float,
     links: Float,
     known: NDArray[np.int8],
-    by_graph: NDArray[np.int8],
     which: Int64,
     value: NDArray[np.int8],
     total: Float,
@@ -76,6 +75,6 @@ def _add_changes(
         rows, own = row[begin : begin + step], literal[begin : begin + step]
         before = known[coordinate[rows]]
         after = np.where(which[coordinate[rows]] == own[:, None], value[own][:, None], before)
-        change = certify.row_bounds(factor, scores, links, after, by_graph, rows)
-        change -= certify.row_bounds(factor, scores, links, before, by_graph, rows)
+        change = certify.row_bounds(factor, scores, links, after, rows)
+        change -= certify.row_bounds(factor, scores, links, before, rows)
         np.add.at(total, own, change)

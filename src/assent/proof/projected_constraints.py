@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores
 from assent.compile.logic_placement import origin
 from assent.factors.base import Logic
-from assent.factors.knapsack import FEASIBILITY_TOLERANCE
 from assent.factors.pair import Pair
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32, Int64
 
@@ -56,7 +55,7 @@ def possible(
     fixed = truth & ~free
     if form == KNAPSACK:
         assert weights is not None
-        return np.asarray(fixed @ weights <= capacity * (1.0 + FEASIBILITY_TOLERANCE))
+        return np.asarray(fixed @ weights <= capacity)
     if form == PARITY:
         return (fixed.sum(axis=1) % 2 == 0) | bool(free.any())
     if form == ANYOF:

@@ -97,6 +97,21 @@ class Reduced:
         return inner.follow(self.proof, now.compiled.fixed) + now.loss
 
 
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """A leaf: another proof, about the graph with all scores divided by a power of two."""
+
+    unit: float
+    proof: Any
+
+    def bound(self, replay: Replay, known: Known) -> float:
+        if not 0.0 < self.unit < np.inf or not replay.scores.is_exact_in(self.unit):
+            return np.inf
+        scores = replay.scores.scaled(1.0 / self.unit)
+        inner = type(replay)(replay.compiled, scores, replay.listed)
+        return self.unit * inner.follow(self.proof, known)
+
+
 @dataclass(frozen=True)
 class Refuted:
     """A leaf that claims that propagation finds a conflict: replaying never gets here then."""
@@ -180,7 +195,7 @@ def parts_of(node: Any) -> Sequence[Any]:
         return node.why, node.rest
     if isinstance(node, IndependentParts):
         return [part for _, part in node.parts]
-    return (node.proof,) if isinstance(node, (Conditioned, Reduced)) else ()
+    return (node.proof,) if isinstance(node, (Conditioned, Reduced, Scaled)) else ()
 
 
 def nodes(proof: Any) -> Iterator[Any]:

@@ -131,7 +131,7 @@ class Replay:
         if graph_dual is None:
             return np.inf
         shown = certify.upper_bound(self.compiled, self.scores, graph_dual, known)
-        return shown + _rounding(dual)
+        return shown + rounding_of(dual)
 
     def _links(
         self, dual: DualPoint, given: Known | None, known: Known
@@ -182,7 +182,7 @@ class Replay:
             return node.literals
         false = [~literal for literal in node.literals]
         bounds = bounds_with_each(self.compiled, self.scores, links, known, false)
-        bounds = bounds + _rounding(node.why.dual)
+        bounds = bounds + rounding_of(node.why.dual)
         left = np.flatnonzero(~(bounds <= worst)).tolist()
         return [node.literals[place] for place in left]
 
@@ -253,7 +253,7 @@ class Replay:
         return True
 
 
-def _rounding(dual: DualPoint) -> float:
+def rounding_of(dual: DualPoint) -> float:
     """What adding up link scores may lose: next to nothing, unless some are out of proportion."""
     return float(np.finfo(float).eps * np.abs(dual.joined()).sum())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assent.proof.proof_tree import Conditioned, Fixed, IndependentParts, Reduced, parts_of
+from assent.proof.proof_tree import Conditioned, Fixed, IndependentParts, Reduced, Scaled, parts_of
 
 # Proofs inside proofs: no search makes more than a handful, and each is a call inside a call.
 DEEPEST = 50
@@ -42,7 +42,9 @@ def ends(proof: Any) -> bool:
         below = parts_of(node)
         if is_done:
             inner = max((depth[id(part)] for part in below), default=0)
-            depth[id(node)] = inner + isinstance(node, (IndependentParts, Conditioned, Reduced))
+            depth[id(node)] = inner + isinstance(
+                node, (IndependentParts, Conditioned, Reduced, Scaled)
+            )
             if depth[id(node)] > DEEPEST:
                 return False
             times = [1.0] * len(below)

@@ -83,10 +83,12 @@ class Reduction:
 
     def rescored(self, theta: Float, constant: float) -> Reduction:
         """The same with these own scores ``[n]`` of free coordinates, and more of a constant."""
-        own = self.scores.theta.copy()
+        before = self.scores
+        own = before.theta.copy()
         own[self.compiled.free] += theta
-        constant += self.scores.constant
-        return replace(self, scores=replace(self.scores, theta=own, constant=constant))
+        constant += before.constant
+        scores = replace(before, theta=own, constant=constant, scale_before=before.scale)
+        return replace(self, scores=scores)
 
 
 class ReductionStep(Protocol):

@@ -62,7 +62,8 @@ class GraphRewrite:
             elif isinstance(block.factor, Scored):
                 tables.append(kept)
             blocks.append(block if rows.all() else some_rows(block, np.flatnonzero(rows)))
-        scores = GraphScores(self.theta, tuple(pairs), tuple(tables), self.constant)
+        scale = before.scores.scale
+        scores = GraphScores(self.theta, tuple(pairs), tuple(tables), self.constant, scale)
         base = replace(before.compiled, blocks=tuple(blocks), forbids=scores.forbids())
         now = Reduction(Closure(base), base, scores, before.loss + self.loss)
         return now.given(())

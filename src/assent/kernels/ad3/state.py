@@ -60,7 +60,7 @@ class Instance(NamedTuple):
 class Settings(NamedTuple):
     """Those of ``solvers.ad3.AD3`` that compiled code reads."""
 
-    gap_tolerance: float
+    relative_gap: float  # an answer is optimal within this, relative to its bound
     residual_tolerance: float
     max_iterations: int
     adapt: bool

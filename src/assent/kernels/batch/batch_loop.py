@@ -27,8 +27,8 @@ TABLE_GROUPS, SLOTS, TABLE_LINKS, ENTRIES = 7, 8, 9, 10
 COLUMNS = 11
 
 # Columns of ``Batch.numbers``.
-CONSTANT, TOTAL_WEIGHT, ALPHA, PENALTY = 0, 1, 2, 3
-NUMBERS = 4
+CONSTANT, TOTAL_WEIGHT, ALPHA, PENALTY, LEAST_GAP = 0, 1, 2, 3, 4
+NUMBERS = 5
 
 
 class Batch(NamedTuple):
@@ -145,7 +145,7 @@ def view_start(batch, b):
             batch.warm_logic[begin[LINKS] : end[LINKS]],
             batch.warm_table[begin[TABLE_LINKS] : end[TABLE_LINKS]],
         )
-    return Start(batch.numbers[b, PENALTY], known, warm)
+    return Start(batch.numbers[b, PENALTY], batch.numbers[b, LEAST_GAP], known, warm)
 
 
 @jit_internal

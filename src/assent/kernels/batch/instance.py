@@ -18,6 +18,7 @@ class Start(NamedTuple):
     """What a run starts from."""
 
     penalty: float  # NaN to choose one by the scores
+    least_gap: float  # an answer is optimal within this and ``Settings.relative_gap``
     known: np.ndarray  # int8[n] an assignment from elsewhere, or empty
     warm: Links  # link scores of an earlier run, or empty
 

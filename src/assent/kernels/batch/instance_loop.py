@@ -252,7 +252,7 @@ def solve(own, outside, settings, first, stop, out):
         best, change = take_bound(own, outside, state, best, barrier, out.dual)
         decide(p, plain)
         best = offer(own, tables, plain, best, out.x)
-        tolerance = settings.gap_tolerance * (1.0 + abs(best.bound))
+        tolerance = first.least_gap + settings.relative_gap * abs(best.bound)
         solved = is_solved(own, outside, state, settings, best.bound, tolerance)
         asked, last = stop[0], done >= settings.max_iterations
         over = solved or asked != RUNNING or last

@@ -9,9 +9,6 @@ import numpy as np
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, POTTS
 
-# Weights may exceed a capacity by this part of it: sums like 0.1 + 0.2 <= 0.3 should hold.
-TOLERANCE = 1e-9
-
 
 def violated(problem: Any, x: np.ndarray) -> np.ndarray:
     """Flags ``uint8[F]`` of the logic factors that the 0/1 vector ``x[n]`` breaks.
@@ -154,7 +151,7 @@ def _mark_overloaded(groups, g, x, broken):
             carried += holds * groups.weights[link - first_weight]
         factor = groups.factor[g] + f
         capacity = groups.capacity[factor - first_capacity]
-        broken[factor] = carried > capacity + TOLERANCE * abs(capacity)
+        broken[factor] = carried > capacity
 
 
 @jit

@@ -26,9 +26,6 @@ from assent.kernels.direct.table_scopes import FOUR, TABULATED, is_table, litera
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, CAP, DENSE, KNAPSACK, PARITY, POTTS, SUM
 
-# Sums of weights are rounded: a full knapsack is not overfull.
-FEASIBILITY_TOLERANCE = 1e-9
-
 
 class Scratch(NamedTuple):
     """Room for one factor."""
@@ -96,7 +93,7 @@ def holds(kind, k, weights, capacity, truth):
         for j in range(n):
             if truth[j]:
                 load += weights[j]
-        return load <= capacity * (1.0 + FEASIBILITY_TOLERANCE)
+        return load <= capacity
     count = 0
     for j in range(n):
         if truth[j]:

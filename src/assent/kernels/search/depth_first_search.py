@@ -37,13 +37,14 @@ CHOSEN = 5
 
 # Places in ``State.figures``.
 BEST = 0  # value of the best answer
-TOLERANCE = 1  # a node is closed by a bound at most this much above it, relatively
+TOLERANCE = 1  # a node is closed by a bound at most this much above the best, relatively
 CONSTANT = 2  # what is added to values
 CLOSED_BOUND = 3  # the largest bound of all that was closed
 BOUND = 4  # of the present node, infinite before its first round
 PROGRESS = 5  # the share of the tree that is closed, if all of it were as deep
 LEAST = 6  # less than any answer is worth
-FIGURES = 7
+LEAST_GAP = 7  # and this much more
+FIGURES = 8
 
 # Rounds of a node, and of the root; another is worth it if the last took off this share of what
 # is missing.
@@ -82,7 +83,8 @@ def cutoff_of(figures):
     """A node with this bound need not be searched."""
     if figures[BEST] == figures[LEAST]:
         return figures[LEAST]
-    return figures[BEST] + figures[TOLERANCE] * (1.0 + abs(figures[BEST] + figures[CONSTANT]))
+    value = abs(figures[BEST] + figures[CONSTANT])
+    return figures[BEST] + figures[LEAST_GAP] + figures[TOLERANCE] * value
 
 
 @jit_internal_no_allocation

@@ -1,7 +1,7 @@
 """Knapsack weights as whole numbers, so that counting them forth and back leaves no rounding.
 
 A capacity becomes ``CAPACITY`` units.  Rounding an item costs at most half a unit, which is
-granted to the limit; together with a small tolerance no assignment that fits is ever refused.
+granted to the limit: no assignment that fits is ever refused.
 """
 
 from __future__ import annotations
@@ -11,16 +11,12 @@ import numpy as np
 from assent.kernels.jit import jit, jit_internal
 from assent.kernels.problem import KNAPSACK
 
-# Units of a capacity: fine enough that the rounding of a thousand items stays below TOLERANCE,
+# Units of a capacity: fine enough that the rounding of a thousand items stays below 1e-9 of it,
 # coarse enough that int64 holds the sum of a hundred thousand.
 CAPACITY = 1 << 42
 
 # An item heavier than this many units never fits; no need to know by how much.
 TOO_HEAVY = 2 * CAPACITY
-
-# Weights may exceed a capacity by this part of it: sums like 0.1 + 0.2 <= 0.3 should hold.
-# Half of what an assignment is granted when it is checked, so that what fits here passes there.
-TOLERANCE = 5e-10
 
 
 @jit
@@ -56,7 +52,7 @@ def knapsack_units(groups):
                 )
             limits[factor] = -1 if room < 0.0 else 0
             if room > 0.0:
-                limits[factor] = np.int64(CAPACITY * (1.0 + TOLERANCE)) + size // 2
+                limits[factor] = CAPACITY + size // 2
             factor += 1
         link += size * count
     return units, limits

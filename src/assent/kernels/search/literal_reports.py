@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.direct.table_scopes import FOUR
-from assent.kernels.direct.tabulate import FEASIBILITY_TOLERANCE
 from assent.kernels.jit import jit_inline
 from assent.kernels.problem import ANYOF, KNAPSACK
 from assent.kernels.search.literals import OPEN, TRUE, may_be
@@ -49,10 +48,8 @@ def report_count(net, point, slot, lines, truth, base, held, work):
     if net.form[f] == ANYOF:
         if_false, if_true = best_any(load, slot, begin, end - 1, truth, work.gain)
     elif net.form[f] == KNAPSACK:
-        room, tolerance = net.limit[f] - load, FEASIBILITY_TOLERANCE * net.limit[f]
         if_false, if_true = best_filling(
-            room,
-            tolerance,
+            net.limit[f] - load,
             slot,
             lines,
             work.order[begin:end],

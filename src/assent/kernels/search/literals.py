@@ -15,7 +15,6 @@ A factor may name several states of a variable.  It takes them for independent, 
 from __future__ import annotations
 
 from assent.kernels.direct.table_scopes import FOUR
-from assent.kernels.direct.tabulate import FEASIBILITY_TOLERANCE
 from assent.kernels.jit import jit_inline
 from assent.kernels.problem import CAP, KNAPSACK, PARITY, SUM
 
@@ -27,10 +26,8 @@ OPEN, FALSE, TRUE = 0, 1, 2
 def verdict(net, f, load):
     """What a constraint says of a load: the further off it is, the worse, so that steps help."""
     form, limit = net.form[f], net.limit[f]
-    if form == CAP:
+    if form in (CAP, KNAPSACK):
         excess = load - limit
-    elif form == KNAPSACK:
-        excess = load - limit * (1.0 + FEASIBILITY_TOLERANCE)
     elif form == SUM:
         excess = abs(load - limit)
     elif form == PARITY:

@@ -106,18 +106,10 @@ def fill_with(room, slot, order, truth, gain, weight, key):
 
 
 @jit_inline
-def up_to(tolerance, room):
-    """The room that is left, none where a ``tolerance`` more than there was is used."""
-    return max(room, 0.0) if room >= -tolerance else room
-
-
-@jit_inline
-def best_filling(room, tolerance, slot, lines, order, truth, gain, weight, key):
+def best_filling(room, slot, lines, order, truth, gain, weight, key):
     """The most that others gain with a literal of a KNAPSACK false, and true."""
-    left = up_to(tolerance, room)
     if lines and truth[slot] == OPEN:
-        if_false, if_true = fill_with(left, slot, order, truth, gain, weight, key)
+        if_false, if_true = fill_with(room, slot, order, truth, gain, weight, key)
         return if_false, if_true - gain[slot]
-    with_it = up_to(tolerance, room - weight[slot])
-    if_false = fill(left, slot, order, truth, gain, weight)
-    return if_false, fill(with_it, slot, order, truth, gain, weight)
+    if_false = fill(room, slot, order, truth, gain, weight)
+    return if_false, fill(room - weight[slot], slot, order, truth, gain, weight)

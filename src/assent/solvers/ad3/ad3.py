@@ -29,6 +29,7 @@ from assent.kernels.core import evaluate, schedule
 from assent.kernels.core.oracle import raise_pending
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, ScoredProblem, Scores
 from assent.proof.certify import FARKAS_MARGIN
+from assent.proof.gap_rule import least_and_relative
 from assent.solvers.ad3.outside_factors import inner_marginals, rescore, start_outside
 from assent.solvers.base.dual_bound import read_only
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
@@ -141,7 +142,7 @@ class AD3(IterativeSolver):
         >>> solver.bound(problem, scores, workspace)            # doctest: +SKIP
 
     Attributes:
-        gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
+        gap_tolerance: stop when ``bound - value <= gap_tolerance * (scale + |bound|)``.
         residual_tolerance: stop when both root-mean-square residuals are below.
         max_iterations: stop after this many.
         over_relaxation: between 0 and 2, 1 being the plain method; ``None`` chooses by the factors.
@@ -165,6 +166,7 @@ class AD3(IterativeSolver):
     extrapolate: bool = True
     threads: int = 1
     has_first_bound = True
+    in_score_units = ("penalty",)
 
     def __post_init__(self) -> None:
         for name in ("gap_tolerance", "residual_tolerance", "over_relaxation", "penalty"):
@@ -234,7 +236,8 @@ class AD3(IterativeSolver):
     def compiled_settings(self, random_state: int = 0) -> Settings:
         """These settings as compiled code reads them, with a state of the random numbers."""
         return Settings(
-            float(self.gap_tolerance), float(self.residual_tolerance), int(self.max_iterations),
+            least_and_relative(self.gap_tolerance, 1.0)[1], float(self.residual_tolerance),
+            int(self.max_iterations),
             bool(self.adapt), bool(self.cache_idle), bool(self.extrapolate), FARKAS_MARGIN,
             random_state,
         )  # fmt: skip

@@ -24,9 +24,10 @@ from assent.kernels.batch import batch_loop as kernel
 from assent.kernels.batch import instance
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, Scores, Tables
+from assent.proof.gap_rule import least_and_relative
+from assent.proof.rounding_error import is_never_rounded
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.base.protocol import WarmStart
-from assent.solvers.base.rounding_error import is_never_rounded
 from assent.solvers.base.starting_point import default_relaxation, first_consensus, link_weights
 from assent.solvers.base.thread_plan import all_common
 
@@ -125,6 +126,7 @@ class Buffer:
     over_relaxation: float | None  # that of the solver
     outcomes: Float  # [B, fields of instance.Outcome]
     seconds: Float  # [B] of a processor, the average of the problems in one call
+    least_scale: float  # of the scores of a problem
 
     def __len__(self) -> int:
         return len(self.outcomes)
@@ -132,7 +134,14 @@ class Buffer:
     @cached_property
     def is_never_rounded(self) -> bool:
         """Whether the bounds of all problems are clear of rounding."""
-        return is_never_rounded(self.batch.theta, self.batch.pair, self.batch.table)
+        return is_never_rounded(
+            self.least_scale, self.batch.theta, self.batch.pair, self.batch.table
+        )
+
+    @property
+    def least_gaps(self) -> Float:
+        """``[B]`` by how much answers may fall short beside what is relative to their bounds."""
+        return self.batch.numbers[:, kernel.LEAST_GAP]
 
     def outcome(self, b: int) -> instance.Outcome:
         """How problem ``b`` ended."""
@@ -326,15 +335,16 @@ def _lay_out(jobs: list[Job], solver: AD3) -> Buffer:
         tables = Tables(*map(_joined, _columns(q.tables for q in prepared)))
         *columns, no_base, no_scratch = _columns(q.layout for q in prepared)
         layout = _layout(columns, no_base[0], no_scratch[0])
-    return _unsolved(_assemble(jobs, prepared, solver), tables, layout, solver)
+    return _unsolved(_assemble(jobs, prepared, solver), tables, layout, jobs, solver)
 
 
 def _unsolved(
-    batch: kernel.Batch, tables: Tables | None, layout: Layout | None, solver: AD3
+    batch: kernel.Batch, tables: Tables | None, layout: Layout | None, jobs: list[Job], solver: AD3
 ) -> Buffer:
-    count = len(batch.numbers)
+    count = len(jobs)
     outcomes = np.zeros((count, len(instance.Outcome._fields)))
-    return Buffer(batch, tables, layout, solver.over_relaxation, outcomes, np.zeros(count))
+    least = min(job.scores.scale for job in jobs)
+    return Buffer(batch, tables, layout, solver.over_relaxation, outcomes, np.zeros(count), least)
 
 
 def _buffer_of(jobs: Sequence[Job]) -> Buffer | None:
@@ -356,6 +366,9 @@ def _continue(before: Buffer, jobs: list[Job], solver: AD3) -> Buffer:
     table.flags.writeable = False
     numbers = batch.numbers.copy()
     numbers[:, kernel.CONSTANT] = [job.scores.constant for job in jobs]
+    numbers[:, kernel.LEAST_GAP] = [
+        least_and_relative(solver.gap_tolerance, job.scores.scale)[0] for job in jobs
+    ]
     known = np.isfinite(before.penalties) & (before.penalties > 0.0)
     numbers[:, kernel.PENALTY] = solver.penalty or np.where(known, before.penalties, np.nan)
     after = _Links(len(batch.dual_pair), len(batch.dual_logic), len(batch.dual_table))
@@ -367,7 +380,7 @@ def _continue(before: Buffer, jobs: list[Job], solver: AD3) -> Buffer:
         dual_logic=after.logic, dual_table=after.table,
         entry_weight=np.zeros_like(batch.entry_weight),
     )  # fmt: skip
-    return _unsolved(following, before.tables, before.layout, solver)
+    return _unsolved(following, before.tables, before.layout, jobs, solver)
 
 
 def _decided(p: Float, degree: NDArray[Any], theta: Float) -> Float:
@@ -408,6 +421,7 @@ def _assemble(jobs: list[Job], prepared: list[Prepared], solver: AD3) -> kernel.
                 q.total_weight,
                 solver.over_relaxation or q.alpha,
                 _penalty(job, solver),
+                least_and_relative(solver.gap_tolerance, job.scores.scale)[0],
             )
             for job, q in zip(jobs, prepared, strict=True)
         ],

@@ -12,6 +12,7 @@ from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.batch import instance
 from assent.kernels.problem import Float
 from assent.proof import certify
+from assent.proof.gap_rule import least_and_relative
 from assent.result import Certificate, Result, Status, WarmStartPoint, state_relaxation
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.ad3.batch import Place
@@ -46,8 +47,10 @@ def figures(places: Sequence[Place], solver: AD3) -> Figures:
     endings = rows[:, fields["ending"]].astype(np.int64)
     ray = endings == instance.INFEASIBLE
     bounds = np.where(ray, -np.inf, np.maximum(rows[:, fields["bound"]], values))
+    relative = least_and_relative(solver.gap_tolerance, 1.0)[1]
+    least = np.array([place.buffer.least_gaps[place.number] for place in places])
     with np.errstate(invalid="ignore"):
-        closed = feasible & (bounds - values <= solver.gap_tolerance * (1.0 + np.abs(bounds)))
+        closed = feasible & (bounds - values <= least + relative * np.abs(bounds))
     statuses = [
         Status.OPTIMAL if done else _STATUSES.get(ending, Status.STOPPED)
         for done, ending in zip(closed.tolist(), endings.tolist(), strict=True)
@@ -77,7 +80,7 @@ def restate(
     if is_ray:
         assignment = certify.with_payments(compiled, assignment)
         dual = infeasibility.thin(compiled.problem, dual, table)
-    relaxation = state_relaxation(outcome.relaxed, outcome.primal, bound, solver)
+    relaxation = state_relaxation(outcome.relaxed, outcome.primal, bound, solver, scores.scale)
     feasible = outcome.violations == 0
     certificate = Certificate(
         value=float(value),

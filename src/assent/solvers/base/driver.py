@@ -15,6 +15,7 @@ from assent.solvers.base.loop import Run, decided_alone
 from assent.solvers.base.outcome import finished, refuted
 from assent.solvers.base.protocol import GraphSolver, Request
 from assent.solvers.base.resumable import Resumable
+from assent.solvers.base.score_units import solve_in_units, unit_of
 from assent.solvers.base.uncompiled import uncompiled_answer
 
 
@@ -37,12 +38,16 @@ def drive(
 def _driven(compiled: Compiled, graph_scores: GraphScores, solver: Any, request: Request) -> Result:
     if compiled.conflict is not None:
         return refuted(compiled, graph_scores, request.started)
+    unit = unit_of(graph_scores)
+    if unit != 1.0:
+        solve = partial(_driven, compiled)
+        return solve_in_units(solve, graph_scores, solver, request, unit)
     if not compiled.problem.n_links:
         return decided_alone(_run(compiled, graph_scores, solver, request))
     with request.display or nullcontext():
-        solve = begin(compiled, graph_scores, solver, replace(request, display=None))
-        solve.go_on()
-    return finished(solve.result)
+        run = begin(compiled, graph_scores, solver, replace(request, display=None))
+        run.go_on()
+    return finished(run.result)
 
 
 def begin(

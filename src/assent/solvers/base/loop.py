@@ -15,6 +15,7 @@ from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.proof import certify
+from assent.proof.gap_rule import allowed_gap
 from assent.result import Relaxation, Result, Status, state_relaxation
 from assent.solvers.base import infeasibility
 from assent.solvers.base.incumbent import Incumbent
@@ -315,7 +316,7 @@ class Run:
         return self.best.bound - self.best.value <= self._tolerance()
 
     def _tolerance(self) -> float:
-        return self.solver.gap_tolerance * (1.0 + abs(self.best.bound))
+        return allowed_gap(self.solver.gap_tolerance, self.best.bound, self.scores.scale)
 
     def _ending(self, info: Info, workspace: Any) -> bool:
         over = info.iterations >= self.solver.max_iterations or self._out_of_time()
@@ -382,7 +383,9 @@ class Run:
     def relaxation(self, info: Info, workspace: Any) -> Relaxation:
         """How well the linear relaxation itself is solved."""
         value = self.solver.relaxed_value(self.problem, self.scores, workspace)
-        return state_relaxation(value, info.primal_residual, self.best.bound, self.solver)
+        return state_relaxation(
+            value, info.primal_residual, self.best.bound, self.solver, self.scores.scale
+        )
 
     def _infeasible(self, info: Info, workspace: Any) -> bool:
         """Whether a ray of multipliers bounds the zero objective below zero."""

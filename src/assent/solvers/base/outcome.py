@@ -17,8 +17,8 @@ from assent.kernels.problem import DualPoint, Float
 from assent.proof import certify
 from assent.proof.proof_tree import LinkScores
 from assent.proof.replay import Others, Replay
+from assent.proof.rounding_error import rounding_matters
 from assent.result import Certificate, Relaxation, Result, Status
-from assent.solvers.base.rounding_error import rounding_matters
 from assent.solvers.base.stop_reasons import INTERRUPTED, ROUNDING_ONLY
 from assent.trace import Trace
 
@@ -42,7 +42,7 @@ class Outcome:
         value: what the answer is worth, if that is known and it is feasible; else it is checked.
         proof: of the bound, where the link scores ``dual`` do not show it.
         searched: whether the bound is a search's word where there is no proof.
-        gap_tolerance: the relative gap at which the answer counts as optimal.
+        gap_tolerance: the gap at which the answer counts as optimal; see `gap_rule`.
         status, message: what is said of the run if the gap is not closed.
         consensus: ``[N]`` the relaxed answer; by default the answer itself.
 
@@ -139,7 +139,7 @@ class Outcome:
         claim = self.certificate
         if claim.bound == -np.inf:
             return Status.INFEASIBLE, Status.INFEASIBLE.value
-        if claim.feasible and claim.relative_gap <= self.gap_tolerance:
+        if claim.is_closed(self.gap_tolerance):
             return Status.OPTIMAL, Status.OPTIMAL.value  # even if an interrupt came just too late
         if self.status is Status.OPTIMAL:
             return Status.STOPPED, ROUNDING_ONLY

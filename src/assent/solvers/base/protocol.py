@@ -97,11 +97,14 @@ class Solver:
     """Settings of a solver: frozen, as all state lives in what it makes.
 
     Attributes:
-        gap_tolerance: relative gap at which an answer counts as optimal.
+        gap_tolerance: an answer counts as optimal within ``gap_tolerance * (scale + |bound|)``,
+            where the scale is that of the scores, or within an `AbsoluteGap`.
         takes_time_limit: whether it has a ``time_limit``, as its steps may take long.
+        in_score_units: names of the settings that are in units of score.
     """
 
     gap_tolerance: float
+    in_score_units: ClassVar[tuple[str, ...]] = ()
     takes_time_limit: ClassVar[bool] = False
 
     @property

@@ -59,7 +59,7 @@ class BoxMPLP(BoxSolver):
     Attributes:
         passes: how often the blocks of one variable are visited before going on to the next;
             those of chains are visited once.
-        gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
+        gap_tolerance: stop when ``bound - value <= gap_tolerance * (scale + |bound|)``.
         residual_tolerance: stop when the sweeps between two reports lower the bound by less than
             this, relative to ``1 + |bound|``.
         max_iterations: stop after this many sweeps.
@@ -136,7 +136,7 @@ class BoxMPLP(BoxSolver):
             w.best_nu[:] = linked.nu
         fall = np.inf
         if np.isfinite(before):
-            fall = (before - w.last_dual) / (1.0 + abs(w.last_dual))
+            fall = (before - w.last_dual) / (scores.scale + abs(w.last_dual))
         still = moved == 0 or fall <= self.residual_tolerance or w.last_dual == -np.inf
         return Info(
             w.iterations, np.inf, fall, finished=bool(still), reason=AT_REST if still else "",

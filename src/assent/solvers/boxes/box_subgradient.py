@@ -12,6 +12,7 @@ from assent.kernels.boxes import box_subgradient_step as kernel
 from assent.kernels.core.oracle import raise_pending
 from assent.kernels.messages import subgradient_step as plain
 from assent.kernels.problem import Float, Problem, Scores
+from assent.proof.gap_rule import allowed_gap
 from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.starting_point import initial_penalty
 from assent.solvers.boxes.box_solver import BoxSolver, Linked, link_submodels
@@ -45,7 +46,7 @@ class BoxSubgradient(BoxSolver):
         step: as of `Subgradient`.
         count: what the step counts: "iterations", or "increases" of the dual value.
         first_step: the first step; ``None`` takes the typical size of the scores.
-        gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
+        gap_tolerance: stop when ``bound - value <= gap_tolerance * (scale + |bound|)``.
         max_iterations: stop after this many iterations.
 
     Example:
@@ -63,6 +64,7 @@ class BoxSubgradient(BoxSolver):
     gap_tolerance: float = 1e-6
     residual_tolerance: float = 1e-6
     max_iterations: int = 20_000
+    in_score_units = ("first_step",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,7 +110,7 @@ class BoxSubgradient(BoxSolver):
             aim_below(state, margin, FIRST_ROUND, LONGER)
         self._run(workspace, iterations)
         best, short = state[plain.BEST], state[plain.BEST] - state[kernel.VALUE]
-        proven = short <= self.gap_tolerance * (1.0 + abs(best))
+        proven = short <= allowed_gap(self.gap_tolerance, best, scores.scale)
         return Info(
             int(state[plain.DONE]), np.inf, state[kernel.SLACK], finished=bool(proven),
             reason=SLACK if proven else "", calls=int(state[plain.CALLS]),

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled
 from assent.kernels.problem import Float
+from assent.proof.gap_rule import allowed_gap
 from assent.proof.proof_tree import Refuted
 from assent.proof.regions import Regions
 from assent.solvers.base.search_tree import Node, SearchTree
@@ -107,7 +108,9 @@ class CutTree:
     def _is_closed(self, node: CutNode) -> bool:
         if np.isinf(node.bound) or np.isinf(self.value):
             return node.bound == -np.inf
-        return node.bound - self.value <= self.tolerance * (1.0 + abs(node.bound))
+        return node.bound - self.value <= allowed_gap(
+            self.tolerance, node.bound, self.program.scores.scale
+        )
 
     def _enter(self, node: CutNode) -> None:
         """Fix the columns of a node, free all others."""

@@ -62,7 +62,7 @@ class Tightened(IterativeSolver):
     so tables of many millions of entries are too large.
 
     Attributes:
-        gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
+        gap_tolerance: stop when ``bound - value <= gap_tolerance * (scale + |bound|)``.
         residual_tolerance: not used: a relaxation is solved or not.
         max_iterations: the most rounds.
         time_limit: seconds after which the rounds end, or None.

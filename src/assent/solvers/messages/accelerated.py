@@ -64,7 +64,7 @@ class Accelerated(KeepsBest):
     Attributes:
         temperature: a fixed temperature in units of score; ``None`` starts from the size of the
             scores and anneals.
-        gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
+        gap_tolerance: stop when ``bound - value <= gap_tolerance * (scale + |bound|)``.
         max_iterations: stop after this many iterations.
 
     Example:
@@ -80,6 +80,7 @@ class Accelerated(KeepsBest):
     gap_tolerance: float = 1e-6
     residual_tolerance: float = 1e-6
     max_iterations: int = 10_000
+    in_score_units = ("temperature",)
 
     def __post_init__(self) -> None:
         super().__post_init__()

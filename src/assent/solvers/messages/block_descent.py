@@ -68,7 +68,7 @@ def finish(
     messages.bound = bound_at(problem, scores, split_links(problem, messages.s))
     fall = np.inf
     if np.isfinite(before):
-        fall = (before - messages.bound) / (1.0 + abs(messages.bound))
+        fall = (before - messages.bound) / (scores.scale + abs(messages.bound))
     still = fall <= rest or messages.bound == -np.inf
     return Info(
         messages.iterations, np.inf, fall, finished=still, reason=AT_REST if still else "",

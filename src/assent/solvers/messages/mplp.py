@@ -20,7 +20,7 @@ class MPLP(BlockDescent):
     keep theirs.  It may come to rest above the relaxation's optimum, where AD3 would go on.
 
     Attributes:
-        gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
+        gap_tolerance: stop when ``bound - value <= gap_tolerance * (scale + |bound|)``.
         residual_tolerance: stop when the sweeps between two reports lower the bound by less than
             this, relative to ``1 + |bound|``.
         max_iterations: stop after this many sweeps.

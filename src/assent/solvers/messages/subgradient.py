@@ -76,7 +76,7 @@ class Subgradient(KeepsBest):
         count: what ``t`` counts: "iterations", or "increases" of the dual value.
         first_step: the first step; ``None`` tries some and takes the best after ten iterations.
         lazy: whether factors whose link scores did not change keep their vertex unasked.
-        gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
+        gap_tolerance: stop when ``bound - value <= gap_tolerance * (scale + |bound|)``.
         max_iterations: stop after this many iterations.
 
     Example:
@@ -95,6 +95,7 @@ class Subgradient(KeepsBest):
     gap_tolerance: float = 1e-6
     residual_tolerance: float = 1e-6
     max_iterations: int = 20_000
+    in_score_units = ("first_step",)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -28,7 +28,7 @@ class TRWS(StarDescent):
     never rises.  Factors may tie two variables at most.
 
     Attributes:
-        gap_tolerance: stop when ``bound - value <= gap_tolerance * (1 + |bound|)``.
+        gap_tolerance: stop when ``bound - value <= gap_tolerance * (scale + |bound|)``.
         residual_tolerance: stop when the sweeps between two reports lower the bound by less than
             this, relative to ``1 + |bound|``.
         max_iterations: stop after this many sweeps, forward and backward alternating.

@@ -36,6 +36,7 @@ def find_persistent(before: Reduction) -> tuple[ReductionStep, Reduction] | None
     literals = before.coordinates(np.where(solution.x[sure] == 1.0, sure, ~sure))
     step = Persistent(literals, solution.dual)
     after = step.apply(before)
-    if after is None or after.loss - before.loss > ROUNDED * (1.0 + abs(solution.relaxed_value)):
+    size = before.scores.scale + abs(solution.relaxed_value)
+    if after is None or after.loss - before.loss > ROUNDED * size:
         return None
     return step, after

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.interrupts import Uninterrupted
-from assent.kernels.problem import DualPoint, Float, Problem, split_links
+from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
+from assent.proof.gap_rule import least_and_relative
 from assent.solvers.base.stop_reasons import TIME_LIMIT
 from assent.solvers.programs.compact_lp import CompactLP, row_scores
 
@@ -21,6 +22,14 @@ Method = Literal["simplex", "ipm", "choose"]
 # Programs of at most this many entries are solved sooner as they are: presolving and a thread of
 # their own take longer than the simplex method does (twice as long at 5,000, four times at 500).
 SMALL_PROGRAM = 8_000
+
+
+# HiGHS' usual tolerance on rows and whole numbers, and a smaller one that it keeps to.
+FEASIBILITY = (1e-9, 1e-6)
+
+
+# What HiGHS calls a feasible solution.
+SOLUTION_FOUND = 2
 
 
 # Seconds between two checks whether somebody pressed Ctrl-C.
@@ -170,6 +179,33 @@ def read_highs(highs: Any, lp: CompactLP) -> tuple[Float | None, Float]:
 def _non_negative(lp: CompactLP, row_dual: Float) -> Float:
     """Multipliers of inequalities cut off at zero."""
     return np.where(np.isneginf(lp.row_lower), np.maximum(row_dual, 0.0), row_dual)
+
+
+def search_options(tolerance: float, scores: Scores, lp: CompactLP) -> dict[str, Any]:
+    """Options by which a search of HiGHS ends within three quarters of the gap allowed."""
+    least, relative = least_and_relative(tolerance, scores.scale)
+    feasibility = min(max(0.25 * least / lp.scale, FEASIBILITY[0]), FEASIBILITY[1])
+    gaps = {"mip_rel_gap": 0.5 * relative, "mip_abs_gap": 0.5 * (least / lp.scale) * (not relative)}
+    return {**gaps, "mip_feasibility_tolerance": feasibility}
+
+
+def searched_bound(highs: Any, lp: CompactLP) -> float:
+    """What a search of HiGHS has shown, in units of the scores; infinite if nothing.
+
+    Whatever is better than its answer by no more than its tolerances it gives up, and then says
+    that the answer is the best; its relaxations are solved within a tenth of the first of them.
+    """
+    if highs_status(highs) not in ("optimal", "time limit"):
+        return np.inf
+    info = highs.getInfo()
+    names = "mip_feasibility_tolerance", "mip_rel_gap", "mip_abs_gap"
+    tolerance, relative, absolute = (highs.getOptionValue(name)[1] for name in names)
+    least = info.mip_dual_bound
+    if info.primal_solution_status == SOLUTION_FOUND:
+        best = info.objective_function_value
+        least = min(least, best - max(relative * abs(best), absolute))
+    least -= tolerance
+    return float(lp.offset - lp.scale * least) if np.isfinite(least) else np.inf
 
 
 def find_ray(problem: Problem, lp: CompactLP, deadline: float = np.inf) -> DualPoint | None:

@@ -21,6 +21,8 @@ from assent.solvers.programs.highs import (
     load_highs,
     read_highs,
     run_highs,
+    search_options,
+    searched_bound,
     why_it_stopped,
 )
 from assent.solvers.programs.linear_program import solve_lp
@@ -113,9 +115,8 @@ class IntegerProgram(OneStep):
     ) -> str:
         lp = workspace.program
         integral = np.append(np.ones(problem.n, bool), lp.rows.integral)
-        # The gap is relative to the value in HiGHS, and to 1 + |bound| here: half is enough.
-        options = {"mip_rel_gap": 0.5 * self.gap_tolerance, "time_limit": limit}
-        highs = load_highs(lp, {**options, "mip_abs_gap": 0.0}, integral)
+        options = {**search_options(self.gap_tolerance, scores, lp), "time_limit": limit}
+        highs = load_highs(lp, options, integral)
         run_highs(highs)
         status = highs_status(highs)
         columns, _ = read_highs(highs, lp)
@@ -124,9 +125,7 @@ class IntegerProgram(OneStep):
             return status
         if columns is not None:
             workspace.x = np.clip(columns[: problem.n], 0.0, 1.0)
-        bound = highs.getInfo().mip_dual_bound
-        if np.isfinite(bound) and status in ("optimal", "time limit"):
-            workspace.searched = float(lp.offset - lp.scale * bound)
+        workspace.searched = searched_bound(highs, lp)
         return status
 
     def bound(self, problem: Problem, scores: Scores, workspace: IntegerProgramState) -> float:

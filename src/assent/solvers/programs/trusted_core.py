@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.kernels.problem import Problem, Scores
 from assent.solvers.programs.compact_lp import build_lp
-from assent.solvers.programs.highs import highs_status, load_highs, read_highs, run_highs
+from assent.solvers.programs.highs import (
+    highs_status,
+    load_highs,
+    read_highs,
+    run_highs,
+    search_options,
+    searched_bound,
+)
 
 
 class Found(NamedTuple):
@@ -30,14 +37,14 @@ def search_core(problem: Problem, scores: Scores, limit: float, gap: float) -> F
         >>> from assent.kernels.problem import make_problem
         >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
         >>> scores = Scores(np.array([1.0, 1.0]), np.array([-3.0]))
-        >>> search_core(problem, scores, 10.0, 1e-6).bound
+        >>> round(search_core(problem, scores, 10.0, 1e-6).bound, 5)
         1.0
     """
     try:
         lp = build_lp(problem, scores, integer=True)
     except ModelError:
         return None
-    options = {"mip_rel_gap": gap, "mip_abs_gap": 0.0, "time_limit": max(limit, 1e-3)}
+    options = {**search_options(gap, scores, lp), "time_limit": max(limit, 1e-3)}
     highs = load_highs(lp, options, np.append(np.ones(problem.n, bool), lp.rows.integral))
     run_highs(highs)
     status = highs_status(highs)
@@ -47,6 +54,4 @@ def search_core(problem: Problem, scores: Scores, limit: float, gap: float) -> F
         return Found(None, -np.inf, True)
     columns, _ = read_highs(highs, lp)
     x = None if columns is None else (columns[: problem.n] > 0.5).astype(np.int8)
-    bound = highs.getInfo().mip_dual_bound
-    stated = status in ("optimal", "time limit") and np.isfinite(bound)
-    return Found(x, float(lp.offset - lp.scale * bound) if stated else np.inf, status == "optimal")
+    return Found(x, searched_bound(highs, lp), status == "optimal")

@@ -18,6 +18,7 @@ from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float
 from assent.proof import certify
 from assent.proof.field_checks import Known
+from assent.proof.gap_rule import allowed_gap
 from assent.proof.proof_tree import Fixed, Refuted, Trusted
 from assent.proof.replay import Others
 from assent.result import Result, Status
@@ -111,7 +112,9 @@ class BestFirstSearch:
     def tolerance(self) -> float:
         """Half the gap that counts as closed, as it is relative to the bound there."""
         value = self.incumbent.value
-        return 0.5 * self.settings.gap_tolerance * (1.0 + abs(value)) if np.isfinite(value) else 0.0
+        if not np.isfinite(value):
+            return 0.0
+        return 0.5 * allowed_gap(self.settings.gap_tolerance, value, self.scores.scale)
 
     @property
     def cutoff(self) -> float:

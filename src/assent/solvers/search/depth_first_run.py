@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.direct.table_scopes import TABULATED
-from assent.kernels.problem import DualPoint, Float
+from assent.kernels.problem import DualPoint, Float, Scores
 from assent.kernels.search import depth_first_search as kernel
 from assent.kernels.search.table_sweeps import Domains, Net, Work
 from assent.proof.depth_first_proof import CLOSED, DepthFirstProof, link_scores
+from assent.proof.gap_rule import least_and_relative
 from assent.result import Result, Status
 from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.protocol import Request
@@ -59,7 +60,7 @@ class TableSearch:
         self.scores = compiled.flat_scores(scores)
         self.tables = layout.net(self.scores)
         self.domains, self.work = all_states(self.tables.net), scratch(self.tables.net)
-        self.state = start_at(self.tables, self.scores.constant, settings.gap_tolerance)
+        self.state = start_at(self.tables, self.scores, settings.gap_tolerance)
         messages, states = layout.messages, layout.states
         self.log = kernel.Log(np.empty(4 * states + 1024, np.int64), np.empty((8, messages)))
         self.trace = Trace()
@@ -287,15 +288,17 @@ def scratch(net: Net) -> Work:
     )  # fmt: skip
 
 
-def start_at(tables: TableNet, constant: float, tolerance: float) -> kernel.State:
-    """The root, with no message passed; ``constant`` is added to all values."""
+def start_at(tables: TableNet, scores: Scores, tolerance: float) -> kernel.State:
+    """The root, with no message passed."""
     net = tables.net
     variables, states = len(net.card), len(net.theta)
     point = np.concatenate([np.zeros(int(net.at[-1])), net.theta, np.zeros(variables + 1)])
     figures = np.empty(kernel.FIGURES)
     figures[kernel.BEST] = figures[kernel.LEAST] = tables.least
-    figures[kernel.TOLERANCE] = max(0.5 * tolerance, ROUNDING)
-    figures[kernel.CONSTANT] = constant
+    least, relative = least_and_relative(0.5 * tolerance, scores.scale)
+    figures[kernel.TOLERANCE] = max(relative, ROUNDING)
+    figures[kernel.LEAST_GAP] = max(least, ROUNDING * scores.scale)
+    figures[kernel.CONSTANT] = scores.constant
     figures[kernel.CLOSED_BOUND], figures[kernel.PROGRESS] = -np.inf, 0.0
     figures[kernel.BOUND] = np.inf
     return kernel.State(

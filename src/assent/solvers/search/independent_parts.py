@@ -130,7 +130,7 @@ class ByParts(GraphSolver):
             assignment=best,
             proof=shown,
         )
-        closed = certificate.relative_gap <= self.gap_tolerance
+        closed = certificate.is_closed(self.gap_tolerance)
         return replace(
             whole,
             certificate=certificate,

@@ -134,7 +134,7 @@ class NeighbourhoodSearch:
         members = self.part.variables[: len(net.card)]
         x = self.part.x[: len(net.card)]
         own = TableNet(net, -np.inf, self.tables.strengths[members])
-        state = start_at(own, self.scores.constant, self.settings.gap_tolerance)
+        state = start_at(own, self.scores, self.settings.gap_tolerance)
         kernel.take_answer(net, state, x)
         before = state.figures[kernel.BEST]
         state.figures[kernel.CONSTANT] += self.best - before

@@ -29,19 +29,21 @@ def rounding_matters(bound: float, scores: GraphScores) -> bool:
         >>> rounding_matters(-0.5, graph_scores(g)), rounding_matters(1e9, graph_scores(g))
         (True, False)
     """
-    return bool(np.isfinite(bound) and EPSILON * _size(scores) > CLEAR * (1.0 + abs(bound)))
+    return bool(
+        np.isfinite(bound) and EPSILON * _size(scores) > CLEAR * (scores.scale + abs(bound))
+    )
 
 
-def is_never_rounded(*parts: Float) -> bool:
+def is_never_rounded(scale: float, *parts: Float) -> bool:
     """Whether rounding matters to no bound whatever, by a quick look at all flat scores.
 
     Example:
-        >>> is_never_rounded(np.ones(5), np.zeros(0)), is_never_rounded(np.array([1e9, 1.0]))
+        >>> is_never_rounded(1.0, np.ones(5)), is_never_rounded(1.0, np.array([1e9, 1.0]))
         (True, False)
     """
     # No sum of sizes is larger than this (Cauchy and Schwarz).
     most = sum(math.sqrt(len(part) * float(np.dot(part, part))) for part in parts)
-    return EPSILON * most <= CLEAR
+    return EPSILON * most <= CLEAR * scale
 
 
 def _size(scores: GraphScores) -> float:
