@@ -180,11 +180,11 @@ def _has_sack(problem: Problem) -> bool:
 
 def _has_rows(problem: Problem) -> bool:
     """Whether a linear program is not too large, and all factors have rows in it."""
-    from assent.solvers.programs.structure_rows import formulation
+    from assent.solvers.programs.structure_rows import has_rows
 
     if problem.n_links > MOST_LINKS:
         return False
-    return all(formulation(model.structure, integer=False) for model in problem.models)
+    return all(has_rows(model.structure) for model in problem.models)
 
 
 # ---------------------------------------------------------------- steps

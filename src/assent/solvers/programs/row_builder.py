@@ -137,6 +137,10 @@ class RowBuilder:
         self._earned.append(_flat(state.links, np.where(state.opposite, -amount, amount)))
         self._constant += float(amount[np.broadcast_to(state.opposite, amount.shape)].sum())
 
+    def earn_always(self, amount: float) -> None:
+        """A score whatever is true."""
+        self._constant += amount
+
     def product(
         self, place: Int64, u: LinkStates, v: LinkStates, columns: Int64, gains: bool
     ) -> None:

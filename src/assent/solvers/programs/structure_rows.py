@@ -11,7 +11,8 @@ tied to it.  What makes them a vertex of the structure is said by further rows:
     Matching, Cut       sums of rows and columns, pairs of states of every edge; ``network_rows``
     Regular             a flow through the automaton, unrolled over time
     soft agreement      a column for what is paid
-    soft outputs, counts, Cardinality    for integer programs only: right at integral points
+    counts, Cardinality the lines of a concave score; see ``count_rows``
+    soft outputs, other counts    for integer programs only: right at integral points
     all others          a column per vertex, generated while solving; see ``column_generation``
 
 An integer program cannot generate its columns, and so has none of the others.
@@ -36,6 +37,7 @@ from assent.factors.regular import Regular
 from assent.factors.soft import AgreeSoft, CountedSoft, MatrixSoft, OutputSoft
 from assent.factors.structure import Structure
 from assent.kernels.problem import Float, Int64, Model, Problem
+from assent.solvers.programs.count_rows import add_cardinality, add_counts, is_concave
 from assent.solvers.programs.network_rows import (
     add_agreement,
     add_cut,
@@ -62,22 +64,35 @@ def add_structures(
         m = int(tables.factor[t + 1] - tables.factor[t])
         links = first_link + np.arange(tables.link[t], tables.link[t + 1]).reshape(m, -1)
         inner = scores[tables.entry[t] : tables.entry[t + 1]].reshape(m, -1)
-        add = formulation(model.structure, integer)
-        if add is not None:
+        add, priced = formulation(model.structure, integer), np.ones(m, bool)
+        if isinstance(model.structure, COUNTS):
+            priced = ~add_cardinality(builder, model, links, inner, integer)
+        elif add is not None:
             add(builder, model, links, inner)
-        elif integer:
+            continue
+        if not priced.any():
+            continue
+        if integer:
             raise ModelError(
                 f"IntegerProgram has no rows for {model.structure.kind}; LinearProgram() and "
                 "AD3() take it as it is"
             )
-        else:
-            rows = builder.rows(np.zeros(links.shape), lower=0.0)
-            builder.put(rows, LinkStates(links), -1.0)
-            builder.priced.append(Priced(t, rows, builder.rows(np.ones(m), lower=1.0)))
+        rows, convexity = np.full(links.shape, -1), np.full(m, -1)
+        rows[priced] = builder.rows(np.zeros(links[priced].shape), lower=0.0)
+        builder.put(rows[priced], LinkStates(links[priced]), -1.0)
+        convexity[priced] = builder.rows(np.ones(int(priced.sum())), lower=1.0)
+        builder.priced.append(Priced(t, rows, convexity))
+
+
+def has_rows(structure: Structure) -> bool:
+    """Whether a linear program has rows for a structure, whatever its scores."""
+    if isinstance(structure, CountedSoft):
+        return bool(is_concave(structure._entries(np.ones(len(structure)))).all())
+    return formulation(structure, integer=False) is not None
 
 
 def formulation(structure: Structure, integer: bool) -> Add | None:
-    """What writes the rows of a structure, if it has any."""
+    """What writes the rows of a structure, if it has any whatever its scores."""
     if isinstance(structure, ForestFactor):
         return _add_forest if integer or max(structure.counted) < 0 else None
     ways = {**EXACT, **AT_INTEGRAL_POINTS} if integer else EXACT
@@ -98,7 +113,7 @@ def _add_forest(builder: RowBuilder, model: Model, links: Int64, inner: Float) -
             add_edge(builder, columns[:, start[slot] : start[slot + 1]], above, table)
     if max(structure.counted) >= 0:
         seen = [start[i] + state for i, state in enumerate(structure.counted) if state >= 0]
-        rows = _add_counts(builder, inner[:, -len(structure._counts) :], 0)
+        rows = add_counts(builder, inner[:, -len(structure._counts) :])
         put_known(builder, rows[:, None], columns[:, seen], 1.0)
 
 
@@ -109,28 +124,6 @@ def _tables(structure: ForestFactor, inner: Float) -> list[Float]:
         tables.append(inner[:, at : at + k * top].reshape(len(inner), k, top))
         at += k * top
     return tables
-
-
-def _add_counts(builder: RowBuilder, scores: Float, already: int) -> Int64:
-    """One integral column per number; returns the rows ``[m]`` that what is counted goes into.
-
-    ``already`` is how many are counted before any.
-    """
-    m, numbers = scores.shape
-    allowed = np.isfinite(scores)
-    columns = builder.columns(np.where(allowed, -scores, 0.0), integral=True)
-    builder.put_column(builder.rows(np.ones(m), lower=1.0)[:, None], columns, 1.0)
-    builder.put_column(builder.rows(np.zeros(int((~allowed).sum()))), columns[~allowed], 1.0)
-    rows = builder.rows(np.full(m, -float(already)), lower=-float(already))
-    builder.put_column(rows[:, None], columns, -np.arange(numbers, dtype=float))
-    return rows
-
-
-def _add_cardinality(builder: RowBuilder, model: Model, links: Int64, inner: Float) -> None:
-    true = np.arange(1, len(model.base), 2)
-    forced = ~np.isin(true, model.place) & np.isinf(model.base[true - 1])
-    rows = _add_counts(builder, inner, int(forced.sum()))
-    builder.put(rows[:, None], LinkStates(links), 1.0)
 
 
 # Rows of the hull, for linear programs too.
@@ -145,8 +138,7 @@ EXACT: dict[type[Structure], Add] = {
     MatrixSoft: add_matrix,  # a kind of AgreeSoft
     AgreeSoft: add_agreement,
 }
-AT_INTEGRAL_POINTS: dict[type[Structure], Add] = {
-    Cardinality: _add_cardinality,
-    CountedSoft: _add_cardinality,
-    OutputSoft: add_soft_output,
-}
+AT_INTEGRAL_POINTS: dict[type[Structure], Add] = {OutputSoft: add_soft_output}
+
+# Kinds whose scores decide whether they have rows.
+COUNTS = (Cardinality, CountedSoft)
