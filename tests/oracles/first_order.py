@@ -254,6 +254,6 @@ def values(graph: at.FactorGraph, full: np.ndarray) -> np.ndarray:
             if isinstance(factor, Pair):
                 total = total + truths.all(axis=2) @ factor.scores
             else:
-                assert codes.shape[1] == 1
-                total = total + truths[:, :, 0] @ (factor.scores[:, 1] - factor.scores[:, 0])
+                earned = [factor.value_at(own, factor.scores).sum() for own in truths]
+                total = total + np.array(earned)
     return total

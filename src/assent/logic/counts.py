@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assent.kernels.problem import Int32, Int64
 from assent.logic.bindings import Bindings
@@ -12,6 +13,13 @@ from assent.logic.predicates import FALSE, TRUE
 from assent.logic.reification import reify_any, reify_difference, reify_equal
 from assent.logic.rule_draft import DEFINITION, RuleDraft
 from assent.model.variables import coordinates_of
+
+
+def is_counted(op: str, k: int, number: Int64) -> NDArray[np.bool_]:
+    """Whether numbers are at most, at least or exactly ``k``."""
+    if op == EXACTLY:
+        return number == k
+    return number <= k if op == AT_MOST else number >= k
 
 
 def require_count(draft: RuleDraft, op: str, k: int, found: Sums, table: Bindings) -> None:

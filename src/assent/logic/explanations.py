@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.factors.base import Logic
+from assent.factors.base import Factor, Logic
+from assent.factors.pair import Pair
+from assent.factors.scored import Scored
 from assent.logic.expressions import substituted
 from assent.logic.rule_draft import SCORE
 from assent.proof.certify import literal_truth
@@ -110,18 +113,16 @@ class Explanation:
 
 def explain(rules: Sequence[Rule], result: Result, tolerance: float, most: int) -> Explanation:
     """The explanation of a result; see `Rules.explain`."""
-    x = result.certificate.assignment
+    x, decoded = result.certificate.assignment, set(result.certificate.compiled.blocks)
     violated: list[Finding] = []
     paid: list[Finding] = []
     for rule, ground in _grounds(rules):
         batch = ground.batch
-        if batch.lits.size and np.maximum(batch.lits, ~batch.lits).max() >= len(x):
+        if ground.handle not in decoded:
             raise ModelError(f"{rule.name} was added after this result; decode the graph again")
         truth = literal_truth(batch.lits, x)
         if batch.role == SCORE:
-            score = batch.parameter
-            lost = np.where(truth.all(axis=1), np.maximum(-score, 0.0), np.maximum(score, 0.0))
-            paid += _findings(rule, ground, lost, tolerance, most)
+            paid += _findings(rule, ground, _lost(ground.handle.factor, truth), tolerance, most)
         else:
             factor = ground.handle.factor
             assert isinstance(factor, Logic)
@@ -130,6 +131,14 @@ def explain(rules: Sequence[Rule], result: Result, tolerance: float, most: int) 
     return Explanation(
         *(tuple(sorted(found, key=lambda f: -f.amount)[:most]) for found in (violated, paid, tight))
     )
+
+
+def _lost(factor: Factor, truth: NDArray[np.bool_]) -> Float:
+    """How much less factors ``[m]`` earn than they could."""
+    if isinstance(factor, Pair):
+        return np.maximum(factor.scores, 0.0) - factor.scores * truth.all(axis=1)
+    assert isinstance(factor, Scored)
+    return factor.scores.max(axis=1) - factor.value_at(truth, factor.scores)
 
 
 def _multipliers(certificate: Certificate) -> tuple[Float, ...]:

@@ -14,6 +14,7 @@ from assent.factors import (
     AtLeastOne,
     AtMost,
     AtMostOne,
+    Cardinality,
     Dense,
     Exactly,
     ExactlyOne,
@@ -43,6 +44,10 @@ MAKERS: dict[str, Callable[[Literals, Any], Factor]] = {
     "Dense": lambda x, scores: Dense(
         x[:, 0], scores=np.stack([np.zeros_like(scores), scores], axis=1)
     ),
+    "Table": lambda x, scores: Dense(
+        *(x[:, j] for j in range(x.shape[1])), scores=scores.reshape(-1, *(2,) * x.shape[1])
+    ),
+    "Cardinality": lambda x, scores: Cardinality(x, axis=1, scores=scores),
 }
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from assent.kernels.problem import Float, Int32
+from assent.kernels.problem import Float, Int32, Int64
 from assent.logic.bindings import Bindings, Scope, compare, literals
-from assent.logic.counts import reify_count, require_count
+from assent.logic.counts import is_counted, reify_count, require_count
 from assent.logic.expressions import Variable
 from assent.logic.formulas import (
     AND,
@@ -34,7 +35,9 @@ from assent.logic.formulas import (
 from assent.logic.joins import extend, guards_of, relevant
 from assent.logic.literal_rows import (
     Disjunctions,
+    EqualRows,
     Ragged,
+    Sums,
     as_disjunctions,
     disjunctions,
     join,
@@ -43,6 +46,7 @@ from assent.logic.literal_rows import (
 from assent.logic.predicates import FALSE, TRUE
 from assent.logic.reification import reify_any, reify_equal, require_equal, require_literals
 from assent.logic.rule_draft import DEFINITION, RuleDraft
+from assent.model.variables import coordinates_of
 
 
 def require(draft: RuleDraft, node: Formula, table: Bindings) -> None:
@@ -171,15 +175,149 @@ def _reify(draft: RuleDraft, node: Formula, table: Bindings, outputs: Int32 | No
     return reify_count(draft, node.op, node.k, sums(_gather(draft, node, table)), table, outputs)
 
 
+# ---------------------------------------------------------------- scores
+
+# A formula over so many variables is a table: 16 entries, where what is nested would otherwise
+# be reified part by part, with a looser relaxation.
+MOST_TABULATED = 4
+# Entries ``[place, combination]``: whether the variable at a place is true.
+TRUE_AT = (np.arange(1 << MOST_TABULATED) >> np.arange(MOST_TABULATED)[:, None] & 1).astype(bool)
+
+
 def weigh(draft: RuleDraft, node: Formula, table: Bindings, weights: Float) -> None:
     """Add ``weights`` to the score of the bindings at which ``node`` holds."""
+    if not _is_clause(node):
+        left = _weigh_tables(draft, node, table, weights)
+        table, weights = table.take(left), weights[left]
     if isinstance(node, Junction):
         negate = node.op == AND
         clause = negation_normal(node, True) if negate else node
         assert isinstance(clause, Junction)
         _weigh_clauses(draft, _clauses(draft, clause, table), table, weights, negate)
+    elif isinstance(node, Count):
+        _weigh_counts(draft, node, table, weights)
+    elif isinstance(node, Not) and isinstance(node.inner, Count):
+        draft.constant += float(weights.sum())
+        _weigh_counts(draft, node.inner, table, -weights)
     else:
         _weigh_literals(draft, literal(draft, node, table), table, weights)
+
+
+def _is_clause(node: Formula) -> bool:
+    """Whether it is a literal, or a disjunction or conjunction of nothing else."""
+    if not isinstance(node, Junction):
+        return _is_literal(node)
+    return all(
+        _is_literal(term.formula)
+        or (
+            isinstance(term.formula, Junction)
+            and term.formula.op == node.op
+            and _is_clause(term.formula)
+        )
+        for term in node.terms
+    )
+
+
+def _weigh_tables(draft: RuleDraft, node: Formula, table: Bindings, weights: Float) -> Int64:
+    """Tables of the bindings at which few variables matter; returns the other bindings' rows."""
+    every = np.arange(table.count)
+    rows, codes = _mentioned(node, table, every)
+    own = np.unique(np.stack([rows, coordinates_of(codes)], axis=1), axis=0)
+    own = own[own[:, 1] != TRUE]
+    counts = np.bincount(own[:, 0], minlength=table.count)
+    few = np.flatnonzero(counts <= MOST_TABULATED)
+    # Coordinates ``[few, MOST_TABULATED]`` of each, TRUE behind the last.
+    number = np.full(table.count, -1)
+    number[few] = np.arange(len(few))
+    own = own[number[own[:, 0]] >= 0]
+    first = np.cumsum(counts[few]) - counts[few]
+    places = np.full((len(few), MOST_TABULATED), TRUE, np.int32)
+    places[number[own[:, 0]], np.arange(len(own)) - first[number[own[:, 0]]]] = own[:, 1]
+    small = table.take(few)
+    scores = weights[few][:, None] * _truths(node, small, np.arange(len(few)), places)
+    for size in np.unique(counts[few]).tolist():
+        chosen = np.flatnonzero(counts[few] == size)
+        # The last slot of a table runs fastest, the first bit of a combination does.
+        order = np.arange(1 << size).reshape((2,) * size).T.ravel()
+        lits = places[chosen, :size]
+        _score_entries(draft, "Table", lits, scores[chosen][:, order], small.take(chosen))
+    return np.flatnonzero(counts > MOST_TABULATED)
+
+
+def _mentioned(node: Formula, table: Bindings, root: Int64) -> tuple[Int64, Int32]:
+    """Literals of a formula, and the binding ``root`` that each belongs to."""
+    if isinstance(node, Atom):
+        return root, literals(node, table)
+    if isinstance(node, Not):
+        return _mentioned(node.inner, table, root)
+    found = [(np.zeros(0, np.int64), np.zeros(0, np.int32))]
+    if isinstance(node, Iff):
+        found += [_mentioned(part, table, root) for part in (node.left, node.right)]
+    elif isinstance(node, (Junction, Count)):
+        for term in node.terms:
+            own, parent = _term_table(term, not _is_conjunction(node), table)
+            found.append(_mentioned(term.formula, own, root if parent is None else root[parent]))
+    rows, codes = zip(*found, strict=True)
+    return np.concatenate(rows), np.concatenate(codes)
+
+
+def _truths(node: Formula, table: Bindings, root: Int64, places: Int32) -> NDArray[np.bool_]:
+    """``[bindings, combinations]`` where a formula holds; ``places[root]`` are its variables."""
+    if isinstance(node, Atom):
+        codes = literals(node, table)
+        at = (places[root] == coordinates_of(codes)[:, None]).argmax(axis=1)
+        known = ((codes == TRUE) | (codes == FALSE))[:, None]
+        return np.where(known, True, TRUE_AT[at]) ^ (codes < 0)[:, None]
+    if isinstance(node, Not):
+        return ~_truths(node.inner, table, root, places)
+    if isinstance(node, IndexComparison):
+        return np.repeat(compare(node, table)[:, None], 1 << MOST_TABULATED, axis=1)
+    if isinstance(node, Iff):
+        left, right = (_truths(part, table, root, places) for part in (node.left, node.right))
+        return left == right
+    assert isinstance(node, (Junction, Count))
+    every = _is_conjunction(node)
+    number = np.zeros((table.count, 1 << MOST_TABULATED), np.int64)
+    for term in node.terms:
+        own, parent = _term_table(term, not every, table)
+        truth = _truths(term.formula, own, root if parent is None else root[parent], places)
+        if parent is None:
+            number += truth != every
+        else:
+            np.add.at(number, parent, truth != every)
+    if isinstance(node, Junction):
+        return (number > 0) != every
+    return is_counted(node.op, node.k, number)
+
+
+def _score_entries(
+    draft: RuleDraft, kind: str, lits: Int32, entries: Float, table: Bindings
+) -> None:
+    """Add factors with ``entries[m, …]``; those that earn the same in any case are a constant."""
+    same = (entries == entries[:, :1]).all(axis=1)
+    draft.constant += float(entries[same, 0].sum())
+    rows = np.flatnonzero(~same)
+    draft.score(kind, lits[rows], entries[rows], table.take(rows))
+
+
+def _is_conjunction(node: Formula) -> bool:
+    return isinstance(node, Junction) and node.op == AND
+
+
+def _weigh_counts(draft: RuleDraft, node: Count, table: Bindings, weights: Float) -> None:
+    """A score per number of true literals; those that count several times are reified."""
+    found = sums(_gather(draft, node, table))
+    for part, times in zip(found.parts, found.weights, strict=True):
+        plain = (times == 1).all(axis=1)
+        rows, size = part.rows[plain], part.lits.shape[1]
+        number = found.constant[rows][:, None] + np.arange(size + 1)
+        entries = weights[rows][:, None] * is_counted(node.op, node.k, number)
+        _score_entries(draft, "Cardinality", part.lits[plain], entries, table.take(rows))
+        rows = part.rows[~plain]
+        rest = EqualRows(np.arange(len(rows)), part.lits[~plain])
+        load = Sums(found.constant[rows], [rest], [times[~plain]])
+        reified = reify_count(draft, node.op, node.k, load, table.take(rows), None)
+        _weigh_literals(draft, reified, table.take(rows), weights[rows])
 
 
 def _weigh_clauses(

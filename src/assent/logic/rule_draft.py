@@ -92,14 +92,15 @@ class RuleDraft:
             self.batches.append(GroundBatch(kind, role, lits[new], table.take(new), own))
 
     def score(self, kind: str, lits: Int32, scores: Float, table: Bindings) -> None:
-        """Add scored factors; the scores of equal ones add up."""
+        """Add scored factors, scores ``[m]`` or ``[m, entries]``; those of equal ones add up."""
         if not len(lits):
             return
         first, inverse = unique_rows(lits)
         self.merged += len(lits) - len(first)
-        total = np.bincount(inverse, scores, len(first))
+        total = np.zeros((len(first), *scores.shape[1:]))
+        np.add.at(total, inverse, scores)
         order = np.argsort(first)
-        order = order[total[order] != 0.0]
+        order = order[(total.reshape(len(first), -1)[order] != 0.0).any(axis=1)]
         rows = first[order]
         if len(rows):
             self.batches.append(
