@@ -51,6 +51,7 @@ from assent.model.variables import Categorical, Literals
 from assent.model.views import group
 from assent.presolve import presolve
 from assent.project import Projected, project
+from assent.proof.gap_rule import AbsoluteGap
 from assent.result import Certificate, Result, Status
 from assent.result_list import Results
 from assent.trace import Progress, Trace
@@ -103,12 +104,12 @@ _LAZY = {
 }
 
 __all__ = [  # noqa: RUF022 (plain alphabetical order)
-    "AD3", "Accelerated", "Agree", "All", "Arborescence", "AtLeast", "AtLeastOne", "AtMost",
-    "AtMostOne", "Auto", "Automaton", "Binarized", "BoxMPLP", "BoxSubgradient", "BranchAndBound",
-    "BranchAndCut", "Cardinality", "Categorical", "Certificate", "Chain", "Comparison", "Custom",
-    "Cut", "Dense", "DepthFirst", "Elimination", "Exactly", "ExactlyOne", "FactorGraph",
-    "GrandparentAutomaton", "HeadAutomaton", "Implies", "IntegerProgram", "Knapsack",
-    "LinearProgram", "Literals", "MPLP", "Matching", "MaxProduct", "ModelError",
+    "AD3", "AbsoluteGap", "Accelerated", "Agree", "All", "Arborescence", "AtLeast", "AtLeastOne",
+    "AtMost", "AtMostOne", "Auto", "Automaton", "Binarized", "BoxMPLP", "BoxSubgradient",
+    "BranchAndBound", "BranchAndCut", "Cardinality", "Categorical", "Certificate", "Chain",
+    "Comparison", "Custom", "Cut", "Dense", "DepthFirst", "Elimination", "Exactly", "ExactlyOne",
+    "FactorGraph", "GrandparentAutomaton", "HeadAutomaton", "Implies", "IntegerProgram",
+    "Knapsack", "LinearProgram", "Literals", "MPLP", "Matching", "MaxProduct", "ModelError",
     "NoFeasibleAssignment", "Pair", "Parity", "Potts", "Presolved", "Progress", "Projected",
     "ProjectiveTree", "RecompileWarning", "Regular", "Restored", "Result", "Results", "RoofDuality",
     "Soft", "SoftCount", "StarDiffusion", "Status", "Subgradient", "TRWS", "Template", "Tightened",

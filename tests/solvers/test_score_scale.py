@@ -1,11 +1,13 @@
 """Answers and statuses do not depend on the scale of the scores."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
 import assent as at
+from assent.proof.proof_tree import Scaled
 
 FACTORS = (1e-9, 1e-6, 1e-3, 0.3, 1e3, 1e6, 1e9)
 
@@ -71,3 +73,88 @@ def test_exact_goes_on_where_scores_are_tiny(factor):
         best = at.decode(graph(1.0, seed), exact=True).value
         result = at.decode(graph(factor, seed), exact=True)
         assert result.value == pytest.approx(factor * best, rel=1e-9)
+
+
+def test_lists_and_batches_follow_the_scores():
+    graphs = {factor: graph(factor, 4) for factor in (1.0, 1e-9, 1e9)}
+    answers = {factor: at.k_best(g, 4) for factor, g in graphs.items()}
+    for factor, g in graphs.items():
+        many = at.decode_many([g, g], at.AD3())
+        for result, one in zip(answers[factor], answers[1.0], strict=True):
+            assert result.value / factor == pytest.approx(one.value, rel=1e-9)
+            assert result.certificate.verify()
+        assert many.values / factor == pytest.approx(at.decode_many([graphs[1.0]]).values[0])
+        assert many[1].certificate.verify()
+        x = g["x"]
+        rows = factor * np.random.default_rng(5).normal(size=(3, 7))
+        batch = at.decode_many(g, scores={x: rows})
+        for row, result in zip(rows, batch, strict=True):
+            alone = at.decode(g, scores={x: row})
+            assert result.value == pytest.approx(alone.value, rel=1e-9)
+            assert result.certificate.scores.scale == alone.certificate.scores.scale
+
+
+def test_a_warm_start_crosses_scales():
+    g = graph(1.0, 6)
+    x = g["x"]
+    scores = np.random.default_rng(6).normal(size=7)
+    for factor in (1e-9, 1e9):
+        far = at.decode(g, at.AD3(), scores={x: factor * scores})
+        back = at.decode(g, at.AD3(), warm_start=far)
+        assert back.bound == pytest.approx(at.decode(g, at.AD3()).bound, abs=1e-4)
+        assert back.certificate.verify()
+
+
+def test_reports_and_settings_are_in_units_of_the_scores():
+    """A callback sees the scores' own figures, and a penalty means what it says."""
+    seen = []
+    g = graph(1e9, 7)
+    result = at.decode(g, at.AD3(penalty=0.2e9), callback=seen.append)
+    one = at.decode(graph(1.0, 7), at.AD3(penalty=0.2))
+    assert seen[-1].best_bound == result.trace.best_bound[-1] >= result.value
+    assert seen[0].penalty / 1e9 == pytest.approx(one.trace.penalty[0], rel=1e-6)
+    assert result.iterations == one.iterations
+
+
+@pytest.mark.parametrize("factor", (1e-9, 1.0, 1e9))
+def test_an_absolute_gap_is_in_units_of_the_scores(factor):
+    triangle = at.FactorGraph()
+    x = triangle.binary(3, scores=factor)
+    triangle.add(at.Pair(x[[0, 1, 2]], x[[1, 2, 0]], scores=-2.0 * factor))
+    for gap, status in ((0.51, at.Status.OPTIMAL), (0.4, at.Status.RELAXED)):
+        solver = at.AD3(gap_tolerance=at.AbsoluteGap(gap * factor))
+        assert at.decode(triangle, solver).status is status
+        assert at.decode_many([triangle] * 2, solver).statuses == (status, status)
+    assert repr(0.5 * at.AbsoluteGap(3.0)) == "AbsoluteGap(1.5)"
+    assert at.AbsoluteGap(3.0) / 2 == 1.5
+
+
+def test_the_scale_is_typical_and_seldom_moved():
+    def scale(own, tables=()):
+        g = at.FactorGraph()
+        x = g.binary(len(own), scores=own)
+        for table in tables:
+            g.add(at.Dense(x[0], x[1], scores=table))
+        return at.decode(g).certificate.scores.scale
+
+    assert scale([1.0, -2.0, 3.0, 0.0, -np.inf]) == 2.0
+    assert scale([1.0, 2.0, 3.0, -1e9]) == 3.0  # a penalty that is meant to be prohibitive
+    assert scale([1.0, 2.0, 3.0], [[[0.0, -1e9], [-1e9, -1e9]]]) == 2.0
+    assert scale([0.0, 0.0]) == 1.0
+
+
+def test_a_proof_of_scaled_scores_is_believed_where_nothing_is_lost():
+    claim = at.decode(graph(1e-9, 8), exact=True).certificate
+    assert isinstance(claim.proof, Scaled) or claim.proof is None
+    tiny = at.decode(graph(1.0, 8), at.AD3()).certificate
+    leaf = tiny.shown_by
+    assert replace(tiny, proof=Scaled(2.0, replace_dual(leaf, 0.5))).verify()
+    for unit in (3.0, 2.0**1020, 0.0, -2.0, np.nan):
+        assert not replace(tiny, proof=Scaled(unit, leaf)).verify()
+
+
+def replace_dual(leaf, factor):
+    """A leaf of link scores multiplied by a number."""
+    dual = leaf.dual
+    parts = (part * factor for part in (dual.pair, dual.logic, dual.table))
+    return type(leaf)(type(dual)(*parts))

@@ -42,6 +42,7 @@ class DecodeOptions:
     solver: str
     exact: bool
     tolerance: float
+    absolute: bool
     max_iterations: int | None
     time_limit: float | None
     threads: int
@@ -69,7 +70,12 @@ class DecodeOptions:
     type=click.FloatRange(min=0),
     default=1e-6,
     show_default=True,
-    help="Proven optimal means: bound - value <= tolerance * (1 + |bound|).",
+    help="Proven optimal means: bound - value <= tolerance * (typical score + |bound|).",
+)
+@click.option(
+    "--absolute",
+    is_flag=True,
+    help="The tolerance is in units of score: bound - value <= tolerance.",
 )
 @click.option("--max-iterations", type=click.IntRange(min=1), help="Stop after this many.")
 @click.option(
@@ -194,7 +200,8 @@ def _solver(graphs: int, options: DecodeOptions) -> Any:
     counted = limit is not None or options.threads > 1 or graphs > 1
     if name == "auto" and counted and not options.exact:
         name = "ad3"
-    settings: dict[str, Any] = {"gap_tolerance": options.tolerance}
+    tolerance = assent.AbsoluteGap(options.tolerance) if options.absolute else options.tolerance
+    settings: dict[str, Any] = {"gap_tolerance": tolerance}
     if limit is not None:  # for a search, the number of nodes
         if name == "auto":
             raise click.UsageError(

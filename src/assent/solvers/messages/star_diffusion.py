@@ -24,7 +24,7 @@ class StarDiffusion(StarDescent):
     Attributes:
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (scale + |bound|)``.
         residual_tolerance: stop when the sweeps between two reports lower the bound by less than
-            this, relative to ``1 + |bound|``.
+            this, relative to ``scale + |bound|``.
         max_iterations: stop after this many sweeps.
         keep: whether the variable keeps an equal part for itself; without it all goes to the
             factors, as in the MPLP that ties submodels together (Belanger et al., 2014).

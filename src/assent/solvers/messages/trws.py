@@ -30,7 +30,7 @@ class TRWS(StarDescent):
     Attributes:
         gap_tolerance: stop when ``bound - value <= gap_tolerance * (scale + |bound|)``.
         residual_tolerance: stop when the sweeps between two reports lower the bound by less than
-            this, relative to ``1 + |bound|``.
+            this, relative to ``scale + |bound|``.
         max_iterations: stop after this many sweeps, forward and backward alternating.
 
     Example:
