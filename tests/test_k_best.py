@@ -108,7 +108,7 @@ def test_auxiliary_variables_of_rules_tell_no_answers_apart():
     p = g.binary(3, scores=[1.0, -0.5, 0.3], name="p")
     holds = logic.predicate(p)
     rules = logic.Rules(g)
-    rules.add((holds(0) & holds(1)) | (holds(1) & holds(2)), weight=0.7)
+    rules.add(holds(0) | ~holds(1) | holds(2), weight=0.7)
     assert any(v.auxiliary for v in g.variables)
     results = at.k_best(g, 100)
     assert len({tuple(r[p].tolist()) for r in results}) == len(results) == 8
