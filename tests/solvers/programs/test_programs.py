@@ -130,7 +130,7 @@ def test_files_keep_names_and_refuse_what_they_cannot_say(tmp_path):
     assert "arc_0_1" in (tmp_path / "arcs.lp").read_text()
     with pytest.raises(ValueError, match=r"ends in \.lp or \.mps, got"):
         at.LinearProgram().write(g, tmp_path / "arcs.txt")
-    g.add(at.Cardinality(arc.ravel(), scores=np.zeros(5)))
+    g.add(at.Cardinality(arc.ravel(), scores=[0.0, -1.0, 0.0, 0.0, 0.0]))
     with pytest.raises(ModelError, match="Cardinality has no rows of its own"):
         at.LinearProgram().write(g, tmp_path / "arcs.lp")
 

@@ -62,19 +62,19 @@ def is_concave(scores: Float) -> NDArray[np.bool_]:
         >>> is_concave(np.array([[-1.0, 0.0, 0.0, -2.0], [0.0, 0.0, -1.0, -1.0]])).tolist()
         [True, False]
     """
-    slope, within = _slopes(scores)
-    bends = np.where(np.isfinite(slope[:, 1:] - slope[:, :-1]), np.diff(slope), 0.0)
+    _, bend, within = _slopes(scores)
     allowed = np.isfinite(scores)
-    gaps = (np.diff(allowed.astype(np.int8), axis=1) == 1).sum(axis=1) + allowed[:, 0]
-    return (bends <= within).all(axis=1) & (gaps == 1)
+    runs = (np.diff(allowed.astype(np.int8), axis=1) == 1).sum(axis=1) + allowed[:, 0]
+    return (~np.isfinite(bend) | (bend <= within)).all(axis=1) & (runs == 1)
 
 
-def _slopes(scores: Float) -> tuple[Float, Float]:
-    """``[m, numbers - 1]`` what one more is worth, and ``[m, 1]`` what is a slope of 0."""
+def _slopes(scores: Float) -> tuple[Float, Float, Float]:
+    """What one more is worth, by how much that changes, and ``[m, 1]`` what is a change of 0."""
     finite = np.where(np.isfinite(scores), scores, 0.0)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # no numbers next to what is forbidden
         slope = np.diff(scores, axis=1)
-    return slope, ROUNDED * np.abs(finite).max(axis=1, keepdims=True)
+        bend = np.diff(slope, axis=1)
+    return slope, bend, ROUNDED * np.abs(finite).max(axis=1, keepdims=True)
 
 
 def _add_concave(builder: RowBuilder, links: Int64, scores: Float) -> None:
@@ -85,9 +85,9 @@ def _add_concave(builder: RowBuilder, links: Int64, scores: Float) -> None:
         rows = builder.rows(bound[binds].astype(float))
         builder.put(rows[:, None], literals[binds], sign)
     # 2. A line for every slope, in units of the steepest; the first of equal ones stands for all.
-    slope, within = _slopes(scores)
+    slope, bend, within = _slopes(scores)
     news = np.isfinite(slope) & (np.abs(slope) > within)
-    news[:, 1:] &= ~(np.abs(np.diff(np.where(np.isfinite(slope), slope, np.inf))) <= within)
+    news[:, 1:] &= ~(np.abs(bend) <= within)
     best = scores.max(axis=1)
     builder.earn_always(float(best.sum()))
     factor, number = np.nonzero(news)
