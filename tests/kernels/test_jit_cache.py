@@ -12,12 +12,14 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import pytest
 
 import assent.kernels.jit as decorators
 from assent import interrupts
 from assent.kernels import compile_clock, kept_code, part_library
+from assent.kernels.core import oracle
 from assent.kernels.jit import jit, jit_internal
 
 SOURCES = [
@@ -385,3 +387,13 @@ def test_reference_cycles_are_collected_again_after_compiling():
     assert gc.isenabled()
     half(3)
     assert gc.isenabled()
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="without a compiler there are no addresses")
+def test_a_structure_needs_an_address():
+    @jit
+    def maximize(start, data, scores, inner, scale, states):
+        return 0.0, 0.0
+
+    with pytest.raises(TypeError, match="maximize has no address that kernels could call"):
+        oracle.address_of(maximize)

@@ -129,7 +129,13 @@ def _compile(function: Any, signature: Any) -> int:
             f"{function.__name__} returns {compiled.signature.return_type}; it should return "
             f"{_RETURNS[signature]}"
         )
-    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+    address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_cfunc_wrapper_name)
+    if not address:
+        raise TypeError(
+            f"{function.__name__} has no address that kernels could call; decorate it with "
+            "assent.kernels.jit.jit_structure, or with numba.njit"
+        )
+    return address
 
 
 class Callback:
