@@ -120,7 +120,10 @@ def round_all(own, tables, p, thorough, is_warm, tolerance, best, kept):
     point, careful, left = p, thorough, -1
     while True:
         tidy(point, tidied)
-        x = round_any(*rounder, tidied, nobody, careful)
+        x = round_any(
+            rounder.logic, rounder.pairs, rounder.fields, rounder.theta, rounder.pair, tidied,
+            nobody, careful,
+        )  # fmt: skip
         best = offer(own, tables, x, best, kept)
         if left < 0:
             left = perturbed_tries(thorough, is_warm, best.violations)
