@@ -17,6 +17,7 @@ from benchmarks import (
     decompositions,
     exact,
     grounding,
+    ldpc,
     learning,
     lp_optima,
     own_structures,
@@ -90,6 +91,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         if not quick:
             context.invoke(learning_growth_command, quick=quick, edges="", plots=plots)
         context.invoke(consensus_command, quick=quick, only="*", data=data)
+        context.invoke(ldpc_command, quick=quick, data=data)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(
@@ -195,6 +197,14 @@ def sentences_command() -> None:
 def consensus_command(quick: bool, only: str, data: Path | None) -> None:
     """Sentences that should agree: box solvers against copies of variables."""
     consensus.run(new_console(), consensus.corpora(data, quick, only))
+
+
+@main.command("ldpc")
+@quick_option
+@data_option
+def ldpc_command(quick: bool, data: Path | None) -> None:
+    """Error-correcting codes: word error rates beside sum-product and published curves."""
+    ldpc.run(new_console(), data, quick)
 
 
 @main.command("decoders")

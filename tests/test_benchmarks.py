@@ -8,8 +8,11 @@ import zipfile
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
+from scipy.sparse import csr_array
 
 import assent as at
+from assent.io import write_alist
 from assent.solvers.programs.compact_lp import build_lp
 from benchmarks import (
     answers,
@@ -21,6 +24,7 @@ from benchmarks import (
     decompositions,
     exact,
     exact_outcome,
+    ldpc,
     learning,
     methods,
     own_structures,
@@ -143,6 +147,42 @@ def test_consensus(monkeypatch):
     assert np.isfinite(found["BoxMPLP"][0]) and np.isfinite(found["BoxSubgradient"][0])
     monkeypatch.setitem(consensus.CORPORA, True, [small])
     assert "small: 4 sentences" in run("consensus", "--quick")
+
+
+def test_ldpc(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = np.repeat(np.arange(30), 6)
+    bits = np.concatenate([rng.permutation(60) for _ in range(3)])
+    checks = csr_array((np.ones(len(bits), np.uint8), (rows, bits)))
+    (tmp_path / "ldpc" / "alist").mkdir(parents=True)
+    (tmp_path / "ldpc" / "references").mkdir()
+    write_alist(checks, tmp_path / "ldpc" / "alist" / "small.alist")
+    curve = tmp_path / "ldpc" / "references" / "AWGN_BPSK_BP_curve.txt"
+    curve.write_text("# Es/N0 | Eb/N0\n -1.0 | 3.00 | 10 | 9 | 8 | 1e-01 | 2.50e-01 || 0 | 0\n")
+    monkeypatch.setitem(ldpc.WORDS, True, 40)
+    small = ldpc.Code("small", "curve", (3.0,))
+    console = Console(record=True, width=150)
+    ldpc.run(console, tmp_path, True, [small])
+    ldpc.run(console, None, True)
+    output = console.export_text()
+    assert "small" in output and "25.00%" in output and "skipped" in output
+    with pytest.raises(ValueError, match=r"no row for 1\.0 dB"):
+        ldpc.published(tmp_path / "ldpc", small, 1.0)
+
+
+def test_sum_product_of_one_check_is_exact():
+    """One step gives the marginals of enumeration."""
+    checks = csr_array(np.ones((1, 4), np.uint8))
+    words = np.array(list(np.ndindex(*[2] * 4)))
+    words = words[words.sum(axis=1) % 2 == 0]
+    llr = np.random.default_rng(1).normal(size=(200, 4)) * 2.0
+    weights = np.exp(-llr @ words.T)
+    marginals = weights @ words / weights.sum(axis=1, keepdims=True)
+    alone = (llr < 0).astype(np.int8)
+    done = ldpc.is_word(checks, alone)
+    found = ldpc.sum_product(checks, llr, iterations=1)
+    assert np.array_equal(found[done], alone[done]) and 20 < done.sum() < 180
+    assert np.array_equal(found[~done], marginals[~done] > 0.5)
 
 
 def test_consensus_on_a_treebank(tmp_path):
