@@ -25,7 +25,7 @@ def rounding_matters(bound: float, scores: GraphScores) -> bool:
         >>> import assent as at
         >>> from assent.compile.compiled import graph_scores
         >>> g = at.FactorGraph()
-        >>> x = g.binary(2, scores=[1e9, -1e9])
+        >>> x = g.binary(5, scores=[1e9, -1e9, 1.0, 1.0, 1.0])
         >>> rounding_matters(-0.5, graph_scores(g)), rounding_matters(1e9, graph_scores(g))
         (True, False)
     """

@@ -128,6 +128,12 @@ def project_knapsack(point, weights, capacity, out, warm):
             if not low < following < high:
                 break
         multiplier = following
+    # 4. Differences of large numbers are rounded: what is too much by that is taken off.
+    used = 0.0
     for i in range(len(point)):
         out[i] = clip01(point[i] - multiplier * (unit * weights[i]))
+        used += unit * weights[i] * out[i]
+    if used > limit:
+        for i in range(len(point)):
+            out[i] *= limit / used if weights[i] > 0.0 else 1.0
     return multiplier
