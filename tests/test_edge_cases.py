@@ -248,7 +248,7 @@ def test_wrong_types(g, x, use, text):
         (np.nan, "Knapsack: capacity must be numbers >= 0, got nan"),
         ("a", "Knapsack: capacity must be one number, got 'a'"),
         ([1.0, 2.0], "Knapsack: capacity must be one number, got [1.0, 2.0]"),
-        (None, "Knapsack: capacity must be numbers >= 0, got None"),
+        (None, "Knapsack: capacity must be one number, got None"),
     ],
 )
 def test_wrong_capacities(x, capacity, text):

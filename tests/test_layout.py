@@ -12,7 +12,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src"
 # From the bottom up: a module imports its own layer and those above it in this list, no other.
 # The longest prefix decides, so `assent.result` is not `assent`.
 LAYERS = (
-    ("assent.errors", "assent.interrupts"),
+    ("assent.errors", "assent.interrupts", "assent.arguments"),
     ("assent.kernels",),
     ("assent.notebook", "assent.trace", "assent.progress", "assent.text_table"),
     ("assent.model", "assent.factors"),

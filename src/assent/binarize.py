@@ -40,6 +40,8 @@ def binarize(graph: FactorGraph) -> Binarized:
         >>> binary.undo(at.decode(binary.graph)).labels[tag].tolist()
         ['V', 'N']
     """
+    if not isinstance(graph, FactorGraph):
+        raise TypeError(f"binarize takes a FactorGraph, got {type(graph).__name__}")
     plain = FactorGraph()
     # Variable by variable, so that every coordinate keeps its number.
     for variable in graph.variables:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assent.arguments import shown
 from assent.decode import decode
 from assent.errors import ModelError
 from assent.model.graph import FactorGraph
@@ -153,6 +154,8 @@ def _named(solvers: Any) -> dict[str, Solver]:
         return {name: getattr(assent, name)() for name in USUAL}
     if isinstance(solvers, Mapping):
         return dict(solvers)
+    if not isinstance(solvers, Sequence) or isinstance(solvers, (str, bytes)):
+        raise TypeError(f"solvers is a list of settings such as [AD3()], got {shown(solvers)}")
     named: dict[str, Solver] = {}
     for solver in solvers:
         name = type(solver).__name__

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assent.arguments import shown
 from assent.compile.compiled import (
     Compiled,
     GraphScores,
@@ -68,7 +69,7 @@ def decode(
     from assent.solvers.base.driver import drive
     from assent.solvers.base.protocol import Request
 
-    check_settings(time_limit, callback, scores)
+    check_settings(time_limit, callback, scores, seed, progress)
     solver = choose_solver(asked_for(solver, exact), time_limit)
     own = graph_scores(graph, scores)
     before = None if warm_start is None else check_result(warm_start).warm_start_point()
@@ -81,7 +82,7 @@ def decode(
         time_limit=time_limit,
         uses_time=time_limit is not None,
         report=report,
-        seed=seed,
+        seed=int(seed),
         warm_start=None if before is None else warm_start_of(before, compiled),
         known=None if before is None else before.assignment,
         display=display,
@@ -89,20 +90,26 @@ def decode(
     return drive(compiled, own, solver, request).by(request.deadline)
 
 
-def check_settings(time_limit: Any, callback: Any, scores: Any) -> None:
+def check_settings(
+    time_limit: Any, callback: Any, scores: Any, seed: Any = 0, progress: Any = False
+) -> None:
     """Raise on settings that cannot be meant."""
-    from assent.solvers.base.settings import check_time_limit
+    from assent.solvers.base.settings import check_flag, check_seed, check_time_limit
 
     check_time_limit(time_limit)
+    check_seed(seed)
+    check_flag("progress", progress)
     if callback is not None and not callable(callback):
-        raise TypeError(f"callback is a function of a Progress, got {callback!r}")
+        raise TypeError(f"callback is a function of a Progress, got {shown(callback)}")
     check_changes(scores)
 
 
 def check_changes(scores: Any) -> None:
     """Raise unless new scores are a dict, or ``None``."""
     if scores is not None and not isinstance(scores, Mapping):
-        raise TypeError(f"scores is a dict of variables or handles to new scores, got {scores!r}")
+        raise TypeError(
+            f"scores is a dict of variables or handles to new scores, got {shown(scores)}"
+        )
 
 
 def choose_solver(solver: Any, time_limit: float | None) -> Solver:
@@ -120,7 +127,7 @@ def check_solver(solver: Any) -> Solver:
     from assent.solvers.base.protocol import Solver
 
     if not isinstance(solver, Solver):
-        raise TypeError(f"a solver is a settings object such as AD3(), got {solver!r}")
+        raise TypeError(f"a solver is a settings object such as AD3(), got {shown(solver)}")
     return solver
 
 
@@ -191,7 +198,7 @@ def _forbids_as_written(compiled: Compiled, scores: GraphScores) -> bool:
 def check_result(result: Any) -> Result:
     """A result to start from, or a complaint."""
     if not isinstance(result, Result):
-        raise TypeError(f"warm_start is an earlier result, got {result!r}")
+        raise TypeError(f"warm_start is an earlier result, got {shown(result)}")
     return result
 
 

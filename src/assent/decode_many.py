@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.arguments import shown
 from assent.compile.compiled import Compiled, GraphScores, compile_graph, graph_scores
 from assent.compile.score_rows import flat_row, score_rows
 from assent.decode import (
@@ -80,17 +81,16 @@ def decode_many(
         ([[1, 0, 1], [0, 1, 1]], ['OPTIMAL', 'OPTIMAL'])
     """
     started = time.perf_counter()
-    check_settings(time_limit, None, None)
+    from assent.solvers.base.settings import check_count
+
+    check_settings(time_limit, None, None, seed, progress)
     if solver is not None:  # scores in its place are told so, before their absence is
         check_solver(solver)
-    if not isinstance(threads, (int, np.integer)) or isinstance(threads, bool):
-        raise TypeError(f"threads is a whole number, got {threads!r}")
-    if threads < 1:
-        raise ValueError(f"threads is at least 1, got {threads}")
+    check_count("threads", threads)
     tasks, one = _tasks(graphs, scores)
     _start_from(tasks, warm_start)
     run = _Run(
-        tasks, solver, exact, int(threads), seed, started,
+        tasks, solver, exact, int(threads), int(seed), started,
         np.inf if time_limit is None else started + float(time_limit),
     )  # fmt: skip
     display = _display(progress, len(tasks))
@@ -133,15 +133,18 @@ def _tasks(graphs: Any, scores: Any) -> tuple[list[Task], FactorGraph | None]:
         if not isinstance(scores, Mapping) or not scores:
             raise TypeError(
                 "one graph is decoded many times under scores={x: array[B, …]} with a leading "
-                f"batch axis, got {scores!r}; decode(graph) decodes it once"
+                f"batch axis, got {shown(scores)}; decode(graph) decodes it once"
             )
         return _rows_of(graphs, scores), graphs
-    if isinstance(graphs, (str, bytes, Mapping)) or not isinstance(graphs, Iterable):
-        raise TypeError(f"decode_many takes a FactorGraph or a list of them, got {graphs!r}")
-    listed = list(graphs)
+    try:
+        listed = None if isinstance(graphs, (str, bytes, Mapping)) else list(graphs)
+    except TypeError:
+        listed = None
+    if listed is None:
+        raise TypeError(f"decode_many takes a FactorGraph or a list of them, got {shown(graphs)}")
     for number, graph in enumerate(listed):
         if not isinstance(graph, FactorGraph):
-            raise TypeError(f"decode_many takes FactorGraphs; number {number} is {graph!r}")
+            raise TypeError(f"decode_many takes FactorGraphs; number {number} is {shown(graph)}")
     if scores is None:
         changes: list[Any] = [None] * len(listed)
     elif isinstance(scores, (Mapping, str)) or not isinstance(scores, Sequence):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assent.arguments import is_whole, shown
 from assent.compile.compiled import Compiled, GraphScores, graph_scores
 from assent.decode import check_settings, compiled_for
 from assent.errors import ModelError
@@ -62,16 +63,16 @@ def k_best(
     started = time.perf_counter()
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"k_best takes a FactorGraph, got {type(graph).__name__}")
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-        raise TypeError(f"k is a whole number of answers, got {k!r}")
+    if not is_whole(k):
+        raise TypeError(f"k is a whole number of answers, got {shown(k)}")
     if k < 1:
-        raise ValueError(f"k is at least 1, got {k}")
+        raise ValueError(f"k is at least 1, got {shown(k)}")
     check_settings(time_limit, callback, scores)
     from assent.solvers.search.branch_and_bound import BranchAndBound
 
     settings = BranchAndBound() if solver is None else solver
     if not isinstance(settings, BranchAndBound):
-        raise TypeError(f"k_best searches with a BranchAndBound, got {settings!r}")
+        raise TypeError(f"k_best searches with a BranchAndBound, got {shown(settings)}")
     own = graph_scores(graph, scores)
     compiled = compiled_for(graph, own)
     if compiled.conflict is not None:
@@ -96,7 +97,7 @@ def _coordinates(graph: FactorGraph, over: Any) -> Int64:
     parts = list(over) if isinstance(over, (list, tuple)) else [over]
     for part in parts:
         if not isinstance(part, (Literals, Categorical)):
-            raise TypeError(f"over takes variables of the graph, got {part!r}")
+            raise TypeError(f"over takes variables of the graph, got {shown(part)}")
         if part.graph is not graph:
             raise ModelError(f"over: {part!r} belongs to another graph")
     codes = np.concatenate([np.zeros(0, np.int64), *(part.codes.ravel() for part in parts)])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import shown
 from assent.compile.compiled import Compiled, graph_scores
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.kernels.problem import Float
@@ -82,8 +83,12 @@ def project(
         >>> at.project(g, {x: [1.0, 0.5, 1.0]})[x].round(3)
         array([0.5, 0.5, 0.5])
     """
+    from assent.solvers.base.settings import check_count, check_tolerance
+
     if not isinstance(graph, FactorGraph):
         raise TypeError(f"project takes a FactorGraph, got {type(graph).__name__}")
+    check_tolerance("tolerance", tolerance)
+    check_count("max_iterations", max_iterations)
     target, curvature = _target(graph, point)
     return _nearest(graph, target, curvature, tolerance, max_iterations)
 
@@ -118,7 +123,7 @@ def _nearest(
 def _target(graph: FactorGraph, point: Mapping[Any, Any]) -> tuple[Float, Float]:
     """The point per coordinate ``[N]``, and 1 where one is given, 0 elsewhere."""
     if not isinstance(point, Mapping):
-        raise TypeError(f"a point is a mapping from variables to numbers, got {point!r}")
+        raise TypeError(f"a point is a mapping from variables to numbers, got {shown(point)}")
     target, curvature = np.full(graph.size, 0.5), np.zeros(graph.size)
     for key, value in point.items():
         if not isinstance(key, (Literals, Categorical)):

@@ -9,6 +9,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.arguments import is_whole
 from assent.compile.compiled import Compiled
 from assent.errors import ModelError
 from assent.kernels.problem import Float
@@ -109,7 +110,7 @@ class Results(Sequence[Result]):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             return [self[i] for i in range(*key.indices(len(self)))]
-        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        if is_whole(key):
             return self._one(int(key))
         return self._without_missing(self._values(key))
 

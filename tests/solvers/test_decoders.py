@@ -327,7 +327,7 @@ def test_lazy_subgradient_takes_the_same_way_with_fewer_calls():
     ("settings", "message"),
     [
         ({"step": "fast"}, "step is one of harmonic, root, geometric, polyak, got 'fast'"),
-        ({"count": "days"}, 'count is "iterations" or "increases", got'),
+        ({"count": "days"}, "count is one of iterations, increases, got 'days'"),
         ({"first_step": 0.0}, "first_step is a positive number or None"),
         ({"max_iterations": 0}, "max_iterations is at least 1"),
         ({"gap_tolerance": -1.0}, "gap_tolerance is at least 0"),

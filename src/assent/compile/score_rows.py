@@ -41,12 +41,15 @@ def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[GraphScore
             check_unary_key(graph, key)
             theta[:, key.codes.ravel()] = _fit_rows(array, key.codes.shape, key)
         elif isinstance(key, Handle):
-            # Says what is wrong with the key, if anything is; rows alone are not enough for that.
-            graph_scores(graph, {key: array[0]})
+            scored = isinstance(key.factor, (Pair, Scored, PaidKnapsack))
+            if not scored or key.factor.graph is not graph:
+                raise ModelError(f"{key!r} has no scores in this graph to change")
+            if count:  # says what else may be wrong with the key
+                graph_scores(graph, {key: array[0]})
             assert isinstance(key.factor, (Pair, Scored, PaidKnapsack))
             fitted = [key.factor.fit(row) for row in array]
             if isinstance(key.factor, PaidKnapsack):
-                theta[:, key.factor.paid] = fitted
+                theta[:, key.factor.paid] = np.reshape(fitted, (count, len(key.factor)))
             else:
                 handles[key] = fitted
         else:

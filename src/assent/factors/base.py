@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.arguments import as_array, shown
 from assent.errors import ModelError
 from assent.factors.normal_form import NormalForm
 from assent.kernels.problem import Float, Int32
@@ -228,9 +229,9 @@ def common_shape(
 
 def counts(kind: str, k: Any, shape: tuple[int, ...], size: int) -> Int32:
     """``k`` as one integer per factor, checked against ``0 <= k <= size``."""
-    array = np.asarray(k)
-    if array.dtype.kind not in "iu":
-        raise ModelError(f"{kind}: k must be a whole number, got {k!r}")
+    array = as_array(k)
+    if array is None or array.dtype.kind not in "iu":
+        raise ModelError(f"{kind}: k must be a whole number, got {shown(k)}")
     least, most = (array.min(), array.max()) if array.ndim and array.size else (k, k)
     if array.size and (least < 0 or most > size):
         raise ModelError(f"{kind}: k = {k} is out of range 0..{size}, the number of literals")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import is_whole, shown
 from assent.errors import ModelError
 from assent.factors.forest import ForestFactor, all_slots, fit_states, fit_tables
 from assent.kernels.problem import Float
@@ -84,6 +85,6 @@ def _clean_limit(at_most: Any) -> tuple[Any, int]:
     if not (isinstance(at_most, tuple) and len(at_most) == 2):
         raise ModelError(f"Chain: at_most is a pair (state, limit), got {at_most!r}")
     state, limit = at_most
-    if isinstance(limit, bool) or not isinstance(limit, (int, np.integer)) or limit < 0:
-        raise ModelError(f"Chain: a limit is a whole number >= 0, got {limit!r}")
+    if not is_whole(limit) or limit < 0:
+        raise ModelError(f"Chain: a limit is a whole number >= 0, got {shown(limit)}")
     return state, int(limit)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from assent.arguments import shape_of
 from assent.errors import ModelError
 from assent.factors.scored import slots_of
 from assent.factors.structure import Kernels, Structure
@@ -93,7 +95,7 @@ class Custom(Structure):
         self.data = _whole_numbers(data)
         self._entry: Any = None
         self._attach(graph, codes, ())
-        self._count = 0 if scores is None else np.size(scores)
+        self._count = 0 if scores is None else math.prod(shape_of(scores))
         self.scores = self.fit(np.zeros(0) if scores is None else scores)
 
     def entry_shape(self) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import as_array, shown
 from assent.errors import ModelError
 from assent.factors.base import rows
 from assent.factors.scored import fit_table
@@ -68,7 +69,7 @@ class Cut(Structure):
         from assent.kernels.graph_cut.cut_network import cut_data
 
         self._attach_literals(graph, codes, shape, cut_data(n, self._ends, cut is not None))
-        self._in_tables = np.ndim(scores) > len(shape) + 1
+        self._in_tables = clean_scores(scores, "Cut").ndim > len(shape) + 1
         self.scores = self.fit(np.zeros((0, 2, 2)) if cut is not None else scores)
 
     @property
@@ -85,7 +86,7 @@ class Cut(Structure):
         if array.ndim <= len(self.shape) + 1:
             one = self.entry_shape()[:1]
             array = fit_table(array, self.shape, one, one, "Cut").reshape(*self.shape, *one)
-            array = array[..., None, None] * np.eye(2)
+            array = np.where(np.eye(2, dtype=bool), array[..., None, None], 0.0)
         size = (4 * self.entry_shape()[0],)
         fitted = fit_table(array, self.shape, size, self.entry_shape(), "Cut")
         self._refuse_supermodular(fitted.reshape(len(fitted), -1, 4))
@@ -131,7 +132,9 @@ class Cut(Structure):
 
 def clean_edges(edges: Any, n: int) -> Int64:
     """Edges as ``[E, 2]`` positions of two different nodes."""
-    array = np.asarray(edges)
+    array = as_array(edges)
+    if array is None:
+        raise ModelError(f"Cut: edges are pairs of whole numbers, [E, 2]; got {shown(edges)}")
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise ModelError(
             f"Cut: edges are pairs of whole numbers, [E, 2]; got shape {array.shape} of "

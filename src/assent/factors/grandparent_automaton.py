@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import shape_of
 from assent.errors import ModelError
 from assent.factors.base import rows
 from assent.factors.head_automaton import (
@@ -58,8 +59,9 @@ class GrandparentAutomaton(Structure):
         graph, codes, shape = rows("GrandparentAutomaton", modifiers, axis=-1)
         above = _above(grandparents, graph, shape)
         self._modifiers, self._grandparents = codes.shape[1], above.shape[1]
-        per_grandparent = np.ndim(siblings) > len(shape) + 2 or (
-            np.ndim(siblings) == 3 and np.shape(siblings)[0] == self._grandparents
+        given = shape_of(siblings)
+        per_grandparent = len(given) > len(shape) + 2 or (
+            len(given) == 3 and given[0] == self._grandparents
         )
         self._tables = (self._grandparents,) if per_grandparent else ()
         self.states = (*(2,) * codes.shape[1], above.shape[1])

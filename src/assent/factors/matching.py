@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import as_array, shown
 from assent.errors import ModelError
 from assent.factors.structure import Kernels, Structure
 from assent.kernels.problem import Int64
@@ -86,13 +87,13 @@ class Matching(Structure):
 
 def capacities(side: str, given: Any, count: int) -> Int64:
     """Capacities of one side, ``[count]``, checked."""
-    array = np.asarray(given)
-    if array.dtype.kind not in "iu" or array.shape not in ((), (count,)):
+    array = as_array(given)
+    if array is None or array.dtype.kind not in "iu" or array.shape not in ((), (count,)):
         raise ModelError(
-            f"Matching: {side} is a whole number or {count} of them, one each; got {given!r}"
+            f"Matching: {side} is a whole number or {count} of them, one each; got {shown(given)}"
         )
-    if array.min(initial=0) < 0:
-        raise ModelError(f"Matching: {side} must not be negative, got {given!r}")
+    if array.size and (array.min() < 0 or array.max() >= 2**31):
+        raise ModelError(f"Matching: {side} must not be negative or large, got {shown(given)}")
     return np.broadcast_to(array, count).astype(np.int64)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.arguments import shape_of, shown
 from assent.errors import ModelError
 from assent.factors.agree import Agree
 from assent.factors.base import Factor, Logic
@@ -20,7 +21,7 @@ from assent.factors.normal_form import NormalForm
 from assent.factors.scored import Scored, slots_of
 from assent.factors.structure import Kernels, Structure
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32
-from assent.model.scores import broadcast_numbers
+from assent.model.scores import LARGEST_SCORE, broadcast_numbers
 from assent.model.variables import Literals
 
 
@@ -144,7 +145,7 @@ class SoftCount(Soft):
 def check_rule(kind: str, rule: Any) -> Logic:
     """``rule``, if it is a constraint that can be softened."""
     if not isinstance(rule, Logic):
-        what = f"a {rule.kind}, which has scores" if isinstance(rule, Factor) else repr(rule)
+        what = f"a {rule.kind}, which has scores" if isinstance(rule, Factor) else shown(rule)
         raise TypeError(f"{kind} takes a constraint such as AtMost(2, x), got {what}")
     return rule
 
@@ -154,8 +155,10 @@ def clean_penalty(penalty: Any, shape: tuple[int, ...]) -> Float:
     full = broadcast_numbers("Soft: a penalty", penalty, shape)
     if np.isposinf(full).any():
         raise ModelError("Soft: an infinite penalty is the constraint itself; add it without Soft")
-    if not (full >= 0.0).all():
-        raise ModelError(f"Soft: penalties are numbers >= 0, got {penalty!r}")
+    if not ((full >= 0.0) & (full <= LARGEST_SCORE)).all():
+        raise ModelError(
+            f"Soft: penalties are numbers >= 0 (at most {LARGEST_SCORE:g}), got {shown(penalty)}"
+        )
     return full
 
 
@@ -164,7 +167,7 @@ def choose(rule: Any, penalty: Any) -> Any:
     check_rule("Soft", rule)
     if isinstance(rule, Agree):
         pairs = np.broadcast_shapes(*(side.shape for side in rule.sides))
-        if np.ndim(penalty) == len(pairs) + 2:
+        if len(shape_of(penalty)) == len(pairs) + 2:
             return object.__new__(MatrixSoft)
         return object.__new__(AgreeSoft)
     form = rule.normal_form().form
@@ -245,7 +248,7 @@ class AgreeSoft(Soft):
 
     def fit(self, scores: Any) -> Float:
         labels = self.states[0]
-        by_label = np.ndim(scores) == len(self.shape) + 1
+        by_label = len(shape_of(scores)) == len(self.shape) + 1
         shape = (*self.shape, labels) if by_label else self.shape
         penalty = clean_penalty(scores, shape)
         full = np.broadcast_to(penalty if by_label else penalty[..., None], (*self.shape, labels))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import as_array, shown
 from assent.errors import ModelError
 from assent.factors.forest import ForestFactor, all_slots, fit_tables
 from assent.kernels.problem import Float
@@ -72,9 +73,11 @@ class Tree(ForestFactor):
 
 def clean_parents(parents: Sequence[int], n: int) -> list[int]:
     """``parents`` as ``n`` positions or -1, without a cycle."""
-    array = np.asarray(parents)
-    if array.shape != (n,) or array.dtype.kind not in "iu":
-        raise ModelError(f"Tree: parents are {n} whole numbers, one per variable, got {parents!r}")
+    array = as_array(parents)
+    if array is None or array.shape != (n,) or array.dtype.kind not in "iu":
+        raise ModelError(
+            f"Tree: parents are {n} whole numbers, one per variable, got {shown(parents)}"
+        )
     if array.min() < -1 or array.max() >= n:
         raise ModelError(f"Tree: a parent is a position 0..{n - 1} or -1, got {parents!r}")
     from assent.kernels.kinds.tree_recursion import children_first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.arguments import shown
 from assent.errors import ModelError
 from assent.io.alist import alist_from_graph, alist_to_graph, read_alist, write_alist
 from assent.io.fg import read_fg, write_fg
@@ -156,7 +158,9 @@ def save_graph(graph: FactorGraph | Sequence[FactorGraph], path: PathLike) -> No
     Example:
         >>> save_graph(graph, "model.fg.gz")                              # doctest: +SKIP
     """
-    graphs = [graph] if isinstance(graph, FactorGraph) else list(graph)
+    graphs = [graph] if isinstance(graph, FactorGraph) else graph
+    if not isinstance(graphs, Sequence) or not all(isinstance(g, FactorGraph) for g in graphs):
+        raise TypeError(f"save_graph takes a FactorGraph or a list of them, got {shown(graph)}")
     if format_of(path) == ".fg":
         write_fg([fg_from_graph(each) for each in graphs], path)
         return
@@ -183,6 +187,8 @@ def format_of(path: PathLike, formats: tuple[str, ...] = FORMATS) -> str:
         >>> format_of("grid.uai.gz")
         '.uai'
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"a file is named by its path, got {shown(path)}")
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in _COMPRESSED:
         suffixes.pop()

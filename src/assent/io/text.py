@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.arguments import shown
+
 PathLike = str | os.PathLike[str]
 
 HASH_COMMENT = re.compile(r"#[^\n]*")
@@ -54,6 +56,8 @@ class FormatError(ValueError):
 
 def read_text(path: PathLike) -> str:
     """The text of a plain, ``.gz`` or ``.xz`` file; the content decides, not the suffix."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"a file is named by its path, got {shown(path)}")
     raw = Path(path).read_bytes()
     try:
         if raw.startswith(_GZIP_MAGIC):

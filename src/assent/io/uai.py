@@ -21,6 +21,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from assent.arguments import as_array, is_whole, shown
+from assent.errors import ModelError
 from assent.io.declared_sizes import DeclaredSizes
 from assent.io.text import (
     FormatError,
@@ -31,6 +33,7 @@ from assent.io.text import (
     starts,
     write_text,
 )
+from assent.model.scores import clean_scores
 
 KINDS = ("MARKOV", "BAYES")
 
@@ -74,9 +77,17 @@ class UaiModel:
         evidence: Mapping[int, int] | None = None,
     ) -> UaiModel:
         """A model from one scope and one table of log-potentials per factor."""
-        tables = [np.asarray(table, np.float64) for table in log_tables]
+        states = as_array(cardinalities)
+        if states is None or states.ndim != 1 or (states.size and states.dtype.kind not in "iu"):
+            raise ModelError(f"cardinalities are whole numbers, got {shown(cardinalities)}")
+        if not isinstance(scopes, Sequence) or len(scopes) != len(log_tables):
+            raise ModelError(f"there are {len(log_tables)} tables, but scopes {shown(scopes)}")
+        tables = [clean_scores(table, f"factor {f}") for f, table in enumerate(log_tables)]
         for factor, (scope, table) in enumerate(zip(scopes, tables, strict=True)):
-            shape = tuple(cardinalities[v] for v in scope)
+            own = isinstance(scope, (Sequence, np.ndarray))
+            if not own or not all(is_whole(v) and 0 <= v < len(states) for v in scope):
+                raise ModelError(f"factor {factor}: {shown(scope)} are no variables of the model")
+            shape = tuple(int(states[v]) for v in scope)
             if table.shape != shape:
                 raise ValueError(
                     f"factor {factor} over variables {list(scope)} needs a table of shape "

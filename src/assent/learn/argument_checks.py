@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from assent.arguments import is_real, shown
 from assent.errors import ModelError
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ def positive(settings: Any, *names: str) -> None:
     """Raise where a setting is no positive number."""
     for name in names:
         value = getattr(settings, name)
-        if not isinstance(value, Real) or isinstance(value, bool) or not float(value) > 0:
+        if not is_real(value) or not float(value) > 0:
             raise ValueError(
-                f"{type(settings).__name__}: {name} is a positive number, got {value!r}"
+                f"{type(settings).__name__}: {name} is a positive number, got {shown(value)}"
             )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import shown
 from assent.errors import ModelError
 
 
@@ -30,6 +31,8 @@ def open_arrays(path: str | Path, what: str) -> Iterator[Any]:
         ...         arrays["weights"].tolist()
         [1.0, 1.0]
     """
+    if not isinstance(path, (str, Path)):
+        raise TypeError(f"a file is named by its path, got {shown(path)}")
     with open(path, "rb") as raw:
         try:
             with np.load(raw, allow_pickle=False) as arrays:

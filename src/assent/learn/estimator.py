@@ -9,6 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from assent.arguments import is_listed, shown
 from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.learn.examples import Examples
@@ -246,8 +247,10 @@ class StructuredPredictor:
                 example = "ChainModel()" if name == "model" else "FrankWolfe(C=0.1)"
                 raise TypeError(f"{name} is a settings object such as {example}, got {value!r}")
         for name, values in (("X", X), ("y", y)):
-            if not hasattr(values, "__len__") or not hasattr(values, "__getitem__"):
-                raise TypeError(f"{name} is a sequence with an item per example, got {values!r}")
+            if not is_listed(values):
+                raise TypeError(
+                    f"{name} is a sequence with an item per example, got {shown(values)}"
+                )
             if not len(values):
                 raise ModelError(f"there is nothing to learn from: {name} has no examples")
         if len(X) != len(y):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import shown
 from assent.errors import ModelError
 from assent.learn.array_files import open_arrays
 
@@ -72,6 +73,8 @@ def read_folder(folder: str | Path) -> tuple[Column, Column]:
 
     ``Examples(model, *read_folder(path), keep=False)`` trains on more than memory holds.
     """
+    if not isinstance(folder, (str, Path)):
+        raise TypeError(f"a folder is named by its path, got {shown(folder)}")
     files = sorted(Path(folder).glob("*.npz"))
     if not files:
         raise ModelError(f"{folder} holds no examples (.npz files)")

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from assent.arguments import is_listed, shown
 from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.models.example import Example
@@ -62,6 +63,15 @@ class Examples(Sequence[Example]):
         keep: bool = True,
         n_jobs: int = 1,
     ) -> None:
+        if not hasattr(model, "example"):
+            raise TypeError(
+                f"a model is a settings object such as ChainModel(), got {shown(model)}"
+            )
+        if loss is not None and not hasattr(loss, "literals"):
+            raise TypeError(f"a loss is an object such as Hamming(), got {shown(loss)}")
+        for name, values in (("inputs", inputs), ("outputs", outputs)):
+            if not is_listed(values):
+                raise TypeError(f"{name} is a sequence, an item per example, got {shown(values)}")
         if len(inputs) != len(outputs):
             raise ModelError(f"{len(inputs)} inputs but {len(outputs)} outputs")
         if not len(inputs):

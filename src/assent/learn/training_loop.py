@@ -12,12 +12,14 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
+from assent.arguments import shown
 from assent.interrupts import Finishing
 from assent.kernels.problem import Float
 from assent.learn.checkpoint import read_checkpoint, write_checkpoint
 from assent.learn.examples import Examples
 from assent.learn.trainer import Measure, Trainer
 from assent.learn.training_trace import LearningTrace, Record, Step
+from assent.solvers.base.settings import check_count, check_flag, check_time_limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +104,38 @@ def train(
         >>> train(data, FrankWolfe(C=1.0), measure_every=2).trace.iteration[0]
         np.int64(2)
     """
+    _check(examples, trainer, patience, measure_every, options)
+    for name, score in (("validation", validation), ("test", test)):
+        if score is not None and not callable(score):
+            raise TypeError(f"{name} is a function that scores weights, got {shown(score)}")
     run = _TrainingRun(examples, trainer, validation, test, patience, measure_every, **options)
     state, record = run.start()
     reason = run.loop(state, record)
     weights = trainer.weights(state) if record.best is None else record.best
     return Training(weights.copy(), reason, record, state, examples.outside)
+
+
+def _check(
+    examples: Any, trainer: Any, patience: Any, measure_every: Any, options: RunOptions
+) -> None:
+    """Raise on arguments that cannot be meant."""
+    if not isinstance(examples, Examples):
+        raise TypeError(f"train takes Examples, got {shown(examples)}")
+    if isinstance(trainer, type) or not hasattr(trainer, "advance") or not hasattr(trainer, "stop"):
+        raise TypeError(f"a trainer is settings such as FrankWolfe(C=0.1), got {shown(trainer)}")
+    check_time_limit(options.get("time_limit"))
+    check_count("measure_every", measure_every)
+    if patience is not None:
+        check_count("patience", patience)
+    callback = options.get("callback")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback is a function of a Step, got {shown(callback)}")
+    check_flag("progress", options.get("progress", False))
+    resume, checkpoint = options.get("resume"), options.get("checkpoint")
+    for name, path in (("resume", resume), ("checkpoint", checkpoint)):
+        is_path = path is None or isinstance(path, (str, Path))
+        if not is_path and not (name == "resume" and isinstance(path, Training)):
+            raise TypeError(f"{name} is the path of a file, got {shown(path)}")
 
 
 @dataclass(frozen=True)

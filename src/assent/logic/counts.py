@@ -14,6 +14,9 @@ from assent.logic.reification import reify_any, reify_difference, reify_equal
 from assent.logic.rule_draft import DEFINITION, RuleDraft
 from assent.model.variables import coordinates_of
 
+# Beyond what any number of literals adds up to, and within 64 bits.
+MOST_COUNT = 2**62
+
 
 def is_counted(op: str, k: int, number: Int64) -> NDArray[np.bool_]:
     """Whether numbers are at most, at least or exactly ``k``."""
@@ -24,6 +27,7 @@ def is_counted(op: str, k: int, number: Int64) -> NDArray[np.bool_]:
 
 def require_count(draft: RuleDraft, op: str, k: int, found: Sums, table: Bindings) -> None:
     """Make the number of true literals at most, at least or exactly ``k``."""
+    k = min(max(k, -MOST_COUNT), MOST_COUNT)
     for part, weights in zip(found.parts, found.weights, strict=True):
         need = k - found.constant[part.rows]
         total = weights.sum(axis=1)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.arguments import is_whole, shown
 from assent.errors import ModelError
 
 Positions = NDArray[np.int64]
 
 SHOWN_MEMBERS = 6  # that a message lists
+MOST_MEMBERS = 10_000_000  # of a range; a rule has no more bindings
 
 
 class Domain:
@@ -34,16 +36,29 @@ class Domain:
     __slots__ = ("_lookup", "integer", "labels", "name", "values")
 
     def __init__(self, name: str, members: int | Iterable[Hashable]) -> None:
-        if isinstance(members, (int, np.integer)) and not isinstance(members, bool):
-            members = range(int(members))
-        labels = [m.item() if isinstance(m, np.generic) else m for m in members]  # type: ignore[union-attr]
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a domain is a string, got {shown(name)}")
+        if is_whole(members):
+            members = range(int(members))  # type: ignore[arg-type]
+        if isinstance(members, range) and members[MOST_MEMBERS:]:
+            raise ModelError(f"domain {name!r} is too large: {shown(members)}")
+        try:
+            listed = list(members)  # type: ignore[arg-type]
+        except TypeError:
+            raise TypeError(
+                f"domain {name!r}: members are listed, or how many there are; got {shown(members)}"
+            ) from None
+        labels = [m.item() if isinstance(m, np.generic) else m for m in listed]
         if not labels:
             raise ModelError(f"domain {name!r} is empty: give it at least one member")
         self.name = name
         self.labels = labels
         self.integer = all(type(label) is int and abs(label) < 2**63 for label in labels)
         self.values = np.array(labels if self.integer else range(len(labels)), np.int64)
-        self._lookup = {label: i for i, label in enumerate(labels)}
+        try:
+            self._lookup = {label: i for i, label in enumerate(labels)}
+        except TypeError as error:
+            raise TypeError(f"domain {name!r}: a member cannot be told apart: {error}") from None
         if len(self._lookup) != len(labels):
             raise ModelError(f"domain {name!r} has a member twice")
 

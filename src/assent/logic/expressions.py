@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from assent.arguments import shown
 from assent.errors import ModelError
 from assent.logic.domains import Domain
 from assent.logic.formulas import IndexComparison, node
@@ -148,6 +149,8 @@ def variables(names: str, domain: Domain | None = None) -> tuple[Variable, ...]:
         >>> logic.variables("h m")
         (h, m)
     """
+    if not isinstance(names, str):
+        raise TypeError(f"names of variables are a string such as 'x y', got {shown(names)}")
     return tuple(Variable(name, domain) for name in names.replace(",", " ").split())
 
 

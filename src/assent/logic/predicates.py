@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.arguments import shown
 from assent.errors import ModelError
 from assent.kernels.problem import Int32
 from assent.logic.domains import Domain, Positions
@@ -298,7 +299,10 @@ def tuple_positions(name: str, tuples: Any, domains: tuple[Domain, ...]) -> NDAr
             raise ModelError(f"{signature}, got tuples of shape {tuples.shape}")
         columns: list[Any] = list(rows.T)
     else:
-        rows = list(tuples)
+        try:
+            rows = list(tuples)
+        except TypeError:
+            raise TypeError(f"{signature}: tuples are listed, got {shown(tuples)}") from None
         if len(domains) == 1 and all(type(row) is not tuple for row in rows):
             rows = [(row,) for row in rows]
         for row in rows:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assent.arguments import as_floats, is_whole, shown
 from assent.errors import ModelError
 from assent.factors.base import Factor
 from assent.logic.bindings import Bindings, Scope, evaluate
@@ -142,9 +143,13 @@ class Rules:
             >>> rules.add(p(i) >> p(i + 1), where=i < 2, penalty=0.5)
             <rule 1: 2 bindings, 2 Pair>
         """
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"the name of a rule is a string, got {shown(name)}")
+        if not is_whole(limit) or limit < 1:
+            raise ValueError(f"limit is a number of bindings, at least 1, got {shown(limit)}")
         name = name or f"rule {len(self.rules) + 1}"
         if not isinstance(statement, (Formula, Definition)):
-            raise TypeError(f"{name}: add takes a formula or a definition, got {statement!r}")
+            raise TypeError(f"{name}: add takes a formula or a definition, got {shown(statement)}")
         if weight is not None and penalty is not None:
             raise ModelError(f"{name}: give a weight or a penalty, not both")
         given = penalty if weight is None else weight
@@ -274,7 +279,10 @@ def _ground(
 
 def _amounts(scope: Scope, amount: Expression, table: Bindings) -> np.ndarray:
     """The finite weight of every binding."""
-    amounts = np.broadcast_to(evaluate(amount, table), (table.count,)).astype(np.float64)
+    values = as_floats(evaluate(amount, table))
+    if values is None:
+        raise scope.error(f"a weight is a number that a float can hold, got {shown(amount)}")
+    amounts = np.broadcast_to(values, (table.count,)).astype(np.float64)
     bad = np.flatnonzero(~(np.abs(amounts) <= LARGEST_SCORE))
     if len(bad):
         where = f" for {table.words(int(bad[0]))}" if table.columns else ""

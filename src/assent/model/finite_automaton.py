@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import shown
 from assent.errors import ModelError
 from assent.kernels.problem import Float, Int32
 from assent.model.scores import clean_scores
@@ -52,11 +53,12 @@ class Automaton:
         start: Hashable,
         accept: Iterable[Hashable],
     ) -> None:
-        self.symbols = tuple(symbols)
+        self.symbols = _listed("symbols", symbols)
         self._number_of = {symbol: k for k, symbol in enumerate(self.symbols)}
         if len(self._number_of) != len(self.symbols):
             raise ModelError("Automaton: a symbol stands twice in its alphabet")
-        listed = [_clean_arc(arc, self._number_of) for arc in arcs]
+        listed = [_clean_arc(arc, self._number_of) for arc in _listed("arcs", arcs, hashable=False)]
+        _listed("start", [start])
         names = dict.fromkeys([start, *(end for arc in listed for end in (arc[0], arc[2]))])
         self.states = tuple(names)
         number = {name: q for q, name in enumerate(self.states)}
@@ -64,7 +66,7 @@ class Automaton:
         self.symbol = np.array([self._number_of[arc[1]] for arc in listed], np.int32)
         self.target = np.array([number[arc[2]] for arc in listed], np.int32)
         self.scores = clean_scores([arc[3] for arc in listed], "Automaton")
-        wanted = set(accept)
+        wanted = set(_listed("accept", accept))
         unknown = wanted - set(names)
         if unknown:
             raise ModelError(f"Automaton: no arc leads to {_words(unknown)}, where it may end")
@@ -182,6 +184,16 @@ def _reached(begin: set[Any], steps: dict[Any, set[Any]]) -> set[Any]:
         found |= new
         waiting += new
     return found
+
+
+def _listed(what: str, values: Any, hashable: bool = True) -> tuple[Any, ...]:
+    """Values of an iterable, which may be told apart."""
+    try:
+        listed = tuple(values)
+        _ = [hash(value) for value in listed] if hashable else ()
+    except TypeError as error:
+        raise TypeError(f"Automaton: {what}: {error}; got {shown(values)}") from None
+    return listed
 
 
 def _clean_arc(arc: Any, symbols: dict[Hashable, int]) -> tuple[Any, Any, Any, Float | float]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assent.arguments import as_array, as_floats, is_whole, shown
 from assent.errors import ModelError
 from assent.factors.base import Factor
 from assent.kernels.problem import Float, Int32
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from assent.compile.compiled import Compiled, Written
     from assent.model.inline import Inclusion
 
+MOST_COORDINATES = 2**31  # they are counted in 32 bits
 SHOWN_ITEMS = 6  # how many literals or lines a repr lists before it abridges
 
 
@@ -124,6 +126,8 @@ class FactorGraph:
             >>> at.FactorGraph().binary((2, 2), scores=1.0).shape
             (2, 2)
         """
+        if not isinstance(auxiliary, (bool, np.bool_)):
+            raise TypeError(f"auxiliary is True or False, got {shown(auxiliary)}")
         name = self._fresh_name(name, "auxiliary" if auxiliary else "v")
         array = clean_scores(scores, name)
         dims = array.shape if shape is None else _clean_shape(shape, name)
@@ -193,6 +197,8 @@ class FactorGraph:
             raise TypeError(f"add takes a factor such as ExactlyOne(...), got {factor!r}")
         if not isinstance(name, str):
             raise TypeError(f"the name of a factor is a string, got {name!r}")
+        if place is not None and not callable(place):
+            raise TypeError(f"place is a function of a row's number, got {shown(place)}")
         if factor.graph is not self:
             raise ModelError(f"{factor!r} was written for another graph")
         handle = Handle(factor, name, place)
@@ -228,18 +234,23 @@ class FactorGraph:
         from assent.model.inline import include
 
         if not isinstance(graph, FactorGraph) or graph is self:
-            raise TypeError(f"include takes another FactorGraph, got {graph!r}")
+            raise TypeError(f"include takes another FactorGraph, got {shown(graph)}")
+        if links is not None and not isinstance(links, Mapping):
+            raise TypeError(f"links is a dict of inner to outer variables, got {shown(links)}")
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an included graph is a string, got {shown(name)}")
         return include(self, graph, dict(links or {}), name)
 
     def add_constant(self, value: float) -> None:
         """Add a constant to the score of every assignment."""
-        if not isinstance(value, (float, int, np.number)):
-            raise TypeError(f"a constant is a number, got {value!r}")
-        if not abs(value) <= LARGEST_SCORE:
+        number = as_floats(value)
+        if number is None or number.ndim:
+            raise TypeError(f"a constant is a number, got {shown(value)}")
+        if not abs(number) <= LARGEST_SCORE:
             raise ModelError(
-                f"a constant must be finite (at most {LARGEST_SCORE:g} in size), got {value}"
+                f"a constant must be finite, got {shown(value)} (at most {LARGEST_SCORE:g} in size)"
             )
-        self.constant += float(value)
+        self.constant += float(number)
 
     def fix(self, variables: Literals | Categorical, values: Any) -> None:
         """Evidence: ``variables`` have these values (0/1 for literals, labels for categoricals).
@@ -257,9 +268,9 @@ class FactorGraph:
         else:
             lits = as_literals(variables)
             owner = lits.graph
-            array = np.asarray(values)
-            if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-                raise ModelError(f"evidence for {lits!r} must be 0 or 1, got {values!r}")
+            array = as_array(values)
+            if array is None or array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+                raise ModelError(f"evidence for {lits!r} must be 0 or 1, got {shown(values)}")
             try:
                 known = np.broadcast_to(array.astype(bool), lits.shape)
             except ValueError:
@@ -285,6 +296,8 @@ class FactorGraph:
             >>> g["choice"] is rule
             True
         """
+        if not isinstance(name, str):
+            raise TypeError(f"variables and factors are called by strings, got {shown(name)}")
         if name in self._names:
             return self._names[name].symbol
         named = [handle for handle in self.handles if handle.name == name and name]
@@ -295,8 +308,8 @@ class FactorGraph:
         known = [v.name for v in self.own_variables]
         known += dict.fromkeys(handle.name for handle in self.handles if handle.name)
         more = ", …" if len(known) > SHOWN_ITEMS else ""
-        shown = ", ".join(known[:SHOWN_ITEMS]) + more
-        raise KeyError(f"nothing is called {name!r}; there are {shown or 'no names'}")
+        few = ", ".join(known[:SHOWN_ITEMS]) + more
+        raise KeyError(f"nothing is called {name!r}; there are {few or 'no names'}")
 
     def named(self, key: Any) -> Any:
         """``key`` itself, or what a string names."""
@@ -472,7 +485,7 @@ class FactorGraph:
 
     def _allocate(self, dims: tuple[int, ...], name: str) -> Int32:
         count = prod(dims)
-        if self._size + count >= 2**31:
+        if self._size + count >= MOST_COORDINATES:
             raise ModelError(f"{name}: more than 2^31 coordinates in one graph")
         codes = np.arange(self._size, self._size + count, dtype=np.int32).reshape(dims)
         codes.flags.writeable = False
@@ -491,17 +504,28 @@ class FactorGraph:
 
 
 def _clean_shape(shape: Any, name: str) -> tuple[int, ...]:
-    dims = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+    dims = tuple(shape) if _is_many(shape) else (shape,)
     for size in dims:
-        if not isinstance(size, (int, np.integer)) or size < 0:
-            raise ModelError(f"{name}: a shape is made of whole numbers >= 0, got {shape!r}")
+        if not (type(size) is int or is_whole(size)) or size < 0:
+            raise ModelError(f"{name}: a shape is made of whole numbers >= 0, got {shown(shape)}")
     return tuple(map(int, dims))
 
 
+def _is_many(value: Any) -> bool:
+    """Whether something can be listed; an array without axes cannot."""
+    return isinstance(value, Iterable) and not (isinstance(value, np.ndarray) and not value.ndim)
+
+
 def _clean_states(states: int | Iterable[Hashable], name: str) -> tuple[Any, ...]:
-    if not isinstance(states, (int, np.integer, Iterable)) or isinstance(states, bool):
-        raise TypeError(f"{name}: states are labels, or how many there are, got {states!r}")
-    labels = tuple(range(states)) if isinstance(states, (int, np.integer)) else tuple(states)
+    labels: tuple[Any, ...]
+    if is_whole(states):
+        if states >= MOST_COORDINATES:  # type: ignore[operator]
+            raise ModelError(f"{name}: {shown(states)} states are more than there may be, 2^31")
+        labels = tuple(range(states))  # type: ignore[arg-type]
+    elif _is_many(states):
+        labels = tuple(states)  # type: ignore[arg-type]
+    else:
+        raise TypeError(f"{name}: states are labels, or how many there are, got {shown(states)}")
     try:
         different = set(labels)
     except TypeError as error:
@@ -537,7 +561,8 @@ def _labels_of(variables: Categorical, values: Any, shape: tuple[int, ...]) -> I
     if not shape:
         yield values
         return
-    if isinstance(values, str) or not isinstance(values, Collection) or len(values) != shape[0]:
+    is_one = isinstance(values, str) or not isinstance(values, Collection)
+    if is_one or not _is_many(values) or len(values) != shape[0]:
         raise ModelError(
             f"evidence for {variables!r} must be one label or labels of shape {variables.shape}"
         )

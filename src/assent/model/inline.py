@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assent.arguments import shown
 from assent.errors import ModelError
 from assent.factors.dense import Dense
 from assent.kernels.problem import Int32
@@ -95,7 +96,7 @@ def _check_link(inner: FactorGraph, outer: FactorGraph, own: Any, theirs: Any) -
         if not isinstance(symbol, (Literals, Categorical)) or symbol.graph is not graph:
             raise ModelError(
                 f"include: links go from variables of the inner graph to variables of the outer "
-                f"one; {symbol!r} is none of the {side} graph's"
+                f"one; {shown(symbol)} is none of the {side} graph's"
             )
     if type(own) is not type(theirs) or own.codes.shape != theirs.codes.shape:
         raise ModelError(f"include: {own!r} and {theirs!r} differ in shape or in kind")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import as_floats, shown
 from assent.errors import ModelError
 from assent.kernels.problem import Float
 
@@ -24,10 +25,9 @@ def clean_scores(scores: Any, name: Any) -> Float:
     """
     if hasattr(scores, "codes"):
         raise TypeError(f"{name}: scores are numbers, not variables")
-    try:
-        array = np.asarray(0.0 if scores is None else scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{name}: scores must be an array of numbers: {error}") from None
+    array = as_floats(0.0 if scores is None else scores)
+    if array is None:
+        raise ModelError(f"{name}: scores must be an array of numbers, got {shown(scores)}")
     if np.vdot(array, array) <= LARGEST_SCORE**2:  # the quickest test of all of them
         return array
     bad = ~(np.abs(array) <= LARGEST_SCORE) & ~np.isneginf(array)
@@ -61,11 +61,14 @@ def broadcast_scores(
 
 def broadcast_numbers(name: str, value: Any, shape: tuple[int, ...]) -> Float:
     """``value`` as new numbers, broadcast to ``shape``; anything else raises, naming ``name``."""
+    array = as_floats(value)
     try:
-        return _spread(np.asarray(value, dtype=np.float64), shape)
-    except (TypeError, ValueError):
-        one = "one number" if shape == () else f"numbers of shape {shape}"
-        raise ModelError(f"{name} must be {one}, got {value!r}") from None
+        if array is not None:
+            return _spread(array, shape)
+    except ValueError:
+        pass
+    one = "one number" if shape == () else f"numbers of shape {shape}"
+    raise ModelError(f"{name} must be {one}, got {shown(value)}")
 
 
 def _spread(array: Float, shape: tuple[int, ...]) -> Float:

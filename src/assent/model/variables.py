@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.arguments import as_array, is_whole, shown
 from assent.errors import ModelError
 from assent.notebook import variable_html
 
@@ -111,7 +112,13 @@ class Literals(_Symbol):
             >>> at.FactorGraph().binary(6).reshape(2, 3).shape
             (2, 3)
         """
-        return Literals(self.graph, self.codes.reshape(*shape))
+        try:
+            return Literals(self.graph, self.codes.reshape(*shape))
+        except (TypeError, ValueError, OverflowError):
+            raise ModelError(
+                f"{self.size} literals have no shape {shown(shape)}; give whole numbers whose "
+                "product is as much"
+            ) from None
 
     def ravel(self) -> Literals:
         """The same literals along one axis."""
@@ -126,7 +133,10 @@ class Literals(_Symbol):
             >>> x.negate(where=[False, True])
             [x[0], ~x[1]]
         """
-        mask = np.asarray(where, bool)
+        given = as_array(where)
+        if given is None or given.dtype.kind not in "biu":
+            raise ModelError(f"where is a mask of True and False, got {shown(where)}")
+        mask = given.astype(bool)
         try:
             full = np.broadcast_to(mask, self.shape)
         except ValueError:
@@ -149,7 +159,7 @@ class Literals(_Symbol):
             raise TypeError(
                 f"{self!r} == {other!r} is not a literal; add Agree(a, b) to make them equal"
             )
-        if isinstance(other, (bool, int, np.bool_, np.integer)) and int(other) in (0, 1):
+        if isinstance(other, (bool, np.bool_)) or (is_whole(other) and int(other) in (0, 1)):
             return self if other else ~self
         raise TypeError(f"{self!r} is true or false; compare it with 1 or 0, not {other!r}")
 
@@ -234,7 +244,7 @@ class Categorical(_Symbol):
         whole = (*key, slice(None)) if isinstance(key, tuple) else (key, slice(None))
         try:
             codes = self.codes[whole]
-        except (IndexError, TypeError):
+        except Exception:  # an index may be an object that raises as it likes
             codes = index(self, self.codes[..., 0], key)  # says what is wrong with it
         return Categorical(self.graph, codes, self.states, self.lookup)
 
@@ -246,9 +256,11 @@ class Categorical(_Symbol):
             >>> at.FactorGraph().categorical(2, states=["N", "V"], name="t").state(0)
             [t[0]=N, t[1]=N]
         """
+        if not is_whole(number):
+            raise TypeError(f"a state's index is a whole number, got {shown(number)}")
         if not 0 <= number < len(self.states):
             raise ModelError(
-                f"{self!r} has {len(self.states)} states; index {number} is out of range"
+                f"{self!r} has {len(self.states)} states; index {shown(number)} is out of range"
             )
         return Literals(self.graph, self.codes[..., number])
 
@@ -289,13 +301,13 @@ def index(owner: Any, array: NDArray[Any], key: Any) -> NDArray[Any]:
     """``array[key]`` as an array, with NumPy's index errors told in terms of ``owner``."""
     try:
         return np.asarray(array[key])
-    except (IndexError, TypeError) as error:
+    except Exception as error:  # an index may be an object that raises as it likes
         parts = key if isinstance(key, tuple) else (key,)
         if any(isinstance(part, _Symbol) for part in parts):
             raise TypeError(
                 f"{owner!r} is indexed with numbers, slices or masks, not with variables"
             ) from None
-        raise IndexError(f"cannot index shape {array.shape} with {key!r}: {error}") from None
+        raise IndexError(f"cannot index shape {array.shape} with {shown(key)}: {error}") from None
 
 
 def coordinates_of(codes: NDArray[Any]) -> NDArray[Any]:
@@ -312,7 +324,7 @@ def conjunction(value: Any) -> Conjunction:
     if isinstance(value, Categorical):
         raise TypeError(f"{value!r} has states; write (variable == 'label') to get a literal")
     raise TypeError(
-        f"expected literals, got {type(value).__name__}: {value!r}; premises are joined by &, "
+        f"expected literals, got {type(value).__name__}: {shown(value)}; premises are joined by &, "
         "as in a & b, and a mask selects as in x[mask]"
     )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import shown
 from assent.errors import ModelError
 from assent.factors.at_most_one import AtMostOne
 from assent.model.variables import Categorical, as_literals
@@ -44,7 +45,10 @@ def group(
         lits = literals.indicators
     else:
         lits = as_literals(literals)
-    labels = list(by)
+    try:
+        labels = list(by)
+    except TypeError:
+        raise TypeError(f"group: by lists a label for each literal, got {shown(by)}") from None
     if lits.ndim != 1 or len(labels) != lits.size:
         raise ModelError(
             f"group needs one label for each literal: got literals of shape {lits.shape} and "

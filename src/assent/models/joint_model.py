@@ -6,11 +6,11 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import chain, pairwise
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
+from assent.arguments import is_whole, shown
 from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.models.example import Example
@@ -24,8 +24,10 @@ def count_threads(n_jobs: int) -> int:
         >>> count_threads(2)
         2
     """
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0 or n_jobs < -1:
-        raise ValueError(f"n_jobs is a number of threads, or -1 for all processors, got {n_jobs!r}")
+    if not is_whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
+        raise ValueError(
+            f"n_jobs is a number of threads, or -1 for all processors, got {shown(n_jobs)}"
+        )
     return (os.cpu_count() or 1) if n_jobs == -1 else int(n_jobs)
 
 

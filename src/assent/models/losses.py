@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from assent.arguments import is_real, shown
 from assent.errors import ModelError
 from assent.kernels.problem import Float
 
@@ -55,8 +56,9 @@ class WeightedHamming:
 
     def __post_init__(self) -> None:
         for name in ("false_positive", "false_negative"):
-            if not 0.0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} is a cost >= 0, got {getattr(self, name)}")
+            value = getattr(self, name)
+            if not is_real(value) or not 0.0 <= value < np.inf:
+                raise ValueError(f"{name} is a cost >= 0, got {shown(value)}")
 
     def states(self, gold: Any, count: int) -> tuple[Float, float]:
         """Costs of each state as of a literal."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from assent.arguments import as_array, as_floats, shown
 from assent.errors import ModelError
 from assent.factors.tree import clean_parents
 from assent.kernels.problem import Float, Int32
@@ -311,11 +312,10 @@ def clean_features(x: Any, name: str) -> Any:
         array = x.tocsr().astype(np.float64)
         values = array.data
     else:
-        try:
-            array = np.ascontiguousarray(x, np.float64)
-        except (TypeError, ValueError) as error:
-            raise ModelError(f"{name}: features must be numbers: {error}") from None
-        values = array
+        numbers = as_floats(x)
+        if numbers is None:
+            raise ModelError(f"{name}: features must be numbers, got {shown(x)}")
+        values = array = np.ascontiguousarray(numbers)
     if array.ndim != 2:
         raise ModelError(f"{name}: features have shape {array.shape}, expected two dimensions")
     if not np.isfinite(values).all():
@@ -343,7 +343,10 @@ def all_labels(given: tuple[Any, ...] | None, outputs: Sequence[Any]) -> tuple[A
 
 def label_numbers(labels: tuple[Any, ...] | None, y: Any, n: int) -> Int32:
     """The index in ``labels`` of each of the ``n`` labels of an output."""
-    values = np.asarray(y).ravel().tolist()
+    given = as_array(y)
+    if given is None:
+        raise ModelError(f"an output is a list of labels, got {shown(y)}")
+    values = given.ravel().tolist()
     if len(values) != n:
         raise ModelError(f"an output has {len(values)} labels for {n} variables")
     number = _label_index(labels or ())

@@ -252,7 +252,7 @@ def test_an_interrupt_stops_highs_and_still_bounds(monkeypatch):
 
 
 def test_settings_are_checked():
-    with pytest.raises(ValueError, match='method is "simplex", "ipm" or "choose", got \'barrier\''):
+    with pytest.raises(ValueError, match="method is one of simplex, ipm, choose, got 'barrier'"):
         LinearProgram(method="barrier")
     with pytest.raises(ValueError, match="time_limit is a positive number of seconds, got 0"):
         LinearProgram(time_limit=0)

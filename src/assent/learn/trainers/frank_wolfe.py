@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assent.arguments import is_whole, shown
 from assent.kernels.problem import Float
 from assent.learn.argument_checks import positive
 from assent.learn.examples import Examples
@@ -74,8 +75,8 @@ class FrankWolfe:
 
     def __post_init__(self) -> None:
         positive(self, "C", "max_iterations", "gap_tolerance")
-        if self.planes < 0:
-            raise ValueError(f"FrankWolfe: planes is a number >= 0, got {self.planes}")
+        if not is_whole(self.planes) or self.planes < 0:
+            raise ValueError(f"FrankWolfe: planes is a number >= 0, got {shown(self.planes)}")
 
     def init(self, examples: Examples) -> FrankWolfeState:
         """Every dual point at the gold output, so zero weights."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import as_floats
 from assent.errors import ModelError
 from assent.kernels.problem import Float
 from assent.learn.argument_checks import positive
@@ -49,7 +50,8 @@ class L2Ball:
     def __post_init__(self) -> None:
         positive(self, "radius")
         if self.above is not None:
-            rows = np.atleast_2d(np.asarray(self.above, np.float64))
+            given = as_floats(self.above)
+            rows = np.zeros((1, 0)) if given is None else np.atleast_2d(given)
             if not np.isfinite(rows).all() or not rows.any(axis=1).all():
                 raise ModelError("L2Ball: rows of `above` are finite and not all zero")
             object.__setattr__(self, "above", rows)

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from numbers import Real
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.arguments import is_real, shown
 from assent.kernels.ad3 import advance as kernel
 from assent.kernels.ad3 import anderson, dual_points, initial_multipliers
 from assent.kernels.ad3 import state as places
@@ -172,8 +172,8 @@ class AD3(IterativeSolver):
         for name in ("gap_tolerance", "residual_tolerance", "over_relaxation", "penalty"):
             value = getattr(self, name)
             optional = name in ("over_relaxation", "penalty")
-            if not (isinstance(value, Real) or (optional and value is None)):
-                raise TypeError(f"{name} is a number{' or None' * optional}, got {value!r}")
+            if not (is_real(value) or (optional and value is None)):
+                raise TypeError(f"{name} is a number{' or None' * optional}, got {shown(value)}")
         check_settings(self.gap_tolerance, self.residual_tolerance, self.max_iterations)
         check_count("threads", self.threads)
         if self.over_relaxation is not None and not 0.0 < self.over_relaxation < 2.0:

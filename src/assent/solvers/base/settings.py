@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from assent.arguments import is_real, is_whole, shown
+
+MOST = 2**63  # kernels count in 64 bits
 
 
 def check_settings(gap_tolerance: float, residual_tolerance: float, max_iterations: int) -> None:
@@ -17,26 +21,53 @@ def check_settings(gap_tolerance: float, residual_tolerance: float, max_iteratio
 
 def check_tolerance(name: str, value: float) -> None:
     """Raise unless a tolerance is one."""
+    if not is_real(value):
+        raise TypeError(f"{name} is a number, at least 0 and finite, got {shown(value)}")
     if not 0.0 <= value < np.inf:
-        raise ValueError(f"{name} is at least 0 and finite, got {value}")
+        raise ValueError(f"{name} is at least 0 and finite, got {shown(value)}")
 
 
 def check_count(name: str, value: Any, least: int = 1) -> None:
     """Raise unless a setting is a whole number, and not below the ``least`` that makes sense."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name} is a whole number, got {value!r}")
+    if not is_whole(value):
+        raise TypeError(f"{name} is a whole number, got {shown(value)}")
     if value < least:
-        raise ValueError(f"{name} is at least {least}, got {value}")
+        raise ValueError(f"{name} is at least {least}, got {shown(value)}")
+    if value >= MOST:
+        raise ValueError(f"{name} is below 2^63, got {shown(value)}")
+
+
+def check_positive(
+    name: str, value: Any, what: str = "a positive number or None", most: float = np.inf
+) -> None:
+    """Raise unless a setting is a finite number above 0, and not above ``most``."""
+    if not is_real(value):
+        raise TypeError(f"{name} is {what}, got {shown(value)}")
+    if not 0.0 < value <= most or value == np.inf:
+        raise ValueError(f"{name} is {what}, got {shown(value)}")
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise unless a setting is one of some words."""
+    known = tuple(choices)
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} is one of {', '.join(known)}, got {shown(value)}")
+
+
+def check_seed(seed: Any) -> None:
+    """Raise unless a seed is a whole number."""
+    if not is_whole(seed):
+        raise TypeError(f"seed is a whole number, got {shown(seed)}")
 
 
 def check_time_limit(time_limit: Any) -> None:
     """Raise unless a time limit is a positive number of seconds, or there is none."""
     if time_limit is None:
         return
-    if not isinstance(time_limit, Real):
-        raise TypeError(f"time_limit is a positive number of seconds, got {time_limit!r}")
+    if not is_real(time_limit):
+        raise TypeError(f"time_limit is a positive number of seconds, got {shown(time_limit)}")
     if not float(time_limit) > 0:
-        raise ValueError(f"time_limit is a positive number of seconds, got {time_limit}")
+        raise ValueError(f"time_limit is a positive number of seconds, got {shown(time_limit)}")
 
 
 def check_exact(exact: Any) -> None:
@@ -47,4 +78,4 @@ def check_exact(exact: Any) -> None:
 def check_flag(name: str, value: Any) -> None:
     """Raise on what is neither True nor False: "no" would count as true."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} is True or False, got {value!r}")
+        raise TypeError(f"{name} is True or False, got {shown(value)}")

@@ -19,6 +19,7 @@ from assent.kernels.core.oracle import raise_pending
 from assent.kernels.problem import Float, Int64, Problem, Scores
 from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.settings import check_count
 from assent.solvers.boxes.box_dual import Boxes, Submodels
 from assent.solvers.boxes.box_solver import BoxSolver, Linked, link_submodels, read_multipliers
 from assent.solvers.boxes.chain_walks import find_walks, telling
@@ -80,8 +81,7 @@ class BoxMPLP(BoxSolver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.passes < 1:
-            raise ValueError(f"passes is at least 1, got {self.passes}")
+        check_count("passes", self.passes)
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None

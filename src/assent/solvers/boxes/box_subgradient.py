@@ -14,6 +14,7 @@ from assent.kernels.messages import subgradient_step as plain
 from assent.kernels.problem import Float, Problem, Scores
 from assent.proof.gap_rule import allowed_gap
 from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.settings import check_choice
 from assent.solvers.base.starting_point import initial_penalty
 from assent.solvers.boxes.box_solver import BoxSolver, Linked, link_submodels
 from assent.solvers.messages.subgradient import RULES, Rule, aim_below
@@ -68,8 +69,7 @@ class BoxSubgradient(BoxSolver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.step not in RULES:
-            raise ValueError(f"step is one of {', '.join(RULES)}, got {self.step!r}")
+        check_choice("step", self.step, RULES)
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None

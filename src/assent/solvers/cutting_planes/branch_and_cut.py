@@ -15,6 +15,7 @@ from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.base.rounding import Rounder, due_at_node
+from assent.solvers.base.settings import check_positive
 from assent.solvers.cutting_planes.crossover import Crossover
 from assent.solvers.cutting_planes.cut_nodes import CutNode, CutTree
 from assent.solvers.cutting_planes.tightened import Tightened, TightenedState, restate
@@ -117,8 +118,7 @@ class BranchAndCut(IterativeSolver):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._rounds()
-        if not 0.0 < self.root_share <= 1.0:
-            raise ValueError(f"root_share is above 0 and at most 1, got {self.root_share}")
+        check_positive("root_share", self.root_share, "above 0 and at most 1", most=1.0)
 
     def _rounds(self) -> Tightened:
         return Tightened(self.gap_tolerance, time_limit=self.time_limit)

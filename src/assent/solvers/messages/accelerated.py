@@ -26,6 +26,7 @@ from assent.kernels.problem import CAP, SUM, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
 from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.settings import check_positive
 from assent.solvers.base.starting_point import initial_penalty, share_out
 from assent.solvers.messages.block_descent import KeepsBest
 from assent.solvers.messages.star_layout import slots_of_group
@@ -84,8 +85,8 @@ class Accelerated(KeepsBest):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.temperature is not None and not 0.0 < self.temperature < np.inf:
-            raise ValueError(f"temperature is a positive number or None, got {self.temperature}")
+        if self.temperature is not None:
+            check_positive("temperature", self.temperature)
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assent.arguments import is_real, shown
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.messages import block_descent, star_sweeps
@@ -49,8 +50,8 @@ class MaxProduct(IterativeSolver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0.0 <= self.damping < 1.0:
-            raise ValueError(f"damping is at least 0 and below 1, got {self.damping}")
+        if not is_real(self.damping) or not 0.0 <= self.damping < 1.0:
+            raise ValueError(f"damping is at least 0 and below 1, got {shown(self.damping)}")
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None

@@ -15,6 +15,7 @@ from assent.kernels.messages import subgradient_step as kernel
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.abilities import require
 from assent.solvers.base.protocol import Info, WarmStart
+from assent.solvers.base.settings import check_choice, check_positive
 from assent.solvers.base.starting_point import initial_penalty, share_out
 from assent.solvers.messages.block_descent import KeepsBest
 
@@ -99,12 +100,10 @@ class Subgradient(KeepsBest):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.step not in RULES:
-            raise ValueError(f"step is one of {', '.join(RULES)}, got {self.step!r}")
-        if self.count not in ("iterations", "increases"):
-            raise ValueError(f'count is "iterations" or "increases", got {self.count!r}')
-        if self.first_step is not None and not 0.0 < self.first_step < np.inf:
-            raise ValueError(f"first_step is a positive number or None, got {self.first_step}")
+        check_choice("step", self.step, RULES)
+        check_choice("count", self.count, ("iterations", "increases"))
+        if self.first_step is not None:
+            check_positive("first_step", self.first_step)
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None

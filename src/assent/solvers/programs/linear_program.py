@@ -17,7 +17,7 @@ import numpy as np
 from assent.kernels.problem import Problem, Scores
 from assent.solvers.base.one_step import OneStep, OneStepState
 from assent.solvers.base.protocol import Info
-from assent.solvers.base.settings import check_time_limit
+from assent.solvers.base.settings import check_choice, check_time_limit
 from assent.solvers.programs.column_generation import solve_priced
 from assent.solvers.programs.compact_lp import LpSolution, build_lp, link_scores
 from assent.solvers.programs.highs import (
@@ -111,8 +111,7 @@ class LinearProgram(OneStep):
     takes_time_limit = True
 
     def __post_init__(self) -> None:
-        if self.method not in ("simplex", "ipm", "choose"):
-            raise ValueError(f'method is "simplex", "ipm" or "choose", got {self.method!r}')
+        check_choice("method", self.method, ("simplex", "ipm", "choose"))
         super().__post_init__()
         check_time_limit(self.time_limit)
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from assent.arguments import shown
 from assent.compile.compiled import Compiled, graph_scores
 from assent.errors import ModelError
 from assent.model.graph import FactorGraph
 from assent.solvers.programs.compact_lp import build_lp
-from assent.solvers.programs.highs import load_highs
+from assent.solvers.programs.highs import import_highspy, load_highs
 
 SUFFIXES = (".lp", ".mps")
 # Names of columns stay readable and within what every reader of the formats takes.
@@ -20,6 +21,10 @@ LONGEST_NAME = 200
 
 def write_program(graph: FactorGraph, path: str | Path, *, integer: bool) -> None:
     """Write a graph's relaxation, or its integer program, to an ``.lp`` or ``.mps`` file."""
+    if not isinstance(graph, FactorGraph):
+        raise TypeError(f"a program is written of a FactorGraph, got {type(graph).__name__}")
+    if not isinstance(path, (str, Path)):
+        raise TypeError(f"the name of a program is a path, got {shown(path)}")
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise ValueError(f"the name of a program ends in .lp or .mps, got {path.name!r}")
@@ -37,8 +42,7 @@ def write_program(graph: FactorGraph, path: str | Path, *, integer: bool) -> Non
     n = compiled.problem.n
     integral = np.append(np.full(n, integer), integer & lp.rows.integral)
     highs = load_highs(lp, {}, integral if integer else None)
-    import highspy
-
+    highspy = import_highspy()
     columns = np.arange(len(lp.cost), dtype=np.int32)
     highs.changeColsCost(len(columns), columns, -lp.scale * lp.cost)
     highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
