@@ -248,7 +248,7 @@ class FactorGraph:
             raise TypeError(f"a constant is a number, got {shown(value)}")
         if not abs(number) <= LARGEST_SCORE:
             raise ModelError(
-                f"a constant must be finite, got {shown(value)} (at most {LARGEST_SCORE:g} in size)"
+                f"a constant must be finite (at most {LARGEST_SCORE:g} in size), got {shown(value)}"
             )
         self.constant += float(number)
 
