@@ -218,8 +218,14 @@ def x(g):
         (lambda g, x: g.categorical(2, states=2.5, name="t"), "t: states are labels, or how many"),
         (lambda g, x: g.categorical(2, states=None, name="t"), "t: states are labels, or how many"),
         (lambda g, x: g.categorical(1, states=[[1], [2]], name="t"), "t: a label must be hashable"),
-        (lambda g, x: at.ExactlyOne(x, axis="a"), "ExactlyOne: an axis is a whole number, got 'a'"),
-        (lambda g, x: at.AtMost(1, x, axis=0.0), "AtMost: an axis is a whole number, got 0.0"),
+        (
+            lambda g, x: at.ExactlyOne(x, axis="a"),
+            "ExactlyOne: an axis is a whole number, or a tuple of them, got 'a'",
+        ),
+        (
+            lambda g, x: at.AtMost(1, x, axis=0.0),
+            "AtMost: an axis is a whole number, or a tuple of them, got 0.0",
+        ),
         (lambda g, x: at.Parity(x, odd="yes"), "Parity: odd is True or False, got 'yes'"),
         (lambda g, x: at.AtMost(x, 2), "expected literals, got int: 2"),
         (lambda g, x: g.add(at.ExactlyOne(x), name=3), "the name of a factor is a string, got 3"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit_structure
 from assent.kernels.kinds.tree_recursion import (
     NODE,
     PARENT,
@@ -21,7 +21,7 @@ from assent.kernels.kinds.tree_recursion import (
 )
 
 
-@jit
+@jit_structure
 def maximize_marked_tree(start, data, scores, inner, scale, states):
     """The best vertex, into ``states[nodes + edges]``; ``data`` is the tree's, ``inner`` empty.
 

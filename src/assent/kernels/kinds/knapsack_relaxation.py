@@ -75,6 +75,21 @@ def _load(point, weights, unit, multiplier):
     return used, slope
 
 
+@jit_internal
+def _fill(point, weights, unit, multiplier, limit, out):
+    """The projection of a multiplier, into ``out[n]``, with the capacity kept.
+
+    Differences of large numbers are rounded: what is too much by that is taken off.
+    """
+    used = 0.0
+    for i in range(len(point)):
+        out[i] = clip01(point[i] - multiplier * (unit * weights[i]))
+        used += unit * weights[i] * out[i]
+    if used > limit:
+        for i in range(len(point)):
+            out[i] *= limit / used if weights[i] > 0.0 else 1.0
+
+
 @jit
 def project_knapsack(point, weights, capacity, out, warm):
     """Project ``point[n]`` onto the relaxed knapsack, into ``out[n]``.
@@ -128,12 +143,5 @@ def project_knapsack(point, weights, capacity, out, warm):
             if not low < following < high:
                 break
         multiplier = following
-    # 4. Differences of large numbers are rounded: what is too much by that is taken off.
-    used = 0.0
-    for i in range(len(point)):
-        out[i] = clip01(point[i] - multiplier * (unit * weights[i]))
-        used += unit * weights[i] * out[i]
-    if used > limit:
-        for i in range(len(point)):
-            out[i] *= limit / used if weights[i] > 0.0 else 1.0
+    _fill(point, weights, unit, multiplier, limit, out)
     return multiplier

@@ -52,7 +52,7 @@ def knapsack_units(groups):
                 )
             limits[factor] = -1 if room < 0.0 else 0
             if room > 0.0:
-                limits[factor] = CAPACITY + size // 2
+                limits[factor] = CAPACITY + np.int64(size // 2)
             factor += 1
         link += size * count
     return units, limits
