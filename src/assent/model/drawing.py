@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +56,7 @@ def to_networkx(graph: FactorGraph) -> Any:
             made.add_node(
                 graph.describe_owner(own[0]),
                 kind="variable",
+                codes=own,
                 states=array.states,
                 scores=earned[0] if array.states is None else earned,
             )
@@ -199,24 +201,23 @@ def _draw_graph(graph: FactorGraph, result: Any, axes: Any) -> None:
     import networkx
 
     places = networkx.spring_layout(made, seed=0)
-    variables = [node for node, data in made.nodes(data=True) if data["kind"] == "variable"]
-    factors = {node: data["kind"] for node, data in made.nodes(data=True) if node not in variables}
+    nodes = dict(made.nodes(data=True))
+    variables = [node for node, data in nodes.items() if data["kind"] == "variable"]
+    factors = {node: data["kind"] for node, data in nodes.items() if data["kind"] != "variable"}
     networkx.draw_networkx_edges(made, places, ax=axes, edge_color=FACTOR)
     networkx.draw_networkx_nodes(made, places, variables, ax=axes, node_color=VARIABLE)
     networkx.draw_networkx_nodes(
         made, places, list(factors), ax=axes, node_color=FACTOR, node_shape="s", node_size=120
     )
-    labels = {name: name + _value(graph, result, name) for name in variables}
+    labels = {name: name + _value(graph, result, nodes[name]) for name in variables}
     networkx.draw_networkx_labels(made, places, {**labels, **factors}, ax=axes, font_size=8)
     axes.set_axis_off()
 
 
-def _value(graph: FactorGraph, result: Any, name: str) -> str:
+def _value(graph: FactorGraph, result: Any, variable: Mapping[str, Any]) -> str:
     """What a variable is in the answer, to stand behind its name."""
     if result is None:
         return ""
-    array = next(a for a in graph.variables if name == a.name or name.startswith(a.name + "["))
-    place = name.removeprefix(array.name).strip("[]")
-    index = tuple(int(i) for i in place.split(",")) if place else ()
-    values = result[array.symbol] if array.states is None else result.labels[array.symbol]
-    return f"\n{np.asarray(values)[index]}"
+    true = _true(graph, result, np.array(variable["codes"], np.int32))
+    states = variable["states"]
+    return f"\n{int(true[0]) if states is None else states[int(true.argmax())]}"

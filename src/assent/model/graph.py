@@ -381,8 +381,8 @@ class FactorGraph:
     def to_networkx(self) -> Any:
         """A bipartite `networkx.Graph`: variables by name, factors as ``(handle, row)``.
 
-        Variables have ``states`` and ``scores``, factors their ``kind`` and ``words``, and edges
-        say whether they are ``negated``.
+        Variables have ``codes``, ``states`` and ``scores``, factors their ``kind`` and ``words``,
+        and edges say whether they are ``negated``.
 
         Example:
             >>> import assent as at

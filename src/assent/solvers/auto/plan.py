@@ -104,14 +104,11 @@ def plan(
 def improvement(problem: Problem, tolerance: float) -> Iterator[Step]:
     """What improves an answer, where factors are small."""
     from assent.solvers.search.large_neighbourhood import LargeNeighbourhood
-    from assent.solvers.search.table_network import layout_of
 
-    layout: Any = ""
-    with suppress(CompileTimeout):
-        layout = "" if problem.models else layout_of(problem)
-    if isinstance(layout, str):
+    reads = _round_reads(problem)
+    if reads is None:
         return
-    pace = READ * layout.round_reads()
+    pace = READ * reads
     why = "LargeNeighbourhood, as factors are small: parts of the answer are decided anew."
     yield Step(LargeNeighbourhood(tolerance), why, pace, pace, bounds=False)
 
@@ -187,6 +184,18 @@ def _has_rows(problem: Problem) -> bool:
     return all(has_rows(model.structure) for model in problem.models)
 
 
+def _round_reads(problem: Problem) -> float | None:
+    """Entries that a round over all factors as tables reads; None where they cannot be tables."""
+    from assent.solvers.search.table_network import layout_of
+
+    if problem.models:
+        return None
+    with suppress(CompileTimeout):
+        layout = layout_of(problem)
+        return None if isinstance(layout, str) else layout.round_reads()
+    return None
+
+
 # ---------------------------------------------------------------- steps
 
 
@@ -236,14 +245,11 @@ def _decoder(problem: Problem, tolerance: float) -> Iterator[Step]:
 
 def _depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
     from assent.solvers.search.depth_first import DepthFirst
-    from assent.solvers.search.table_network import layout_of
 
-    layout: Any = ""
-    with suppress(CompileTimeout):
-        layout = "" if problem.models else layout_of(problem)
-    if isinstance(layout, str):
+    reads = _round_reads(problem)
+    if reads is None:
         return
-    pace = READ * layout.round_reads() / SEARCH_SHARE
+    pace = READ * reads / SEARCH_SHARE
     why = "DepthFirst, as factors are small: sweeps, then branching."
     yield Step(DepthFirst(gap_tolerance=tolerance), why, pace, pace)
 
