@@ -15,10 +15,10 @@ import numba
 import numpy as np
 from rich.console import Console
 
-from assent.kernels.kinds.head_automata import maximize_automaton
-from assent.kernels.kinds.projective_chart import maximize_projective
-from assent.kernels.kinds.spanning_trees import maximize_arborescence
-from assent.kernels.kinds.tree_recursion import maximize_tree, tree_data
+from assent.kernels.kinds.sentences.head_automata import maximize_automaton
+from assent.kernels.kinds.sentences.projective_chart import maximize_projective
+from assent.kernels.kinds.sentences.spanning_trees import maximize_arborescence
+from assent.kernels.kinds.sequences.tree_recursion import maximize_tree, tree_data
 from benchmarks import plain, tables
 
 SECONDS = 1.0  # spent on each figure; the quickest round counts

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 import assent as at
-from assent.kernels.kinds.matching_projection import project_matching
+from assent.kernels.kinds.matchings.matching_projection import project_matching
 from tests.oracles.quadratic import is_nearest, matching_rows, nearest_point
 from tests.oracles.sweep import sweep_seeds
 

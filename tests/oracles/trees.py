@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from assent.kernels.kinds.tree_recursion import tree_data
+from assent.kernels.kinds.sequences.tree_recursion import tree_data
 
 
 @dataclass(frozen=True)

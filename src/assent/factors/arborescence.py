@@ -34,6 +34,6 @@ class Arborescence(SentenceTree):
     formula = "chosen arcs are a tree that hangs on the root"
 
     def kernels(self) -> Kernels:
-        from assent.kernels.kinds import spanning_trees
+        from assent.kernels.kinds.sentences import spanning_trees
 
         return Kernels.of(spanning_trees, "arborescence")

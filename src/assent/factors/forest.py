@@ -19,8 +19,8 @@ from assent.model.variables import Categorical, Literals
 class ForestFactor(Structure):
     """``m`` forests of one shape, with a table of scores per edge and per number of visits.
 
-    Inner parts are laid out as ``kernels.kinds.tree_recursion`` reads them: one table per slot,
-    ``[K, K of its parent]`` or ``[K, 1]`` for a root, then one score per number of slots in a
+    Inner parts are laid out as ``kernels.kinds.sequences.tree_recursion`` reads them: one table per
+    slot, ``[K, K of its parent]`` or ``[K, 1]`` for a root, then one score per number of slots in a
     counted state.
 
     Attributes:
@@ -43,7 +43,7 @@ class ForestFactor(Structure):
             refuse_infeasible_counts(self.kind, self.states, numbers, counts)
         self.counted = tuple(numbers)
         # Imported here: kernels load the compiler, which a written model does not need yet.
-        from assent.kernels.kinds.tree_recursion import tree_data
+        from assent.kernels.kinds.sequences.tree_recursion import tree_data
 
         self.data = tree_data(self.states, self.parents, numbers, len(counts))
         self._attach(graph, codes, shape)
@@ -92,7 +92,7 @@ class ForestFactor(Structure):
         ]
 
     def kernels(self) -> Kernels:
-        from assent.kernels.kinds import tree_recursion
+        from assent.kernels.kinds.sequences import tree_recursion
 
         return Kernels.of(tree_recursion, "tree")
 

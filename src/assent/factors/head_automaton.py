@@ -63,13 +63,13 @@ class HeadAutomaton(Structure):
 
 def automaton_kernels() -> Kernels:
     """The kernels of automata with and without a grandparent."""
-    from assent.kernels.kinds import head_automata
+    from assent.kernels.kinds.sentences import head_automata
 
     return Kernels.of(head_automata, "automaton")
 
 
 def automaton_data(modifiers: int, grandparents: int, tables: int) -> Any:
-    """The constants of an automaton; see ``kernels.kinds.head_automata``."""
+    """The constants of an automaton; see ``kernels.kinds.sentences.head_automata``."""
     return np.array([modifiers, grandparents, tables], np.int32)
 
 

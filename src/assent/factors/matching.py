@@ -69,13 +69,13 @@ class Matching(Structure):
         return (0,)
 
     def memory(self) -> int:
-        from assent.kernels.kinds.matching_projection import matching_memory
+        from assent.kernels.kinds.matchings.matching_projection import matching_memory
 
         return matching_memory(int(self.data[0]), int(self.data[1]))
 
     def kernels(self) -> Kernels:
-        from assent.kernels.kinds import bipartite_matching
-        from assent.kernels.kinds.matching_projection import project_matching
+        from assent.kernels.kinds.matchings import bipartite_matching
+        from assent.kernels.kinds.matchings.matching_projection import project_matching
 
         return Kernels(
             bipartite_matching.maximize_matching,

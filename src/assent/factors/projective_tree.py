@@ -34,6 +34,6 @@ class ProjectiveTree(SentenceTree):
     formula = "chosen arcs are a tree that hangs on the root, and none cross"
 
     def kernels(self) -> Kernels:
-        from assent.kernels.kinds import projective_chart
+        from assent.kernels.kinds.sentences import projective_chart
 
         return Kernels.of(projective_chart, "projective")

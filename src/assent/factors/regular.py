@@ -73,7 +73,7 @@ class Regular(Structure):
         return parts.reshape(*self.shape, len(self.states), -1)
 
     def kernels(self) -> Kernels:
-        from assent.kernels.kinds import weighted_automaton
+        from assent.kernels.kinds.sequences import weighted_automaton
 
         return Kernels.of(weighted_automaton, "sequence")
 

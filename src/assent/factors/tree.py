@@ -80,7 +80,7 @@ def clean_parents(parents: Sequence[int], n: int) -> list[int]:
         )
     if array.min() < -1 or array.max() >= n:
         raise ModelError(f"Tree: a parent is a position 0..{n - 1} or -1, got {parents!r}")
-    from assent.kernels.kinds.tree_recursion import children_first
+    from assent.kernels.kinds.sequences.tree_recursion import children_first
 
     reached = children_first([n if p < 0 else int(p) for p in array])
     if len(reached) < n:

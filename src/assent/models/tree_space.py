@@ -34,7 +34,7 @@ class TreeSpace(Space):
     abilities = ("maximize", "project", "marginals", "rows")
 
     def __init__(self, states: Sequence[int], parents: Sequence[int]) -> None:
-        from assent.kernels.kinds import tree_recursion
+        from assent.kernels.kinds.sequences import tree_recursion
 
         self.states, self.parents = tuple(states), tuple(parents)
         self.start: Int32 = np.concatenate([[0], np.cumsum(self.states)]).astype(np.int32)
@@ -73,7 +73,7 @@ class TreeSpace(Space):
     def _slots(self) -> Any:
         """Nodes and edges as slots of one structure."""
         from assent.kernels.core.structure_questions import make_slots
-        from assent.kernels.kinds.edge_marked_tree import maximize_marked_tree
+        from assent.kernels.kinds.sequences.edge_marked_tree import maximize_marked_tree
 
         sizes = [0, *self.states, *self._edge_areas]
         start = np.cumsum(sizes).astype(np.int32)

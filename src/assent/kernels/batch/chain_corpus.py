@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.jit import jit
-from assent.kernels.kinds.tree_recursion import marginals_tree, maximize_tree
+from assent.kernels.kinds.sequences.tree_recursion import marginals_tree, maximize_tree
 
 
 @jit

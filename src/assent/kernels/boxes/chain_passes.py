@@ -38,7 +38,14 @@ from assent.kernels.core.factor_list import (
 )
 from assent.kernels.core.questions import gather
 from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
-from assent.kernels.kinds.tree_recursion import NODE, TABLE, TOP, WIDTH, edges_of, pass_maximum
+from assent.kernels.kinds.sequences.tree_recursion import (
+    NODE,
+    TABLE,
+    TOP,
+    WIDTH,
+    edges_of,
+    pass_maximum,
+)
 
 # Messages from slots before and after one's own.
 BEFORE, AFTER = 0, 1

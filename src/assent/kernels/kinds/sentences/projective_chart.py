@@ -1,7 +1,7 @@
 """Projective trees: arcs that do not cross when drawn above the sentence.
 
-See :mod:`assent.kernels.kinds.arcs` for words, arcs and ``data``.  The dynamic programme of Eisner
-(1996) works on *spans* i … j of the sentence, the root being its word 0:
+See :mod:`assent.kernels.kinds.sentences.arcs` for words, arcs and ``data``.  The dynamic programme
+of Eisner (1996) works on *spans* i … j of the sentence, the root being its word 0:
 
     right[i, j]     i with modifiers up to j, all of whose descendants are in the span
     left[j, i]      the same for j to the left, down to i
@@ -27,7 +27,7 @@ from assent.kernels.jit import (
     jit_internal_no_allocation,
     jit_structure,
 )
-from assent.kernels.kinds.arcs import (
+from assent.kernels.kinds.sentences.arcs import (
     SINGLE_ROOT,
     is_tree,
     read_arcs,
@@ -35,8 +35,8 @@ from assent.kernels.kinds.arcs import (
     write_places,
     write_states,
 )
+from assent.kernels.kinds.sentences.spanning_trees import arcs_to_probabilities
 from assent.kernels.kinds.soft_maximum import join, join_sums
-from assent.kernels.kinds.spanning_trees import arcs_to_probabilities
 
 # The second index of an array is the end that its name speaks about; BY_END exchanges the two.
 RIGHT, LEFT, REACH, RIGHT_BY_END, LEFT_BY_END = range(5)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from assent.kernels.kinds.tree_recursion import (
+from assent.kernels.kinds.sequences.tree_recursion import (
     children_first,
     marginals_tree,
     max_marginals_tree,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.jit import jit_structure
-from assent.kernels.kinds.tree_recursion import (
+from assent.kernels.kinds.sequences.tree_recursion import (
     NODE,
     PARENT,
     TABLE,
@@ -27,7 +27,7 @@ def maximize_marked_tree(start, data, scores, inner, scale, states):
 
     Example:
         >>> import numpy as np
-        >>> from assent.kernels.kinds.tree_recursion import tree_data
+        >>> from assent.kernels.kinds.sequences.tree_recursion import tree_data
         >>> data, start = tree_data([2, 2], [1, -1]), np.array([0, 2, 4, 8], np.int32)
         >>> scores, states = np.array([0.0, 1.0, 0, 0, 0, 0, 2.0, 0]), np.zeros(3, np.int32)
         >>> maximize_marked_tree(start, data, scores, np.zeros(0), 1.0, states)[0], states.tolist()

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation, jit_structure
-from assent.kernels.kinds.bipartite_matching import HEADER
+from assent.kernels.kinds.matchings.bipartite_matching import HEADER
 
 # Sums of rows and columns are met up to this, relative to the size of the table: far above
 # rounding, far below what anybody asks for.

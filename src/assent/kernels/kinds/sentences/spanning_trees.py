@@ -1,4 +1,6 @@
-"""Spanning trees of a sentence that hang on its root; see :mod:`assent.kernels.kinds.arcs`.
+"""Spanning trees of a sentence that hang on its root.
+
+See :mod:`assent.kernels.kinds.sentences.arcs` for words, arcs and ``data``.
 
 ``maximize`` is the algorithm of Chu and Liu (1965) and Edmonds (1967), in time O(n²).  The other
 questions *eliminate* words.  A word k that is neither looked at nor fixed may be left out if every
@@ -35,7 +37,7 @@ from assent.kernels.jit import (
     jit_internal_no_allocation,
     jit_structure,
 )
-from assent.kernels.kinds.arcs import (
+from assent.kernels.kinds.sentences.arcs import (
     SINGLE_ROOT,
     is_tree,
     read_arcs,

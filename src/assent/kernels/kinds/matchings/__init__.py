@@ -1,0 +1,1 @@
+"""Bipartite matchings with degrees: the best one, the nearest point."""

@@ -1,0 +1,1 @@
+"""Chains and trees of labels, and sequences that an automaton accepts."""
