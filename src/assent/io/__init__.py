@@ -1,6 +1,7 @@
 """Files: one module per format, each with a reader and a writer, and conversions to graphs."""
 
 from assent.io.alist import alist_from_graph, alist_to_graph, read_alist, write_alist
+from assent.io.conllu import Sentence, check_tree, read_conllu, write_conllu
 from assent.io.fg import FgModel, read_fg, write_fg
 from assent.io.fg_graph import fg_to_graph
 from assent.io.graph_fg import fg_from_graph
@@ -18,14 +19,17 @@ __all__ = [
     "FgModel",
     "FileModel",
     "FormatError",
+    "Sentence",
     "UaiModel",
     "alist_from_graph",
     "alist_to_graph",
+    "check_tree",
     "fg_from_graph",
     "fg_to_graph",
     "load_graph",
     "load_models",
     "read_alist",
+    "read_conllu",
     "read_evidence",
     "read_fg",
     "read_libdai",
@@ -39,6 +43,7 @@ __all__ = [
     "wcnf_from_graph",
     "wcnf_to_graph",
     "write_alist",
+    "write_conllu",
     "write_evidence",
     "write_fg",
     "write_uai",

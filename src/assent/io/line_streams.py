@@ -1,0 +1,145 @@
+"""Text line by line, plain or compressed, from files and pipes, without holding it whole."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from assent.arguments import shown
+from assent.io.text import FormatError, PathLike
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_XZ_MAGIC = b"\xfd7zXZ\x00"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+STANDARD_INPUT = "-"
+
+
+def read_lines(source: PathLike | IO[Any]) -> Iterator[str]:
+    """Lines of a file with their ends, as they are read; ``-`` is standard input.
+
+    The content decides whether it is compressed (gzip or xz), not the name.  A stream may give
+    text or bytes.
+
+    Raises:
+        FormatError: naming the line that is no UTF-8, or a compressed file that is damaged.
+
+    Example:
+        >>> import io
+        >>> list(read_lines(io.StringIO("one\\ntwo")))
+        ['one\\n', 'two']
+    """
+    if isinstance(source, io.TextIOBase):
+        yield from source
+        return
+    name = source_name(source)
+    with _opened(source) as raw:
+        file = _unpacked(raw)
+        number = 0
+        try:
+            for line in file:
+                number += 1
+                if number == 1:
+                    line = line.removeprefix(_BYTE_ORDER_MARK)
+                yield line.decode()
+        except UnicodeDecodeError as error:
+            found = repr(error.object[error.start])
+            raise FormatError.found(name, number, found, "text in UTF-8") from None
+        except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError) as error:
+            raise FormatError(name, f"the compressed file is damaged ({error})", number) from None
+
+
+def source_name(source: PathLike | IO[Any]) -> str:
+    """What errors call a source."""
+    if isinstance(source, (str, os.PathLike)):
+        return "standard input" if os.fspath(source) == STANDARD_INPUT else os.fspath(source)
+    return str(getattr(source, "name", "a stream"))
+
+
+@contextlib.contextmanager
+def _opened(source: PathLike | IO[Any]) -> Iterator[Any]:
+    """A source as a stream of bytes that can look ahead."""
+    if isinstance(source, (str, os.PathLike)):
+        if os.fspath(source) == STANDARD_INPUT:
+            yield sys.stdin.buffer
+            return
+        with open(source, "rb") as file:
+            yield file
+    elif isinstance(source, io.BufferedReader):
+        yield source
+    elif hasattr(source, "read"):
+        yield io.BufferedReader(source)
+    else:
+        raise TypeError(f"a source is a path or a stream, got {shown(source)}")
+
+
+def _unpacked(raw: Any) -> Any:
+    begin = raw.peek(len(_XZ_MAGIC))
+    if begin.startswith(_GZIP_MAGIC):
+        return gzip.open(raw)
+    if begin.startswith(_XZ_MAGIC):
+        return lzma.open(raw)
+    return raw
+
+
+def write_pieces(target: PathLike | IO[str], pieces: Iterable[str]) -> None:
+    """Write pieces of text as they come, to a stream or a file (``.gz`` and ``.xz`` compressed).
+
+    A file is there when all is written: it may be the one that the pieces are read from, and a run
+    that is stopped leaves none in part.  ``-`` is standard output.
+
+    Example:
+        >>> import io
+        >>> stream = io.StringIO()
+        >>> write_pieces(stream, ["one ", "two"])
+        >>> stream.getvalue()
+        'one two'
+    """
+    if not isinstance(target, (str, os.PathLike)):
+        for piece in pieces:
+            target.write(piece)
+    elif os.fspath(target) == STANDARD_INPUT:
+        for piece in pieces:
+            sys.stdout.write(piece)
+    elif Path(target).exists() and not Path(target).is_file():  # a pipe or a device
+        with open(target, "w", encoding="utf-8", newline="") as file:
+            file.writelines(pieces)
+    else:
+        _write_file(Path(target), pieces)
+
+
+def _write_file(path: Path, pieces: Iterable[str]) -> None:
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
+    try:
+        with os.fdopen(descriptor, "wb") as raw, _packed(raw, path.suffix) as file:
+            for piece in pieces:
+                file.write(piece.encode())
+        os.chmod(name, 0o666 & ~_mask())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _packed(raw: Any, suffix: str) -> Any:
+    if suffix == ".gz":  # no name or time inside: equal texts give equal files
+        return gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
+    if suffix == ".xz":
+        return lzma.open(raw, "wb")
+    return contextlib.nullcontext(raw)
+
+
+def _mask() -> int:
+    """Which permissions the user's new files lack; it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
