@@ -149,6 +149,25 @@ def pairs(rng: np.random.Generator, modifiers: int) -> np.ndarray:
     return scores
 
 
+def head_sequence(rng: np.random.Generator, graph: at.FactorGraph) -> at.HeadSequence:
+    """All heads of up to three words, or some, in some order."""
+    words = int(rng.integers(1, 4))
+    if rng.random() < 0.3:
+        heads = graph.categorical(words, words + 1, scores=rng.normal(size=(words, words + 1)))
+        return at.HeadSequence(heads, scores=table(rng, words - 1, words + 1, words + 1))
+    head, modifier = np.nonzero(rng.random((words + 1, words)) < 0.5)
+    own = head != modifier + 1
+    listed = {(m, m + 1) for m in range(words)}
+    listed |= set(zip(head[own].tolist(), (modifier[own] + 1).tolist(), strict=True))
+    head, modifier = rng.permutation(sorted(listed)).T
+    counts = np.bincount(modifier)[1:]
+    tables = [table(rng, i, j) for i, j in itertools.pairwise(counts)]
+    flat = np.concatenate([np.zeros(0), *(own.ravel() for own in tables)])
+    scores = tables if rng.random() < 0.5 else flat
+    x = literals(rng, graph, len(head))
+    return at.HeadSequence(x, scores=scores, heads=head, modifiers=modifier)
+
+
 def soft(rng: np.random.Generator, graph: at.FactorGraph, kind: Any = at.Soft) -> Any:
     """A softened constraint on a number of literals."""
     x = literals(rng, graph, int(rng.integers(2, 6)))
@@ -263,6 +282,7 @@ STRUCTURES: dict[str, Any] = {
     ),
     "HeadAutomaton": head_automaton,
     "GrandparentAutomaton": grandparent_automaton,
+    "HeadSequence": head_sequence,
     "Soft": soft,
     "Soft-output": soft_output,
     "Soft-agree": soft_agreement,

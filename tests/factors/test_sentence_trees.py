@@ -204,6 +204,22 @@ def test_second_order_parsing_against_all_trees(kind, grandparents, seed):
     assert result.value == pytest.approx(own)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_heads_of_neighbours_against_all_trees(seed):
+    rng = np.random.default_rng(seed)
+    words = 5
+    scores = rng.normal(size=(words + 1, words))
+    bigrams = rng.normal(size=(words - 1, words + 1, words + 1))
+    g = at.FactorGraph()
+    arc = g.binary(scores=scores, name="arc")
+    g.add(at.Arborescence(arc))
+    g.add(at.HeadSequence(arc, scores=bigrams))
+    trees, word = list_trees(words), np.arange(words)
+    earned = bigrams[word[:-1], trees[:, :-1], trees[:, 1:]].sum(axis=1)
+    best = (scores[trees, word].sum(axis=1) + earned).max()
+    assert at.decode(g, exact=True).value == pytest.approx(best)
+
+
 @pytest.mark.parametrize("name", ["n20_s0", "n20_s1", "n40_s0", "n40_s1"])
 def test_stored_sentences(instances_folder, name):
     file = f"parse_tree_{name}.npz"

@@ -19,6 +19,7 @@ from assent.factors.exactly import Exactly
 from assent.factors.exactly_one import ExactlyOne
 from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import HeadAutomaton
+from assent.factors.head_sequence import HeadSequence
 from assent.factors.implies import Implies
 from assent.factors.knapsack import Knapsack
 from assent.factors.matching import Matching
@@ -36,7 +37,7 @@ from assent.factors.tree import Tree
 KINDS: tuple[type[Factor], ...] = (
     Pair, ExactlyOne, AtMostOne, AtLeastOne, All, Implies, AtMost, AtLeast, Exactly, Agree, Parity,
     Knapsack, Dense, Potts, Cardinality, Chain, Tree, Regular, Arborescence, ProjectiveTree,
-    HeadAutomaton, GrandparentAutomaton, Soft, SoftCount, Matching, Cut, Custom,
+    HeadAutomaton, GrandparentAutomaton, HeadSequence, Soft, SoftCount, Matching, Cut, Custom,
 )  # fmt: skip
 
 __all__ = [

@@ -70,12 +70,7 @@ class Chain(ForestFactor):
 
     def readable(self, parts: Float) -> Any:
         """Inner parts as transitions ``(*shape, T - 1, K, K)``, or a list if counts differ."""
-        tables = self._edge_tables(parts)
-        if len(set(self.states)) > 1:
-            return tables
-        if not tables:
-            return np.zeros((*self.shape, 0, self.states[0], self.states[0]))
-        return np.stack(tables, axis=len(self.shape))
+        return self._transitions(parts)
 
 
 def _clean_limit(at_most: Any) -> tuple[Any, int]:

@@ -35,13 +35,18 @@ class ForestFactor(Structure):
     def _plant(self, variables: Any, parents: Sequence[int], counted: Any, counts: Float) -> None:
         """Attach to the graph; ``counted`` is a state, ``None`` where nothing is counted."""
         graph, codes, shape, self.states, self.first = all_slots(self.kind, variables)
-        self.parents = tuple(parents)
-        self._counts = counts
         numbers = [-1] * len(self.states)
         if counted is not None:
             numbers = state_numbers(self.kind, variables, counted)
             refuse_infeasible_counts(self.kind, self.states, numbers, counts)
-        self.counted = tuple(numbers)
+        self._root(graph, codes, shape, parents, numbers, counts)
+
+    def _root(
+        self, graph: Any, codes: Int32, shape: tuple[int, ...], parents: Sequence[int],
+        numbers: Sequence[int], counts: Float,
+    ) -> None:  # fmt: skip
+        """Attach slots that have their states; ``numbers`` are the counted ones."""
+        self.parents, self.counted, self._counts = tuple(parents), tuple(numbers), counts
         # Imported here: kernels load the compiler, which a written model does not need yet.
         from assent.kernels.kinds.sequences.tree_recursion import tree_data
 
@@ -90,6 +95,15 @@ class ForestFactor(Structure):
             for table, own, parent in zip(tables, self._table_shapes(), self.parents, strict=True)
             if parent >= 0
         ]
+
+    def _transitions(self, parts: Float) -> Any:
+        """Tables of a path, ``(*shape, T - 1, K, K)``, or a list if numbers of states differ."""
+        tables = self._edge_tables(parts)
+        if len(set(self.states)) > 1:
+            return tables
+        if not tables:
+            return np.zeros((*self.shape, 0, self.states[0], self.states[0]))
+        return np.stack(tables, axis=len(self.shape))
 
     def kernels(self) -> Kernels:
         from assent.kernels.kinds.sequences import tree_recursion

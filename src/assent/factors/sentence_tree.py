@@ -22,14 +22,10 @@ class SentenceTree(Structure):
     def __init__(
         self, arcs: Any, *, heads: Any = None, modifiers: Any = None, single_root: bool = False
     ) -> None:
-        codes, head, modifier = read_arcs(self.kind, arcs, heads, modifiers)
-        words = int(modifier.max())
-        _refuse_lost_words(self.kind, head, modifier, words)
-        order = np.lexsort((head, modifier))  # slot by slot, heads in ascending order
-        self.states = tuple(np.bincount(modifier)[1:].tolist())
-        self.first = (0,) * words
-        self.data = np.array([words, bool(single_root), *head[order]], np.int32)
-        self._attach(arcs.graph, codes.reshape(-1, codes.shape[-1])[:, order], codes.shape[:-1])
+        codes, head, self.states, shape = arcs_by_word(self.kind, arcs, heads, modifiers)
+        self.first = (0,) * len(self.states)
+        self.data = np.concatenate([[len(self.states), bool(single_root)], head]).astype(np.int32)
+        self._attach(arcs.graph, codes, shape)
         self.scores = np.zeros((len(self), 0))
 
     def entry_shape(self) -> tuple[int, ...]:
@@ -46,6 +42,20 @@ class SentenceTree(Structure):
     def words(self, row: int) -> str:
         first, last = (self.graph.describe_code(int(c)) for c in self.codes[row][[0, -1]])
         return f"{self.kind} over {len(self.states)} words ({first}, …, {last})"
+
+
+def arcs_by_word(
+    kind: str, arcs: Any, heads: Any, modifiers: Any
+) -> tuple[Int32, Index, tuple[int, ...], tuple[int, ...]]:
+    """Arcs word by word, heads in ascending order: a slot per word, with a state per head.
+
+    Returns ``codes[m, arcs]``, the head of every arc, how many each word has, and the shape.
+    """
+    codes, head, modifier = read_arcs(kind, arcs, heads, modifiers)
+    _refuse_lost_words(kind, head, modifier, int(modifier.max()))
+    order = np.lexsort((head, modifier))
+    states = tuple(np.bincount(modifier)[1:].tolist())
+    return codes.reshape(-1, codes.shape[-1])[:, order], head[order], states, codes.shape[:-1]
 
 
 def read_arcs(kind: str, arcs: Any, heads: Any, modifiers: Any) -> tuple[Int32, Index, Index]:

@@ -101,6 +101,7 @@ def reread(path) -> highspy.Highs:
         "Arborescence",
         "ProjectiveTree",
         "HeadAutomaton",
+        "HeadSequence",
         "Matching",
         "Cut",
         "Regular",
