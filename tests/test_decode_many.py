@@ -294,6 +294,31 @@ def test_structures_by_themselves_share_threads_time_and_interrupts(monkeypatch)
     assert calls and (stopped.bounds >= plain.values - 1e-9).all()
 
 
+def test_many_rows_of_one_structure_need_no_result_each():
+    """Values, answers and warm starts, where some states are fixed, negated or in no structure."""
+    rng = np.random.default_rng(11)
+    g = at.FactorGraph()
+    x = g.binary(5, name="x")
+    alone = g.binary(2, name="alone")
+    tag = g.categorical(4, "abc", name="tag")
+    g.add(at.Cardinality([x[0], ~x[2], x[4]], scores=[0.0, 1.0, -1.0, 0.5]))
+    g.add(at.Chain(tag, transitions=np.where(np.eye(3) > 0, -np.inf, 0.2)))
+    g.fix(tag[1], "b")
+    g.add_constant(2.5)
+    scores = {key: rng.normal(size=(30, *key.codes.shape)) for key in (x, alone, tag)}
+    results = at.decode_many(g, scores=scores)
+    assert not results._made and set(results.statuses) == {at.Status.OPTIMAL}
+    for b in range(30):
+        single = at.decode(g, scores={key: array[b] for key, array in scores.items()})
+        assert results.values[b] == pytest.approx(single.value, abs=1e-9)
+        for key in (x, alone, tag):
+            assert np.array_equal(results[key][b], single[key])
+    again = at.decode_many(g, scores=scores, warm_start=results)
+    assert again.values == pytest.approx(results.values)
+    tiny = at.decode_many(g, scores={tag: np.full((3, 4, 3), 1e-30)})
+    assert tiny.values == pytest.approx([2.5 + 1.0 + 0.6] * 3)
+
+
 def test_another_solver():
     graphs = small_instances(3)
     results = at.decode_many(graphs, solver=at.LinearProgram())

@@ -56,9 +56,23 @@ def is_real(value: Any) -> bool:
 
 
 def as_array(value: Any) -> NDArray[Any] | None:
-    """``value`` as an array, None where it is none: ragged lists, objects that refuse."""
+    """``value`` as an array, None where it is none: ragged lists, objects that refuse.
+
+    SciPy's sparse arrays count as what they stand for (entries that are not stored are 0); what
+    has neither numbers of its own nor ``__array__`` may offer DLPack.
+
+    Example:
+        >>> from scipy.sparse import csr_array
+        >>> as_array(csr_array([[0.0, 2.0]])).tolist()
+        [[0.0, 2.0]]
+    """
     try:
-        return np.asarray(value)
+        if hasattr(value, "toarray"):
+            return np.asarray(value.toarray())
+        array = np.asarray(value)
+        if array.dtype == object and hasattr(value, "__dlpack__"):
+            return np.from_dlpack(value)
+        return array
     except Exception:  # whatever an object's own conversion raises
         return None
 

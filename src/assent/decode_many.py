@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent.arguments import shown
 from assent.compile.compiled import Compiled, GraphScores, compile_graph, graph_scores
-from assent.compile.score_rows import flat_row, score_rows
+from assent.compile.score_rows import ScoreRows, flat_row, flat_rows, score_rows
 from assent.decode import (
     asked_for,
     check_changes,
@@ -32,6 +32,7 @@ from assent.result_list import Results
 
 if TYPE_CHECKING:
     from assent.solvers.base.protocol import Solver, WarmStart
+    from assent.solvers.direct.unshared_batch import UnsharedAnswers
 
 
 # What a problem has left of a time limit that is over, in seconds: a first report.
@@ -117,6 +118,33 @@ class Task:
     earlier: Any = None  # in place of the last two: where an earlier run has left them
 
 
+class RowTasks(Sequence[Task]):
+    """The problems of one compiled graph under many scores, each made when it is asked for."""
+
+    def __init__(self, compiled: Compiled, rows: ScoreRows) -> None:
+        self.compiled, self.rows = compiled, rows
+        self._made: dict[int, Task] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, number: int) -> Task: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Task]: ...
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        if number not in self._made:
+            self._made[number] = Task(self.compiled, self.rows[number])
+        return self._made[number]
+
+    def __iter__(self) -> Iterator[Task]:
+        return (self[number] for number in range(len(self)))
+
+
 class UnsharedAnswer(NamedTuple):
     """The optimum of a problem whose structures share no variable."""
 
@@ -127,7 +155,7 @@ class UnsharedAnswer(NamedTuple):
 # ---------------------------------------------------------------- what to decode
 
 
-def _tasks(graphs: Any, scores: Any) -> tuple[list[Task], FactorGraph | None]:
+def _tasks(graphs: Any, scores: Any) -> tuple[Sequence[Task], FactorGraph | None]:
     """The problems, and their graph if it is one."""
     if isinstance(graphs, FactorGraph):
         if not isinstance(scores, Mapping) or not scores:
@@ -168,15 +196,17 @@ def _tasks(graphs: Any, scores: Any) -> tuple[list[Task], FactorGraph | None]:
     return tasks, None
 
 
-def _rows_of(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[Task]:
+def _rows_of(graph: FactorGraph, scores: Mapping[Any, Any]) -> Sequence[Task]:
     """One graph under many scores, compiled once per pattern of what they forbid."""
     rows = score_rows(graph, scores)
     by_pattern: dict[Any, list[int]] = {}
-    if any(np.min(array, initial=0.0) == -np.inf for array in scores.values()):
+    if rows.forbids_more:
         for b, row in enumerate(rows):
             by_pattern.setdefault(_pattern(row), []).append(b)
-    elif rows:
-        by_pattern[()] = list(range(len(rows)))  # what is new forbids nothing
+    elif len(rows):
+        if graph.compile().forbids.same_as(rows.forbids()):
+            return RowTasks(graph.compile(), rows)
+        by_pattern[()] = list(range(len(rows)))
     tasks: list[Task | None] = [None] * len(rows)
     warned = False
     for numbers in by_pattern.values():
@@ -205,7 +235,7 @@ def _pattern(row: GraphScores) -> Any:
     )
 
 
-def _start_from(tasks: list[Task], before: Any) -> None:
+def _start_from(tasks: Sequence[Task], before: Any) -> None:
     """Give every problem the earlier result it starts from."""
     if before is None:
         return
@@ -245,7 +275,7 @@ class _Run:
     """A batch in progress."""
 
     def __init__(
-        self, tasks: list[Task], solver: Solver | None, exact: bool, threads: int, seed: int,
+        self, tasks: Sequence[Task], solver: Solver | None, exact: bool, threads: int, seed: int,
         started: float, deadline: float,
     ) -> None:  # fmt: skip
         self.tasks, self.threads, self.seed = tasks, threads, seed
@@ -254,6 +284,7 @@ class _Run:
         self.started, self.deadline = started, deadline
         self.places: dict[int, Any] = {}  # outcomes of the compiled loop
         self.unshared: dict[int, UnsharedAnswer] = {}  # optima of structures by themselves
+        self.together: UnsharedAnswers | None = None  # the same of all problems, of one graph
         self.finished: dict[int, Result] = {}  # of the driver
         self.seconds = 0.0
 
@@ -264,13 +295,16 @@ class _Run:
         from assent.solvers.base.score_units import unit_of
         from assent.solvers.base.stop_reasons import INTERRUPTED
 
+        interrupted = self._solve_together(report)
+        if self.together is not None:
+            self.seconds = _seconds(self.started)
+            return
         small = []
-        if self.batched is not None:
+        if self.batched is not None and not interrupted:
             for number, task in enumerate(self.tasks):
                 ready = task.compiled.conflict is None and unit_of(task.own) == 1.0
                 if ready and is_small(task.compiled.problem):
                     small.append(number)
-        interrupted = False
         if small:
             jobs = [Job(*self._job(self.tasks[number])) for number in small]
             places, interrupted = solve_jobs(
@@ -299,10 +333,39 @@ class _Run:
             task.warm = task.known = task.earlier = None
         self.seconds = _seconds(self.started)
 
+    def _solve_together(self, report: Callable[[int], None]) -> bool:
+        """One graph whose structures share no variable, all at once; whether Ctrl-C ended that."""
+        from assent.solvers.auto.auto import Auto
+        from assent.solvers.direct.unshared_batch import is_clear, solve_unshared, takes_rows
+
+        tasks = self.tasks
+        if not isinstance(tasks, RowTasks) or tasks.rows.factors or tasks.compiled.conflict:
+            return False
+        problem = tasks.compiled.problem
+        if not isinstance(self.solver, Auto) or not takes_rows(problem):
+            return False
+        rows = flat_rows(tasks.compiled, tasks.rows)
+        try:
+            found = solve_unshared(problem, rows, self.threads, self.deadline)
+        except KeyboardInterrupt:
+            return True
+        if len(found.values) < len(tasks) or not np.isfinite(found.values).all():
+            return False
+        least = float(np.abs(found.values).min())
+        if is_clear(rows, least) or is_clear(rows, min(tasks.rows.scales)):
+            self.together = found
+            report(len(tasks))
+        return False
+
     def _solve_unshared(self, report: Callable[[int], None]) -> bool:
         """Structures that share no variable, in compiled rows; whether Ctrl-C ended that."""
-        from assent.proof.rounding_error import is_never_rounded, rounding_matters
-        from assent.solvers.direct.unshared_batch import largest_of, solve_unshared, takes_rows
+        from assent.proof.rounding_error import rounding_matters
+        from assent.solvers.direct.unshared_batch import (
+            is_clear,
+            solve_unshared,
+            stack_rows,
+            takes_rows,
+        )
 
         by_problem: dict[Any, list[int]] = {}
         for number, task in enumerate(self.tasks):
@@ -312,14 +375,17 @@ class _Run:
             for problem, numbers in by_problem.items():
                 if len(numbers) == 1 or not takes_rows(problem):
                     continue
-                tasks = [self.tasks[number] for number in numbers]
-                rows = [flat_row(task.compiled, task.own) for task in tasks]
-                found = solve_unshared(problem, rows, self.threads, self.deadline)
-                least = min(row.scale for row in rows)
-                exact = is_never_rounded(least, *largest_of(rows))
-                for number, task, value, x in zip(numbers, tasks, *found, strict=False):
-                    if np.isfinite(value) and (exact or not rounding_matters(value, task.own)):
-                        self.unshared[number] = UnsharedAnswer(float(value), x)
+                left = iter(numbers)
+                scores = [flat_row(self.tasks[i].compiled, self.tasks[i].own) for i in numbers]
+                least = min(own.scale for own in scores)
+                for rows in stack_rows(scores):
+                    found = solve_unshared(problem, rows, self.threads, self.deadline)
+                    clear = is_clear(rows, least)
+                    same = [next(left) for _ in rows.theta]
+                    for number, value, x in zip(same, *found, strict=False):
+                        own = self.tasks[number].own
+                        if np.isfinite(value) and (clear or not rounding_matters(value, own)):
+                            self.unshared[number] = UnsharedAnswer(float(value), x)
                 report(len(self.places) + len(self.unshared))
         except KeyboardInterrupt:
             return True
@@ -397,6 +463,9 @@ class _Run:
             iterations[numbers] = told.iterations
             for i, status in zip(numbers, told.statuses, strict=True):
                 statuses[i] = status
+        if self.together is not None:
+            values[:] = bounds[:] = self.together.values
+            statuses, iterations = [Status.OPTIMAL] * count, np.ones(count, np.int64)
         for i, answer in self.unshared.items():
             values[i] = bounds[i] = answer.value
             statuses[i], iterations[i] = Status.OPTIMAL, 1
@@ -405,7 +474,8 @@ class _Run:
             statuses[i] = result.status
 
         def make(number: int) -> Result:
-            if number in self.unshared:  # one step, quicker than to keep what a result has
+            # One step is quicker than to keep what a result has.
+            if self._unshared_x(number) is not None:
                 self.finished.setdefault(number, self._drive(self.tasks[number], False))
             if number in self.finished:
                 return self.finished[number]
@@ -420,16 +490,25 @@ class _Run:
 
     def _assignments(self) -> NDArray[np.int8]:
         """The best ones, ``[B, N]``; all problems are of one graph."""
+        if self.together is not None:
+            assert isinstance(self.tasks, RowTasks)
+            return self.tasks.compiled.full_rows(self.together.x)
         return np.stack([self._assignment(number) for number in range(len(self.tasks))])
 
     def _assignment(self, number: int) -> NDArray[np.int8]:
         if number in self.finished:
             return self.finished[number].certificate.assignment
-        full = self.tasks[number].compiled.full
-        if number in self.unshared:
-            return full(self.unshared[number].x)
+        full, x = self.tasks[number].compiled.full, self._unshared_x(number)
+        if x is not None:
+            return full(x)
         buffer, b = self.places[number]
         return full(buffer.assignment(b))
+
+    def _unshared_x(self, number: int) -> NDArray[np.int8] | None:
+        """The optimum ``[n]`` of structures by themselves, if that is how it was found."""
+        if self.together is not None:
+            return self.together.x[number]
+        return self.unshared[number].x if number in self.unshared else None
 
 
 def _batched(asked: Any, given: Any) -> Any:
@@ -459,8 +538,9 @@ class _Ends:
         """Point and assignment at the end of a problem's run."""
         from assent.solvers.ad3.batch_results import warm_start_point
 
-        if number in self.run.unshared:  # the optimum has nothing to start from but itself
-            compiled, x = self.run.tasks[number].compiled, self.run.unshared[number].x
+        x = self.run._unshared_x(number)
+        if x is not None:  # the optimum has nothing to start from but itself
+            compiled = self.run.tasks[number].compiled
             return WarmStartPoint(compiled, x.astype(float), None, np.nan, compiled.full(x))
         if number in self.run.finished:
             return self.run.finished[number].warm_start_point()

@@ -242,6 +242,15 @@ class Compiled:
         out[self.free] = values
         return out
 
+    def full_rows(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The same for many assignments ``[B, n]``."""
+        if self.problem.n == len(self.fixed):
+            return values
+        out = np.empty((len(values), len(self.fixed)), values.dtype)
+        out[:] = self.fixed
+        out[:, self.free] = values
+        return out
+
     def graph_dual(self, dual: DualPoint, scores: GraphScores) -> tuple[Float, ...]:
         """The dual point as one array of literal scores ``[m, size]`` per batch of factors."""
         out = tuple(np.zeros(block.factor.codes.shape) for block in self.blocks)

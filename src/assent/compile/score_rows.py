@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from assent.compile.compiled import Compiled, GraphScores, check_unary_key, graph_scores
+from assent.compile.compiled import Compiled, Forbids, GraphScores, check_unary_key, graph_scores
 from assent.compile.typical_size import typical_sizes
 from assent.errors import ModelError
 from assent.factors.pair import Pair
@@ -20,8 +21,64 @@ from assent.model.graph import FactorGraph, Handle
 from assent.model.scores import broadcast_scores, clean_scores
 from assent.model.variables import Categorical, Literals
 
+Symbols = (Literals, Categorical)
 
-def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[GraphScores]:
+
+@dataclass(frozen=True, eq=False)
+class ScoreRows(Sequence[GraphScores]):
+    """The scores of one graph in many problems; those of a problem are put together when asked for.
+
+    Attributes:
+        theta: ``[B, N]`` scores of coordinates.
+        own: the graph's scores as written.
+        factors: per batch of factors with new scores, those of every problem.
+        forbids_more: whether some of the new scores are ``-inf``.
+    """
+
+    theta: Float
+    own: GraphScores
+    factors: Mapping[Handle, list[Float]]
+    graph: FactorGraph
+    forbids_more: bool
+
+    def __len__(self) -> int:
+        return len(self.theta)
+
+    @overload
+    def __getitem__(self, b: int) -> GraphScores: ...
+
+    @overload
+    def __getitem__(self, b: slice) -> list[GraphScores]: ...
+
+    def __getitem__(self, b: Any) -> Any:
+        if isinstance(b, slice):
+            return [self[number] for number in range(*b.indices(len(self)))]
+        return self._row(b, None if self.factors else self.scales[b])
+
+    def forbids(self) -> Forbids:
+        """Where the first problem's scores are ``-inf``: those of all, if they forbid no more."""
+        return self._row(0, None).forbids()
+
+    @cached_property
+    def scales(self) -> list[float]:
+        """The scale of every problem's scores, where those of factors are as written."""
+        return typical_sizes(self.theta, self.own.pairs, self.own.tables).tolist()
+
+    def _row(self, b: int, scale: float | None) -> GraphScores:
+        own = self.own
+        pairs, tables = self._changed(Pair, own.pairs, b), self._changed(Scored, own.tables, b)
+        return GraphScores(self.theta[b], pairs, tables, own.constant, scale)
+
+    def _changed(self, kind: type, written: tuple[Float, ...], b: int) -> tuple[Float, ...]:
+        """Scores of the batches of one kind in problem ``b``."""
+        if not self.factors:
+            return written
+        batches = [h for h in self.graph.handles if isinstance(h.factor, kind)]
+        pairs = zip(batches, written, strict=True)
+        return tuple(self.factors[h][b] if h in self.factors else scores for h, scores in pairs)
+
+
+def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> ScoreRows:
     """The graph's scores with the ``b``-th of each array put in place, for every ``b``.
 
     Example:
@@ -34,44 +91,44 @@ def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> list[GraphScore
     arrays = {graph.named(key): clean_scores(value, key) for key, value in scores.items()}
     count = _batch_size(arrays)
     own = graph_scores(graph)
-    theta = np.tile(own.theta, (count, 1))
-    handles: dict[Handle, list[Float]] = {}
+    theta = np.empty((count, len(own.theta)))
+    if not any(isinstance(key, Symbols) and key.codes.size == theta.shape[1] for key in arrays):
+        theta[:] = own.theta  # what nothing below replaces
+    factors: dict[Handle, list[Float]] = {}
     for key, array in arrays.items():
-        if isinstance(key, (Literals, Categorical)):
+        if isinstance(key, Symbols):
             check_unary_key(graph, key)
-            theta[:, key.codes.ravel()] = _fit_rows(array, key.codes.shape, key)
+            _put_rows(theta, key, array)
         elif isinstance(key, Handle):
-            scored = isinstance(key.factor, (Pair, Scored, PaidKnapsack))
-            if not scored or key.factor.graph is not graph:
-                raise ModelError(f"{key!r} has no scores in this graph to change")
-            if count:  # says what else may be wrong with the key
-                graph_scores(graph, {key: array[0]})
-            assert isinstance(key.factor, (Pair, Scored, PaidKnapsack))
-            fitted = [key.factor.fit(row) for row in array]
+            fitted = _fit_factor(graph, key, array)
             if isinstance(key.factor, PaidKnapsack):
                 theta[:, key.factor.paid] = np.reshape(fitted, (count, len(key.factor)))
             else:
-                handles[key] = fitted
+                factors[key] = fitted
         else:
             raise TypeError(f"scores are given for variables or handles, not {key!r}")
-    if not handles:
-        scales = typical_sizes(theta, own.pairs, own.tables).tolist()
-        return [
-            GraphScores(row, own.pairs, own.tables, own.constant, scale)
-            for row, scale in zip(theta, scales, strict=True)
-        ]
-    rows = [GraphScores(row, own.pairs, own.tables, own.constant) for row in theta]
+    forbids_more = any(np.min(array, initial=0.0) == -np.inf for array in arrays.values())
+    return ScoreRows(theta, own, factors, graph, forbids_more)
 
-    def changed(kind: type, written: tuple[Float, ...], b: int) -> tuple[Float, ...]:
-        """Scores of the batches of one kind in problem ``b``."""
-        batches = [h for h in graph.handles if isinstance(h.factor, kind)]
-        pairs = zip(batches, written, strict=True)
-        return tuple(handles[h][b] if h in handles else scores for h, scores in pairs)
 
-    return [
-        replace(row, pairs=changed(Pair, own.pairs, b), tables=changed(Scored, own.tables, b))
-        for b, row in enumerate(rows)
-    ]
+def _put_rows(theta: Float, key: Literals | Categorical, array: Float) -> None:
+    """Scores ``array[B, …]`` of variables into their columns of ``theta[B, N]``."""
+    codes = key.codes.ravel()
+    rows = _fit_rows(array, key.codes.shape, key)
+    if len(codes) and codes[-1] - codes[0] == len(codes) - 1 and (np.diff(codes) == 1).all():
+        theta[:, codes[0] : codes[-1] + 1] = rows  # quicker than column by column
+    else:
+        theta[:, codes] = rows
+
+
+def _fit_factor(graph: FactorGraph, key: Handle, array: Float) -> list[Float]:
+    """Scores of a batch of factors in every problem."""
+    factor = key.factor
+    if not isinstance(factor, (Pair, Scored, PaidKnapsack)) or factor.graph is not graph:
+        raise ModelError(f"{key!r} has no scores in this graph to change")
+    if len(array):  # says what else may be wrong with the key
+        graph_scores(graph, {key: array[0]})
+    return [factor.fit(row) for row in array]
 
 
 def _batch_size(arrays: Mapping[Any, Float]) -> int:
@@ -97,19 +154,15 @@ def _fit_rows(array: Float, shape: tuple[int, ...], name: Any) -> Float:
     count, *rest = array.shape
     padded = array.reshape(count, *[1] * (len(shape) - len(rest)), *rest)
     axes = ": the problems, then the variables (or something that broadcasts to it)"
-    full = broadcast_scores(padded, (count, *shape), name, axes)
+    full = padded
+    if padded.shape != (count, *shape):
+        full = broadcast_scores(padded, (count, *shape), name, axes)
     return full.reshape(count, int(np.prod(shape, dtype=np.int64)))
 
 
 def flat_row(compiled: Compiled, row: GraphScores) -> Scores:
     """The scores of the flat problem; quick where pairs and tables are scored as written."""
-    written = _bases.get(compiled.problem)
-    if written is None:
-        own = graph_scores(compiled.graph)
-        base = compiled.flat_scores(replace(own, theta=np.zeros_like(own.theta), constant=0.0))
-        true = np.flatnonzero(compiled.fixed == 1)
-        written = _Base(base, own.pairs, own.tables, compiled.free, true, bool(base.theta.any()))
-        _bases[compiled.problem] = written
+    written = _base(compiled)
     if not written.same_as(row):
         return compiled.flat_scores(row)
     theta = row.theta if len(written.free) == len(row.theta) else row.theta[written.free]
@@ -119,6 +172,40 @@ def flat_row(compiled: Compiled, row: GraphScores) -> Scores:
     if len(written.true):
         constant += float(row.theta[written.true].sum())
     return Scores(theta, written.scores.pair, constant, written.scores.table, row.scale)
+
+
+class FlatRows(NamedTuple):
+    """Scores of one flat problem in many instances that differ in their variables alone."""
+
+    theta: Float  # [B, n]
+    constant: Float  # [B]
+    pair: Float
+    table: Float
+
+
+def flat_rows(compiled: Compiled, rows: ScoreRows) -> FlatRows:
+    """As :func:`flat_row`, of all rows at once; none has new scores of factors."""
+    written = _base(compiled)
+    theta = rows.theta
+    if len(written.free) < theta.shape[1]:
+        theta = theta[:, written.free]
+    if written.adds:
+        theta = theta + written.scores.theta
+    constant = np.full(len(rows), rows.own.constant + written.scores.constant)
+    constant += rows.theta[:, written.true].sum(axis=1)
+    return FlatRows(theta, constant, written.scores.pair, written.scores.table)
+
+
+def _base(compiled: Compiled) -> _Base:
+    """The flat scores of the graph as written, without those of its variables."""
+    written = _bases.get(compiled.problem)
+    if written is None:
+        own = graph_scores(compiled.graph)
+        base = compiled.flat_scores(replace(own, theta=np.zeros_like(own.theta), constant=0.0))
+        true = np.flatnonzero(compiled.fixed == 1)
+        written = _Base(base, own.pairs, own.tables, compiled.free, true, bool(base.theta.any()))
+        _bases[compiled.problem] = written
+    return written
 
 
 @dataclass(frozen=True, eq=False)

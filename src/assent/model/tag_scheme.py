@@ -32,16 +32,16 @@ def bio(tags: Sequence[str]) -> Automaton:
     """
     split = {tag: _parts(tag) for tag in tags}
     must_close = any(prefix in "ELSU" for prefix, _ in split.values())
-    begins = [tag for tag, (prefix, _) in split.items() if BEGINS[prefix]]
-    arcs: list[tuple[str | None, str, str]] = [(None, tag, tag) for tag in begins]
-    ends: list[str | None] = [None]  # the empty sequence is one, too
+    # A state is the kind of the span that may go on, None where there is none.
+    leads_to = {tag: kind if GOES_ON[prefix] else None for tag, (prefix, kind) in split.items()}
+    open_spans = [kind for kind in dict.fromkeys(leads_to.values()) if kind is not None]
+    arcs: list[tuple[str | None, str, str | None]] = []
     for tag, (prefix, kind) in split.items():
-        goes_on = [t for t, own in split.items() if own[1] == kind and not BEGINS[own[0]]]
-        arcs += [(tag, after, after) for after in goes_on if GOES_ON[prefix]]
-        if not (must_close and GOES_ON[prefix]):
-            arcs += [(tag, after, after) for after in begins]
-            ends.append(tag)
-    return trimmed(tags, arcs, None, ends)
+        before: list[str | None] = [None] if must_close else [None, *open_spans]
+        if not BEGINS[prefix]:
+            before = [kind]
+        arcs += [(state, tag, leads_to[tag]) for state in before]
+    return trimmed(tags, arcs, None, [None] if must_close else [None, *open_spans])
 
 
 def _parts(tag: str) -> tuple[str, str]:
