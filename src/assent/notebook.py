@@ -50,7 +50,7 @@ def graph_html(graph: Any) -> str:
     ]
     factors = [
         (handle.name, handle.factor.kind, len(handle.factor), handle.factor.words(0))
-        for handle in graph.handles
+        for handle in graph.batches
         if len(handle.factor)
     ]
     head = f"<b>FactorGraph</b>: {graph.size} indicators, {graph.n_factors} factors"

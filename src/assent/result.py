@@ -22,7 +22,7 @@ from assent.factors.soft import SOFT, PaidKnapsack
 from assent.factors.structure import Structure
 from assent.factors.table import Table
 from assent.kernels.problem import DualPoint, Float
-from assent.model.graph import Handle
+from assent.model.graph import GroupedHandle, Handle
 from assent.model.variables import Categorical, Literals
 from assent.notebook import certificate_html, result_html
 from assent.proof import certify
@@ -395,10 +395,25 @@ class Result(ReadByVariable):
 
     def _values(self, key: Any) -> NDArray[Any]:
         key = self._named(key)
+        if isinstance(key, GroupedHandle):
+            return self._of_groups(key, self._values)
         return values_of(key, self._codes(key), self.certificate.assignment)
+
+    def _of_groups(self, key: GroupedHandle, read: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
+        """What soft constraints have to tell, ``[groups]``, or of the literals of each group.
+
+        The latter is ``[groups, literals of the largest]``, masked where a group has no more.
+        """
+        found = []
+        for part in key.parts:
+            soft = isinstance(part.factor, SOFT)
+            found.append(read(part if soft else Literals(part.factor.graph, part.factor.codes)))
+        return key.factor.joined(found)
 
     def _marginals(self, key: Any) -> Float:
         key = self._named(key)
+        if isinstance(key, GroupedHandle):
+            return self._of_groups(key, self._marginals)
         if isinstance(key, Handle) and isinstance(key.factor, Scored):
             return key.factor.readable(self._inner_parts(key))
         if isinstance(key, Handle) and isinstance(key.factor, PaidKnapsack):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,7 +32,7 @@ from assent.factors.scored import Scored
 from assent.factors.soft import PaidKnapsack
 from assent.factors.structure import Structure
 from assent.kernels.problem import DualPoint, Float, Int32, Int64, Problem, Scores, assemble
-from assent.model.graph import FactorGraph, Handle, VariableArray
+from assent.model.graph import FactorGraph, GroupedHandle, Handle, VariableArray
 from assent.model.scores import clean_scores, fit_scores
 from assent.model.variables import Categorical, Literals, coordinates_of
 
@@ -325,8 +325,7 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
     if changes:
         theta = theta.copy()
     scored: dict[Handle, Float] = {}
-    for name, value in (changes or {}).items():
-        key = graph.named(name)
+    for key, value in _by_batch(graph, changes or {}):
         if isinstance(key, (Literals, Categorical)):
             span = written.spans.get(id(key))
             if span is None:
@@ -356,6 +355,16 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
         pairs = tuple(value for h, value in scored.items() if isinstance(h.factor, Pair))
         tables = tuple(value for h, value in scored.items() if isinstance(h.factor, Scored))
     return GraphScores(theta, pairs, tables, graph.constant)
+
+
+def _by_batch(graph: FactorGraph, changes: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:
+    """New scores by variable and by batch of factors of one size."""
+    for name, value in changes.items():
+        key = graph.named(name)
+        if isinstance(key, GroupedHandle):
+            yield from key.split(value, axis=0)
+        else:
+            yield key, value
 
 
 def check_unary_key(graph: FactorGraph, key: Any) -> None:

@@ -17,7 +17,7 @@ from assent.factors.pair import Pair
 from assent.factors.scored import Scored
 from assent.factors.soft import PaidKnapsack
 from assent.kernels.problem import Float, Int64, Problem, Scores
-from assent.model.graph import FactorGraph, Handle
+from assent.model.graph import FactorGraph, GroupedHandle, Handle
 from assent.model.scores import broadcast_scores, clean_scores
 from assent.model.variables import Categorical, Literals
 
@@ -88,7 +88,10 @@ def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> ScoreRows:
         >>> [row.theta.tolist() for row in score_rows(g, {x[1]: [1.0, 2.0, 3.0]})]
         [[5.0, 1.0], [5.0, 2.0], [5.0, 3.0]]
     """
-    arrays = {graph.named(key): clean_scores(value, key) for key, value in scores.items()}
+    named = {graph.named(key): clean_scores(value, key) for key, value in scores.items()}
+    arrays: dict[Any, Float] = {}
+    for key, array in named.items():
+        arrays |= key.split(array, axis=1) if isinstance(key, GroupedHandle) else {key: array}
     count = _batch_size(arrays)
     own = graph_scores(graph)
     theta = np.empty((count, len(own.theta)))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.arguments import as_array
 from assent.factors.counting import Counting
 from assent.factors.normal_form import NormalForm
 from assent.kernels.problem import CAP
@@ -17,6 +20,7 @@ class AtMost(Counting):
         k: a whole number from 0 to the number of literals, or one per factor.
         literals: array of literals, or a list of them.
         axis: the axis, or axes, that one factor runs over, as in NumPy; all of them by default.
+        by: in place of an axis, a group for each literal: one factor per group, whatever its size.
 
     Example:
         >>> import assent as at
@@ -28,6 +32,14 @@ class AtMost(Counting):
 
     paper_name = "BUDGET"
     formula = "x_1 + … + x_n ≤ k"
+
+    @classmethod
+    def in_groups(cls, given: dict[str, Any], size: int) -> dict[str, Any]:
+        """In a group that is no larger than its limit all may be true."""
+        k = as_array(given["k"])
+        if k is None or k.dtype.kind not in "iu":
+            return given
+        return {**given, "k": np.minimum(k, size)}
 
     def holds(self, truth: NDArray[np.bool_]) -> NDArray[np.bool_]:
         return truth.sum(axis=1) <= self.k

@@ -19,7 +19,8 @@ class AtMostOne(WithOutput):
     Args:
         literals: array of literals, or a list of them.
         axis: the axis, or axes, that one factor runs over, as in NumPy; all of them by default.
-        output: one literal per factor.
+        by: in place of an axis, a group for each literal: one factor per group, whatever its size.
+        output: one literal per factor, or per group.
 
     Example:
         >>> import assent as at

@@ -16,8 +16,11 @@ from assent.model.variables import as_literals, conjunction
 class Implies(Logic):
     """Premises ``a & b & …`` imply the conclusion, element by element (the papers' IMPLY).
 
+    Arrays broadcast as NumPy's do, one factor per element; a conclusion that is meant as a whole
+    is ``z`` of ``All(xs, output=z)``.
+
     Args:
-        premises: literals or a conjunction of them; arrays broadcast.
+        premises: literals or a conjunction of them.
         conclusion: literals.
 
     Example:
@@ -26,6 +29,8 @@ class Implies(Logic):
         >>> x = g.binary(3, name="x")
         >>> at.Implies(x[0] & x[1], ~x[2])
         Implies(x[0] & x[1] ⇒ ~x[2])
+        >>> at.Implies(x[:2], x[1:])
+        2 × Implies, first Implies(x[0] ⇒ x[1])
     """
 
     paper_name = "IMPLY"

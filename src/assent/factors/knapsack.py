@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.factors.base import Axis, Logic, rows
+from assent.factors.base import Axis, rows
+from assent.factors.grouped import ByGroup
 from assent.factors.normal_form import NormalForm
 from assent.kernels.problem import KNAPSACK, Float
 from assent.model.scores import broadcast_numbers
@@ -39,7 +40,7 @@ def most_weight(weights: Float, capacity: Float) -> Float:
     return np.where(whole, exact, more)
 
 
-class Knapsack(Logic):
+class Knapsack(ByGroup):
     """The weights of the true literals add up to at most ``capacity`` (KNAPSACK).
 
     Its set is the linear relaxation (items may be fractional): a valid outer set, so that bounds
@@ -50,6 +51,7 @@ class Knapsack(Logic):
         weights: numbers >= 0, one per literal; broadcast over the factors.
         capacity: a number >= 0, or one per factor.
         axis: the axis, or axes, that one factor runs over, as in NumPy; all of them by default.
+        by: in place of an axis, a group for each literal: one factor per group, whatever its size.
 
     Example:
         >>> import assent as at
@@ -64,8 +66,12 @@ class Knapsack(Logic):
     # Max-marginals over fractional items are not those of integral ones; sums have no meaning.
     abilities = ("maximize", "project")
     formula = "w_1 x_1 + … + w_n x_n ≤ c"
+    per_group = ("capacity",)
+    per_literal = ("weights",)
 
-    def __init__(self, literals: Any, *, weights: Any, capacity: Any, axis: Axis = None) -> None:
+    def __init__(
+        self, literals: Any, *, weights: Any, capacity: Any, axis: Axis = None, by: Any = None
+    ) -> None:
         graph, codes, shape = rows("Knapsack", literals, axis)
         self.weights = _numbers("weights", weights, (*shape, codes.shape[1]), codes.shape)
         self.capacity = _numbers("capacity", capacity, shape, (len(codes),))

@@ -7,17 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.factors.base import Axis, Logic, rows
+from assent.factors.base import Axis, rows
+from assent.factors.grouped import ByGroup
 from assent.factors.normal_form import NormalForm
 from assent.kernels.problem import PARITY
 
 
-class Parity(Logic):
+class Parity(ByGroup):
     """An even number of literals is true; with ``odd=True``, an odd number (parity check).
 
     Args:
         literals: array of literals, or a list of them.
         axis: the axis, or axes, that one factor runs over, as in NumPy; all of them by default.
+        by: in place of an axis, a group for each literal: one factor per group, whatever its size.
         odd: whether the number is odd instead.
 
     Example:
@@ -31,7 +33,9 @@ class Parity(Logic):
     paper_name = "parity check"
     formula = "x_1 ⊕ … ⊕ x_n = 0;  odd: x_1 ⊕ … ⊕ x_n = 1"
 
-    def __init__(self, literals: Any, *, axis: Axis = None, odd: bool = False) -> None:
+    def __init__(
+        self, literals: Any, *, axis: Axis = None, by: Any = None, odd: bool = False
+    ) -> None:
         if not isinstance(odd, (bool, np.bool_)):
             raise TypeError(f"Parity: odd is True or False, got {odd!r}")
         self.odd = bool(odd)

@@ -16,11 +16,12 @@ from assent.errors import ModelError
 from assent.factors.agree import Agree
 from assent.factors.base import Factor, Logic
 from assent.factors.cardinality import count_kernels
+from assent.factors.grouped import Grouped, share
 from assent.factors.knapsack import Knapsack, most_weight
 from assent.factors.normal_form import NormalForm
 from assent.factors.scored import Scored, slots_of
 from assent.factors.structure import Kernels, Structure
-from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32
+from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32, Int64
 from assent.model.scores import LARGEST_SCORE, broadcast_numbers
 from assent.model.variables import Literals
 
@@ -57,6 +58,8 @@ class Soft(Structure):
 
     # Without arguments: copies are made that way.
     def __new__(cls, rule: Any = None, *, penalty: Any = None) -> Any:
+        if isinstance(rule, Grouped):
+            return soft_groups(cls, rule, penalty)
         if cls is not Soft:
             return super().__new__(cls)
         return choose(rule, penalty)
@@ -132,6 +135,8 @@ class SoftCount(Soft):
     formula = "−penalty · (distance of the count from what is allowed)"
 
     def __new__(cls, rule: Any = None, *, penalty: Any = None) -> Any:
+        if isinstance(rule, Grouped):
+            return soft_groups(cls, rule, penalty)
         return super().__new__(HingeSoft if cls is SoftCount else cls)
 
     @property
@@ -174,6 +179,15 @@ def choose(rule: Any, penalty: Any) -> Any:
     if form == KNAPSACK:
         return PaidKnapsack(rule, penalty=penalty)
     return object.__new__(OutputSoft if form == ANYOF else CountedSoft)
+
+
+def soft_groups(cls: Any, rule: Grouped, penalty: Any) -> Grouped:
+    """Every group's constraint for a price: one penalty for all, or one per group."""
+
+    def soften(part: Factor, rows: Int64) -> Factor:
+        return cls(part, penalty=share("Soft: penalty", penalty, len(rule), rows))
+
+    return rule.replaced(soften)
 
 
 class CountedSoft(Soft):

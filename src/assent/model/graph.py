@@ -13,6 +13,7 @@ import numpy as np
 from assent.arguments import as_array, as_floats, is_whole, shown
 from assent.errors import ModelError
 from assent.factors.base import Factor
+from assent.factors.grouped import Grouped
 from assent.kernels.problem import Float, Int32
 from assent.model.scores import LARGEST_SCORE, clean_scores, fit_scores
 from assent.model.variables import Categorical, Literals, as_literals
@@ -63,6 +64,16 @@ class Handle:
         """Shape of the array of factors."""
         return self.factor.shape
 
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """Labels of the groups, one per factor, where they were written with ``by=``."""
+        return ()
+
+    @property
+    def parts(self) -> tuple[Handle, ...]:
+        """For groups, the batches of one size that solvers and files know."""
+        return ()
+
     def describe(self) -> str:
         """One line of a graph's repr."""
         prefix = f"{self.name}: " if self.name else ""
@@ -71,11 +82,51 @@ class Handle:
     def words(self, row: int) -> str:
         """Factor ``row`` in words, with the handle's name and place if it has them."""
         place = self.place(row) if self.place is not None else ""
-        label = f"{self.name} ({place})" if place else self.name
+        label = f"{self.name} ({place})" if place and self.name else self.name or place
         return f"{label}: {self.factor.words(row)}" if label else self.factor.words(row)
 
     def __repr__(self) -> str:
         return f"<{self.describe()}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupedHandle(Handle):
+    """What `FactorGraph.add` returns for factors over groups, in the order of ``groups``."""
+
+    factor: Grouped
+    batches: tuple[Handle, ...] = ()
+
+    @property
+    def groups(self) -> tuple[Any, ...]:
+        """Labels of the groups, one per factor."""
+        return self.factor.groups
+
+    @property
+    def parts(self) -> tuple[Handle, ...]:
+        """The batches of one size that solvers and files know."""
+        return self.batches
+
+    def split(self, scores: Any, axis: int) -> Iterator[tuple[Handle, Any]]:
+        """Scores of each batch, from a number or one per group along ``axis``."""
+        array = clean_scores(scores, self)
+        count = len(self.groups)
+        if array.ndim > axis and array.shape[axis] != count:
+            raise ModelError(f"{self!r}: scores have shape {array.shape}, there are {count} groups")
+        for part, rows in zip(self.parts, self.factor.rows, strict=True):
+            yield part, array.take(rows, axis) if array.ndim > axis else array
+
+
+@dataclass(frozen=True)
+class _GroupPlace:
+    """Says which group a factor of a batch is about."""
+
+    groups: tuple[Any, ...]
+    rows: Any
+    place: Callable[[int], str] | None
+
+    def __call__(self, row: int) -> str:
+        number = int(self.rows[row])
+        return f"group {self.groups[number]}" if self.place is None else self.place(number)
 
 
 class FactorGraph:
@@ -94,6 +145,7 @@ class FactorGraph:
         self.variables: list[VariableArray] = []
         self.handles: list[Handle] = []
         self.constant = 0.0
+        self._grouped: dict[Handle, GroupedHandle] = {}  # what batches of one size are parts of
         self._starts: list[int] = []
         self._names: dict[str, VariableArray] = {}
         self._size = 0
@@ -201,9 +253,17 @@ class FactorGraph:
             raise TypeError(f"place is a function of a row's number, got {shown(place)}")
         if factor.graph is not self:
             raise ModelError(f"{factor!r} was written for another graph")
+        self._forget()
+        if isinstance(factor, Grouped):
+            places = (_GroupPlace(factor.groups, rows, place) for rows in factor.rows)
+            pairs = zip(factor.parts, places, strict=True)
+            parts = tuple(Handle(part, name, own) for part, own in pairs)
+            self.handles += parts
+            whole = GroupedHandle(factor, name, place, parts)
+            self._grouped |= dict.fromkeys(parts, whole)
+            return whole
         handle = Handle(factor, name, place)
         self.handles.append(handle)
-        self._forget()
         return handle
 
     def include(
@@ -300,13 +360,13 @@ class FactorGraph:
             raise TypeError(f"variables and factors are called by strings, got {shown(name)}")
         if name in self._names:
             return self._names[name].symbol
-        named = [handle for handle in self.handles if handle.name == name and name]
+        named = [handle for handle in self.batches if handle.name == name and name]
         if len(named) == 1:
             return named[0]
         if named:
             raise KeyError(f"{len(named)} batches of factors are called {name!r}; keep the handle")
         known = [v.name for v in self.own_variables]
-        known += dict.fromkeys(handle.name for handle in self.handles if handle.name)
+        known += dict.fromkeys(handle.name for handle in self.batches if handle.name)
         more = ", …" if len(known) > SHOWN_ITEMS else ""
         few = ", ".join(known[:SHOWN_ITEMS]) + more
         raise KeyError(f"nothing is called {name!r}; there are {few or 'no names'}")
@@ -314,6 +374,11 @@ class FactorGraph:
     def named(self, key: Any) -> Any:
         """``key`` itself, or what a string names."""
         return self[key] if isinstance(key, str) else key
+
+    @property
+    def batches(self) -> list[Handle]:
+        """The handles as they were given out: groups of several sizes are one."""
+        return list(dict.fromkeys(self._grouped.get(handle, handle) for handle in self.handles))
 
     @property
     def own_variables(self) -> list[VariableArray]:
@@ -456,9 +521,10 @@ class FactorGraph:
         lines += [f"  {v.describe()}" for v in own[:SHOWN_ITEMS]]
         if len(own) > SHOWN_ITEMS:
             lines.append(f"  … {len(own) - SHOWN_ITEMS} more variable arrays")
-        lines += [f"  {h.describe()}" for h in self.handles[:SHOWN_ITEMS]]
-        if len(self.handles) > SHOWN_ITEMS:
-            lines.append(f"  … {len(self.handles) - SHOWN_ITEMS} more batches of factors")
+        batches = self.batches
+        lines += [f"  {h.describe()}" for h in batches[:SHOWN_ITEMS]]
+        if len(batches) > SHOWN_ITEMS:
+            lines.append(f"  … {len(batches) - SHOWN_ITEMS} more batches of factors")
         fixed = sum(len(codes) for codes in self._evidence)
         if fixed:
             lines.append(f"  evidence on {fixed} variables")

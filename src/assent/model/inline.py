@@ -15,6 +15,7 @@ import numpy as np
 from assent.arguments import shown
 from assent.errors import ModelError
 from assent.factors.dense import Dense
+from assent.factors.grouped import Grouped
 from assent.kernels.problem import Int32
 from assent.model.variables import Categorical, Literals, coordinates_of
 
@@ -81,9 +82,12 @@ def include(
     where = Inclusion(inner, outer, codes)
     for own in links:
         _add_scores(outer, inner, where, own)
-    for handle in inner.handles:
-        where._handles[handle] = outer.add(_translated(handle.factor, where, outer),
-                                           name=handle.name, place=handle.place)  # fmt: skip
+    for handle in inner.batches:
+        copied = outer.add(
+            _translated(handle.factor, where, outer), name=handle.name, place=handle.place
+        )
+        where._handles[handle] = copied
+        where._handles |= zip(handle.parts, copied.parts, strict=True)
     evidence = inner.evidence()
     if len(evidence):
         outer.fix(Literals(outer, where.translate(evidence)), 1)
@@ -137,6 +141,8 @@ def _add_scores(outer: FactorGraph, inner: FactorGraph, where: Inclusion, own: S
 
 
 def _translated(factor: Any, where: Inclusion, outer: FactorGraph) -> Any:
+    if isinstance(factor, Grouped):
+        return factor.replaced(lambda part, rows: _translated(part, where, outer))
     copied = copy.copy(factor)
     copied._attach(outer, where.translate(factor.codes), factor.shape)
     return copied
