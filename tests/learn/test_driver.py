@@ -177,10 +177,10 @@ def test_checkpoints_of_others_are_refused(tmp_path):
 
 
 def test_an_interrupt_ends_after_the_pass_and_can_be_resumed():
-    trainer = AveragedPerceptron(max_iterations=6)
+    trainer = MIRA(max_iterations=6)
     uninterrupted = train(data(), trainer)
 
-    class Pressed(AveragedPerceptron):
+    class Pressed(MIRA):
         def visit(self, example, state, n):
             super().visit(example, state, n)
             if state.steps == 5:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
 
-from assent.learn import Examples, LabelCosts, WeightedHamming
+from assent.learn import (
+    AdaGradLikelihood,
+    AveragedPerceptron,
+    Examples,
+    LabelCosts,
+    Subgradient,
+    WeightedHamming,
+    train,
+)
 from assent.models import ChainModel
+from assent.models.chain_batch import ChainBatch
+from assent.models.tree_space import chain_space
 from tests.learn.problems import random_chains
 
 
@@ -52,3 +65,45 @@ def test_the_gradient_is_that_of_the_value():
         step = 1e-5 * np.eye(examples.size)[j]
         slope = (examples.log_loss(w + step).value - examples.log_loss(w - step).value) / 2e-5
         assert gradient[j] == pytest.approx(slope, abs=1e-5)
+
+
+@pytest.mark.parametrize("size", [1.0, 30.0, 300.0, 3000.0])
+@pytest.mark.parametrize("forbidden", [0.0, 0.4])
+def test_marginals_however_far_scores_are_apart(size, forbidden):
+    rng = np.random.default_rng(int(size))
+    batch = ChainBatch(ChainModel(tuple("abcde"), 1).layout, np.zeros((40, 1)), [1, 2, 7, 30])
+    table = size * rng.normal(size=25)
+    table[(rng.random(25) < forbidden) & (np.eye(5).ravel() == 0)] = -np.inf
+    nodes = size * rng.normal(size=(40, 5))
+    nodes[(rng.random(nodes.shape) < forbidden / 4) & (np.arange(5) > 0)] = -np.inf
+    total, out, edges = batch.marginals(nodes, table)
+    value, expected = 0.0, np.zeros(25)
+    for begin, end in itertools.pairwise(batch.ends):
+        own = nodes[begin:end]
+        space = chain_space(len(own), 5)
+        one, z = space.marginals(np.concatenate([own.ravel(), np.tile(table, len(own) - 1)]))
+        value += one
+        np.testing.assert_allclose(out[begin:end], z[: own.size].reshape(-1, 5), atol=1e-9)
+        expected += z[own.size :].reshape(-1, 25).sum(axis=0)
+    assert total == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(edges, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "trainer", [AveragedPerceptron(), Subgradient(C=0.2), AdaGradLikelihood(C=0.3)]
+)
+@pytest.mark.parametrize("loss", [None, WeightedHamming(1.0, 3.0)])
+def test_compiled_passes_take_the_steps_of_single_visits(trainer, loss):
+    rng = np.random.default_rng(3)
+    model = ChainModel(tuple("abc"), 6)
+    lengths = rng.integers(1, 9, 25)
+    inputs = [rng.normal(size=(t, 6)) * (rng.random((t, 6)) < 0.5) for t in lengths]
+    outputs = [rng.choice(list("abc"), t) for t in lengths]
+    trainer = replace(trainer, max_iterations=4)
+    for X in (inputs, [sparse.csr_array(x) for x in inputs]):
+        one = train(Examples(model, X, outputs, loss, keep=False), trainer)
+        other = train(Examples(model, X, outputs, loss), trainer)
+        assert np.abs(one.weights).max() > 0.1
+        np.testing.assert_allclose(other.weights, one.weights, atol=1e-10)
+        np.testing.assert_allclose(other.trace.objective, one.trace.objective, rtol=1e-10)
+        np.testing.assert_allclose(other.trace.gap, one.trace.gap, rtol=1e-9)

@@ -139,15 +139,15 @@ class Examples(Sequence[Example]):
         return self._sum("log_loss", weights, marginals)
 
     @cached_property
-    def _sums(self) -> Any:
+    def compiled(self) -> Any:
         """The model's compiled sums over all examples, where it has them and all are kept."""
         compiled = getattr(self.model, "sums", None)
         return None if compiled is None or self._kept is None else compiled(self._kept)
 
     def _sum(self, name: str, weights: Float, loss: Callable[[Example, Float], Any]) -> Total:
         """Sum ``loss(example, gold)``, an output and its loss, or use the model's sums."""
-        if self._sums is not None:
-            return Total(*getattr(self._sums, name)(weights))
+        if self.compiled is not None:
+            return Total(*getattr(self.compiled, name)(weights))
         value, gradient = 0.0, np.zeros(self.size)
 
         def term(example: Example) -> tuple[Any, float, Float]:

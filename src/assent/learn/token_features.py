@@ -39,9 +39,7 @@ class TokenFeatures:
 
     def fit(self, X: Sequence[Any], y: Any = None) -> TokenFeatures:
         """Learn the names of features from sequences."""
-        self._vectorizer = _vectorizer()
-        self._vectorizer.fit([row for x in X for row in self._dicts(x)])
-        self.names_ = tuple(self._vectorizer.feature_names_)
+        self.fit_transform(X)
         return self
 
     def transform(self, X: Sequence[Any]) -> list[Any]:
@@ -52,12 +50,15 @@ class TokenFeatures:
         if not dicts:
             return []
         rows = self._vectorizer.transform([row for own in dicts for row in own])
-        ends = np.cumsum([0, *map(len, dicts)])
-        return [rows[a:b] for a, b in pairwise(ends)]
+        return _sequences(rows, dicts)
 
     def fit_transform(self, X: Sequence[Any], y: Any = None) -> list[Any]:
-        """Both at once."""
-        return self.fit(X).transform(X)
+        """Both at once, reading every token once."""
+        dicts = [self._dicts(x) for x in X]
+        self._vectorizer = _vectorizer()
+        rows = self._vectorizer.fit_transform([row for own in dicts for row in own])
+        self.names_ = tuple(self._vectorizer.feature_names_)
+        return _sequences(rows, dicts)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the columns, ``[D]``."""
@@ -97,6 +98,11 @@ class TokenFeatures:
         name = getattr(self.extract, "__name__", repr(self.extract))
         known = f", {len(self.names_)} names" if hasattr(self, "names_") else ""
         return f"TokenFeatures({'' if self.extract is None else name}{known})"
+
+
+def _sequences(rows: Any, dicts: Sequence[Sequence[Any]]) -> list[Any]:
+    """The rows of each sequence."""
+    return [rows[a:b] for a, b in pairwise(np.cumsum([0, *map(len, dicts)]))]
 
 
 def _vectorizer() -> Any:

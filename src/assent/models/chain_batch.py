@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from assent.kernels.problem import Float, Int32
 from assent.models.losses import one_hot
-from assent.models.tree_space import chain_space
 from assent.models.weight_layout import WeightLayout
 
 
@@ -25,12 +26,6 @@ class ChainBatch:
     def __init__(self, layout: WeightLayout, nodes: Any, lengths: Sequence[int]) -> None:
         self.layout, self.nodes, self.states = layout, nodes, layout.states
         self.ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        kinds, self._kind = np.unique(np.asarray(lengths), return_inverse=True)
-        spaces = [chain_space(int(length), layout.states) for length in kinds]
-        self._data: Int32 = np.concatenate([space.data for space in spaces])
-        self._data_start = np.concatenate([[0], np.cumsum([len(s.data) for s in spaces])])
-        self._start = spaces[-1].start
-        self._data.flags.writeable = False
         # Where transitions begin: all positions but the last of each chain.
         self._from = np.setdiff1d(np.arange(self.ends[-1]), self.ends[1:] - 1)
 
@@ -52,32 +47,22 @@ class ChainBatch:
         from assent.kernels.batch.chain_corpus import maximize_chains
 
         states = np.empty(self.ends[-1], np.int32)
-        maximize_chains(*self._shape(), nodes.ravel(), self._inner(table), states)
+        maximize_chains(self.ends, nodes, table, states)
         return states
 
     def marginals(self, nodes: Float, table: Float) -> tuple[float, Float, Float]:
         """The sum of log-partitions, probabilities ``[positions, K]``, expected transitions."""
         from assent.kernels.batch.chain_corpus import marginals_chains
 
-        out, edges = np.empty(nodes.size), np.empty(self.states**2)
-        total = marginals_chains(*self._shape(), nodes.ravel(), self._inner(table), out, edges)
-        return float(total), out.reshape(nodes.shape), edges
+        out, edges = np.empty(nodes.shape), np.empty((self.states, self.states))
+        total = marginals_chains(self.ends, nodes, table, out, edges)
+        return float(total), out, edges.ravel()
 
     def indicators(self, states: Int32) -> tuple[Float, Float]:
         """States as indicators ``[positions, K]``, and how often each transition occurs."""
         k = self.states
         pairs = states[self._from] * k + states[self._from + 1]
         return one_hot(states, k), np.bincount(pairs, minlength=k * k).astype(np.float64)
-
-    def _shape(self) -> tuple[Any, ...]:
-        return self._data, self._data_start, self._kind, self._start, self.ends
-
-    def _inner(self, table: Float) -> Float:
-        """The tables of the longest chain for the kernel, then the root's table and one score."""
-        longest = len(self._start) - 1
-        inner = np.concatenate([np.tile(table, longest - 1), np.zeros(self.states + 1)])
-        inner.flags.writeable = False
-        return inner
 
 
 class ChainSums:
@@ -91,7 +76,7 @@ class ChainSums:
     """
 
     def __init__(self, batch: ChainBatch, gold: Int32, costs: Float, constant: float) -> None:
-        self.batch, self._gold = batch, batch.indicators(gold)
+        self.batch, self._labels, self._gold = batch, gold, batch.indicators(gold)
         self._costs, self._constant = costs, constant
 
     def violators(self, weights: Float) -> tuple[float, Float]:
@@ -113,6 +98,48 @@ class ChainSums:
         total, *z = self.batch.marginals(nodes, table)
         gold = float((nodes * self._gold[0]).sum() + table @ self._gold[1])
         return total - gold, self._minus_gold(nodes, table, (z[0], z[1]))[1]
+
+    # ------------------------------------------------------------ steps after each chain
+
+    def visit_best(
+        self, order: Any, weights: Float, late: Float, steps: int, *, rate: float = 1.0,
+        scaled: float = 0.0, margin: float = 0.0,
+    ) -> float:  # fmt: skip
+        """Subgradient steps, chain by chain; returns the losses (see `subgradient_pass`)."""
+        from assent.kernels.batch.chain_visits import subgradient_pass
+
+        found = subgradient_pass(
+            self.corpus, np.asarray(order), weights, late, steps, float(rate), float(scaled), margin
+        )
+        return float(found) + self._constant
+
+    def visit_likelihood(
+        self, order: Any, total: Float, squares: Float, steps: int, rate: float, C: float
+    ) -> None:
+        """Steps of AdaGrad, chain by chain (see `adagrad_pass`)."""
+        from assent.kernels.batch.chain_visits import adagrad_pass
+
+        adagrad_pass(self.corpus, np.asarray(order), total, squares, steps, float(rate), float(C))
+
+    @cached_property
+    def corpus(self) -> Any:
+        """The chains for compiled passes."""
+        from scipy.sparse import csr_array
+
+        from assent.kernels.batch.chain_visits import ChainCorpus
+
+        nodes, ends, k = csr_array(self.batch.nodes), self.batch.ends, self.batch.states
+        rows = nodes.indptr.astype(np.int64)
+        place, used = np.empty(len(nodes.indices), np.int32), []
+        for begin, end in pairwise(rows[ends]):
+            own, place[begin:end] = np.unique(nodes.indices[begin:end], return_inverse=True)
+            used.append(own.astype(np.int32))
+        used_ends = np.cumsum([0, *map(len, used)])
+        return ChainCorpus(
+            ends, rows, place, nodes.data, used_ends, np.concatenate(used), self._labels,
+            self._costs, np.ones(len(ends) - 1), np.arange(k, dtype=np.int32), np.zeros((k, k)),
+            np.zeros(k), np.zeros(k),
+        )  # fmt: skip
 
     def _minus_gold(
         self, nodes: Float, table: Float, z: tuple[Float, Float]

@@ -73,15 +73,24 @@ class TreeExample(TreeLabelsExample):
         loss: Loss,
     ) -> None:  # fmt: skip
         super().__init__(layout, space, gold, loss)
-        self.given, self._nodes, self._edges = nodes, nodes, edges
-        self._used = None
-        if not isinstance(nodes, np.ndarray):
-            self._used = np.unique(nodes.indices)
-            self._nodes = nodes[:, self._used]
-            self.columns = layout.columns(self._used)
+        self.given, self._edges = nodes, edges
+
+    @cached_property
+    def used(self) -> Any:
+        """The features that occur, sorted; None where features are dense."""
+        return None if isinstance(self.given, np.ndarray) else np.unique(self.given.indices)
+
+    @cached_property
+    def columns(self) -> Any:
+        return slice(None) if self.used is None else self.layout.columns(self.used)
+
+    @cached_property
+    def _nodes(self) -> Any:
+        """Features of nodes, only the columns in use."""
+        return self.given if self.used is None else self.given[:, self.used]
 
     def scores(self, weights: Float) -> Float:
-        return self.layout.scores(weights, self.space.size, self._nodes, self._edges, self._used)
+        return self.layout.scores(weights, self.space.size, self._nodes, self._edges, self.used)
 
     def features(self, z: Float) -> Float:
         nodes, edges = self.split(z)

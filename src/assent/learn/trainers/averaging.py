@@ -68,15 +68,21 @@ class AveragedTrainer:
     def advance(self, examples: Examples, state: AveragedState) -> None:
         """One pass, in a random order or, without a seed, in the given one."""
         n = len(examples)
-        for i in range(n) if self.seed is None else state.rng.permutation(n).tolist():
-            self.visit(examples[i], state, n)
-            state.steps += 1
+        order = np.arange(n) if self.seed is None else state.rng.permutation(n)
+        if examples.compiled is None or not self.visit_all(examples.compiled, state, order):
+            for i in order.tolist():
+                self.visit(examples[i], state, n)
+                state.steps += 1
         state.calls += n
         state.iteration += 1
 
     def visit(self, example: Example, state: AveragedState, n: int) -> None:
         """Update the weights by one of ``n`` examples."""
         raise NotImplementedError
+
+    def visit_all(self, compiled: Any, state: AveragedState, order: Any) -> bool:
+        """Update the weights by all examples in a compiled loop, or return False."""
+        return False
 
     def weights(self, state: AveragedState) -> Float:
         """The average of the weights."""

@@ -28,9 +28,8 @@ class LikelihoodState:
     value: float
     gradient: Float
     loss: float
-    s: Float  # steps [memory, weights], latest last
-    y: Float  # changes of the gradient [memory, weights]
-    known: int = 0  # rows in use
+    s: list[Float]  # MEMORY steps, latest last, empty where there are none yet
+    y: list[Float]  # changes of the gradient
     iteration: int = 0
     calls: int = 0
 
@@ -65,15 +64,16 @@ class LogLikelihood:
         _check(examples, self)
         w = np.zeros(examples.size)
         value, gradient, loss = _objective(examples, self.C, w)
-        memory = np.zeros((MEMORY, examples.size))
-        return LikelihoodState(w, value, gradient, loss, memory, memory.copy(),
-                               calls=len(examples))  # fmt: skip
+        return LikelihoodState(
+            w, value, gradient, loss, [np.zeros(0)] * MEMORY, [np.zeros(0)] * MEMORY,
+            calls=len(examples),
+        )  # fmt: skip
 
     def advance(self, examples: Examples, state: LikelihoodState) -> None:
         """One step: a bisection line search until the weak Wolfe conditions hold."""
         direction = -self._inverse_hessian(state)
         slope = float(direction @ state.gradient)
-        length = 1.0 if state.known else 1.0 / max(1.0, float(np.linalg.norm(state.gradient)))
+        length = 1.0 if len(state.s[-1]) else 1.0 / max(1.0, float(np.linalg.norm(state.gradient)))
         shortest, longest = 0.0, np.inf
         for _ in range(LINE_SEARCH_STEPS):
             w = state.w + length * direction
@@ -95,25 +95,26 @@ class LogLikelihood:
     def _inverse_hessian(state: LikelihoodState) -> Float:
         """The inverse Hessian times the gradient, by the two-loop recursion."""
         out = state.gradient.copy()
-        s, y = state.s[-state.known :], state.y[-state.known :]
-        if not state.known:
+        s = [step for step in state.s if len(step)]
+        y = [change for change in state.y if len(change)]
+        if not s:
             return out
-        alpha = np.empty(state.known)
-        for i in range(state.known - 1, -1, -1):
-            alpha[i] = s[i] @ out / (s[i] @ y[i])
+        products = [own @ change for own, change in zip(s, y, strict=True)]
+        alpha = np.empty(len(s))
+        for i in range(len(s) - 1, -1, -1):
+            alpha[i] = s[i] @ out / products[i]
             out -= alpha[i] * y[i]
-        out *= s[-1] @ y[-1] / (y[-1] @ y[-1])
-        for i in range(state.known):
-            out += (alpha[i] - y[i] @ out / (s[i] @ y[i])) * s[i]
+        out *= products[-1] / (y[-1] @ y[-1])
+        for i in range(len(s)):
+            out += (alpha[i] - y[i] @ out / products[i]) * s[i]
         return out
 
     @staticmethod
     def _remember(state: LikelihoodState, s: Float, y: Float) -> None:
         if s @ y <= 0.0:
             return  # rounding, on a convex function
-        state.s = np.concatenate([state.s[1:], s[None]])
-        state.y = np.concatenate([state.y[1:], y[None]])
-        state.known = min(MEMORY, state.known + 1)
+        state.s = [*state.s[1:], s]
+        state.y = [*state.y[1:], y]
 
     def weights(self, state: LikelihoodState) -> Float:
         """The weights."""
@@ -182,9 +183,22 @@ class AdaGradLikelihood:
     def advance(self, examples: Examples, state: AdaGradState) -> None:
         """One pass."""
         n = len(examples)
+        order = state.rng.permutation(n)
+        if examples.compiled is not None:
+            examples.compiled.visit_likelihood(
+                order, state.total, state.squares, state.steps, self.rate, self.C
+            )
+            state.steps += n
+        else:
+            self._visit_each(examples, state, order)
+        state.calls += n
+        state.iteration += 1
+
+    def _visit_each(self, examples: Examples, state: AdaGradState, order: Any) -> None:
+        n = len(order)
         w = np.zeros(examples.size)
-        for i in state.rng.permutation(n):
-            example = examples[int(i)]
+        for i in order.tolist():
+            example = examples[i]
             own = example.columns
             w[own] = self._dual_average(state, own, n)
             _, z = example.space.marginals(example.scores(w))
@@ -192,8 +206,6 @@ class AdaGradLikelihood:
             state.total[own] += gradient
             state.squares[own] += gradient**2
             state.steps += 1
-        state.calls += n
-        state.iteration += 1
 
     def _dual_average(self, state: AdaGradState, own: Any, n: int) -> Float:
         """The minimiser of all linearised losses, t/n times |w|²/2 and AdaGrad's proximal term."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from assent.learn.argument_checks import positive
 from assent.learn.examples import Examples
@@ -57,6 +58,11 @@ class AveragedPerceptron(AveragedTrainer):
         error = example.gold - example.space.maximize(example.scores(state.w))
         if error.any():
             state.add(example.columns, self.rate * example.features(error))
+
+    def visit_all(self, compiled: Any, state: AveragedState, order: Any) -> bool:
+        compiled.visit_best(order, state.w, state.late, state.steps, rate=self.rate)
+        state.steps += len(order)
+        return True
 
     def stop(self, measure: Measure) -> str | None:
         """Never: the average still changes when no mistake is made any more."""

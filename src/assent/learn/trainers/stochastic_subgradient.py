@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from assent.kernels.problem import Float
 from assent.learn.argument_checks import positive
@@ -50,6 +51,13 @@ class Subgradient(AveragedTrainer):
         z = example.space.maximize(scale * example.scores(state.w) + example.costs)
         state.losses += example.loss(z)
         state.add(example.columns, example.features(example.gold - z))
+
+    def visit_all(self, compiled: Any, state: AveragedState, order: Any) -> bool:
+        state.losses += compiled.visit_best(
+            order, state.w, state.late, state.steps, scaled=self.C * len(order), margin=1.0
+        )
+        state.steps += len(order)
+        return True
 
     def weights(self, state: AveragedState) -> Float:
         """The average of the weights, later ones counting more."""
