@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from assent.kernels.problem import Float, Int32
+from assent.models.chain_rules import ChainRules, chain_rules
 from assent.models.losses import one_hot
 from assent.models.weight_layout import WeightLayout
 
@@ -21,10 +22,21 @@ class ChainBatch:
         layout: the blocks of weights.
         nodes: ``[positions, D]`` features of all chains, concatenated, dense or sparse.
         lengths: of each chain.
+        rules: what is allowed, if not everything is.
     """
 
-    def __init__(self, layout: WeightLayout, nodes: Any, lengths: Sequence[int]) -> None:
+    def __init__(
+        self,
+        layout: WeightLayout,
+        nodes: Any,
+        lengths: Sequence[int],
+        rules: ChainRules | None = None,
+    ) -> None:
         self.layout, self.nodes, self.states = layout, nodes, layout.states
+        self.rules = rules
+        if rules is not None:
+            for length in set(lengths):
+                rules.require(length)
         self.ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         # Where transitions begin: all positions but the last of each chain.
         self._from = np.setdiff1d(np.arange(self.ends[-1]), self.ends[1:] - 1)
@@ -47,16 +59,24 @@ class ChainBatch:
         from assent.kernels.batch.chain_corpus import maximize_chains
 
         states = np.empty(self.ends[-1], np.int32)
-        maximize_chains(self.ends, nodes, table, states)
-        return states
+        maximize_chains(self.ends, *self._expanded(nodes, table), states)
+        return states if self.rules is None else self.rules.label[states]
 
     def marginals(self, nodes: Float, table: Float) -> tuple[float, Float, Float]:
         """The sum of log-partitions, probabilities ``[positions, K]``, expected transitions."""
         from assent.kernels.batch.chain_corpus import marginals_chains
 
-        out, edges = np.empty(nodes.shape), np.empty((self.states, self.states))
-        total = marginals_chains(self.ends, nodes, table, out, edges)
-        return float(total), out, edges.ravel()
+        nodes, table = self._expanded(nodes, table)
+        width = nodes.shape[1]
+        out, edges = np.empty(nodes.shape), np.empty((width, width))
+        total = float(marginals_chains(self.ends, nodes, table, out, edges))
+        if self.rules is None:
+            return total, out, edges.ravel()
+        return total, out @ self.rules.fold, self.rules.fold_tables(edges.ravel())
+
+    def _expanded(self, nodes: Float, table: Float) -> tuple[Float, Float]:
+        """Scores of states from those of labels."""
+        return (nodes, table) if self.rules is None else self.rules.expand(nodes, table, self.ends)
 
     def indicators(self, states: Int32) -> tuple[Float, Float]:
         """States as indicators ``[positions, K]``, and how often each transition occurs."""
@@ -128,17 +148,18 @@ class ChainSums:
 
         from assent.kernels.batch.chain_visits import ChainCorpus
 
-        nodes, ends, k = csr_array(self.batch.nodes), self.batch.ends, self.batch.states
+        nodes, ends = csr_array(self.batch.nodes), self.batch.ends
         rows = nodes.indptr.astype(np.int64)
         place, used = np.empty(len(nodes.indices), np.int32), []
         for begin, end in pairwise(rows[ends]):
             own, place[begin:end] = np.unique(nodes.indices[begin:end], return_inverse=True)
             used.append(own.astype(np.int32))
         used_ends = np.cumsum([0, *map(len, used)])
+        rules = self.batch.rules or chain_rules(tuple(range(self.batch.states)))
         return ChainCorpus(
             ends, rows, place, nodes.data, used_ends, np.concatenate(used), self._labels,
-            self._costs, np.ones(len(ends) - 1), np.arange(k, dtype=np.int32), np.zeros((k, k)),
-            np.zeros(k), np.zeros(k),
+            self._costs, np.ones(len(ends) - 1), rules.label, rules.allowed, rules.begin,
+            rules.end,
         )  # fmt: skip
 
     def _minus_gold(

@@ -10,15 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.arguments import as_array, as_floats, shown
+from assent.arguments import as_array, as_floats, is_listed, shown
 from assent.errors import ModelError
 from assent.factors.tree import clean_parents
 from assent.kernels.problem import Float, Int32
+from assent.model.finite_automaton import Automaton
 from assent.models.chain_batch import ChainBatch, ChainSums
-from assent.models.example import Example
+from assent.models.chain_rules import ChainRules, chain_rules, labelled_space
+from assent.models.example import Example, require_inside
 from assent.models.joint_model import Model
 from assent.models.losses import Loss
-from assent.models.tree_space import TreeSpace, chain_space
+from assent.models.tree_space import TreeSpace
 from assent.models.weight_layout import WeightLayout
 
 
@@ -160,6 +162,10 @@ class ChainModel(TreeWeightsModel):
     Args:
         labels: all labels; left out, those found in the data, sorted.
         features: ``D``; left out, as in the data.
+        automaton: an `Automaton` whose symbols are the labels, such as ``at.bio(tags)``: only what
+            it accepts is predicted, has a probability and is compared with in training.
+        forbidden: transitions that may not be, as pairs of labels; in a pair, None stands for the
+            begin and for the end.
 
     Example:
         >>> import numpy as np
@@ -170,10 +176,30 @@ class ChainModel(TreeWeightsModel):
         >>> weights[[0, 1]] = -1.0, 1.0
         >>> model.predict(np.array([[1.0], [-2.0]]), weights).tolist()
         ['V', 'N']
+        >>> strict = ChainModel(labels=("N", "V"), features=1, forbidden=((None, "V"),))
+        >>> strict.predict(np.array([[1.0], [-2.0]]), weights).tolist()
+        ['N', 'N']
     """
 
     labels: tuple[Any, ...] | None = None
     features: int | None = None
+    automaton: Automaton | None = None
+    forbidden: tuple[tuple[Any, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.automaton is not None and not isinstance(self.automaton, Automaton):
+            raise TypeError(
+                f"ChainModel: automaton is an Automaton such as at.bio(tags), got "
+                f"{shown(self.automaton)}"
+            )
+        if not is_listed(self.forbidden):
+            raise TypeError(
+                "ChainModel: forbidden is a sequence of pairs of labels, got "
+                f"{shown(self.forbidden)}"
+            )
+        object.__setattr__(
+            self, "forbidden", tuple(tuple(p) if is_listed(p) else p for p in self.forbidden)
+        )
 
     @property
     def layout(self) -> WeightLayout:
@@ -192,12 +218,25 @@ class ChainModel(TreeWeightsModel):
     def example(self, x: Any, y: Any, loss: Loss, *, outside: bool = False) -> TreeExample:
         nodes = _nodes(self.layout, x)
         gold = label_numbers(self.labels, y, nodes.shape[0])
-        space = chain_space(nodes.shape[0], self.layout.states)
-        return TreeExample(self.layout, space, nodes, None, gold, loss)
+        example = TreeExample(self.layout, self._space(len(gold)), nodes, None, gold, loss)
+        if self.rules is not None:
+            example.inside = self.rules.accepts(gold)
+            require_inside(example.inside, outside)
+        return example
+
+    @property
+    def rules(self) -> ChainRules | None:
+        """What is allowed, if not everything is."""
+        if self.automaton is None and not self.forbidden:
+            return None
+        return chain_rules(self.labels or (), self.automaton, self.forbidden)
+
+    def _space(self, length: int) -> TreeSpace:
+        return labelled_space(length, self.labels or (), self.automaton, self.forbidden)
 
     def scored(self, x: Any, weights: Float) -> tuple[TreeSpace, Float]:
         nodes = _nodes(self.layout, x)
-        space = chain_space(nodes.shape[0], self.layout.states)
+        space = self._space(nodes.shape[0])
         return space, self.layout.scores(weights, space.size, nodes)
 
     def predict_many(self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1) -> list[Any]:
@@ -205,7 +244,7 @@ class ChainModel(TreeWeightsModel):
         if not len(inputs):
             return []
         nodes = [_nodes(self.layout, x, f"input {i}") for i, x in enumerate(inputs)]
-        batch = ChainBatch(self.layout, stack(nodes), [x.shape[0] for x in nodes])
+        batch = ChainBatch(self.layout, stack(nodes), [x.shape[0] for x in nodes], self.rules)
         labels = label_values(self.labels or ())[batch.maximize(*batch.scores(weights))]
         return np.split(labels, batch.ends[1:-1])
 
@@ -213,7 +252,9 @@ class ChainModel(TreeWeightsModel):
         """The sums over examples of this model, all at once."""
         lengths = [len(example.states) for example in examples]
         return ChainSums(
-            ChainBatch(self.layout, stack([example.given for example in examples]), lengths),
+            ChainBatch(
+                self.layout, stack([example.given for example in examples]), lengths, self.rules
+            ),
             np.concatenate([example.states for example in examples]),
             np.concatenate([example.split(example.costs)[0] for example in examples]),
             sum(example.constant for example in examples),
