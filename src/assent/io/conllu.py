@@ -57,6 +57,8 @@ class Sentence:
         cls, words: Sequence[str], comments: Sequence[str] = (), misc: Sequence[str] | None = None
     ) -> Sentence:
         """A sentence whose other columns are empty (``_``); comments are without their ``#``."""
+        if not len(words):
+            raise ValueError("a sentence has at least one word")
         misc = ["_"] * len(words) if misc is None else misc
         lines = [f"# {comment}\n" for comment in comments]
         for number, (word, other) in enumerate(zip(words, misc, strict=True), start=1):

@@ -1,0 +1,77 @@
+"""Sentences as arrays: where they end, and the labels of their words as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.errors import ModelError
+from assent.io.conllu import Sentence
+
+# Columns of CoNLL-U that a tagger can fill.
+COLUMNS = ("upos", "xpos", "feats")
+
+
+def sentence_ends(lengths: Sequence[int]) -> NDArray[np.int64]:
+    """``[n + 1]`` where sentences begin and end in a list of all their words.
+
+    Example:
+        >>> sentence_ends([2, 3]).tolist()
+        [0, 2, 5]
+    """
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
+def all_words(sentences: Sequence[Sentence]) -> list[str]:
+    """The words of all sentences, one after the other."""
+    return [word for sentence in sentences for word in sentence.words]
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """Joint labels: what a word has in several columns, as one state of a chain.
+
+    Attributes:
+        columns: names of the columns, such as ``("upos", "xpos")``.
+        labels: a value for each column, in alphabetic order.
+    """
+
+    columns: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], columns: Sequence[str]) -> LabelSet:
+        """All labels that occur.
+
+        Raises:
+            ModelError: for a column that is unknown, or empty throughout.
+        """
+        for name in columns:
+            if name not in COLUMNS:
+                raise ModelError(f"a tagger fills {', '.join(COLUMNS)}, not {name!r}")
+        found = {label for sentence in sentences for label in _labels(sentence, columns)}
+        for place, name in enumerate(columns):
+            if {label[place] for label in found} <= {"_"}:
+                raise ModelError(f"the training sentences have nothing in the column {name}")
+        return cls(tuple(columns), tuple(sorted(found)))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def numbers(self, sentences: Sequence[Sentence]) -> NDArray[np.int32]:
+        """Labels of all words as numbers; those that are not in the set are -1."""
+        number = {label: i for i, label in enumerate(self.labels)}
+        found = [number.get(label, -1) for s in sentences for label in _labels(s, self.columns)]
+        return np.array(found, np.int32)
+
+    def values(self, numbers: NDArray[np.int32]) -> dict[str, list[str]]:
+        """The values of each column for labels given as numbers."""
+        found = [self.labels[number] for number in numbers.tolist()]
+        return {name: [label[i] for label in found] for i, name in enumerate(self.columns)}
+
+
+def _labels(sentence: Sentence, columns: Sequence[str]) -> list[tuple[str, ...]]:
+    return list(zip(*(getattr(sentence, name) for name in columns), strict=True))

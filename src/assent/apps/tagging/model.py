@@ -1,0 +1,143 @@
+"""The tagger: labels, and weights of hashed features and of transitions between labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.apps.model_file import read_model, write_model
+from assent.apps.tagging.data import LabelSet, sentence_ends
+from assent.apps.tagging.decode import decode_sentences
+from assent.apps.tagging.features import feature_rows
+from assent.errors import ModelError
+from assent.io.conllu import Sentence
+
+if TYPE_CHECKING:
+    import assent
+    from assent.kernels.linear.chain_perceptron import ChainWeights
+
+KIND = "tagger"
+# Of the features: weights say nothing to a reader with other templates.
+VERSION = 1
+
+# Words that are tagged in one go: enough to forget what a call costs, little enough to stream.
+_BATCH_WORDS = 1 << 14
+
+
+@dataclass(frozen=True)
+class Tagger:
+    """A chain over the words of a sentence; made by `train_tagger`, or read with `load`.
+
+    Attributes:
+        labels: the labels, one state each, and the columns they fill.
+        weights: ``[R, K]`` of hashed features, R a power of two, ``float32``.
+        transitions: ``[K, K]`` scores of a label and the next.
+    """
+
+    labels: LabelSet
+    weights: NDArray[np.float32] = field(repr=False)
+    transitions: NDArray[np.float64] = field(repr=False)
+
+    @property
+    def table_bits(self) -> int:
+        """The binary logarithm of the number of rows."""
+        return len(self.weights).bit_length() - 1
+
+    def chain_weights(self) -> ChainWeights:
+        """The weights as kernels take them."""
+        from assent.kernels.linear.chain_perceptron import ChainWeights
+
+        behind = np.zeros(len(self.labels) + 1)
+        return ChainWeights(self.weights, np.concatenate([self.transitions.ravel(), behind]))
+
+    def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The sentences with predicted columns, as they come; everything else stays."""
+        for batch in batches(sentences):
+            states = self.states([sentence.words for sentence in batch])
+            for sentence, own in zip(batch, states, strict=True):
+                yield sentence.with_columns(**self.labels.values(own))
+
+    def tag_words(self, sentences: Sequence[Sequence[str]]) -> list[list[str]]:
+        """Tags of the first column (mostly ``upos``) for words in lists, a list per sentence."""
+        name = self.labels.columns[0]
+        return [self.labels.values(own)[name] for own in self.states(sentences)]
+
+    def states(self, sentences: Sequence[Sequence[str]]) -> list[NDArray[np.int32]]:
+        """Numbers of the best labels for words in lists, an array per sentence."""
+        filled = [words for words in sentences if len(words)]  # a chain has a state at least
+        rows, ends = self._rows(filled)
+        states = iter(np.split(decode_sentences(self.chain_weights(), rows, ends), ends[1:-1]))
+        return [next(states) if len(words) else np.empty(0, np.int32) for words in sentences]
+
+    def scores(self, words: Sequence[str]) -> NDArray[np.float64]:
+        """Scores ``[n, K]`` of labels for the words of a sentence, without transitions."""
+        from assent.kernels.linear.chain_perceptron import add_rows
+
+        scores = np.empty((len(words), len(self.labels)))
+        add_rows(self.weights, self._rows([words])[0], scores)
+        return scores
+
+    def graph(self, sentences: Sequence[Sequence[str]]) -> assent.FactorGraph:
+        """Words in lists as a factor graph: a variable ``tag`` over all words, a chain per list.
+
+        It is decoded by `assent.decode`, and takes further factors beside the chains.
+        """
+        import assent
+
+        filled = [words for words in sentences if len(words)]
+        graph = assent.FactorGraph()
+        tag = graph.categorical(
+            states=["|".join(label) for label in self.labels.labels],
+            scores=np.concatenate([self.scores(words) for words in filled]),
+            name="tag",
+        )
+        for begin, end in pairwise(sentence_ends(list(map(len, filled))).tolist()):
+            graph.add(assent.Chain(tag[begin:end], transitions=self.transitions))
+        return graph
+
+    def save(self, path: str | Path, *, eight_bits: bool = True) -> None:
+        """Write a model file; with 8 bits per weight, which cost hardly any accuracy."""
+        settings = {"columns": self.labels.columns, "labels": self.labels.labels}
+        arrays: dict[str, NDArray] = {"weights": self.weights, "transitions": self.transitions}
+        rounded = ["weights"] if eight_bits else []
+        write_model(path, KIND, settings, arrays, version=VERSION, eight_bits=rounded)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tagger:
+        """Read a model file.
+
+        Raises:
+            ModelError: if the file is damaged, no tagger, or of another version.
+        """
+        settings, arrays = read_model(path, KIND, version=VERSION)
+        labels = LabelSet(tuple(settings["columns"]), tuple(map(tuple, settings["labels"])))
+        weights, transitions = arrays["weights"], arrays["transitions"]
+        rows, states = weights.shape
+        if transitions.shape != (states, states) or states != len(labels) or rows & (rows - 1):
+            raise ModelError(f"{path} is damaged: its weights do not fit its labels")
+        return cls(labels, weights.astype(np.float32), transitions.astype(np.float64))
+
+    def _rows(self, sentences: Sequence[Sequence[str]]) -> tuple[NDArray, NDArray[np.int64]]:
+        ends = sentence_ends(list(map(len, sentences)))
+        words = [word for words in sentences for word in words]
+        return feature_rows(words, ends, self.table_bits), ends
+
+
+def batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    """Sentences in lists of some thousand words."""
+    batch: list[Sentence] = []
+    words = 0
+    for sentence in sentences:
+        batch.append(sentence)
+        words += len(sentence)
+        if words >= _BATCH_WORDS:
+            yield batch
+            batch, words = [], 0
+    if batch:
+        yield batch

@@ -1,0 +1,252 @@
+"""Training a tagger: the averaged perceptron with a margin, or any trainer of ``assent.learn``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.apps.tagging.data import LabelSet, all_words, sentence_ends
+from assent.apps.tagging.decode import corpus_chains
+from assent.apps.tagging.features import TEMPLATES, feature_rows
+from assent.apps.tagging.metrics import tag_scores
+from assent.apps.tagging.model import Tagger
+from assent.errors import ModelError
+from assent.io.conllu import Sentence
+from assent.progress import live_display
+
+if TYPE_CHECKING:
+    from assent.kernels.linear.chain_perceptron import Chains, ChainWeights
+    from assent.learn.trainer import Trainer
+
+
+@dataclass(frozen=True)
+class PerceptronSettings:
+    """How the perceptron is trained; numbers chosen on the development part of UD_English-EWT.
+
+    Attributes:
+        epochs: passes through the training sentences.
+        margin: by how much a right label must win, in updates.
+        table_bits: binary logarithm of the number of rows for hashed features.
+        seed: of the order of sentences.
+    """
+
+    epochs: int = 10
+    margin: float = 5.0
+    table_bits: int = 18
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.epochs < 1 or self.margin < 0:
+            raise ModelError("epochs must be at least 1 and margin at least 0")
+        if not 1 <= self.table_bits <= 24:
+            raise ModelError(f"table_bits must be from 1 to 24, got {self.table_bits}")
+
+
+class Epoch(NamedTuple):
+    """A report after an epoch: its number, errors in training and accuracy in development."""
+
+    number: int
+    epochs: int
+    wrong: float
+    accuracy: float | None
+
+    def __str__(self) -> str:
+        found = "" if self.accuracy is None else f"  development {self.accuracy:.2f} %"
+        return f"epoch {self.number} of {self.epochs}  training errors {self.wrong:.2f} %{found}"
+
+
+def train_tagger(
+    sentences: Iterable[Sentence],
+    *,
+    columns: Sequence[str] = ("upos", "xpos"),
+    dev: Iterable[Sentence] | None = None,
+    settings: PerceptronSettings | None = None,
+    trainer: Trainer | None = None,
+    progress: bool = False,
+) -> Tagger:
+    """Learn a tagger from sentences with tags.
+
+    Args:
+        sentences: as `assent.io.read_conllu` gives them.
+        columns: which columns it predicts; joint labels of several columns help each other.
+        dev: more sentences with tags; the weights after the best epoch on them are kept.
+        settings: of the perceptron.
+        trainer: of `assent.learn` instead, such as ``LogLikelihood()`` for a conditional random
+            field; for thousands of sentences rather than tens of thousands.
+        progress: show a line per epoch.
+    """
+    settings = settings or PerceptronSettings()
+    corpus = Corpus.of(list(sentences), columns, settings.table_bits)
+    if trainer is not None:
+        return _train_by(trainer, corpus, progress)
+    held_out = None if dev is None else list(dev)
+    return _Perceptron(corpus, settings).run(range(corpus.size), held_out, progress)
+
+
+def jackknife(
+    sentences: Iterable[Sentence],
+    folds: int = 10,
+    *,
+    columns: Sequence[str] = ("upos", "xpos"),
+    settings: PerceptronSettings | None = None,
+    progress: bool = False,
+) -> list[Sentence]:
+    """Sentences with predicted tags, each fold tagged by a tagger that has not seen it.
+
+    What is trained on these tags, such as a parser, meets the errors it will meet later.  Folds
+    are consecutive, so that a document's own words are as new as another text's.
+    """
+    own = list(sentences)
+    folds = min(folds, len(own))
+    if folds < 2:
+        raise ModelError(f"jack-knifing needs at least 2 sentences and folds, got {len(own)}")
+    settings = settings or PerceptronSettings(epochs=5)  # half as many tag nearly as well
+    corpus = Corpus.of(own, columns, settings.table_bits)
+    tagged: list[Sentence] = []
+    for held_out in np.array_split(np.arange(corpus.size), folds):
+        rest = np.setdiff1d(np.arange(corpus.size), held_out)
+        tagger = _Perceptron(corpus, settings).run(rest.tolist(), None, progress)
+        tagged += tagger.tag(own[held_out[0] : held_out[-1] + 1])
+    return tagged
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Training sentences as arrays.
+
+    Attributes:
+        labels: all labels that occur.
+        gold: numbers of the labels ``[words]``.
+        rows: ``[words, F]`` which rows of weights belong to each word.
+        ends: ``[n + 1]`` where sentences begin and end.
+        table_bits: binary logarithm of the number of rows.
+    """
+
+    labels: LabelSet
+    gold: NDArray[np.int32]
+    rows: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    table_bits: int
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], columns: Sequence[str], table_bits: int) -> Corpus:
+        """Encode sentences.
+
+        Raises:
+            ModelError: if there are none, or a column is empty.
+        """
+        if not sentences:
+            raise ModelError("there are no sentences to train on")
+        labels = LabelSet.of(sentences, columns)
+        ends = sentence_ends(list(map(len, sentences)))
+        rows = feature_rows(all_words(sentences), ends, table_bits)
+        return cls(labels, labels.numbers(sentences), rows, ends, table_bits)
+
+    @property
+    def size(self) -> int:
+        """Number of sentences."""
+        return len(self.ends) - 1
+
+    def chains(self) -> Chains:
+        """A chain per sentence."""
+        return corpus_chains(self.ends, len(self.labels))
+
+
+class _Perceptron:
+    """A run of the averaged perceptron."""
+
+    def __init__(self, corpus: Corpus, settings: PerceptronSettings) -> None:
+        self.corpus, self.settings = corpus, settings
+        self._chains = corpus.chains()
+        self._random = np.random.default_rng(settings.seed)
+        self._weights, self._sums = _zeros(corpus), _zeros(corpus)
+        self._steps = 0
+
+    def run(
+        self, chosen: Sequence[int] | range, dev: list[Sentence] | None, progress: bool
+    ) -> Tagger:
+        """The tagger after all epochs, or after the best one."""
+        best, best_accuracy = None, -1.0
+        epochs = self.settings.epochs
+        display = live_display(str)
+        with display:
+            for number in range(1, epochs + 1):
+                wrong = self._epoch(np.array(chosen))
+                if dev is None and number < epochs and not progress:
+                    continue
+                tagger = self._average()
+                accuracy = None if dev is None else _accuracy(tagger, dev)
+                if progress:
+                    display.show(Epoch(number, epochs, wrong, accuracy))
+                if accuracy is None or accuracy > best_accuracy:
+                    best, best_accuracy = tagger, accuracy or -1.0
+        assert best is not None  # the last epoch is always measured
+        return best
+
+    def _epoch(self, chosen: NDArray[np.int64]) -> float:
+        """One pass over the chosen sentences in random order; returns wrong labels in percent."""
+        from assent.kernels.linear.chain_perceptron import perceptron_epoch
+
+        corpus, settings = self.corpus, self.settings
+        wrong, self._steps = perceptron_epoch(
+            self._chains, self._random.permutation(chosen), corpus.rows, corpus.gold,
+            settings.margin, self._weights, self._sums, self._steps,
+        )  # fmt: skip
+        words = np.diff(corpus.ends)[chosen].sum()
+        return 100.0 * wrong / int(words)
+
+    def _average(self) -> Tagger:
+        """The tagger with the average of the weights after every sentence so far."""
+        steps = np.float32(self._steps)
+        weights = (self._weights.rows - self._sums.rows / steps).astype(np.float32)
+        inner = self._weights.inner - self._sums.inner / self._steps
+        states = len(self.corpus.labels)
+        return Tagger(self.corpus.labels, weights, inner[: states**2].reshape(states, states))
+
+
+def _zeros(corpus: Corpus) -> ChainWeights:
+    from assent.kernels.linear.chain_perceptron import ChainWeights
+
+    states = len(corpus.labels)
+    rows = np.zeros((1 << corpus.table_bits, states), np.float32)
+    return ChainWeights(rows, np.zeros(states * states + states + 1))
+
+
+def _accuracy(tagger: Tagger, gold: list[Sentence]) -> float:
+    """Accuracy in the first column, in percent."""
+    scores = tag_scores(gold, tagger.tag(gold))
+    return scores.accuracy[tagger.labels.columns[0]]
+
+
+def _train_by(trainer: Trainer, corpus: Corpus, progress: bool) -> Tagger:
+    """Learn with a trainer of ``assent.learn``, on the features that occur."""
+    from scipy import sparse
+
+    from assent.learn import Examples, train
+    from assent.models import ChainModel
+
+    used, columns = np.unique(corpus.rows, return_inverse=True)
+    columns = columns.reshape(corpus.rows.shape)
+    words, templates = corpus.rows.shape
+    features = sparse.csr_array(
+        (np.ones(columns.size), columns.ravel(), np.arange(0, columns.size + 1, templates)),
+        (words, len(used)),
+    )
+    features.sum_duplicates()  # two templates in one row
+    spans = list(zip(corpus.ends[:-1].tolist(), corpus.ends[1:].tolist(), strict=True))
+    model = ChainModel(labels=tuple(range(len(corpus.labels))), features=len(used))
+    examples = Examples(
+        model, [features[a:b] for a, b in spans], [corpus.gold[a:b] for a, b in spans]
+    )
+    named = model.layout.named(train(examples, trainer, progress=progress).weights)
+    weights = np.zeros((1 << corpus.table_bits, len(corpus.labels)))
+    weights[used] = named["nodes"]
+    # Nothing stands before a first word and after a last one: these features tell the ends.
+    first, last = TEMPLATES.index(((-1, "lower"),)), TEMPLATES.index(((1, "lower"),))
+    weights[corpus.rows[0, first]] += named["start"]
+    weights[corpus.rows[corpus.ends[1] - 1, last]] += named["stop"]
+    return Tagger(corpus.labels, weights.astype(np.float32), np.ascontiguousarray(named["edges"]))
