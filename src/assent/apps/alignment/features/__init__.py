@@ -1,0 +1,1 @@
+"""Features of word pairs: statistics of a bitext, positions, spelling, other aligners."""

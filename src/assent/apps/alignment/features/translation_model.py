@@ -1,0 +1,133 @@
+"""IBM Model 1 and the hidden Markov model, trained in both directions to agree.
+
+Liang, Taskar and Klein (2006): expected links are the products of both models' posteriors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assent.apps.alignment.features.cooccurrence import Cooccurrence
+from assent.apps.alignment.features.vocabulary import NumberedBitext
+from assent.kernels.alignment.agreement import (
+    Direction,
+    PairTable,
+    expected_counts,
+    sentence_posteriors,
+)
+from assent.kernels.problem import Float, Int32
+
+# Distances of jumps that have a weight of their own; farther ones are rare, and share one.
+REACH = 7
+# The probability that a word has no link; the value of Och and Ney, which training keeps.
+NULL = 0.2
+# Passes of expectation maximisation for each of the two models, as in Liang et al.
+PASSES = 5
+
+
+@dataclass(frozen=True)
+class TranslationModel:
+    """Two alignment models, one for each direction.
+
+    Attributes:
+        table: the word pairs that have probabilities.
+        forward: explains target words by source words.
+        backward: explains source words.
+    """
+
+    table: PairTable
+    forward: Direction
+    backward: Direction
+
+    def posteriors(self, source: Int32, target: Int32) -> tuple[Any, Float, Float]:
+        """Indices and both models' probabilities ``[n, m]`` of the links of a sentence pair."""
+        jumps = np.zeros_like(self.forward.jumps), np.zeros_like(self.backward.jumps)
+        return sentence_posteriors(
+            self.table, self.forward, self.backward, NULL, source, target, jumps
+        )
+
+
+def train_translation(
+    text: NumberedBitext,
+    counts: Cooccurrence,
+    passes: int = PASSES,
+    report: Callable[[], Any] = lambda: None,
+) -> tuple[TranslationModel, TranslationModel]:
+    """IBM Model 1 and the hidden Markov model of a bitext; ``report`` is called after each pass.
+
+    Example:
+        >>> from assent.apps.alignment.data import SentencePair
+        >>> from assent.apps.alignment.features.cooccurrence import count_words
+        >>> from assent.apps.alignment.features.vocabulary import number_bitext, word_form
+        >>> pairs = [SentencePair(("la", "maison"), ("the", "house")),
+        ...          SentencePair(("la", "fleur"), ("the", "flower"))]
+        >>> source, target, text = number_bitext(pairs, word_form)
+        >>> counts = count_words(text, len(source), len(target))
+        >>> model, _ = train_translation(text, counts)
+        >>> _, forward, backward = model.posteriors(text.source[:2], text.target[:2])
+        >>> (forward * backward).round(1).tolist()
+        [[0.7, 0.0], [0.0, 0.8]]
+    """
+    model = _uniform(counts)
+    for _ in range(passes):
+        model = _pass(text, model)
+        report()
+    first = model
+    jumps = np.ones(2 * REACH + 1)
+    model = TranslationModel(
+        model.table, model.forward._replace(jumps=jumps), model.backward._replace(jumps=jumps)
+    )
+    for _ in range(passes):
+        model = _pass(text, model)
+        report()
+    return first, model
+
+
+def _uniform(counts: Cooccurrence) -> TranslationModel:
+    """Models under which every word that occurs together with another is as probable."""
+    table = counts.table
+    one = np.ones(len(table.target))
+    sources, targets = len(counts.source), len(counts.target)
+    return _normalised(
+        table, Direction(one, np.ones(targets), np.zeros(0)),
+        Direction(one, np.ones(sources), np.zeros(0)),
+    )  # fmt: skip
+
+
+def _pass(text: NumberedBitext, model: TranslationModel) -> TranslationModel:
+    """One pass of expectation maximisation."""
+    forward, backward = (
+        Direction(*(np.zeros_like(part) for part in own)) for own in (model.forward, model.backward)
+    )
+    expected_counts(
+        model.table, model.forward, model.backward, NULL, tuple(text), (forward, backward)
+    )
+    return _normalised(model.table, forward, backward)
+
+
+def _normalised(table: PairTable, forward: Direction, backward: Direction) -> TranslationModel:
+    """Probabilities of expected counts."""
+    sources = np.repeat(np.arange(len(table.start) - 1), np.diff(table.start))
+    targets = table.target
+    return TranslationModel(
+        table,
+        Direction(_shares(forward.pairs, sources), _distribution(forward.null),
+                  _distribution(forward.jumps)),
+        Direction(_shares(backward.pairs, targets), _distribution(backward.null),
+                  _distribution(backward.jumps)),
+    )  # fmt: skip
+
+
+def _shares(counts: Float, given: Any) -> Float:
+    """Each count over the sum of those with the same given word."""
+    totals = np.bincount(given, counts)
+    return counts / np.maximum(totals[given], np.finfo(float).tiny)
+
+
+def _distribution(counts: Float) -> Float:
+    """Counts over their sum."""
+    return counts / max(counts.sum(), np.finfo(float).tiny)
