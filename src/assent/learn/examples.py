@@ -112,29 +112,41 @@ class Examples(Sequence[Example]):
         """The number of gold outputs that the model cannot produce."""
         return sum(not example.inside for example in self)
 
+    @cached_property
+    def latent(self) -> bool:
+        """Whether some examples have several right outputs, of which targets are chosen."""
+        return any(example.latent for example in self)
+
     # ------------------------------------------------------------ sums over all examples
 
     def violators(self, weights: Float) -> Total:
         """The hinge loss (20) and a subgradient: one loss-augmented decoding per example."""
-        return self._sum("violators", weights, lambda e, _: e.violator(weights))
+
+        def violator(example: Example) -> tuple[Float, Float, float]:
+            scores = example.scores(weights)
+            z, target = example.space.maximize(scores + example.costs), example.target(scores)
+            return z, target, float(scores @ (z - target)) + example.loss(z)
+
+        return self._sum("violators", weights, violator)
 
     def best(self, weights: Float) -> Total:
         """The perceptron's loss: decoding without costs."""
 
-        def best(example: Example, gold: Float) -> tuple[Float, float]:
+        def best(example: Example) -> tuple[Float, Float, float]:
             scores = example.scores(weights)
-            z = example.space.maximize(scores)
-            return z, float(scores @ (z - gold))
+            z, target = example.space.maximize(scores), example.target(scores)
+            return z, target, float(scores @ (z - target))
 
         return self._sum("best", weights, best)
 
     def log_loss(self, weights: Float) -> Total:
         """Minus the log-likelihood of the gold outputs, through ``marginals``."""
 
-        def marginals(example: Example, gold: Float) -> tuple[Float, float]:
+        def marginals(example: Example) -> tuple[Float, Float, float]:
             scores = example.scores(weights)
             value, z = example.space.marginals(scores)
-            return z, value - float(scores @ gold)
+            target = example.target(scores)
+            return z, target, value - float(scores @ target)
 
         return self._sum("log_loss", weights, marginals)
 
@@ -144,16 +156,15 @@ class Examples(Sequence[Example]):
         compiled = getattr(self.model, "sums", None)
         return None if compiled is None or self._kept is None else compiled(self._kept)
 
-    def _sum(self, name: str, weights: Float, loss: Callable[[Example, Float], Any]) -> Total:
-        """Sum ``loss(example, gold)``, an output and its loss, or use the model's sums."""
+    def _sum(self, name: str, weights: Float, loss: Callable[[Example], Any]) -> Total:
+        """Sum ``loss(example)``: an output, the target, and the loss; or use the model's sums."""
         if self.compiled is not None:
             return Total(*getattr(self.compiled, name)(weights))
         value, gradient = 0.0, np.zeros(self.size)
 
         def term(example: Example) -> tuple[Any, float, Float]:
-            gold = example.gold
-            z, own = loss(example, gold)
-            return example.columns, own, example.features(z - gold)
+            z, target, own = loss(example)
+            return example.columns, own, example.features(z - target)
 
         for columns, own, features in self.each(term):
             value += own

@@ -6,7 +6,12 @@ from assent.models.graph_model import GraphInput, GraphModel, GraphSpace, Part
 from assent.models.joint_model import Model
 from assent.models.kernel_chain import Gaussian, KernelChainModel, Polynomial
 from assent.models.losses import Hamming, LabelCosts, Loss, WeightedHamming
-from assent.models.matching_model import MatchingModel, MatchingSpace
+from assent.models.matching_model import (
+    MatchingExample,
+    MatchingModel,
+    MatchingSpace,
+    PartialMatching,
+)
 from assent.models.space import Rows, Space
 from assent.models.structure_space import StructureSpace
 from assent.models.tree_model import ChainModel, TreeInput, TreeModel
@@ -27,10 +32,12 @@ __all__ = [
     "LabelCosts",
     "LinearExample",
     "Loss",
+    "MatchingExample",
     "MatchingModel",
     "MatchingSpace",
     "Model",
     "Part",
+    "PartialMatching",
     "Polynomial",
     "Rows",
     "Space",

@@ -24,12 +24,14 @@ class Example(ABC):
         constant: the part of the loss that is the same for all outputs.
         columns: the weights that this example's scores depend on; ``features`` is over these.
         inside: whether the gold output lies in the space.
+        latent: whether several outputs are right, of which `target` chooses.
     """
 
     space: Space
     constant: float
     columns: Any = slice(None)
     inside: bool = True
+    latent: bool = False
 
     _gold: Float
     _costs: Float
@@ -43,6 +45,10 @@ class Example(ABC):
     def costs(self) -> Float:
         """What each coordinate adds to the loss, ``[size]``."""
         return self._costs
+
+    def target(self, scores: Float) -> Float:
+        """The output to learn: the best of the right ones for ``scores[size]``; mostly `gold`."""
+        return self.gold
 
     @abstractmethod
     def scores(self, weights: Float) -> Float:
@@ -77,8 +83,8 @@ class Example(ABC):
         return float(self.costs @ z) + self.constant
 
     def hinge(self, scores: Float, z: Float) -> float:
-        """The loss-augmented score of output ``z`` minus the score of the gold one."""
-        return float(scores @ (z - self.gold)) + self.loss(z)
+        """The loss-augmented score of output ``z`` minus the score of the target."""
+        return float(scores @ (z - self.target(scores))) + self.loss(z)
 
 
 class LinearExample(Example):

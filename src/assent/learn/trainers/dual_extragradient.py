@@ -46,13 +46,14 @@ class DualExtragradient(SaddleSettings):
         r_w = np.zeros(examples.size)
 
         def step(example: Example) -> tuple[Any, Float, Float, float]:
-            gold, costs = example.gold, example.costs
+            costs, scores = example.costs, example.scores(v_w)
+            target = example.target(scores)
             direction = eta * t * (example.scores(mean) + costs)
             mirror = outputs.move(example, outputs.start(example), direction)
-            at_v = example.features(gold - outputs.point(example, mirror))
-            mirror = outputs.move(example, mirror, eta * (example.scores(v_w) + costs))
+            at_v = example.features(target - outputs.point(example, mirror))
+            mirror = outputs.move(example, mirror, eta * (scores + costs))
             u = outputs.point(example, mirror)
-            return example.columns, at_v, example.features(gold - u), example.loss(u)
+            return example.columns, at_v, example.features(target - u), example.loss(u)
 
         for columns, at_v, at_u, loss in examples.each(step):
             r_w[columns] += at_v

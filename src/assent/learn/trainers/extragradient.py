@@ -50,8 +50,10 @@ class Extragradient(SaddleSettings):
         def step(example: Example, z: Float) -> tuple[Any, Float, Float, float]:
             u = outputs.move(example, z, eta * (example.scores(w) + example.costs))
             u = outputs.point(example, u)
-            moved = outputs.move(example, z, eta * (example.scores(ahead) + example.costs))
-            return example.columns, example.features(example.gold - u), moved, example.loss(u)
+            scores = example.scores(ahead)
+            moved = outputs.move(example, z, eta * (scores + example.costs))
+            change = example.features(example.target(scores) - u)
+            return example.columns, change, moved, example.loss(u)
 
         slope = move_outputs(examples, state, step)
         state.w = sets.move(state.w, eta_w * slope, examples.squared)
@@ -62,11 +64,12 @@ class Extragradient(SaddleSettings):
 
     def _gradient(self, examples: Examples, state: SaddleState) -> tuple[Float, float]:
         """The gradient in w at the current outputs, and their loss."""
-        gradient, total = np.zeros(examples.size), 0.0
+        gradient, total, w = np.zeros(examples.size), 0.0, self.weights_in.point(state.w)
 
         def at(example: Example, z: Float) -> tuple[Any, Float, float]:
             u = self.outputs.point(example, z)
-            return example.columns, example.features(u - example.gold), example.loss(u)
+            target = example.target(example.scores(w)) if example.latent else example.gold
+            return example.columns, example.features(u - target), example.loss(u)
 
         for columns, features, loss in examples.each(at, state.z):
             gradient[columns] += features
@@ -81,7 +84,7 @@ class Extragradient(SaddleSettings):
 
     def measure(self, examples: Examples, state: SaddleState) -> Measure:
         """The hinge loss, and the saddle gap at the same weights and outputs."""
-        if self.averaged:
+        if self.averaged or examples.latent:
             return super().measure(examples, state)
         hinge = examples.violators(self.weights(state)).value
         gradient, loss = self._gradient(examples, state)

@@ -33,6 +33,7 @@ class FrankWolfeState:
     w: Float
     late: Float  # for the average: Σ of changes, each times its step's s(s + 1)/2
     z: list[Float]
+    targets: list[Float]  # of examples that have several right outputs; otherwise empty
     planes: list[Float]  # [kept, size] outputs of each example, the latest first
     loss: Float  # [n] the loss of each z
     gap: Float  # [n] the last known gap of each block; inf: not visited
@@ -85,12 +86,16 @@ class FrankWolfe:
         planes = [np.zeros((0, len(own))) for own in z]
         loss = np.array([example.loss(own) for example, own in zip(examples, z, strict=True)])
         rng = np.random.default_rng(self.seed)
-        return FrankWolfeState(zero, zero.copy(), z, planes, loss, np.full(len(z), np.inf), rng)
+        targets = [e.gold if e.latent else np.zeros(0) for e in examples]
+        gap = np.full(len(z), np.inf)
+        return FrankWolfeState(zero, zero.copy(), z, targets, planes, loss, gap, rng)
 
     def advance(self, examples: Examples, state: FrankWolfeState) -> None:
         """As many steps as there are examples."""
         for i in self._order(state):
             example = examples[i]
+            if example.latent:
+                self._retarget(example, state, i)
             gradient = self.C * (example.scores(state.w) + example.costs)
             target = self._cached(gradient, state, i)
             if target is None:
@@ -103,6 +108,17 @@ class FrankWolfe:
             self._move(example, gradient, state, i, target)
             state.steps += 1
         state.iteration += 1
+
+    def _retarget(self, example: Example, state: FrankWolfeState, i: int) -> None:
+        """Choose the target anew, as rounds of the concave-convex procedure do (Yu, Joachims 2009).
+
+        The dual point stays, and the weights that it stands for follow the target.
+        """
+        target = example.target(example.scores(state.w))
+        if (target != state.targets[i]).any():
+            change = self.C * example.features(target - state.targets[i])
+            state.targets[i] = target
+            self._add(example, state, change)
 
     def _order(self, state: FrankWolfeState) -> list[int]:
         n, total = len(state.gap), state.gap.sum()
@@ -132,7 +148,10 @@ class FrankWolfe:
         step = min(1.0, gap / length) if length > 0.0 else 1.0
         state.z[i] = state.z[i] + step * direction
         state.loss[i] += step * float(example.costs @ direction)
-        change *= step
+        self._add(example, state, step * change)
+
+    def _add(self, example: Example, state: FrankWolfeState, change: Float) -> None:
+        """Add to the weights."""
         state.w[example.columns] += change
         # The average counts w_s for s: a change at step s misses the s(s - 1)/2 before.
         state.late[example.columns] += 0.5 * state.steps * (state.steps + 1) * change
@@ -148,6 +167,8 @@ class FrankWolfe:
         weights = self.weights(state)
         hinge = examples.violators(weights).value
         objective = 0.5 * examples.squared(weights) + self.C * hinge
+        if examples.latent:
+            return Measure(hinge, objective)  # the dual is that of the targets chosen last
         dual = self.C * float(state.loss.sum()) - 0.5 * examples.squared(state.w)
         return Measure(hinge, objective, objective - dual)
 

@@ -41,8 +41,10 @@ class MIRA(AveragedTrainer):
         positive(self, "C", "max_iterations")
 
     def visit(self, example: Example, state: AveragedState, n: int) -> None:
-        z, hinge = example.violator(state.w)
-        change = example.features(example.gold - z)
+        scores = example.scores(state.w)
+        z, target = example.space.maximize(scores + example.costs), example.target(scores)
+        hinge = float(scores @ (z - target)) + example.loss(z)
+        change = example.features(target - z)
         length = example.squared(change)
         if hinge > 0.0 and length > 0.0:
             state.add(example.columns, min(self.C, hinge / length) * change)

@@ -55,7 +55,8 @@ class AveragedPerceptron(AveragedTrainer):
         state.iteration += 1
 
     def visit(self, example: Example, state: AveragedState, n: int) -> None:
-        error = example.gold - example.space.maximize(example.scores(state.w))
+        scores = example.scores(state.w)
+        error = example.target(scores) - example.space.maximize(scores)
         if error.any():
             state.add(example.columns, self.rate * example.features(error))
 

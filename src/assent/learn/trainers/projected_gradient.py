@@ -38,8 +38,10 @@ class ProjectedGradient(SaddleSettings):
 
         def step(example: Example, z: Float) -> tuple[Any, Float, Float, float]:
             u = outputs.point(example, z)
-            moved = outputs.move(example, z, eta * (example.scores(w) + example.costs))
-            return example.columns, example.features(example.gold - u), moved, example.loss(u)
+            scores = example.scores(w)
+            moved = outputs.move(example, z, eta * (scores + example.costs))
+            change = example.features(example.target(scores) - u)
+            return example.columns, change, moved, example.loss(u)
 
         slope = move_outputs(examples, state, step)
         state.w = sets.move(state.w, eta_w * slope, examples.squared)

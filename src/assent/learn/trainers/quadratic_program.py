@@ -36,6 +36,8 @@ class QuadraticProgram:
     Args:
         C: minimise ``|w|²/2 + C · hinge loss``; or
         weights_in: minimise the hinge loss over an ``L2Ball`` or ``L1Ball``.
+        max_iterations: programs to solve where examples have several right outputs: each one's
+            targets are the best for the weights before (the concave-convex procedure).
 
     Example:
         >>> import numpy as np
@@ -66,7 +68,7 @@ class QuadraticProgram:
 
     def advance(self, examples: Examples, state: QuadraticState) -> None:
         """Solve it."""
-        state.w, state.dual = _solve(examples, self)
+        state.w, state.dual = _solve(examples, self, state.w)
         state.iteration += 1
 
     def weights(self, state: QuadraticState) -> Float:
@@ -78,15 +80,19 @@ class QuadraticProgram:
         hinge = examples.violators(state.w).value
         square = 0.5 * float(state.w @ state.w)
         objective = hinge if self.C is None else square + self.C * hinge
+        if examples.latent:
+            return Measure(hinge, objective)
         return Measure(hinge, objective, objective - state.dual)
 
     def stop(self, measure: Measure) -> str | None:
-        """After the one pass."""
-        return "the program is solved"
+        """After the one pass, unless targets may change."""
+        return None if np.isnan(measure.gap) else "the program is solved"
 
 
 def regularization_path(examples: Examples, radii: Sequence[float]) -> list[tuple[Float, float]]:
     """Optimal weights and hinge loss for each radius of an L2 ball.
+
+    Where examples have several right outputs, targets are the best for the weights before.
 
     Example:
         >>> import numpy as np
@@ -96,9 +102,10 @@ def regularization_path(examples: Examples, radii: Sequence[float]) -> list[tupl
         >>> [round(hinge, 3) for _, hinge in regularization_path(data, [0.1, 0.2])]
         [1.626, 1.252]
     """
-    path = []
+    path: list[tuple[Float, float]] = []
+    weights = np.zeros(examples.size)
     for radius in radii:
-        weights, _ = _solve(examples, QuadraticProgram(weights_in=L2Ball(radius)))
+        weights, _ = _solve(examples, QuadraticProgram(weights_in=L2Ball(radius)), weights)
         path.append((weights, examples.violators(weights).value))
     return path
 
@@ -148,8 +155,8 @@ def _set_rows(weights_in: L2Ball | L1Ball | None, d: int) -> _SetRows:
     return _SetRows(on_w, sparse.csr_array((on_w.shape[0], 0)), np.zeros(on_w.shape[0]), *cone)
 
 
-def _solve(examples: Examples, settings: QuadraticProgram) -> tuple[Float, float]:
-    """Weights, and a lower bound on the objective.
+def _solve(examples: Examples, settings: QuadraticProgram, before: Float) -> tuple[Float, float]:
+    """Weights, and a lower bound on the objective; targets are the best for those ``before``.
 
     Variables: weights, per example multipliers of its equations (free) and inequalities (>= 0),
     auxiliary variables of the set of weights.
@@ -174,7 +181,7 @@ def _solve(examples: Examples, settings: QuadraticProgram) -> tuple[Float, float
         [limits.cone, None, None],
     ]).tocsc()  # fmt: skip
     right = [*(-example.costs for example in kept), np.zeros(signs.shape[0]), limits.right]
-    linear = [sum(-C * (example.matrix.T @ example.gold) for example in kept)]
+    linear = [sum(-C * (e.matrix.T @ e.target(e.scores(before))) for e in kept)]
     linear += [C * np.concatenate([r.right, r.limit]) for r in rows]
     quadratic = np.zeros(matrix.shape[1])
     quadratic[:d] = settings.C is not None

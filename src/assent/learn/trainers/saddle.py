@@ -94,8 +94,8 @@ class SaddleSettings:
     def measure(self, examples: Examples, state: SaddleState) -> Measure:
         """The hinge loss, and the saddle gap at these weights and the average outputs."""
         hinge = examples.violators(self.weights(state)).value
-        if not state.iteration:
-            return Measure(hinge, hinge)
+        if not state.iteration or examples.latent:
+            return Measure(hinge, hinge)  # with latent targets the problem is not convex
         lowest = self.weights_in.lowest(-state.slope / state.iteration, examples.squared)
         return Measure(hinge, hinge, hinge - (state.loss / state.iteration + lowest))
 

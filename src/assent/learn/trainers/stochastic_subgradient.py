@@ -48,9 +48,10 @@ class Subgradient(AveragedTrainer):
 
     def visit(self, example: Example, state: AveragedState, n: int) -> None:
         scale = self.C * n / max(1, state.steps)
-        z = example.space.maximize(scale * example.scores(state.w) + example.costs)
+        scores = scale * example.scores(state.w)
+        z = example.space.maximize(scores + example.costs)
         state.losses += example.loss(z)
-        state.add(example.columns, example.features(example.gold - z))
+        state.add(example.columns, example.features(example.target(scores) - z))
 
     def visit_all(self, compiled: Any, state: AveragedState, order: Any) -> bool:
         state.losses += compiled.visit_best(
@@ -71,7 +72,7 @@ class Subgradient(AveragedTrainer):
         weights = self.weights(state)
         hinge = examples.violators(weights).value
         objective = 0.5 * examples.squared(weights) + self.C * hinge
-        if not state.iteration:
+        if not state.iteration or examples.latent:
             return Measure(hinge, objective)
         last = self.C / state.iteration * state.w
         dual = self.C * state.losses / state.iteration - 0.5 * examples.squared(last)
