@@ -20,8 +20,8 @@ from assent.arguments import shown
 PathLike = str | os.PathLike[str]
 
 HASH_COMMENT = re.compile(r"#[^\n]*")
-GZIP_MAGIC = b"\x1f\x8b"
-XZ_MAGIC = b"\xfd7zXZ\x00"
+_GZIP_MAGIC = b"\x1f\x8b"
+_XZ_MAGIC = b"\xfd7zXZ\x00"
 
 # Bytes that a compressed file may unpack to: a few kilobytes can hold any number of them.
 MOST_UNPACKED = 1 << 30
@@ -60,10 +60,10 @@ def read_text(path: PathLike) -> str:
         raise TypeError(f"a file is named by its path, got {shown(path)}")
     raw = Path(path).read_bytes()
     try:
-        if raw.startswith(GZIP_MAGIC):
+        if raw.startswith(_GZIP_MAGIC):
             with gzip.open(path) as file:
                 raw = file.read(MOST_UNPACKED + 1)
-        elif raw.startswith(XZ_MAGIC):
+        elif raw.startswith(_XZ_MAGIC):
             with lzma.open(path) as file:
                 raw = file.read(MOST_UNPACKED + 1)
         else:

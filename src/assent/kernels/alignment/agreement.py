@@ -70,7 +70,7 @@ def link_posteriors(direction, emission, null_emission, null, jump_counts):
 
 
 @jit
-def sentence_posteriors(table, forward, backward, null, source, target, counts):
+def sentence_posteriors(table, forward, backward, null, diagonal, source, target, counts):
     """Probabilities of the links of one sentence pair, and the indices of its word pairs.
 
     Args:
@@ -78,6 +78,7 @@ def sentence_posteriors(table, forward, backward, null, source, target, counts):
         forward: the model that explains target words.
         backward: the one that explains source words.
         null: the probability that a word has no link.
+        diagonal: how fast links get less probable with the distance of relative positions.
         source: words ``[n]``; -1 where unknown.
         target: words ``[m]``.
         counts: a pair of arrays to which the expected jumps of both models are added.
@@ -92,8 +93,9 @@ def sentence_posteriors(table, forward, backward, null, source, target, counts):
         for j in range(m):
             at = find_pair(table, source[i], target[j])
             index[i, j] = at
-            explained[j, i] = max(forward.pairs[at], LEAST) if at >= 0 else LEAST
-            explaining[i, j] = max(backward.pairs[at], LEAST) if at >= 0 else LEAST
+            near = np.exp(-diagonal * abs((i + 0.5) / n - (j + 0.5) / m))
+            explained[j, i] = near * (max(forward.pairs[at], LEAST) if at >= 0 else LEAST)
+            explaining[i, j] = near * (max(backward.pairs[at], LEAST) if at >= 0 else LEAST)
     none_target, none_source = np.full(m, LEAST), np.full(n, LEAST)
     for j in range(m):
         if target[j] >= 0:
@@ -107,7 +109,7 @@ def sentence_posteriors(table, forward, backward, null, source, target, counts):
 
 
 @jit
-def expected_counts(table, forward, backward, null, texts, counts):
+def expected_counts(table, forward, backward, null, diagonal, texts, counts):
     """Sum the expected links of a bitext into ``counts``, two `Direction`.
 
     A link counts as the product of its probabilities under both models: the agreement.
@@ -117,6 +119,7 @@ def expected_counts(table, forward, backward, null, texts, counts):
         forward: the model that explains target words.
         backward: the one that explains source words.
         null: the probability that a word has no link.
+        diagonal: how fast links get less probable with the distance of relative positions.
         texts: ``(source words, their starts, target words, their starts)``, sentences one after
             the other.
         counts: filled up; for the forward and the backward model.
@@ -129,7 +132,7 @@ def expected_counts(table, forward, backward, null, texts, counts):
         if len(own) == 0 or len(other) == 0:
             continue
         index, ahead, back = sentence_posteriors(
-            table, forward, backward, null, own, other, jumps
+            table, forward, backward, null, diagonal, own, other, jumps
         )
         for i in range(len(own)):
             rest = 1.0

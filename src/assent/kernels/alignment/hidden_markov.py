@@ -30,6 +30,32 @@ def transitions(jumps, states, null):
     return table
 
 
+@jit_internal
+def forward_pass(emission, null_emission, table, null, linked, position):
+    """Scaled probabilities of a sentence up to each word.
+
+    ``linked[observed, states]`` is that the word has a link, ``position`` that the next jump starts
+    there; each row of the latter sums to one.
+    """
+    observed, states = emission.shape
+    for j in range(observed):
+        total = 0.0
+        for i in range(states):
+            if j == 0:
+                linked[0, i] = (1.0 - null) / states * emission[0, i]
+                position[0, i] = linked[0, i] + null / states * null_emission[0]
+            else:
+                reached = 0.0
+                for k in range(states):
+                    reached += position[j - 1, k] * table[k, i]
+                linked[j, i] = reached * emission[j, i]
+                position[j, i] = linked[j, i] + null * position[j - 1, i] * null_emission[j]
+            total += position[j, i]
+        for i in range(states):
+            linked[j, i] /= total
+            position[j, i] /= total
+
+
 @jit
 def hidden_markov_posteriors(emission, null_emission, jumps, null, posterior, jump_counts):
     """Probabilities ``posterior[observed, states]`` that a word translates another.
@@ -54,24 +80,7 @@ def hidden_markov_posteriors(emission, null_emission, jumps, null, posterior, ju
     reach = len(jumps) // 2
     table = transitions(jumps, states, null)
     linked, position = np.empty((observed, states)), np.empty((observed, states))
-    total = 0.0
-    for i in range(states):
-        linked[0, i] = (1.0 - null) / states * emission[0, i]
-        position[0, i] = linked[0, i] + null / states * null_emission[0]
-        total += position[0, i]
-    for j in range(observed):
-        if j > 0:
-            total = 0.0
-            for i in range(states):
-                reached = 0.0
-                for k in range(states):
-                    reached += position[j - 1, k] * table[k, i]
-                linked[j, i] = reached * emission[j, i]
-                position[j, i] = linked[j, i] + null * position[j - 1, i] * null_emission[j]
-                total += position[j, i]
-        for i in range(states):
-            linked[j, i] /= total
-            position[j, i] /= total
+    forward_pass(emission, null_emission, table, null, linked, position)
     behind, before = np.ones(states), np.empty(states)
     for j in range(observed - 1, -1, -1):
         total = 0.0

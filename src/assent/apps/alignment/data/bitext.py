@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import NamedTuple
 
+from assent.io.line_streams import read_lines
 from assent.io.text import FormatError, PathLike
-from assent.io.text_lines import text_lines
 
 # The shared task's files wrap a sentence: <s snum=0001> words </s>.
 _NUMBERED = re.compile(r"\s*<s\s+snum\s*=\s*\"?(\d+)\"?\s*>(.*?)(?:</s>\s*)?")
@@ -67,7 +67,7 @@ def read_bitext(source: PathLike, target: PathLike) -> Iterator[SentencePair]:
         FormatError: where one file is shorter, sentences are numbered otherwise, or both are empty.
     """
     count = 0
-    for first, second in zip_longest(text_lines(source), text_lines(target)):
+    for first, second in zip_longest(read_lines(source), read_lines(target)):
         if first is None or second is None:
             shorter, longer = (source, target) if first is None else (target, source)
             raise FormatError(
@@ -77,7 +77,7 @@ def read_bitext(source: PathLike, target: PathLike) -> Iterator[SentencePair]:
                 count + 1,
             )
         count += 1
-        (number, words), (other, translation) = _words(*first), _words(*second)
+        (number, words), (other, translation) = _words(count, first), _words(count, second)
         if number != other:
             raise FormatError(
                 target, f"sentence {other} stands beside sentence {number} of {source}", count

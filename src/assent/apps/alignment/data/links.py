@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.apps.alignment.data.bitext import SentencePair
-from assent.io.text import FormatError, PathLike, write_text
-from assent.io.text_lines import text_lines
+from assent.io.line_streams import read_lines, write_pieces
+from assent.io.text import FormatError, PathLike
 from assent.kernels.problem import Int64
 
 _PHARAOH = re.compile(r"(\d{1,9})(-|\?|p)(\d{1,9})(?:-([SP]))?")
@@ -95,14 +95,14 @@ Marked = tuple[int, dict[Pair, bool]]  # the line of a sentence, and whether its
 
 def _is_hansards(path: PathLike) -> bool:
     """Whether the first line that is not blank is one of the Hansards format."""
-    first = next((line for _, line in text_lines(path) if line.strip()), "")
+    first = next((line for line in read_lines(path) if line.strip()), "")
     return _HANSARDS.fullmatch(first) is not None
 
 
 def _pharaoh(path: PathLike, pairs: Sequence[SentencePair], base: int) -> Iterator[Marked]:
     """The links of each line."""
     number = 0
-    for number, line in text_lines(path):
+    for number, line in enumerate(read_lines(path), start=1):
         if number > len(pairs):
             if not line.strip():
                 continue
@@ -124,12 +124,14 @@ def _pharaoh(path: PathLike, pairs: Sequence[SentencePair], base: int) -> Iterat
 def _hansards(path: PathLike, pairs: Sequence[SentencePair]) -> Iterator[Marked]:
     """The links of each sentence by its number."""
     marked: dict[int, Marked] = {pair.number: (0, {}) for pair in pairs}
-    for number, line in text_lines(path):
+    for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue
         link = _HANSARDS.fullmatch(line)
         if link is None:
-            raise FormatError.found(path, number, line, "a link: sentence i j [S|P] [confidence]")
+            raise FormatError.found(
+                path, number, line.strip(), "a link: sentence i j [S|P] [confidence]"
+            )
         if int(link[1]) not in marked:
             raise FormatError(path, f"there is no sentence {int(link[1])}", number)
         at = int(link[2]) - 1, int(link[3]) - 1
@@ -153,4 +155,4 @@ def pharaoh_line(links: Links) -> str:
 
 def write_links(path: PathLike, sentences: Iterable[Links]) -> None:
     """Write links in Pharaoh's format, a line per sentence; compressed as the name says."""
-    write_text(path, "".join(pharaoh_line(links) + "\n" for links in sentences))
+    write_pieces(path, (pharaoh_line(links) + "\n" for links in sentences))

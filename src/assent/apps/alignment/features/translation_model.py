@@ -25,6 +25,8 @@ from assent.kernels.problem import Float, Int32
 REACH = 7
 # The probability that a word has no link; the value of Och and Ney, which training keeps.
 NULL = 0.2
+# How fast links get less probable away from the diagonal, as in fast_align (Dyer et al. 2013).
+DIAGONAL = 4.0
 # Passes of expectation maximisation for each of the two models, as in Liang et al.
 PASSES = 5
 
@@ -47,17 +49,25 @@ class TranslationModel:
         """Indices and both models' probabilities ``[n, m]`` of the links of a sentence pair."""
         jumps = np.zeros_like(self.forward.jumps), np.zeros_like(self.backward.jumps)
         return sentence_posteriors(
-            self.table, self.forward, self.backward, NULL, source, target, jumps
+            self.table, self.forward, self.backward, NULL, DIAGONAL, source, target, jumps
         )
 
 
 def train_translation(
     text: NumberedBitext,
     counts: Cooccurrence,
-    passes: int = PASSES,
+    prior: Float | None = None,
     report: Callable[[], Any] = lambda: None,
 ) -> tuple[TranslationModel, TranslationModel]:
-    """IBM Model 1 and the hidden Markov model of a bitext; ``report`` is called after each pass.
+    """IBM Model 1 and the hidden Markov model of a bitext.
+
+    Both prefer links near the diagonal: with few sentences that decides between rare words.
+
+    Args:
+        text: the bitext.
+        counts: of its words.
+        prior: ``[pairs]`` how often each word pair counts as linked beforehand.
+        report: called after each of ``2 * PASSES`` passes.
 
     Example:
         >>> from assent.apps.alignment.data import SentencePair
@@ -70,43 +80,35 @@ def train_translation(
         >>> model, _ = train_translation(text, counts)
         >>> _, forward, backward = model.posteriors(text.source[:2], text.target[:2])
         >>> (forward * backward).round(1).tolist()
-        [[0.7, 0.0], [0.0, 0.8]]
+        [[0.5, 0.0], [0.0, 0.9]]
     """
-    model = _uniform(counts)
-    for _ in range(passes):
-        model = _pass(text, model)
+    prior = np.zeros(len(counts.together)) if prior is None else prior
+    none = Direction(counts.dice() + prior, np.ones(len(counts.target)), np.zeros(0))
+    model = _normalised(counts.table, none, none._replace(null=np.ones(len(counts.source))))
+    for _ in range(PASSES):
+        model = _pass(text, model, prior)
         report()
     first = model
     jumps = np.ones(2 * REACH + 1)
     model = TranslationModel(
         model.table, model.forward._replace(jumps=jumps), model.backward._replace(jumps=jumps)
     )
-    for _ in range(passes):
-        model = _pass(text, model)
+    for _ in range(PASSES):
+        model = _pass(text, model, prior)
         report()
     return first, model
 
 
-def _uniform(counts: Cooccurrence) -> TranslationModel:
-    """Models under which every word that occurs together with another is as probable."""
-    table = counts.table
-    one = np.ones(len(table.target))
-    sources, targets = len(counts.source), len(counts.target)
-    return _normalised(
-        table, Direction(one, np.ones(targets), np.zeros(0)),
-        Direction(one, np.ones(sources), np.zeros(0)),
-    )  # fmt: skip
-
-
-def _pass(text: NumberedBitext, model: TranslationModel) -> TranslationModel:
+def _pass(text: NumberedBitext, model: TranslationModel, prior: Float) -> TranslationModel:
     """One pass of expectation maximisation."""
-    forward, backward = (
-        Direction(*(np.zeros_like(part) for part in own)) for own in (model.forward, model.backward)
-    )
+    counts = [
+        Direction(prior.copy(), np.zeros_like(own.null), np.zeros_like(own.jumps))
+        for own in (model.forward, model.backward)
+    ]
     expected_counts(
-        model.table, model.forward, model.backward, NULL, tuple(text), (forward, backward)
+        model.table, model.forward, model.backward, NULL, DIAGONAL, tuple(text), tuple(counts)
     )
-    return _normalised(model.table, forward, backward)
+    return _normalised(model.table, *counts)
 
 
 def _normalised(table: PairTable, forward: Direction, backward: Direction) -> TranslationModel:

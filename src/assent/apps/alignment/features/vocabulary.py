@@ -95,8 +95,8 @@ def number_bitext(
     starts: tuple[list[int], list[int]] = ([0], [0])
     forms: dict[str, str] = {}
     for pair in pairs:
-        for side in (0, 1):
-            keys = [forms.get(word) or forms.setdefault(word, key(word)) for word in pair[side]]
+        for side, sentence in enumerate((pair.source, pair.target)):
+            keys = [forms.get(word) or forms.setdefault(word, key(word)) for word in sentence]
             numbers = np.array(vocabularies[side].add(keys), np.int32)
             words[side].append(numbers)
             starts[side].append(starts[side][-1] + len(numbers))

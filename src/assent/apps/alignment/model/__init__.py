@@ -1,0 +1,1 @@
+"""Alignments as a model to learn, and the trained aligner with its files."""

@@ -1,0 +1,220 @@
+"""AlignmentModel: links, fertilities and adjacent links scored by features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import assent as at
+from assent.apps.alignment.decode import (
+    AlignmentGraph,
+    AlignmentScores,
+    alignment_graph,
+    make_graph,
+)
+from assent.kernels.problem import Float
+from assent.models.example import Example
+from assent.models.joint_model import Model
+from assent.models.losses import Loss
+from assent.models.matching_model import MatchingExample, PartialMatching, matching_space
+from assent.models.space import Space
+from assent.result import Result, Status
+
+
+class AlignmentInput(NamedTuple):
+    """Features of a sentence pair.
+
+    Attributes:
+        links: ``[n, m, D]`` of each pair of words.
+        source: ``[n, W]`` of each source word, for its links beyond the first.
+        target: ``[m, W]`` of each target word.
+        adjacent: ``[n - 1, m - 1, A]`` of links (i, j) and (i + 1, j + 1); A may be 0.
+    """
+
+    links: Float
+    source: Float
+    target: Float
+    adjacent: Float
+
+    def rows(self) -> list[Float]:
+        """The features of each block ``[elements, features]``."""
+        return [
+            part.reshape(-1, part.shape[-1]) if part.size else np.zeros((0, part.shape[-1]))
+            for part in self
+        ]
+
+
+class AlignmentSpace(Space):
+    """The alignments of a graph, over the coordinates of `AlignmentInput`, in its order.
+
+    A word's coordinate is the number of its links beyond the first.
+    """
+
+    def __init__(self, graph: AlignmentGraph) -> None:
+        self.made = graph
+        n, m = graph.links.shape
+        adjacent = 0 if graph.adjacent is None else (n - 1) * (m - 1)
+        self.ends = np.cumsum([n * m, n, m, adjacent])
+        self.size = int(self.ends[-1])
+
+    def maximize(self, scores: Float) -> Float:
+        """The best alignment, or the best point of the relaxation where that is not integral."""
+        result = at.decode(self.made.graph, at.AD3(), scores=self.made.scores(self.parts(scores)))
+        return self.point(result)
+
+    def parts(self, scores: Float) -> AlignmentScores:
+        """Scores ``[size]`` by their places."""
+        n, m = self.made.links.shape
+        links, source, target, adjacent = np.split(scores, self.ends[:-1])
+        shape = (n - 1, m - 1) if len(adjacent) else (0, 0)
+        return AlignmentScores(links.reshape(n, m), source, target, adjacent.reshape(shape))
+
+    def point(self, result: Result) -> Float:
+        """The coordinates of a decoded alignment."""
+        made = self.made
+        if result.status is Status.OPTIMAL:
+            return self.indicators(result[made.links])
+        marginals = result.marginals
+        beyond = [
+            marginals[handle] @ np.maximum(np.arange(marginals[handle].shape[-1]) - 1, 0)
+            for handle in (made.source, made.target)
+        ]
+        pairs = [] if made.adjacent is None else [np.ravel(marginals[made.adjacent])]
+        return np.concatenate([np.ravel(marginals[made.links]), *beyond, *pairs])
+
+    def indicators(self, links: Any) -> Float:
+        """The coordinates of a table of links."""
+        links = np.asarray(links, np.float64)
+        beyond = [np.maximum(links.sum(axis=axis) - 1.0, 0.0) for axis in (1, 0)]
+        pairs = links[:-1, :-1] * links[1:, 1:] if self.made.adjacent is not None else np.zeros(0)
+        return np.concatenate([links.ravel(), *beyond, pairs.ravel()])
+
+
+class AlignmentExample(Example):
+    """A sentence pair whose sure and possible links are known.
+
+    The target has as many of the sure links as fit (the best by their own scores), and of the
+    possible ones those that score best beside them.
+    """
+
+    latent = True
+
+    def __init__(
+        self, x: AlignmentInput, y: PartialMatching, space: AlignmentSpace, loss: Loss
+    ) -> None:
+        self.space: AlignmentSpace = space
+        self._blocks = x.rows()
+        n, m = space.made.links.shape
+        limits = (space.made.fertility, space.made.fertility)
+        # As a matching: the losses of links, and which sure ones fit.
+        none = np.zeros((n, m, 1))
+        sure = np.asarray(y.sure, np.float64).ravel()
+        possible = np.asarray(y.possible).ravel() > 0
+        self._sure = MatchingExample(
+            none, matching_space(n, m, *limits), sure, loss, possible=np.zeros(n * m, bool)
+        )
+        costs = np.where(possible & (sure == 0.0), 0.0, self._sure.costs)
+        self._costs = np.concatenate([costs, np.zeros(space.size - n * m)])
+        self.constant = self._sure.constant
+        self._gold = space.indicators(self._sure.gold.reshape(n, m))
+        self._right = AlignmentSpace(
+            make_graph(
+                (possible | (sure > 0.0)).reshape(n, m), space.made.fertility,
+                space.made.adjacent is not None,
+            )
+        )  # fmt: skip
+
+    def target(self, scores: Float) -> Float:
+        """The best of the right alignments."""
+        parts = self.space.parts(scores)
+        kept = self._sure.target(parts.links.ravel())
+        # A kept link makes way for at most one other in its row and one in its column, each with
+        # two adjacent ones and a change of fertility: this outweighs them all.
+        largest = [float(np.abs(part).max(initial=0.0)) for part in parts]
+        bonus = 1.0 + 3.0 * largest[0] + 2.0 * (largest[1] + largest[2]) + 6.0 * largest[3]
+        raised = scores.copy()
+        raised[: len(kept)] += bonus * kept
+        return self._right.maximize(raised)
+
+    def scores(self, weights: Float) -> Float:
+        return block_scores(self._blocks, weights)
+
+    def features(self, z: Float) -> Float:
+        parts = np.split(z, self.space.ends[:-1])
+        return np.concatenate([
+            part @ block for part, block in zip(parts, self._blocks, strict=True)
+        ])  # fmt: skip
+
+    @cached_property
+    def matrix(self) -> Any:
+        from scipy.sparse import block_diag
+
+        return block_diag(self._blocks, format="csr")
+
+
+@dataclass(frozen=True)
+class AlignmentModel(Model):
+    """Alignments in which words have several links.
+
+    An input is an `AlignmentInput`, an output a table ``[n, m]`` of links; to learn from, a
+    `PartialMatching`.  Weights: ``links``, ``source``, ``target``, ``adjacent``.
+
+    Args:
+        fertility: how many links a word has at most.
+        features: the numbers of features of the four blocks; left out, as in the data.
+    """
+
+    fertility: int = 2
+    features: tuple[int, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        self.require_shape("features")
+        return sum(self.features or ())
+
+    def shaped(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> AlignmentModel:
+        found = tuple(part.shape[-1] for part in inputs[0])
+        return AlignmentModel(self.fertility, self.features or found)
+
+    def example(self, x: Any, y: Any, loss: Loss, *, outside: bool = False) -> AlignmentExample:
+        return AlignmentExample(x, PartialMatching(*y), self.space(x), loss)
+
+    def predict(self, x: Any, weights: Float) -> Any:
+        return self.predict_many([x], weights)[0]
+
+    def predict_many(self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1) -> list[Any]:
+        """The best alignments, all decoded together and proven optimal."""
+        return [
+            result[self.space(x).made.links].astype(np.int8)
+            for x, result in zip(inputs, self.decode(inputs, weights, n_jobs), strict=True)
+        ]
+
+    def decode(self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1) -> Any:
+        """The results of decoding, with their bounds."""
+        spaces = [self.space(x) for x in inputs]
+        scores = [
+            space.made.scores(space.parts(block_scores(x.rows(), weights)))
+            for space, x in zip(spaces, inputs, strict=True)
+        ]
+        graphs = [space.made.graph for space in spaces]
+        return at.decode_many(graphs, exact=True, scores=scores, threads=max(n_jobs, 1))
+
+    def named(self, weights: Float) -> dict[str, Float]:
+        ends = np.cumsum(self.features or ())
+        return dict(zip(AlignmentInput._fields, np.split(weights, ends[:-1]), strict=True))
+
+    def space(self, x: AlignmentInput) -> AlignmentSpace:
+        """All alignments of an input."""
+        n, m, _ = x.links.shape
+        return AlignmentSpace(alignment_graph(n, m, self.fertility, x.adjacent.shape[-1] > 0))
+
+
+def block_scores(blocks: Sequence[Float], weights: Float) -> Float:
+    """Scores of all elements, from the features and the weights of each block."""
+    ends = np.cumsum([block.shape[1] for block in blocks])
+    parts = zip(blocks, np.split(weights, ends[:-1]), strict=True)
+    return np.concatenate([block @ own for block, own in parts])
