@@ -6,6 +6,7 @@ README, CONTRIBUTING and CHANGELOG are pages beside those of docs/: links are re
 """
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -37,7 +38,21 @@ def on_files(files, config):
     for path in sorted((ROOT / "examples").glob("*.py")):
         page = f"examples/{path.stem}.md"
         files.append(File.generated(config, page, content=example_page(path)))
+    for path in sorted((ROOT / "examples").glob("*.ipynb")):
+        page = f"examples/{path.stem}.md"
+        files.append(File.generated(config, page, content=notebook_page(path)))
     return files
+
+
+def notebook_page(path):
+    """A notebook as a page: its prose and its programs, without what they show."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    parts = []
+    for cell in cells:
+        text = "".join(cell["source"])
+        parts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
+    title, *others = parts
+    return "\n\n".join(["---\nhide: [toc]\n---", title, f"`examples/{path.name}`", *others]) + "\n"
 
 
 def example_page(path):
@@ -70,7 +85,7 @@ def moved_links(text, folder):
                 path = f"docs/{page}"
         if path == "examples":
             path = "docs/examples.md"
-        path = re.sub(r"^examples/(.*)\.py$", r"docs/examples/\1.md", path)
+        path = re.sub(r"^examples/(.*)\.(py|ipynb)$", r"docs/examples/\1.md", path)
         if not path.startswith("docs/"):
             raise PluginError(f"a link leads to {path}, which is no page of the site")
         up = "../" * len(folder.relative_to(ROOT / "docs").parts) if folder != ROOT else ""

@@ -53,7 +53,7 @@ def graph_html(graph: Any) -> str:
         for handle in graph.batches
         if len(handle.factor)
     ]
-    head = f"<b>FactorGraph</b>: {graph.size} indicators, {graph.n_factors} factors"
+    head = f"<b>FactorGraph</b>: {graph.size} indicators, {_count(graph.n_factors, 'factor')}"
     parts = [head, table(("variables", "shape", "kind", "scores"), variables)]
     if factors:
         parts.append(table(("factors", "kind", "how many", "the first"), factors))
@@ -79,7 +79,7 @@ def result_html(result: Any) -> str:
         arrays = result.certificate.compiled.graph.own_variables
         answers = [(array.name, _answer(result, array)) for array in arrays]
         parts.append(table(("variables", "answer"), answers))
-    figures = f"{result.iterations} iterations in {result.seconds:.3g} s. {result.plan}"
+    figures = f"{_count(result.iterations, 'iteration')} in {result.seconds:.3g} s. {result.plan}"
     return "".join(f"<div>{part}</div>" for part in (*parts, escape(figures)))
 
 
@@ -149,6 +149,10 @@ def _answer(result: Any, array: Any) -> str:
 def _list(values: Sequence[Any], most: int = SHOWN_ROWS) -> str:
     shown = ", ".join(map(str, values[:most]))
     return shown + (f", … {len(values)} in all" if len(values) > most else "")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _shape(shape: tuple[int, ...]) -> str:

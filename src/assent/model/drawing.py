@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from assent.factors.scored import Scored
     from assent.model.graph import FactorGraph, Handle
 
+MOST_LABELS = 30  # beside a picture: beyond, they cover each other
 MOST_NODES = 200  # of a factor graph in one picture: beyond, names cover each other
 VARIABLE, FACTOR, CHOSEN = "#8ecae6", "#adb5bd", "#d62828"
 
@@ -131,8 +132,26 @@ def _draw_grid(graph: FactorGraph, result: Any, axes: Any) -> None:
         shown = result[array.symbol]
     elif array.states is not None:
         shown, title = shown.argmax(axis=-1), "best state of each variable by itself"
-    axes.figure.colorbar(axes.imshow(shown, interpolation="nearest"), ax=axes)
+    if title == "scores":
+        axes.figure.colorbar(axes.imshow(shown, interpolation="nearest"), ax=axes)
+    else:
+        _show_states(shown, array.states or (0, 1), axes)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.get_major_locator().set_params(integer=True)
     axes.set_title(f"{array.name}: {title}")
+
+
+def _show_states(numbers: Any, states: tuple[Any, ...], axes: Any) -> None:
+    """Numbers of states as an image with one colour each, and a key of their labels."""
+    import matplotlib
+
+    colours = matplotlib.colormaps["viridis"].resampled(len(states))
+    image = axes.imshow(
+        numbers, interpolation="nearest", cmap=colours, vmin=-0.5, vmax=len(states) - 0.5
+    )
+    key = axes.figure.colorbar(image, ax=axes)
+    if len(states) <= MOST_LABELS:
+        key.set_ticks(range(len(states)), labels=[str(state) for state in states])
 
 
 def _draw_lattice(graph: FactorGraph, result: Any, factor: Scored, axes: Any) -> None:
