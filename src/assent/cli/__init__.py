@@ -8,6 +8,8 @@ from __future__ import annotations
 import click
 
 from assent import __version__
+from assent.cli.applications.groups import evaluate, show, train
+from assent.cli.applications.segmentation import segment
 from assent.cli.compare import compare
 from assent.cli.convert import convert
 from assent.cli.decode import decode
@@ -26,4 +28,8 @@ def main() -> None:
 
 
 for verb in (decode, k_best, compare, ground, convert, info, kinds, solvers, warm):
+    main.add_command(verb)
+
+# Applications.
+for verb in (train, evaluate, show, segment):
     main.add_command(verb)

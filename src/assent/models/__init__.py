@@ -1,6 +1,6 @@
 """Joint feature maps: from inputs, outputs and weights to scores over a structure."""
 
-from assent.models.cut_model import CutInput, CutModel, CutSpace
+from assent.models.cut_model import CutInput, CutLabels, CutModel, CutSpace
 from assent.models.example import Example, LinearExample
 from assent.models.graph_model import GraphInput, GraphModel, GraphSpace, Part
 from assent.models.joint_model import Model
@@ -20,6 +20,7 @@ from assent.models.tree_space import TreeSpace
 __all__ = [
     "ChainModel",
     "CutInput",
+    "CutLabels",
     "CutModel",
     "CutSpace",
     "Example",

@@ -34,6 +34,19 @@ class CutInput(NamedTuple):
     features: Any = None
 
 
+class CutLabels(NamedTuple):
+    """An output of `CutModel` in which nodes count differently.
+
+    Attributes:
+        labels: ``[n]`` zeros and ones.
+        weights: ``[n]`` numbers >= 0 by which the loss of each node is multiplied; 0 for a node
+            whose label is not known, which then only ought to agree with its neighbours.
+    """
+
+    labels: Any
+    weights: Any
+
+
 class CutSpace(StructureSpace):
     """Labels of nodes, and which edges are cut: |z_j - z_k| <= z_jk <= 1 (Taskar et al., (5)).
 
@@ -76,9 +89,10 @@ class CutSpace(StructureSpace):
 class CutModel(Model):
     """Two labels for the nodes of any graph, decoded exactly: an associative Markov network.
 
-    An input is a `CutInput`, an output ``n`` zeros and ones.  Weights: ``nodes[D]``, the score of
-    label 1 per feature, and ``edges[F]``, the price of neighbours that differ.  Prices should not
-    be negative: train with ``L2Ball(nonnegative=model.prices)``.  A negative price counts as 0.
+    An input is a `CutInput`, an output ``n`` zeros and ones, or `CutLabels`.  Weights:
+    ``nodes[D]``, the score of label 1 per feature, and ``edges[F]``, the price of neighbours that
+    differ.  Prices should not be negative: train with ``L2Ball(nonnegative=model.prices)``.  A
+    negative price counts as 0.
 
     Args:
         features: ``D``; left out, as in the data.
@@ -118,10 +132,16 @@ class CutModel(Model):
 
     def example(self, x: Any, y: Any, loss: Loss, *, outside: bool = False) -> LinearExample:
         nodes, edges, space = self._read(x)
+        counted = None
+        if isinstance(y, CutLabels):
+            y, counted = y.labels, _clean_weights(y.weights, space.nodes)
         labels = np.asarray(y, np.float64).ravel()
         if len(labels) != space.nodes or not np.isin(labels, (0.0, 1.0)).all():
             raise ModelError(f"an output is {space.nodes} zeros and ones, got {len(labels)} labels")
         costs, constant = loss.literals(labels)
+        if counted is not None:
+            costs = counted * costs
+            constant = -float(costs[labels == 1.0].sum())  # so that the gold labels cost nothing
         costs = np.concatenate([costs, np.zeros(len(space.ends))])
         return LinearExample(
             _matrix(nodes, edges), space, space.indicators(labels), costs, constant,
@@ -152,6 +172,14 @@ class CutModel(Model):
         if not (edges >= 0.0).all() or not np.isfinite(edges).all():
             raise ModelError("features of edges are finite and not negative, as prices must be")
         return nodes, edges, space
+
+
+def _clean_weights(weights: Any, n: int) -> Float:
+    """Weights of nodes in the loss, ``[n]`` numbers >= 0."""
+    array = np.asarray(weights, np.float64)
+    if array.shape != (n,) or not np.isfinite(array).all() or (array < 0.0).any():
+        raise ModelError(f"weights in the loss are {n} finite numbers >= 0, got {array.shape}")
+    return array
 
 
 def _matrix(nodes: Any, edges: Float) -> Any:

@@ -1,0 +1,25 @@
+"""Segmentation of pictures and point clouds by networks whose neighbours rather agree.
+
+Nodes (superpixels, points) have features, neighbours have a price of being different; two labels
+are decoded exactly by a cut, several by expansion moves.
+"""
+
+from assent.apps.segmentation.data import LabelSet, Photograph, read_photographs
+from assent.apps.segmentation.decode import label_nodes
+from assent.apps.segmentation.features import Scene, photograph_scene
+from assent.apps.segmentation.metrics import SegmentationScore, segmentation_score
+from assent.apps.segmentation.model import Segmenter, SegmenterSettings, train_segmenter
+
+__all__ = [
+    "LabelSet",
+    "Photograph",
+    "Scene",
+    "SegmentationScore",
+    "Segmenter",
+    "SegmenterSettings",
+    "label_nodes",
+    "photograph_scene",
+    "read_photographs",
+    "segmentation_score",
+    "train_segmenter",
+]

@@ -1,0 +1,1 @@
+"""Verbs of the applications; ``train``, ``evaluate`` and ``show`` take what they are about."""
