@@ -6,7 +6,7 @@ from PIL import Image
 SIZE = 60
 
 
-def disc(seed, noise=25.0):
+def disc(seed, noise=35.0):
     """A picture, its mask (0, 255, 128 on the rim) and its scribbles in grey."""
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[:SIZE, :SIZE]
@@ -14,7 +14,7 @@ def disc(seed, noise=25.0):
     away = np.hypot(x - centre[0], y - centre[1])
     figure, ground = np.array([150.0, 110.0, 90.0]), np.array([90.0, 110.0, 150.0])
     clean = np.where((away < radius)[..., None], figure, ground)
-    # Noise in patches of three pixels: superpixels do not average it away.
+    # Noise in patches, which superpixels would follow.
     patches = rng.normal(0.0, noise, (SIZE // 3, SIZE // 3, 3)).repeat(3, 0).repeat(3, 1)
     picture = np.clip(clean + patches, 0, 255).astype(np.uint8)
     mask = np.where(away < radius - 0.5, 255, np.where(away < radius + 0.5, 128, 0))

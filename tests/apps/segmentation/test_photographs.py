@@ -1,14 +1,17 @@
 """Photographs from files to masks, by the command line."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from PIL import Image
+from skimage.color import rgb2lab
 
 from assent.apps.segmentation import LabelSet, read_photographs, segmentation_score
 from assent.apps.segmentation.data import read_mask
+from assent.apps.segmentation.features.superpixels import superpixels
 from assent.cli import main
 from assent.io.text import FormatError
 from tests.apps.segmentation.discs import SIZE, disc, write_discs
@@ -24,7 +27,7 @@ def trained(tmp_path_factory):
     root = tmp_path_factory.mktemp("discs")
     seen, unseen = write_discs(root / "seen", range(8)), write_discs(root / "unseen", range(20, 24))
     done = run("train", "segmenter", "--images", seen / "images", "--masks", seen / "masks",
-               "--scribbles", seen / "scribbles", "--superpixels", 150,
+               "--scribbles", seen / "scribbles", "--superpixels", 0,
                "--output", root / "model")  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "2 labels learnt from 8 photographs" in done.stdout
@@ -40,8 +43,8 @@ def test_discs_are_found(trained):
     done = run("evaluate", "segmentations", unseen / "masks", root / "found", "--json")
     assert done.exit_code == 0, done.output
     answer = json.loads(done.stdout)
-    assert answer["error"] < 0.05  # superpixels of 24 pixels cut corners of the rim
-    assert answer["iou"]["255"] > 0.8
+    assert answer["error"] < 0.02
+    assert answer["iou"]["255"] > 0.9
     assert [file["name"] for file in answer["files"]] == [f"disc{i}" for i in range(20, 24)]
     shown = run("evaluate", "segmentations", unseen / "masks", root / "found")
     assert f"mean IoU {answer['mean_iou']:.4f}" in shown.stdout
@@ -139,3 +142,24 @@ def test_scores_count_known_pixels_only():
     assert score.intersection_over_union[:2].tolist() == [1 / 3, 2 / 4]
     assert np.isnan(score.intersection_over_union[2])
     assert score.mean_intersection_over_union == pytest.approx((1 / 3 + 1 / 2) / 2)
+
+
+def test_superpixels_keep_to_colours_and_know_their_neighbours():
+    picture = np.zeros((12, 16, 3), np.uint8)
+    picture[:, 8:] = (250, 200, 10)
+    lab = rgb2lab(picture)
+    found = superpixels(picture, lab, 12)
+    left, right = found.regions[:, :8], found.regions[:, 8:]
+    assert not set(np.unique(left)) & set(np.unique(right))
+    assert np.unique(found.regions).tolist() == list(range(found.regions.max() + 1))
+    touching, steps = {}, {}
+    for y, x in product(range(12), range(16)):
+        for v, u in ((y + 1, x), (y, x + 1)):
+            if v < 12 and u < 16 and found.regions[y, x] != found.regions[v, u]:
+                pair = tuple(sorted((found.regions[y, x], found.regions[v, u])))
+                touching[pair] = touching.get(pair, 0) + 1
+                steps[pair] = steps.get(pair, 0.0) + np.linalg.norm(lab[y, x] - lab[v, u])
+    pairs = list(map(tuple, found.edges))
+    assert sorted(pairs) == sorted(touching)
+    assert found.length.tolist() == [touching[pair] for pair in pairs]
+    assert found.step.tolist() == pytest.approx([steps[p] / touching[p] for p in pairs])

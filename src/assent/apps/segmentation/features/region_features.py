@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 from assent.apps.segmentation.features.superpixels import Superpixels
 from assent.kernels.problem import Float
@@ -14,6 +15,7 @@ from assent.kernels.problem import Float
 WIDTHS = (2.5, 5.0, 10.0, 20.0)
 # Of the marked pixels as many are compared with each region: more change nothing but the time.
 SAMPLE = 2000
+AT_ONCE = 4096  # regions compared with them together, which bounds the memory
 
 # Ratios of distances to scribbles are cut off at a hundredth of the picture's diagonal, and of a
 # Lab unit: nearer is as good as on the scribble.
@@ -97,11 +99,15 @@ def colour_densities(colours: Float, marked: Float) -> Float:
         >>> bool((near > far).all())
         True
     """
-    squared = ((colours[:, None] - marked[None]) ** 2).sum(axis=2)
     # One pixel's worth of evidence spread evenly keeps the logarithm finite.
     floor = 1.0 / (len(marked) + 1.0)
-    found = [np.log(np.exp(-squared / (2.0 * w * w)).mean(axis=1) + floor) for w in WIDTHS]
-    return np.stack(found, axis=1)
+    found = np.empty((len(colours), len(WIDTHS)))
+    for begin in range(0, len(colours), AT_ONCE):
+        squared = cdist(colours[begin : begin + AT_ONCE], marked, "sqeuclidean")
+        for i, width in enumerate(WIDTHS):
+            near = np.exp(squared / (-2.0 * width * width)).mean(axis=1)
+            found[begin : begin + AT_ONCE, i] = np.log(near + floor)
+    return found
 
 
 def boundary_features(parts: Superpixels, colour: Float) -> Float:
