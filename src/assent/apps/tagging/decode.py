@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from assent.kernels.linear.chain_perceptron import Chains, ChainWeights
+    from assent.kernels.linear.chain_perceptron import Chains, SparseRows
 
 
 def corpus_chains(ends: NDArray[np.int64], states: int) -> Chains:
@@ -35,12 +35,16 @@ def corpus_chains(ends: NDArray[np.int64], states: int) -> Chains:
 
 
 def decode_sentences(
-    weights: ChainWeights, rows: NDArray[np.int32], ends: NDArray[np.int64]
+    weights: SparseRows,
+    transitions: NDArray[np.float64],
+    rows: NDArray[np.int32],
+    ends: NDArray[np.int64],
 ) -> NDArray[np.int32]:
     """The best states ``[words]`` of all sentences.
 
     Args:
-        weights: of features and transitions.
+        weights: of features.
+        transitions: ``[K, K]`` scores of a state and the next.
         rows: ``[words, F]`` which rows of weights belong to each word.
         ends: ``[n + 1]`` where sentences begin and end; none is empty.
     """
@@ -48,5 +52,7 @@ def decode_sentences(
 
     states = np.empty(len(rows), np.int32)
     if len(rows):
-        decode_chains(corpus_chains(ends, weights.rows.shape[1]), weights, rows, states)
+        chains = corpus_chains(ends, len(transitions))
+        inner = np.concatenate([transitions.ravel(), np.zeros(len(transitions) + 1)])
+        decode_chains(chains, weights, inner, rows, states)
     return states

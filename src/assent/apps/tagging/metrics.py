@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from assent.errors import ModelError
+from assent.apps.sentence_pairs import percent, sentence_pairs
 from assent.io.conllu import Sentence
 
 _COLUMNS = ("upos", "xpos", "feats")
@@ -45,7 +45,7 @@ def tag_scores(gold: Iterable[Sentence], system: Iterable[Sentence]) -> TagScore
     right = dict.fromkeys(_COLUMNS, 0)
     filled: set[str] = set()
     words = sentences = whole = 0
-    for one, other in aligned(gold, system):
+    for one, other in sentence_pairs(gold, system):
         words, sentences = words + len(one), sentences + 1
         for name in _COLUMNS:
             expected, found = getattr(one, name), getattr(other, name)
@@ -53,37 +53,5 @@ def tag_scores(gold: Iterable[Sentence], system: Iterable[Sentence]) -> TagScore
             if name not in filled and set(expected) != {"_"}:
                 filled.add(name)
         whole += one.upos == other.upos
-    accuracy = {name: _percent(right[name], words) for name in _COLUMNS if name in filled}
-    return TagScores(words, accuracy, _percent(whole, sentences))
-
-
-def aligned(
-    gold: Iterable[Sentence], system: Iterable[Sentence]
-) -> Iterable[tuple[Sentence, Sentence]]:
-    """Pairs of sentences, which must have the same words.
-
-    Raises:
-        ModelError: naming file and line of the first difference.
-    """
-    others = iter(system)
-    for one in gold:
-        other = next(others, None)
-        if other is None:
-            raise ModelError(f"there is no answer to {one.source}, line {one.line_of(0)}")
-        if one.words != other.words:
-            at = next(
-                (i for i, (a, b) in enumerate(zip(one.words, other.words, strict=False)) if a != b),
-                min(len(one), len(other)) - 1,
-            )
-            raise ModelError(
-                f"words differ at {one.source}, line {one.line_of(at)} and {other.source}, line "
-                f"{other.line_of(at)}: {one.words[at]!r} and {other.words[at]!r}; scores are for "
-                "the same sentences with the same words"
-            )
-        yield one, other
-    if (more := next(others, None)) is not None:
-        raise ModelError(f"{more.source}, line {more.line_of(0)}: a sentence without a gold one")
-
-
-def _percent(part: int, whole: int) -> float:
-    return 100.0 * part / whole if whole else 0.0
+    accuracy = {name: percent(right[name], words) for name in _COLUMNS if name in filled}
+    return TagScores(words, accuracy, percent(whole, sentences))

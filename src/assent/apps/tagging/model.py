@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from assent.io.conllu import Sentence
 
 if TYPE_CHECKING:
     import assent
-    from assent.kernels.linear.chain_perceptron import ChainWeights
+    from assent.kernels.linear.chain_perceptron import SparseRows
 
 KIND = "tagger"
 # Of the features: weights say nothing to a reader with other templates.
@@ -36,25 +36,30 @@ class Tagger:
 
     Attributes:
         labels: the labels, one state each, and the columns they fill.
-        weights: ``[R, K]`` of hashed features, R a power of two, ``float32``.
+        weights: of hashed features, R rows (a power of two) by K labels; most are zero.
         transitions: ``[K, K]`` scores of a label and the next.
     """
 
     labels: LabelSet
-    weights: NDArray[np.float32] = field(repr=False)
+    weights: SparseRows = field(repr=False)
     transitions: NDArray[np.float64] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, labels: LabelSet, weights: NDArray[Any], transitions: NDArray[np.float64]
+    ) -> Tagger:
+        """A tagger with weights ``[R, K]`` that come as a table."""
+        from assent.kernels.linear.chain_perceptron import SparseRows
+
+        row, state = np.nonzero(weights)
+        start = np.searchsorted(row, np.arange(len(weights) + 1)).astype(np.int32)
+        kept = SparseRows(start, state.astype(np.int16), weights[row, state].astype(np.float32))
+        return cls(labels, kept, transitions)
 
     @property
     def table_bits(self) -> int:
         """The binary logarithm of the number of rows."""
-        return len(self.weights).bit_length() - 1
-
-    def chain_weights(self) -> ChainWeights:
-        """The weights as kernels take them."""
-        from assent.kernels.linear.chain_perceptron import ChainWeights
-
-        behind = np.zeros(len(self.labels) + 1)
-        return ChainWeights(self.weights, np.concatenate([self.transitions.ravel(), behind]))
+        return (len(self.weights.start) - 1).bit_length() - 1
 
     def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The sentences with predicted columns, as they come; everything else stays."""
@@ -72,15 +77,16 @@ class Tagger:
         """Numbers of the best labels for words in lists, an array per sentence."""
         filled = [words for words in sentences if len(words)]  # a chain has a state at least
         rows, ends = self._rows(filled)
-        states = iter(np.split(decode_sentences(self.chain_weights(), rows, ends), ends[1:-1]))
-        return [next(states) if len(words) else np.empty(0, np.int32) for words in sentences]
+        states = decode_sentences(self.weights, self.transitions, rows, ends)
+        by_sentence = iter(np.split(states, ends[1:-1]))
+        return [next(by_sentence) if len(words) else np.empty(0, np.int32) for words in sentences]
 
     def scores(self, words: Sequence[str]) -> NDArray[np.float64]:
         """Scores ``[n, K]`` of labels for the words of a sentence, without transitions."""
-        from assent.kernels.linear.chain_perceptron import add_rows
+        from assent.kernels.linear.chain_perceptron import add_sparse_rows
 
         scores = np.empty((len(words), len(self.labels)))
-        add_rows(self.weights, self._rows([words])[0], scores)
+        add_sparse_rows(self.weights, self._rows([words])[0], scores)
         return scores
 
     def graph(self, sentences: Sequence[Sequence[str]]) -> assent.FactorGraph:
@@ -104,8 +110,14 @@ class Tagger:
     def save(self, path: str | Path, *, eight_bits: bool = True) -> None:
         """Write a model file; with 8 bits per weight, which cost hardly any accuracy."""
         settings = {"columns": self.labels.columns, "labels": self.labels.labels}
-        arrays: dict[str, NDArray] = {"weights": self.weights, "transitions": self.transitions}
-        rounded = ["weights"] if eight_bits else []
+        arrays: dict[str, NDArray] = {
+            # Lengths of rows are small numbers, which pack better than where they begin.
+            "lengths": np.diff(self.weights.start).astype(np.int16),
+            "state": self.weights.state,
+            "weight": self.weights.weight,
+            "transitions": self.transitions,
+        }
+        rounded = ["weight"] if eight_bits else []
         write_model(path, KIND, settings, arrays, version=VERSION, eight_bits=rounded)
 
     @classmethod
@@ -115,13 +127,21 @@ class Tagger:
         Raises:
             ModelError: if the file is damaged, no tagger, or of another version.
         """
+        from assent.kernels.linear.chain_perceptron import SparseRows
+
         settings, arrays = read_model(path, KIND, version=VERSION)
         labels = LabelSet(tuple(settings["columns"]), tuple(map(tuple, settings["labels"])))
-        weights, transitions = arrays["weights"], arrays["transitions"]
-        rows, states = weights.shape
-        if transitions.shape != (states, states) or states != len(labels) or rows & (rows - 1):
+        transitions = arrays["transitions"].astype(np.float64)
+        start = np.concatenate([[0], np.cumsum(arrays["lengths"], dtype=np.int32)])
+        state, weight = arrays["state"].astype(np.int16), arrays["weight"].astype(np.float32)
+        rows, entries = len(start) - 1, (len(state), len(weight))
+        if (
+            (rows & (rows - 1)) or entries != (start[-1], start[-1]) or np.diff(start).min() < 0
+            or transitions.shape != (len(labels), len(labels))
+            or not 0 <= state.min(initial=0) <= state.max(initial=0) < len(labels)
+        ):  # fmt: skip
             raise ModelError(f"{path} is damaged: its weights do not fit its labels")
-        return cls(labels, weights.astype(np.float32), transitions.astype(np.float64))
+        return cls(labels, SparseRows(start.astype(np.int32), state, weight), transitions)
 
     def _rows(self, sentences: Sequence[Sequence[str]]) -> tuple[NDArray, NDArray[np.int64]]:
         ends = sentence_ends(list(map(len, sentences)))

@@ -36,7 +36,7 @@ class PerceptronSettings:
 
     epochs: int = 10
     margin: float = 5.0
-    table_bits: int = 18
+    table_bits: int = 19
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -201,11 +201,10 @@ class _Perceptron:
 
     def _average(self) -> Tagger:
         """The tagger with the average of the weights after every sentence so far."""
-        steps = np.float32(self._steps)
-        weights = (self._weights.rows - self._sums.rows / steps).astype(np.float32)
+        weights = self._weights.rows - self._sums.rows / np.float32(self._steps)
         inner = self._weights.inner - self._sums.inner / self._steps
         states = len(self.corpus.labels)
-        return Tagger(self.corpus.labels, weights, inner[: states**2].reshape(states, states))
+        return Tagger.of(self.corpus.labels, weights, inner[: states**2].reshape(states, states))
 
 
 def _zeros(corpus: Corpus) -> ChainWeights:
@@ -249,4 +248,4 @@ def _train_by(trainer: Trainer, corpus: Corpus, progress: bool) -> Tagger:
     first, last = TEMPLATES.index(((-1, "lower"),)), TEMPLATES.index(((1, "lower"),))
     weights[corpus.rows[0, first]] += named["start"]
     weights[corpus.rows[corpus.ends[1] - 1, last]] += named["stop"]
-    return Tagger(corpus.labels, weights.astype(np.float32), np.ascontiguousarray(named["edges"]))
+    return Tagger.of(corpus.labels, weights, np.ascontiguousarray(named["edges"]))

@@ -1,7 +1,7 @@
 """Chains with hashed features: scores, best states, and the averaged perceptron's updates.
 
-``weights[R, K]`` has a row for every value of a hashed feature; ``rows[positions, F]`` are those of
-each position.  ``inner`` are the tables of a tree (see
+Weights ``[R, K]`` have a row for every value of a hashed feature, ``rows[positions, F]`` are those
+of each position.  ``inner`` are the tables of a tree (see
 ``kernels.kinds.sequences.tree_recursion``): all edges share one table ``[K, K]`` of transitions.
 """
 
@@ -40,7 +40,18 @@ class ChainWeights(NamedTuple):
     inner: np.ndarray
 
 
-@jit
+class SparseRows(NamedTuple):
+    """Weights that are not zero, row by row: those of row r are ``start[r] … start[r + 1] - 1``.
+
+    Most rows have weights for a few states only, so that this takes a small part of the memory.
+    """
+
+    start: np.ndarray
+    state: np.ndarray
+    weight: np.ndarray
+
+
+@jit_internal
 def add_rows(weights, rows, scores):
     """Sums of weights, into ``scores[positions, K]``."""
     for t in range(len(rows)):
@@ -51,26 +62,36 @@ def add_rows(weights, rows, scores):
                 scores[t, k] += weights[row, k]
 
 
+@jit
+def add_sparse_rows(weights, rows, scores):
+    """The same for weights that are mostly zero."""
+    for t in range(len(rows)):
+        scores[t, :] = 0.0
+        for f in range(rows.shape[1]):
+            row = rows[t, f]
+            for i in range(weights.start[row], weights.start[row + 1]):
+                scores[t, weights.state[i]] += weights.weight[i]
+
+
 @jit_internal
-def best_states(chains, c, weights, scores, states):
+def best_states(chains, c, inner, scores, states):
     """Best states of one chain with these scores, into ``states[positions]``."""
     first, last = chains.ends[c], chains.ends[c + 1]
     n = last - first
     kind = chains.kind[c]
     maximize_tree(
         chains.start[: n + 1], chains.data[chains.data_start[kind] : chains.data_start[kind + 1]],
-        scores[:n].reshape(n * scores.shape[1]), weights.inner, 1.0, states[first:last],
+        scores[:n].reshape(n * scores.shape[1]), inner, 1.0, states[first:last],
     )  # fmt: skip
 
 
 @jit
-def decode_chains(chains, weights, rows, states):
-    """Best states of all chains, into ``states[positions]``."""
-    scores = np.empty((len(chains.start) - 1, weights.rows.shape[1]))
+def decode_chains(chains, weights, inner, rows, states):
+    """Best states of all chains with sparse weights, into ``states[positions]``."""
+    scores = np.empty((len(chains.start) - 1, chains.start[1]))
     for c in range(len(chains.kind)):
-        first, last = chains.ends[c], chains.ends[c + 1]
-        add_rows(weights.rows, rows[first:last], scores)
-        best_states(chains, c, weights, scores, states)
+        add_sparse_rows(weights, rows[chains.ends[c] : chains.ends[c + 1]], scores)
+        best_states(chains, c, inner, scores, states)
 
 
 @jit_internal
@@ -101,7 +122,7 @@ def perceptron_epoch(chains, order, rows, gold, cost, weights, sums, step):
         add_rows(weights.rows, rows[first:last], scores)
         for t in range(first, last):
             scores[t - first, gold[t]] -= cost
-        best_states(chains, c, weights, scores, states)
+        best_states(chains, c, weights.inner, scores, states)
         mistakes = 0
         for t in range(first, last):
             mistakes += states[t] != gold[t]
