@@ -289,7 +289,7 @@ def test_structures_by_themselves_share_threads_time_and_interrupts(monkeypatch)
         calls.append(arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(unshared_batch, "_solve_chunk", stop)
+    monkeypatch.setattr(unshared_batch, "maximize_rows", stop)
     stopped = at.decode_many(g, scores=scores)
     assert calls and (stopped.bounds >= plain.values - 1e-9).all()
 

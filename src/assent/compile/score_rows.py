@@ -191,7 +191,7 @@ def flat_rows(compiled: Compiled, rows: ScoreRows) -> FlatRows:
     written = _base(compiled)
     theta = rows.theta
     if len(written.free) < theta.shape[1]:
-        theta = theta[:, written.free]
+        theta = np.take(theta, written.free, axis=1)
     if written.adds:
         theta = theta + written.scores.theta
     constant = np.full(len(rows), rows.own.constant + written.scores.constant)

@@ -13,6 +13,9 @@ from assent.kernels.problem import Float
 # Solvers square scores and add up millions of them: beyond this, sums could overflow.
 LARGEST_SCORE = 1e100
 
+# From here on OpenBLAS multiplies vectors by threads, which then spin where solvers want to work.
+THREADED_SIZE = 10_000
+
 
 def clean_scores(scores: Any, name: Any) -> Float:
     """``scores`` as an array of floats, finite or ``-inf``; anything else raises, naming ``name``.
@@ -28,7 +31,7 @@ def clean_scores(scores: Any, name: Any) -> Float:
     array = as_floats(0.0 if scores is None else scores)
     if array is None:
         raise ModelError(f"{name}: scores must be an array of numbers, got {shown(scores)}")
-    if np.vdot(array, array) <= LARGEST_SCORE**2:  # the quickest test of all of them
+    if _are_ordinary(array):
         return array
     bad = ~(np.abs(array) <= LARGEST_SCORE) & ~np.isneginf(array)
     if bad.any():
@@ -39,6 +42,13 @@ def clean_scores(scores: Any, name: Any) -> Float:
             "in size), or -inf to forbid"
         )
     return array
+
+
+def _are_ordinary(array: Float) -> bool:
+    """Whether all scores are finite and none is too large, by the quickest test of all of them."""
+    if array.size < THREADED_SIZE:
+        return bool(np.vdot(array, array) <= LARGEST_SCORE**2)
+    return bool(-LARGEST_SCORE <= array.min() and array.max() <= LARGEST_SCORE)
 
 
 def fit_scores(array: Float, shape: tuple[int, ...], name: Any) -> Float:

@@ -36,11 +36,11 @@ def bio(tags: Sequence[str]) -> Automaton:
     leads_to = {tag: kind if GOES_ON[prefix] else None for tag, (prefix, kind) in split.items()}
     open_spans = [kind for kind in dict.fromkeys(leads_to.values()) if kind is not None]
     arcs: list[tuple[str | None, str, str | None]] = []
-    for tag, (prefix, kind) in split.items():
-        before: list[str | None] = [None] if must_close else [None, *open_spans]
-        if not BEGINS[prefix]:
-            before = [kind]
-        arcs += [(state, tag, leads_to[tag]) for state in before]
+    for state in (None, *open_spans):
+        for tag, (prefix, kind) in split.items():
+            may_begin = state is None or not must_close
+            if may_begin if BEGINS[prefix] else kind == state:
+                arcs.append((state, tag, leads_to[tag]))
     return trimmed(tags, arcs, None, [None] if must_close else [None, *open_spans])
 
 

@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
-from assent.kernels.core.questions import maximize_all
+from typing import NamedTuple
+
+from assent.kernels.core.questions import Work, maximize_all
 from assent.kernels.jit import jit
+from assent.kernels.problem import Float
+
+
+class RowRoom(NamedTuple):
+    """Room for one row: link scores, vertices by link, values and inner values by factor."""
+
+    links: Float
+    z: Float
+    value: Float
+    earned: Float
+    work: Work
 
 
 @jit
-def maximize_rows(flat, inner, first_group, links, z, value, earned, work):
-    """Best vertices for every row of link scores ``[B, links]``, by link into ``z[B, links]``.
+def maximize_rows(flat, inner, first_group, lits, theta, room, x, value):
+    """Best values ``value[B]`` and assignments ``x[B, n]`` for scores ``theta[B, n]`` of variables.
 
-    Values and inner values by factor into ``value`` and ``earned``, ``[B, factors]``.
+    ``lits`` are those of the structures' links, the last ones.  Variables in no structure are left
+    to the caller.
     """
-    for b in range(len(links)):
-        maximize_all(flat, inner, first_group, links[b], z[b], value[b], earned[b], work)
+    links, z = room.links, room.z
+    begin = len(links) - len(lits)
+    for b in range(len(theta)):
+        total = 0.0
+        for j in range(len(lits)):
+            v = lits[j]
+            if v < 0:  # earned where the literal is false
+                links[begin + j] = -theta[b, ~v]
+                total += theta[b, ~v]
+            else:
+                links[begin + j] = theta[b, v]
+        maximize_all(flat, inner, first_group, links, z, room.value, room.earned, room.work)
+        for f in range(len(room.value)):
+            total += room.value[f]
+        for j in range(len(lits)):
+            v = lits[j]
+            if v < 0:
+                x[b, ~v] = z[begin + j] <= 0.5
+            else:
+                x[b, v] = z[begin + j] > 0.5
+        value[b] = total

@@ -6,21 +6,23 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.score_rows import FlatRows
-from assent.kernels.batch.unshared_rows import maximize_rows
+from assent.kernels.batch.unshared_rows import RowRoom, maximize_rows
 from assent.kernels.core.factor_list import CODE, COUNT, TABLE, flat_of, inner_scores
+from assent.kernels.core.memo import remembered
 from assent.kernels.core.questions import make_questions_work
 from assent.kernels.problem import STRUCTURE, Float, Problem, Scores
 from assent.proof.rounding_error import is_never_rounded
 from assent.solvers.direct.independent_factors import shares_nothing
 
-# Links of the rows in one compiled call: about a millisecond, so that limits are kept.
-CALL_LINKS = 100_000
+# Links of the rows in one compiled call: some milliseconds, so that limits are kept, and more than
+# it costs to hand over all arrays (0.3 ms).
+CALL_LINKS = 500_000
 
 
 class UnsharedAnswers(NamedTuple):
@@ -33,6 +35,7 @@ class UnsharedAnswers(NamedTuple):
     x: NDArray[np.int8]
 
 
+@remembered
 def takes_rows(problem: Problem) -> bool:
     """Whether compiled rows have the answer: structures that share nothing, none in Python.
 
@@ -53,19 +56,45 @@ def solve_unshared(
 
     ``deadline`` is a time of ``time.perf_counter``.
     """
-    layout = _layout(problem)
+    count = len(rows.theta)
+    answers = UnsharedAnswers(np.empty(count), np.empty(rows.theta.shape, np.int8))
     step = max(1, CALL_LINKS // max(problem.n_links, 1))
-    begins = range(0, len(rows.theta), step)
-    values, found = [], []
-    with ThreadPoolExecutor(threads) as pool:
-        for i in range(0, len(begins), threads):
-            now = [slice(b, b + step) for b in begins[i : i + threads]]
-            for value, x in pool.map(lambda part: _solve_chunk(layout, rows, part), now):
-                values.append(value)
-                found.append(x)
+    parts = [slice(b, b + step) for b in range(0, count, step)]
+    rooms = [_Room(problem, rows) for _ in range(min(threads, len(parts)))]
+    done = 0
+    with ThreadPoolExecutor(len(rooms)) as pool:
+        spread = map if len(rooms) == 1 else pool.map
+        for i in range(0, len(parts), len(rooms)):
+            now = parts[i : i + len(rooms)]
+            list(spread(lambda room, part: room.solve(rows, part, answers), rooms, now))
+            done = min(count, now[-1].stop)
             if time.perf_counter() > deadline:
                 break
-    return UnsharedAnswers(np.concatenate(values), np.concatenate(found))
+    alone = np.setdiff1d(
+        np.arange(problem.n), np.maximum(problem.tables.lits, ~problem.tables.lits)
+    )
+    answers.x[:, alone] = rows.theta[:, alone] > 0.0
+    answers.values[:] += rows.constant + np.maximum(rows.theta[:, alone], 0.0).sum(axis=1)
+    return UnsharedAnswers(answers.values[:done], answers.x[:done])
+
+
+class _Room:
+    """What one thread needs to solve rows."""
+
+    def __init__(self, problem: Problem, rows: FlatRows) -> None:
+        flat = flat_of(problem, "maximize")
+        first = int(np.flatnonzero(flat.groups[:, CODE] >= TABLE)[0])
+        factors = int(flat.groups[first:, COUNT].sum())
+        nothing = np.zeros(0)
+        inner = inner_scores(Scores(nothing, rows.pair, 0.0, rows.table))
+        self._problem = flat, inner, first, problem.tables.lits
+        links, z = np.zeros((2, problem.n_links))
+        value, earned = np.empty((2, factors))
+        self._room = RowRoom(links, z, value, earned, make_questions_work(flat))
+
+    def solve(self, rows: FlatRows, part: slice, out: UnsharedAnswers) -> None:
+        """Values and assignments of some rows, but for variables in no structure."""
+        maximize_rows(*self._problem, rows.theta[part], self._room, out.x[part], out.values[part])
 
 
 def stack_rows(scores: Sequence[Scores]) -> list[FlatRows]:
@@ -95,54 +124,3 @@ def is_clear(rows: FlatRows, least: float) -> bool:
     constant = np.abs(rows.constant).max(keepdims=True)
     parts = theta, constant, rows.pair, rows.table
     return is_never_rounded(least, *(part[part > -np.inf] for part in parts))
-
-
-class _Layout(NamedTuple):
-    """Where the variables of a problem stand among its links."""
-
-    problem: Problem
-    flat: Any
-    first: int  # group of structures, the first of them
-    factors: int
-    own: NDArray[np.int64] | slice  # coordinate of each link of a structure
-    negated: NDArray[np.bool_] | None
-    alone: NDArray[np.int64]  # coordinates without a structure
-
-
-def _layout(problem: Problem) -> _Layout:
-    flat = flat_of(problem, "maximize")
-    first = int(np.flatnonzero(flat.groups[:, CODE] >= TABLE)[0])
-    lits = problem.tables.lits
-    own: Any = np.where(lits < 0, ~lits, lits).astype(np.int64)
-    alone = np.setdiff1d(np.arange(problem.n), own)
-    if len(own) == problem.n and (np.diff(own) == 1).all():
-        own = slice(None)  # no need to gather
-    negated = lits < 0 if (lits < 0).any() else None
-    return _Layout(problem, flat, first, int(flat.groups[first:, COUNT].sum()), own, negated, alone)
-
-
-def _solve_chunk(layout: _Layout, rows: FlatRows, part: slice) -> tuple[Float, NDArray[np.int8]]:
-    """Values ``[b]`` and assignments ``[b, n]`` of some rows."""
-    problem, own, negated = layout.problem, layout.own, layout.negated
-    theta = rows.theta[part]
-    earns = theta[:, own]
-    links = np.empty((len(theta), problem.n_links))
-    inside = links[:, problem.n_links - earns.shape[1] :]
-    inside[:] = earns if negated is None else np.where(negated, -earns, earns)
-    z, value = np.empty(links.shape), np.empty((len(theta), layout.factors))
-    maximize_rows(
-        layout.flat, inner_scores(Scores(theta[0], rows.pair, 0.0, rows.table)), layout.first,
-        links, z, value, np.empty_like(value), make_questions_work(layout.flat),
-    )  # fmt: skip
-    truth = z[:, problem.n_links - earns.shape[1] :] > 0.5
-    total = value.sum(axis=1) + rows.constant[part]
-    if negated is not None:
-        # The score of a negated literal's variable is earned where the literal is false.
-        truth ^= negated
-        total += earns[:, negated].sum(axis=1)
-    if isinstance(own, slice):
-        return total, truth.view(np.int8)
-    x = np.empty(theta.shape, np.int8)
-    x[:, own] = truth
-    x[:, layout.alone] = theta[:, layout.alone] > 0.0
-    return total + np.maximum(theta[:, layout.alone], 0.0).sum(axis=1), x
