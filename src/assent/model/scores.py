@@ -48,7 +48,7 @@ def _are_ordinary(array: Float) -> bool:
     """Whether all scores are finite and none is too large, by the quickest test of all of them."""
     if array.size < THREADED_SIZE:
         return bool(np.vdot(array, array) <= LARGEST_SCORE**2)
-    return bool(-LARGEST_SCORE <= array.min() and array.max() <= LARGEST_SCORE)
+    return bool(array.min() >= -LARGEST_SCORE and array.max() <= LARGEST_SCORE)
 
 
 def fit_scores(array: Float, shape: tuple[int, ...], name: Any) -> Float:
