@@ -27,6 +27,7 @@ from benchmarks import (
     sentences,
     soft_logic,
     structures,
+    tag_rules,
     tail,
     threads,
     tighten,
@@ -92,6 +93,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
             context.invoke(learning_growth_command, quick=quick, edges="", plots=plots)
         context.invoke(consensus_command, quick=quick, only="*", data=data)
         context.invoke(ldpc_command, quick=quick, data=data)
+        context.invoke(tag_rules_command, quick=quick)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(
@@ -205,6 +207,13 @@ def consensus_command(quick: bool, only: str, data: Path | None) -> None:
 def ldpc_command(quick: bool, data: Path | None) -> None:
     """Error-correcting codes: word error rates beside sum-product and published curves."""
     ldpc.run(new_console(), data, quick)
+
+
+@main.command("tag-rules")
+@quick_option
+def tag_rules_command(quick: bool) -> None:
+    """BIO tags of many sentences in one call, beside Viterbi by hand."""
+    tag_rules.run(new_console(), quick)
 
 
 @main.command("decoders")

@@ -35,6 +35,7 @@ from benchmarks import (
     sentences,
     soft_logic,
     structures,
+    tag_rules,
     tail,
     threads,
     to_bound,
@@ -168,6 +169,15 @@ def test_ldpc(tmp_path, monkeypatch):
     assert "small" in output and "25.00%" in output and "skipped" in output
     with pytest.raises(ValueError, match=r"no row for 1\.0 dB"):
         ldpc.published(tmp_path / "ldpc", small, 1.0)
+
+
+def test_tag_rules(monkeypatch):
+    """All ways find the same tags; the suite compares them itself."""
+    monkeypatch.setitem(tag_rules.SENTENCES, True, 30)
+    monkeypatch.setattr(tag_rules, "SAMPLE", 10)
+    monkeypatch.setattr(tag_rules, "ROUNDS", 1)
+    assert min(tag_rules.run(new_console(), True).values()) > 0.0
+    assert "Viterbi in Python" in run("tag-rules", "--quick")
 
 
 def test_sum_product_of_one_check_is_exact():

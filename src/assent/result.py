@@ -594,12 +594,21 @@ def codes_of(key: Any, graph: Any, size: int) -> NDArray[np.int32]:
 
 def values_of(key: Any, codes: NDArray[np.int32], assignment: NDArray[np.int8]) -> NDArray[Any]:
     """Values of variables or pairs under an assignment ``[N]``, or under many, ``[B, N]``."""
-    truth = certify.literal_truth(codes, assignment)
     if isinstance(key, Categorical):
-        return truth.argmax(axis=-1)
+        return _chosen_states(codes, assignment)
+    truth = certify.literal_truth(codes, assignment)
     if isinstance(key, Handle):
         return truth.all(axis=-1).astype(np.int8).reshape(*assignment.shape[:-1], *key.shape)
     return truth.astype(np.int8)
+
+
+def _chosen_states(codes: NDArray[np.int32], assignment: NDArray[np.int8]) -> NDArray[Any]:
+    """Numbers of the states ``codes[..., K]`` that are true under one assignment or many."""
+    flat = codes.ravel()
+    if flat.size and flat[-1] - flat[0] == flat.size - 1 and (np.diff(flat) == 1).all():
+        own = assignment[..., flat[0] : flat[-1] + 1]  # as declared: no need to gather
+        return own.reshape(*assignment.shape[:-1], *codes.shape).argmax(axis=-1)
+    return assignment[..., codes].argmax(axis=-1)
 
 
 def labels_at(key: Any, states: Callable[[], NDArray[Any]]) -> NDArray[Any]:
