@@ -12,7 +12,9 @@ import numpy as np
 from assent.arguments import is_listed, shown
 from assent.errors import ModelError
 from assent.kernels.problem import Float
+from assent.learn.example_choice import counted, set_aside
 from assent.learn.examples import Examples
+from assent.learn.fitting_errors import not_fitted
 from assent.learn.model_files import read_predictor, write_predictor
 from assent.learn.token_features import TokenFeatures
 from assent.learn.trainer import Trainer
@@ -24,7 +26,7 @@ from assent.result import label_array
 
 _PARAMETERS = (
     "model", "trainer", "loss", "features", "outside", "keep", "measure_every", "patience",
-    "n_jobs",
+    "validation_fraction", "n_jobs",
 )  # fmt: skip
 
 
@@ -60,6 +62,8 @@ class StructuredPredictor:
         keep: hold all examples in memory (see `Examples`).
         measure_every: passes between measurements.
         patience: measurements without a better validation score after which to end.
+        validation_fraction: the part of the examples that ``fit`` sets aside at random (the same
+            every time) to choose the best weights by, where it is given no validation data.
         n_jobs: threads over examples, -1 for one per processor: for passes over independent
             examples (saddle methods, likelihood, batches), for measuring and predicting.  Trainers
             that visit one example at a time use one thread.
@@ -91,6 +95,7 @@ class StructuredPredictor:
         keep: bool = True,
         measure_every: int = 1,
         patience: int | None = None,
+        validation_fraction: float | None = None,
         n_jobs: int = 1,
     ) -> None:
         self.model = model
@@ -101,6 +106,7 @@ class StructuredPredictor:
         self.keep = keep
         self.measure_every = measure_every
         self.patience = patience
+        self.validation_fraction = validation_fraction
         self.n_jobs = n_jobs
 
     # ------------------------------------------------------------ learning and using
@@ -109,6 +115,7 @@ class StructuredPredictor:
         self,
         X: Sequence[Any],
         y: Sequence[Any],
+        sample_weight: Any = None,
         *,
         validation: tuple[Sequence[Any], Sequence[Any]] | None = None,
         test: tuple[Sequence[Any], Sequence[Any]] | None = None,
@@ -119,14 +126,19 @@ class StructuredPredictor:
         Args:
             X: inputs, one per example, as the model takes them.
             y: gold outputs.
+            sample_weight: ``[n]`` how often each example counts, once if left out; those of
+                weight 0 are left out.
             validation: inputs and outputs to choose the best weights by.
             test: inputs and outputs whose score is only reported, for `plot_path`.
             options: time_limit, progress, callback, checkpoint, resume: see `RunOptions`.
         """
         self._check(X, y)
+        X, y, counts = counted(X, y, sample_weight)
+        if validation is None and self.validation_fraction is not None:
+            X, y, counts, validation = set_aside(X, y, counts, self.validation_fraction)
         X = self._learn_features(X)
         model = self.model.shaped(X, y)
-        examples = self._examples(model, X, y)
+        examples = self._examples(model, X, y, counts)
         self.training_ = train(
             examples,
             self.trainer,
@@ -139,7 +151,9 @@ class StructuredPredictor:
         self.model_, self.weights_ = model, self.training_.weights
         return self
 
-    def partial_fit(self, X: Sequence[Any], y: Sequence[Any]) -> StructuredPredictor:
+    def partial_fit(
+        self, X: Sequence[Any], y: Sequence[Any], sample_weight: Any = None
+    ) -> StructuredPredictor:
         """One more pass, over these examples; for trainers that visit one example at a time.
 
         The first call fixes labels and numbers of features: give them to the model if the first
@@ -151,12 +165,13 @@ class StructuredPredictor:
                 "AveragedPerceptron or MIRA to go on with new ones"
             )
         self._check(X, y)
+        X, y, counts = counted(X, y, sample_weight)
         if not hasattr(self, "model_"):
             X = self._learn_features(X)
             self.model_ = self.model.shaped(X, y)
         else:
             X = self._read(X)
-        examples = self._examples(self.model_, X, y)
+        examples = self._examples(self.model_, X, y, counts)
         if not hasattr(self, "_state"):
             self._state = self.trainer.init(examples)
         self.trainer.advance(examples, self._state)
@@ -186,10 +201,14 @@ class StructuredPredictor:
         self._require_fitted()
         return Outputs(parallel_map(ask, self._read(X), self.n_jobs))
 
-    def score(self, X: Sequence[Any], y: Sequence[Any]) -> float:
+    def score(self, X: Sequence[Any], y: Sequence[Any], sample_weight: Any = None) -> float:
         """The proportion of variables that are predicted correctly."""
         self._require_fitted()
-        return accuracy(self.model_, self.weights_, self._read(X), y, self.n_jobs)
+        if sample_weight is not None:
+            X, y, sample_weight = counted(X, y, sample_weight)
+        return accuracy(
+            self.model_, self.weights_, self._read(X), y, self.n_jobs, counts=sample_weight
+        )
 
     @property
     def classes_(self) -> Any:
@@ -233,10 +252,13 @@ class StructuredPredictor:
         inputs = self._read(X)
         return lambda weights: accuracy(model, weights, inputs, y, self.n_jobs)
 
-    def _examples(self, model: Model, X: Sequence[Any], y: Sequence[Any]) -> Examples:
+    def _examples(
+        self, model: Model, X: Sequence[Any], y: Sequence[Any], counts: Float | None
+    ) -> Examples:
         return Examples(
-            model, X, y, self.loss, outside=self.outside, keep=self.keep, n_jobs=self.n_jobs
-        )
+            model, X, y, self.loss, outside=self.outside, keep=self.keep, n_jobs=self.n_jobs,
+            counts=counts,
+        )  # fmt: skip
 
     def _check(self, X: Any, y: Any) -> None:
         """Raise where model, trainer or data are unusable."""
@@ -258,7 +280,7 @@ class StructuredPredictor:
 
     def _require_fitted(self) -> None:
         if not hasattr(self, "weights_"):
-            raise ModelError("this predictor has not learnt anything yet: call fit first")
+            raise not_fitted("this predictor has not learnt anything yet: call fit first")
 
     # ------------------------------------------------------------ scikit-learn's interface
 
@@ -324,13 +346,20 @@ class StructuredPredictor:
 
 
 def accuracy(
-    model: Model, weights: Float, X: Sequence[Any], y: Sequence[Any], n_jobs: int = 1
+    model: Model,
+    weights: Float,
+    X: Sequence[Any],
+    y: Sequence[Any],
+    n_jobs: int = 1,
+    *,
+    counts: Float | None = None,
 ) -> float:
-    """The proportion of variables that weights predict correctly."""
+    """The proportion of variables that weights predict correctly, those of each example counted."""
     if not len(X) or len(X) != len(y):
         raise ModelError(f"a score needs examples: {len(X)} inputs and {len(y)} outputs")
-    right = count = 0
-    for gold, predicted in zip(y, model.predict_many(X, weights, n_jobs), strict=True):
-        equal, size = model.agreement(gold, predicted)
-        right, count = right + equal, count + size
-    return right / count
+    found = np.array([
+        model.agreement(gold, predicted)
+        for gold, predicted in zip(y, model.predict_many(X, weights, n_jobs), strict=True)
+    ])  # fmt: skip
+    right, count = found.sum(axis=0) if counts is None else counts @ found
+    return float(right / count)

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.arguments import is_listed, shown
+from assent.arguments import as_floats, is_listed, shown
 from assent.errors import ModelError
 from assent.kernels.problem import Float
-from assent.models.example import Example
+from assent.models.example import CountedExample, Example
 from assent.models.joint_model import Model, count_threads, parallel_map
 from assent.models.losses import Hamming, Loss
 
@@ -42,6 +42,7 @@ class Examples(Sequence[Example]):
             ``inputs`` and ``outputs`` may be sequences that read from files.
         n_jobs: threads for passes over independent examples, -1 for one per processor; results
             are the same, bit for bit.
+        counts: ``[n]`` how often each example counts, once if left out; positive.
 
     Example:
         >>> import numpy as np
@@ -62,6 +63,7 @@ class Examples(Sequence[Example]):
         outside: bool = False,
         keep: bool = True,
         n_jobs: int = 1,
+        counts: Any = None,
     ) -> None:
         if not hasattr(model, "example"):
             raise TypeError(
@@ -81,6 +83,9 @@ class Examples(Sequence[Example]):
         self._outside = outside
         self.n_jobs = count_threads(n_jobs)
         self.size = model.size
+        self.counts = None if counts is None else clean_counts(counts, len(inputs))
+        if self.counts is not None and not self.counts.all():
+            raise ModelError("examples count a positive number of times; leave the others out")
         self._kept: list[Example] | None = None
         if keep:
             self._kept = [self._make(i) for i in range(len(inputs))]
@@ -102,7 +107,8 @@ class Examples(Sequence[Example]):
         i = int(i)
         if not -len(self) <= i < len(self):
             raise IndexError(f"there are {len(self)} examples, none has index {i}")
-        return self._make(i % len(self)) if self._kept is None else self._kept[i]
+        example = self._make(i % len(self)) if self._kept is None else self._kept[i]
+        return example if self.counts is None else CountedExample(example, float(self.counts[i]))
 
     def __iter__(self) -> Iterator[Example]:
         return (self[i] for i in range(len(self)))
@@ -143,10 +149,10 @@ class Examples(Sequence[Example]):
         """Minus the log-likelihood of the gold outputs, through ``marginals``."""
 
         def marginals(example: Example) -> tuple[Float, Float, float]:
-            scores = example.scores(weights)
+            scores = example.scores(weights) / example.count
             value, z = example.space.marginals(scores)
             target = example.target(scores)
-            return z, target, value - float(scores @ target)
+            return z, target, example.count * (value - float(scores @ target))
 
         return self._sum("log_loss", weights, marginals)
 
@@ -154,7 +160,7 @@ class Examples(Sequence[Example]):
     def compiled(self) -> Any:
         """The model's compiled sums over all examples, where it has them and all are kept."""
         compiled = getattr(self.model, "sums", None)
-        return None if compiled is None or self._kept is None else compiled(self._kept)
+        return None if compiled is None or self._kept is None else compiled(self._kept, self.counts)
 
     def _sum(self, name: str, weights: Float, loss: Callable[[Example], Any]) -> Total:
         """Sum ``loss(example)``: an output, the target, and the loss; or use the model's sums."""
@@ -219,3 +225,18 @@ class Examples(Sequence[Example]):
             if abs(value - before) <= NORM_TOLERANCE * value:
                 break
         return value
+
+
+def clean_counts(counts: Any, n: int) -> Float:
+    """How often each of ``n`` examples counts, checked.
+
+    Example:
+        >>> clean_counts([2, 0], 2)
+        array([2., 0.])
+    """
+    numbers = as_floats(counts)
+    if numbers is None or numbers.shape != (n,):
+        raise ModelError(f"counts are {n} numbers, one per example, got {shown(counts)}")
+    if not (np.isfinite(numbers) & (numbers >= 0.0)).all():
+        raise ModelError("counts are finite numbers >= 0")
+    return np.ascontiguousarray(numbers)

@@ -23,6 +23,7 @@ class ChainBatch:
         nodes: ``[positions, D]`` features of all chains, concatenated, dense or sparse.
         lengths: of each chain.
         rules: what is allowed, if not everything is.
+        counts: how often each chain counts in sums, once if left out.
     """
 
     def __init__(
@@ -31,9 +32,11 @@ class ChainBatch:
         nodes: Any,
         lengths: Sequence[int],
         rules: ChainRules | None = None,
+        counts: Float | None = None,
     ) -> None:
         self.layout, self.nodes, self.states = layout, nodes, layout.states
         self.rules = rules
+        self.counts = np.ones(len(lengths)) if counts is None else counts
         if rules is not None:
             for length in set(lengths):
                 rules.require(length)
@@ -63,13 +66,16 @@ class ChainBatch:
         return states if self.rules is None else self.rules.label[states]
 
     def marginals(self, nodes: Float, table: Float) -> tuple[float, Float, Float]:
-        """The sum of log-partitions, probabilities ``[positions, K]``, expected transitions."""
+        """The sum of log-partitions, probabilities ``[positions, K]``, expected transitions.
+
+        All are counted as often as their chains are.
+        """
         from assent.kernels.batch.chain_corpus import marginals_chains
 
         nodes, table = self._expanded(nodes, table)
         width = nodes.shape[1]
         out, edges = np.empty(nodes.shape), np.empty((width, width))
-        total = float(marginals_chains(self.ends, nodes, table, out, edges))
+        total = float(marginals_chains(self.ends, self.counts, nodes, table, out, edges))
         if self.rules is None:
             return total, out, edges.ravel()
         return total, out @ self.rules.fold, self.rules.fold_tables(edges.ravel())
@@ -79,10 +85,14 @@ class ChainBatch:
         return (nodes, table) if self.rules is None else self.rules.expand(nodes, table, self.ends)
 
     def indicators(self, states: Int32) -> tuple[Float, Float]:
-        """States as indicators ``[positions, K]``, and how often each transition occurs."""
+        """Counted indicators of states ``[positions, K]``, and how often each transition occurs."""
         k = self.states
         pairs = states[self._from] * k + states[self._from + 1]
-        return one_hot(states, k), np.bincount(pairs, minlength=k * k).astype(np.float64)
+        counts = np.repeat(self.counts, np.diff(self.ends))
+        return (
+            counts[:, None] * one_hot(states, k),
+            np.bincount(pairs, counts[self._from], minlength=k * k).astype(np.float64),
+        )
 
 
 class ChainSums:
@@ -158,7 +168,7 @@ class ChainSums:
         rules = self.batch.rules or chain_rules(tuple(range(self.batch.states)))
         return ChainCorpus(
             ends, rows, place, nodes.data, used_ends, np.concatenate(used), self._labels,
-            self._costs, np.ones(len(ends) - 1), rules.label, rules.allowed, rules.begin,
+            self._costs, self.batch.counts, rules.label, rules.allowed, rules.begin,
             rules.end,
         )  # fmt: skip
 

@@ -23,6 +23,7 @@ class Example(ABC):
         space: where outputs lie.
         constant: the part of the loss that is the same for all outputs.
         columns: the weights that this example's scores depend on; ``features`` is over these.
+        count: how often it counts; part of scores, features, costs and constant already.
         inside: whether the gold output lies in the space.
         latent: whether several outputs are right, of which `target` chooses.
     """
@@ -30,6 +31,7 @@ class Example(ABC):
     space: Space
     constant: float
     columns: Any = slice(None)
+    count: float = 1.0
     inside: bool = True
     latent: bool = False
 
@@ -144,6 +146,57 @@ class LinearExample(Example):
 
     def features(self, z: Float) -> Float:
         return self._transposed @ z
+
+
+class CountedExample(Example):
+    """An example that counts several times: its scores, features and costs are multiplied.
+
+    So is its hinge loss, since the same output is best.  Its likelihood is not that of the
+    multiplied scores: `Examples.log_loss` divides them by ``count`` first.
+
+    Args:
+        example: what to count.
+        count: how often, a positive number.
+
+    Example:
+        >>> import numpy as np
+        >>> from assent.models import TreeSpace
+        >>> own = LinearExample(np.eye(2), TreeSpace([2], [-1]), gold=[1, 0], costs=[0, 1])
+        >>> CountedExample(own, 3.0).violator(np.zeros(2))
+        (array([0., 1.]), 3.0)
+    """
+
+    def __init__(self, example: Example, count: float) -> None:
+        self._example, self.count = example, count
+        self.space, self.inside, self.latent = example.space, example.inside, example.latent
+        self.constant, self.columns = count * example.constant, example.columns
+
+    @property
+    def gold(self) -> Float:
+        return self._example.gold
+
+    @property
+    def costs(self) -> Float:
+        return self.count * self._example.costs
+
+    def target(self, scores: Float) -> Float:
+        return self._example.target(scores)
+
+    @property
+    def matrix(self) -> Any:
+        return self.count * self._example.matrix
+
+    def scores(self, weights: Float) -> Float:
+        return self.count * self._example.scores(weights)
+
+    def features(self, z: Float) -> Float:
+        return self.count * self._example.features(z)
+
+    def squared(self, features: Float) -> float:
+        return self._example.squared(features)
+
+    def row_lengths(self) -> Float:
+        return self.count * self._example.row_lengths()
 
 
 def vector(values: Any, size: int, name: str) -> Float:

@@ -248,16 +248,21 @@ class ChainModel(TreeWeightsModel):
         labels = label_values(self.labels or ())[batch.maximize(*batch.scores(weights))]
         return np.split(labels, batch.ends[1:-1])
 
-    def sums(self, examples: Sequence[Any]) -> ChainSums:
-        """The sums over examples of this model, all at once."""
+    def sums(self, examples: Sequence[Any], counts: Float | None = None) -> ChainSums:
+        """The sums over examples of this model, all at once, each counted ``counts`` times."""
+        constants = np.array([example.constant for example in examples])
         lengths = [len(example.states) for example in examples]
         return ChainSums(
             ChainBatch(
-                self.layout, stack([example.given for example in examples]), lengths, self.rules
+                self.layout,
+                stack([example.given for example in examples]),
+                lengths,
+                self.rules,
+                counts,
             ),
             np.concatenate([example.states for example in examples]),
             np.concatenate([example.split(example.costs)[0] for example in examples]),
-            sum(example.constant for example in examples),
+            float(constants.sum() if counts is None else constants @ counts),
         )
 
 

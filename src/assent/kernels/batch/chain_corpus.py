@@ -27,11 +27,11 @@ def maximize_chains(ends, nodes, table, states):
 
 
 @jit
-def marginals_chains(ends, nodes, table, out, out_edges):
+def marginals_chains(ends, counts, nodes, table, out, out_edges):
     """Probabilities of states, into ``out[positions, S]``; those of transitions are added up.
 
     ``out_edges[S, S]`` gets the expected number of each transition in all chains.  Returns the
-    sum of the log-partitions.
+    sum of the log-partitions.  Every chain counts ``counts[n]`` times.
     """
     width = nodes.shape[1]
     scratch = new_scratch(np.diff(ends).max(), width)
@@ -41,5 +41,7 @@ def marginals_chains(ends, nodes, table, out, out_edges):
     total = 0.0
     for c in range(len(ends) - 1):
         own = slice(ends[c], ends[c + 1])
-        total += chain_marginals(nodes[own], table, weights, scratch, out[own], out_edges)
+        total += counts[c] * chain_marginals(
+            nodes[own], table, weights, counts[c], scratch, out[own], out_edges
+        )
     return total

@@ -162,7 +162,7 @@ def backward(n, transposed, scratch):
 
 
 @jit_internal_no_allocation
-def log_marginals(nodes, table, scratch, out, out_edges):
+def log_marginals(nodes, table, count, scratch, out, out_edges):
     """`chain_marginals` with logarithms throughout."""
     n, width = nodes.shape
     one, wide = np.int64(1), np.int64(width)
@@ -183,20 +183,21 @@ def log_marginals(nodes, table, scratch, out, out_edges):
         return total
     for t in range(n):
         for k in range(width):
-            out[t, k] = exp(alpha[t, k] + beta[t, k] - total)
+            out[t, k] = count * exp(alpha[t, k] + beta[t, k] - total)
             if t + 1 < n:
                 for j in range(width):
                     value = alpha[t, k] + table[k * width + j] + behind[t + 1, j]
-                    out_edges[k, j] += exp(value - total)
+                    out_edges[k, j] += count * exp(value - total)
     return total
 
 
 @jit_internal_no_allocation
-def chain_marginals(nodes, table, weights, scratch, out, out_edges):
-    """Probabilities of states, into ``out[n, S]``; returns the log-partition.
+def chain_marginals(nodes, table, weights, count, scratch, out, out_edges):
+    """``count`` times the probabilities of states, into ``out[n, S]``; returns the log-partition.
 
     ``weights`` are the table's `exponentials`: the highest score, ``[S, S]`` factors, and these
-    transposed.  Expected numbers of transitions are added to ``out_edges[S, S]``.
+    transposed.  ``count`` times the expected numbers of transitions are added to
+    ``out_edges[S, S]``.
     """
     highest, factors, transposed = weights
     n, width = nodes.shape
@@ -204,14 +205,14 @@ def chain_marginals(nodes, table, weights, scratch, out, out_edges):
     if highest == highest:  # not NaN
         total = forward(nodes, factors, scratch)
     if total != total or not backward(n, transposed, scratch):
-        return log_marginals(nodes, table, scratch, out, out_edges)
+        return log_marginals(nodes, table, count, scratch, out, out_edges)
     alpha, beta, behind = scratch.alpha, scratch.beta, scratch.factors
     for t in range(n):
         for k in range(width):
-            out[t, k] = alpha[t, k] * beta[t, k]
+            out[t, k] = count * alpha[t, k] * beta[t, k]
     for t in range(n - 1):
         for k in range(width):
-            before = alpha[t, k]
+            before = count * alpha[t, k]
             for j in range(width):
                 out_edges[k, j] += before * factors[k, j] * behind[t + 1, j]
     return total + (n - 1) * highest

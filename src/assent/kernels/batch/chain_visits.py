@@ -37,7 +37,7 @@ class ChainCorpus(NamedTuple):
         used: numbers of these features.
         gold: ``[positions]`` right labels.
         costs: ``[positions, K]`` of labels.
-        weight: ``[n]`` of each chain: how often it counts.
+        counts: ``[n]`` how often each chain counts.
         label: ``[S]`` of the states; without rules, states are labels.
         allowed: ``[S, S]`` added to the score of a transition.
         begin, end: ``[S]`` added to the score of the first and the last state.
@@ -51,7 +51,7 @@ class ChainCorpus(NamedTuple):
     used: NDArray[np.int32]
     gold: NDArray[np.int32]
     costs: NDArray[np.float64]
-    weight: NDArray[np.float64]
+    counts: NDArray[np.float64]
     label: NDArray[np.int32]
     allowed: NDArray[np.float64]
     begin: NDArray[np.float64]
@@ -194,9 +194,9 @@ def subgradient_pass(corpus, order, weights, late, steps, rate, scaled, margin):
             here += margin * corpus.costs[first:last]
         state_scores(corpus, here, ends, scratch.nodes[:n], table)
         if best_states(scratch.nodes[:n], table, scratch, states) > -np.inf:
-            amount = rate * corpus.weight[c]
+            amount = rate * corpus.counts[c]
             cost, mistaken = best_change(corpus, c, states, amount, here, ends)
-            losses += corpus.weight[c] * cost
+            losses += corpus.counts[c] * cost
             if mistaken:
                 feature_change(corpus, c, here, own, ends)
                 for u in range(len(used)):
@@ -224,7 +224,7 @@ def add_gradient(gradient, total, squares):
 
 @jit_internal_no_allocation
 def likelihood_change(corpus, c, amount, marginals, expected, change, tail):
-    """``amount`` times expected minus gold labels and transitions, from those of states."""
+    """``amount`` times expected minus gold labels and transitions, the former from states."""
     first = corpus.ends[c]
     labels = change.shape[1]
     label = corpus.label
@@ -233,11 +233,11 @@ def likelihood_change(corpus, c, amount, marginals, expected, change, tail):
         for k in range(labels):
             change[t, k] = 0.0
         for s in range(len(label)):
-            change[t, label[s]] += amount * marginals[t, s]
+            change[t, label[s]] += marginals[t, s]
         change[t, corpus.gold[first + t]] -= amount
     for s in range(len(label)):
         for r in range(len(label)):
-            tail[label[s] * labels + label[r]] += amount * expected[s, r]
+            tail[label[s] * labels + label[r]] += expected[s, r]
     count_transitions(corpus.gold[first : first + len(change)], -amount, labels, tail)
 
 
@@ -266,8 +266,8 @@ def adagrad_pass(corpus, order, total, squares, steps, rate, C):
         state_scores(corpus, here, ends, scratch.nodes[:n], table)
         weights = exponentials(table, factors, transposed), factors, transposed
         expected[:] = 0.0
-        chain_marginals(scratch.nodes[:n], table, weights, scratch, marginals[:n], expected)
-        amount = C * corpus.weight[c]
+        amount = C * corpus.counts[c]
+        chain_marginals(scratch.nodes[:n], table, weights, amount, scratch, marginals[:n], expected)
         likelihood_change(corpus, c, amount, marginals[:n], expected, here, ends)
         feature_change(corpus, c, here, own, ends)
         for u in range(len(used)):

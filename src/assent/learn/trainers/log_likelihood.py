@@ -201,7 +201,7 @@ class AdaGradLikelihood:
             example = examples[i]
             own = example.columns
             w[own] = self._dual_average(state, own, n)
-            _, z = example.space.marginals(example.scores(w))
+            _, z = example.space.marginals(example.scores(w) / example.count)
             gradient = self.C * example.features(z - example.gold)
             state.total[own] += gradient
             state.squares[own] += gradient**2
