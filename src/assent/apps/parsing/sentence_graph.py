@@ -1,0 +1,49 @@
+"""A sentence as a graph: a variable per candidate arc, a tree, and automata over them.
+
+The same problem as :mod:`assent.apps.parsing.turbo` lays out at once, for whatever else may be
+asked about a sentence.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from assent.factors.arborescence import Arborescence
+from assent.factors.grandparent_automaton import GrandparentAutomaton
+from assent.factors.head_automaton import HeadAutomaton, unpacked
+from assent.kernels.parsing.sentence_parts import Arcs, Automata
+from assent.kernels.problem import Float
+from assent.model.graph import FactorGraph
+
+
+def graph(
+    arcs: Arcs, automata: Automata, single_root: bool, arc_scores: Float, inner_scores: Float
+) -> FactorGraph:
+    """The graph of a sentence, with variables ``arc[A]``."""
+    out = FactorGraph()
+    arc = out.binary(scores=arc_scores, name="arc")
+    ends = {"heads": arcs.head, "modifiers": arcs.modifier}
+    out.add(Arborescence(arc, **ends, single_root=single_root), name="tree")
+    for u, head in enumerate(automata.head.tolist()):
+        own = arc[automata.arc[automata.begin[u] : automata.begin[u + 1]]]
+        first = int(arcs.first[head])
+        above = arc[first : first + int(automata.above[u])]
+        inner = inner_scores[automata.entry[u] : automata.entry[u + 1]]
+        side = "right" if automata.toward[u] else "left"
+        factor = _factor(own, above, int(automata.tables[u]), inner)
+        out.add(factor, name=f"{side} modifiers of {head}")
+    return out
+
+
+def _factor(modifiers: Any, above: Any, tables: int, inner: Float) -> Any:
+    """The automaton of a head on one side, with its inner scores as they lie."""
+    k, grandparents = len(modifiers), len(above)
+    bonus, pairs = np.split(inner, [grandparents * k])
+    siblings = unpacked(pairs.reshape(max(tables, 1), -1), k)
+    if not grandparents:
+        return HeadAutomaton(modifiers, scores=siblings[0])
+    bonus = bonus.reshape(grandparents, k)
+    own = siblings if tables > 1 else siblings[0]
+    return GrandparentAutomaton(modifiers, above, scores=bonus, siblings=own)

@@ -1,0 +1,137 @@
+"""A step of MIRA: the least change of the weights after which a loss is paid for.
+
+The difference between the features of the right tree and those of the predicted one is summed in a
+table as long as that of the weights, zero between two steps; only places that were touched are
+visited.  Averages come from a second table, to which each change adds with the number of its step:
+the average of the weights over T steps is ``weights - late / T``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
+from assent.kernels.parsing.arc_features import arc_places
+from assent.kernels.parsing.feature_places import MOST_PLACES, make_features
+from assent.kernels.parsing.grand_sibling_features import grand_sibling_places
+from assent.kernels.parsing.grandparent_features import grandparent_places
+from assent.kernels.parsing.part_scores import grandparent_of, word_at
+from assent.kernels.parsing.sibling_features import sibling_places
+
+
+class Table(NamedTuple):
+    """Weights while they are learned; all arrays have a power of two as length."""
+
+    weights: np.ndarray  # float32
+    late: np.ndarray  # float32: changes, each times the number of its step
+    difference: np.ndarray  # float32: zero between two steps
+
+
+class Touched(NamedTuple):
+    """Places of a difference that is being summed."""
+
+    places: np.ndarray  # uint32
+    numbers: np.ndarray  # [1] how many
+    square: np.ndarray  # [1] squared length of the difference
+
+
+@jit_inline_llvm
+def add_at(table, features, size, amount, touched):
+    """Add an amount at the first places of a part."""
+    count, square = touched.numbers[0], 0.0
+    for i in range(size):
+        place = features.places[i]
+        before = table.difference[place]
+        touched.places[count] = place
+        count += before == 0.0
+        square += amount * (2.0 * before + amount)
+        table.difference[place] = before + amount
+    touched.numbers[0] = count
+    touched.square[0] += square
+
+
+@jit_internal_no_allocation
+def _add_arcs(tokens, arcs, amounts, table, features, touched):
+    for a in range(len(amounts)):
+        if amounts[a] != 0.0:
+            size = arc_places(tokens, arcs.head[a], arcs.modifier[a], features)
+            add_at(table, features, size, amounts[a], touched)
+
+
+@jit_internal_no_allocation
+def _add_grandparents(tokens, arcs, automata, u, amounts, table, features, touched):
+    k = automata.begin[u + 1] - automata.begin[u]
+    for g in range(automata.above[u]):
+        above = grandparent_of(arcs, automata, u, g)
+        for b in range(k):
+            m = word_at(arcs, automata, u, b + 1)
+            if amounts[g * k + b] != 0.0 and m != above:
+                size = grandparent_places(tokens, above, automata.head[u], m, features)
+                add_at(table, features, size, amounts[g * k + b], touched)
+
+
+@jit_internal_no_allocation
+def _add_siblings(tokens, arcs, automata, u, parts, amounts, table, features, touched):
+    h, toward = automata.head[u], automata.toward[u]
+    k = automata.begin[u + 1] - automata.begin[u]
+    pairs = (k + 1) * (k + 2) // 2
+    place = 0
+    for b in range(1, k + 2):
+        m = word_at(arcs, automata, u, b)
+        for a in range(b):
+            s = word_at(arcs, automata, u, a)
+            total = 0.0
+            for g in range(max(automata.tables[u], 1)):
+                own = amounts[place + g * pairs]
+                total += own
+                if own != 0.0 and parts.grand_siblings:
+                    above = grandparent_of(arcs, automata, u, g)
+                    size = grand_sibling_places(tokens, above, h, s, m, toward, features)
+                    add_at(table, features, size, own, touched)
+            if total != 0.0 and parts.siblings:
+                size = sibling_places(tokens, h, s, m, toward, features)
+                add_at(table, features, size, total, touched)
+            place += 1
+
+
+@jit
+def make_touched(arc_amounts, inner_amounts, kinds):
+    """Room for the places that parts with these amounts touch, ``kinds`` of parts each."""
+    used = 0
+    for amount in arc_amounts:
+        used += amount != 0.0
+    for amount in inner_amounts:
+        used += kinds * (amount != 0.0)
+    places = np.empty(used * MOST_PLACES + 1, np.uint32)
+    return Touched(places, np.zeros(1, np.int64), np.zeros(1))
+
+
+@jit
+def mira_update(tokens, arcs, automata, parts, amounts, inner_amounts, loss, most, step, table):
+    """Change the weights by the least amount that makes up for ``loss``; returns the step size.
+
+    ``amounts[A]`` and ``inner_amounts`` say how much more the right tree has of each part than the
+    predicted one, ``most`` is the longest step, ``step`` the number of this one, from 1.
+    """
+    features = make_features(table.weights)
+    touched = make_touched(amounts, inner_amounts, 2)
+    # 1. The difference.
+    _add_arcs(tokens, arcs, amounts, table, features, touched)
+    for u in range(len(automata.head)):
+        own = inner_amounts[automata.entry[u] : automata.entry[u + 1]]
+        begin = automata.above[u] * (automata.begin[u + 1] - automata.begin[u])
+        if parts.grandparents:
+            _add_grandparents(tokens, arcs, automata, u, own[:begin], table, features, touched)
+        _add_siblings(tokens, arcs, automata, u, parts, own[begin:], table, features, touched)
+    # 2. The step: as long as the loss asks for.
+    square = touched.square[0]
+    size = min(most, loss / square) if square > 0.0 else 0.0
+    for i in range(touched.numbers[0]):
+        place = touched.places[i]
+        change = size * table.difference[place]
+        table.weights[place] += change
+        table.late[place] += step * change
+        table.difference[place] = 0.0
+    return size

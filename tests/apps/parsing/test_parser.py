@@ -1,0 +1,103 @@
+"""Parsers of a toy language: what they learn, keep in files, and make of odd sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from assent.apps.parsing import Parser, ParserSettings, ParserTraining, train_parser
+from assent.apps.parsing.training import TrainingProgress
+from assent.errors import ModelError
+from assent.io.conllu import Sentence, check_tree, read_conllu_lines
+from tests.apps.parsing.toy_treebank import treebank
+
+TRAINING = ParserTraining(passes=3, folds=2)
+
+
+def settings(parts):
+    return ParserSettings(parts, table_bits=16)
+
+
+@pytest.fixture(scope="module")
+def parsers():
+    sentences = treebank(120, seed=0)
+    return {parts: train_parser(sentences, settings(parts), TRAINING)
+            for parts in ("basic", "standard", "full")}  # fmt: skip
+
+
+def right_heads_and_labels(parser, sentences):
+    heads = labels = words = 0
+    for sentence in sentences:
+        found = parser.parse(sentence).sentence
+        good = found.heads == sentence.heads
+        heads += good.sum()
+        same = np.array(found.deprels) == np.array(sentence.deprels)
+        labels += (good & same).sum()
+        words += len(sentence)
+    return 100 * heads / words, 100 * labels / words
+
+
+@pytest.mark.parametrize(
+    ("parts", "uas", "las"), [("basic", 97.0, 96.0), ("standard", 99.0, 98.0), ("full", 99.0, 98.0)]
+)
+def test_golden_scores(parsers, parts, uas, las):
+    found = right_heads_and_labels(parsers[parts], treebank(60, seed=1))
+    assert found[0] >= uas and found[1] >= las, found
+
+
+def test_proofs(parsers):
+    parses = [parsers["full"].parse(sentence) for sentence in treebank(30, seed=2)]
+    assert all(p.bound >= p.value - 1e-9 for p in parses)
+    assert sum(p.proven for p in parses) >= 27
+
+
+def test_exact_and_k_best(parsers):
+    sentence = treebank(1, seed=3)[0]
+    best = parsers["full"].parse(sentence, exact=True)
+    assert best.proven
+    first, second = parsers["full"].k_best(sentence, 2)
+    assert first.value == pytest.approx(best.value)
+    assert second.value <= first.value
+    assert first.sentence.heads.tolist() == best.sentence.heads.tolist()
+
+
+def test_files_keep_a_parser(parsers, tmp_path):
+    path = tmp_path / "toy.model"
+    parsers["standard"].save(path)
+    again = Parser.load(path)
+    assert again.settings == parsers["standard"].settings
+    test = treebank(40, seed=4)
+    before = right_heads_and_labels(parsers["standard"], test)
+    # Eight bits may change a tie, no more.
+    np.testing.assert_allclose(right_heads_and_labels(again, test), before, atol=1.0)
+
+
+def test_training_is_the_same_again_and_goes_on_after_a_stop(tmp_path):
+    sentences, path = treebank(25, seed=5), tmp_path / "checkpoint.npz"
+    whole = train_parser(sentences, settings("standard"), TRAINING)
+    reports: list[TrainingProgress] = []
+    train_parser(sentences, settings("standard"), ParserTraining(passes=1, folds=2),
+                 checkpoint=path, report=reports.append)  # fmt: skip
+    resumed = train_parser(sentences, settings("standard"), TRAINING, checkpoint=path)
+    np.testing.assert_array_equal(whole.weights, resumed.weights)
+    assert [r.sentences for r in reports] == list(range(1, 26))
+    assert all(0.0 <= r.running_uas <= 100.0 for r in reports)
+
+
+@pytest.mark.parametrize("words", [["Yes"], ["😀", "é", "漢字"], ["?"] * 40])
+def test_odd_sentences_have_trees(parsers, words):
+    for parser in parsers.values():
+        found = parser.parse(Sentence.from_words(words)).sentence
+        check_tree(found.heads)
+        assert (found.heads == 0).sum() == 1
+
+
+def test_what_cannot_be_trained_on_is_said():
+    with pytest.raises(ModelError, match="no sentences"):
+        train_parser([])
+    lines = [f"{i}\tx\t_\tX\t_\t_\t{h}\tdep\t_\t_\n" for i, h in ((1, 2), (2, 1))]
+    looped = list(read_conllu_lines([*lines, "\n"], "loop.conllu"))
+    with pytest.raises(ValueError, match=r"loop\.conllu.*line"):
+        train_parser(looped)
+    with pytest.raises(ModelError, match="presets are basic"):
+        train_parser(treebank(3, seed=0), ParserSettings("large"))
