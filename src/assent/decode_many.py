@@ -56,8 +56,8 @@ def decode_many(
     Small problems (up to 20,000 links) go through one compiled loop of AD3, in which each stops for
     its own reason, and structures such as `Chain` that share no variable through another; a
     problem's answer does not depend on the others or on the number of threads.  What these leave
-    open, large problems, and structures beside other factors are decoded one after the other, as
-    `decode` does it.
+    open, large problems, and those with structures written in Python are decoded one after the
+    other, as `decode` does it.
 
     Args:
         graphs: a list of graphs, of a `Template` for instance; or one graph, with ``scores``.
@@ -290,7 +290,7 @@ class _Run:
 
     def solve(self, report: Callable[[int], None]) -> None:
         """Small problems first, in one go, then the others one by one."""
-        from assent.solvers.ad3.batch import Job, is_small, solve_jobs
+        from assent.solvers.ad3.batch import Job, solve_jobs
         from assent.solvers.auto.auto import Auto
         from assent.solvers.base.score_units import unit_of
         from assent.solvers.base.stop_reasons import INTERRUPTED
@@ -303,7 +303,7 @@ class _Run:
         if self.batched is not None and not interrupted:
             for number, task in enumerate(self.tasks):
                 ready = task.compiled.conflict is None and unit_of(task.own) == 1.0
-                if ready and is_small(task.compiled.problem):
+                if ready and self._takes_loop(task.compiled.problem):
                     small.append(number)
         if small:
             jobs = [Job(*self._job(self.tasks[number])) for number in small]
@@ -356,6 +356,14 @@ class _Run:
             self.together = found
             report(len(tasks))
         return False
+
+    def _takes_loop(self, problem: Any) -> bool:
+        """Whether a problem goes through the compiled loop of AD3."""
+        from assent.solvers.ad3.batch import is_small
+        from assent.solvers.direct.unshared_batch import takes_rows
+
+        one_step = self.solver is not self.batched and takes_rows(problem)
+        return is_small(problem) and not one_step
 
     def _solve_unshared(self, report: Callable[[int], None]) -> bool:
         """Structures that share no variable, in compiled rows; whether Ctrl-C ended that."""

@@ -16,15 +16,18 @@ from numba.extending import overload
 from assent.kernels.ad3.state import Instance, Links
 from assent.kernels.ad3.table_steps import Layout
 from assent.kernels.batch.instance import Answer, Start
+from assent.kernels.batch.instance_answers import structures_of
 from assent.kernels.batch.instance_loop import make_outside, solve
+from assent.kernels.batch.searched_structures import view_structures
 from assent.kernels.jit import jit, jit_internal
 from assent.kernels.problem import LogicGroups, ScoredProblem, Tables
 
 # Columns of ``Batch.ends`` and of the sizes it is made from.
 COORDINATES, PAIRS, GROUPS, LINKS, FACTORS = 0, 1, 2, 3, 4
 WEIGHTS, CAPACITIES = 5, 6
-TABLE_GROUPS, SLOTS, TABLE_LINKS, ENTRIES = 7, 8, 9, 10
-COLUMNS = 11
+# Tables; links and entries are those of structures too, which stand behind them, then without.
+TABLE_GROUPS, SLOTS, TABLE_LINKS, ENTRIES, WRITTEN_LINKS, WRITTEN_ENTRIES = 7, 8, 9, 10, 11, 12
+COLUMNS = 13
 
 # Columns of ``Batch.numbers``.
 CONSTANT, TOTAL_WEIGHT, ALPHA, PENALTY, LEAST_GAP = 0, 1, 2, 3, 4
@@ -85,7 +88,7 @@ def view_tables(batch, tables, b):
         tables.link[first + b : last + b + 1],
         tables.entry[first + b : last + b + 1],
         tables.factor[first + b : last + b + 1],
-        tables.lits[begin[TABLE_LINKS] : end[TABLE_LINKS]],
+        tables.lits[begin[WRITTEN_LINKS] : end[WRITTEN_LINKS]],
     )
 
 
@@ -162,36 +165,61 @@ def view_answer(batch, b):
     return Answer(batch.p[n0:n1], dual, batch.x[n0:n1], weights)
 
 
-def outside_of(own, batch, tables, layout, b):
+def searched_of(batch, structures, b):
+    """The structures of problem ``b``, or nothing."""
+    if structures is None:
+        return None
+    written = batch.ends[b + 1] - batch.ends[b]
+    return view_structures(structures, b, written[WRITTEN_LINKS], written[WRITTEN_ENTRIES])
+
+
+@overload(searched_of)
+def _choose_searched_of(batch, structures, b):
+    """One or the other by type: what may be either would be compiled apart from what is sure."""
+    if isinstance(structures, types.NoneType):
+        return lambda batch, structures, b: None
+
+    def some(batch, structures, b):
+        written = batch.ends[b + 1] - batch.ends[b]
+        return view_structures(structures, b, written[WRITTEN_LINKS], written[WRITTEN_ENTRIES])
+
+    return some
+
+
+def outside_of(own, batch, tables, layout, searched, b):
     """Factors of problem ``b`` outside the fused loop, or nothing."""
     if tables is None:
         return None
-    return make_outside(own, view_tables(batch, tables, b), view_layout(batch, layout, b))
+    own_tables, own_layout = view_tables(batch, tables, b), view_layout(batch, layout, b)
+    return make_outside(own, own_tables, own_layout, structures_of(searched))
 
 
 @overload(outside_of)
-def _choose_outside_of(own, batch, tables, layout, b):
-    """One or the other by type: what may be either would be compiled apart from what is sure."""
+def _choose_outside_of(own, batch, tables, layout, searched, b):
     if isinstance(tables, types.NoneType):
-        return lambda own, batch, tables, layout, b: None
+        return lambda own, batch, tables, layout, searched, b: None
 
-    def some(own, batch, tables, layout, b):
-        return make_outside(own, view_tables(batch, tables, b), view_layout(batch, layout, b))
+    def some(own, batch, tables, layout, searched, b):
+        own_tables, own_layout = view_tables(batch, tables, b), view_layout(batch, layout, b)
+        return make_outside(own, own_tables, own_layout, structures_of(searched))
 
     return some
 
 
 @jit
-def solve_range(batch, tables, layout, settings, first, last, stop, outcomes):
+def solve_range(batch, tables, layout, structures, settings, first, last, stop, outcomes):
     """Solve problems ``first:last``; see ``instance_loop.solve``.
 
-    ``tables`` and ``layout`` hold those of all problems, or are ``None``; ``outcomes[B, 9]``
-    receives the fields of ``instance.Outcome``.
+    ``tables`` and ``layout`` hold those of all problems, or are ``None``; so do ``structures``,
+    where there are ``tables``.  ``outcomes[B, 9]`` receives the fields of ``instance.Outcome``.
     """
     for b in range(first, last):
         own = view_instance(batch, b)
-        outside = outside_of(own, batch, tables, layout, b)
-        outcome = solve(own, outside, settings, view_start(batch, b), stop, view_answer(batch, b))
+        searched = searched_of(batch, structures, b)
+        outside = outside_of(own, batch, tables, layout, searched, b)
+        outcome = solve(
+            own, outside, searched, settings, view_start(batch, b), stop, view_answer(batch, b)
+        )
         outcomes[b, 0] = outcome.ending
         outcomes[b, 1] = outcome.value
         outcomes[b, 2] = outcome.bound

@@ -10,6 +10,7 @@ from numba import types
 from numba.extending import overload
 
 from assent.kernels.batch.instance import Best, write
+from assent.kernels.batch.searched_structures import assess_structures, settle
 from assent.kernels.core import schedule
 from assent.kernels.core.evaluate import assess
 from assent.kernels.core.propagate import index_logic
@@ -17,7 +18,9 @@ from assent.kernels.core.table_links import index_tables, table_field
 from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.rounding.pair_rounding import round_pairs
 from assent.kernels.rounding.round_marginals import (
+    LEAST_SURE,
     MAX_SWEEPS,
+    SLIGHT,
     on_grid,
     perturb,
     round_point,
@@ -25,6 +28,7 @@ from assent.kernels.rounding.round_marginals import (
     tidy,
 )
 from assent.kernels.rounding.running_sums import index_pairs
+from assent.kernels.rounding.sequential_rounding import DECIDED
 
 NO_VIOLATIONS_KNOWN = np.iinfo(np.int64).max
 
@@ -40,6 +44,7 @@ class Rounder(NamedTuple):
     fields: NamedTuple | None
     theta: np.ndarray
     pair: np.ndarray
+    table: np.ndarray  # scores of tables, then of structures
 
 
 def tables_of(outside):
@@ -53,6 +58,18 @@ def _choose_tables_of(outside):
     if isinstance(outside, types.NoneType):
         return lambda outside: None
     return lambda outside: outside.tables
+
+
+def structures_of(searched):
+    """The structures as AD3 knows them, or nothing."""
+    return None if searched is None else searched.own
+
+
+@overload(structures_of)
+def _choose_structures_of(searched):
+    if isinstance(searched, types.NoneType):
+        return lambda searched: None
+    return lambda searched: searched.own
 
 
 def fields_of(tables, table, n):
@@ -75,9 +92,11 @@ def decide(p, x):
 
 
 @jit_inline
-def offer(own, tables, x, best, kept):
+def offer(own, tables, searched, x, best, kept):
     """Consider an assignment: the best feasible one stays in ``kept``, else the least violating."""
     value, violations = assess(own.problem, tables, own.table, x)
+    inner, broken = assess_structures(searched, own.table, x)
+    value, violations = value + inner, violations + broken
     if violations == 0:
         better = best.violations > 0 or is_better(value, best.value)
     else:
@@ -94,12 +113,14 @@ def make_rounder(own, tables, n):
     """Adjacency and scores on a grid, by which near-ties are ties."""
     problem = own.problem
     step = score_step(problem.theta, problem.pair, own.table)
+    table = on_grid(own.table, step)
     return Rounder(
         index_logic(problem.groups, n),
         index_pairs(problem.pair_var, n),
-        fields_of(tables, on_grid(own.table, step), n),
+        fields_of(tables, table, n),
         on_grid(problem.theta, step),
         on_grid(problem.pair, step),
+        table,
     )
 
 
@@ -111,20 +132,90 @@ def round_any(logic, pairs, fields, theta, pair, p, held, thorough):
     return round_point(logic, pairs, fields, theta, pair, p, held, MAX_SWEEPS, thorough)
 
 
+# What structures choose by, one after the other: the marginals; what every coordinate would add to
+# the score, where marginals are undecided.  If all these break something, what is right for the
+# others (``ALONE``), and the structures as close to that as they can be.
+BY_MARGINALS, BY_SCORES, ALONE, BY_OTHERS = 0, 1, 2, 3
+
+
+@jit_internal
+def wish_by(step, own, p, alone):
+    """What structures choose by, ``[n]``, and what their inner scores are multiplied by."""
+    problem = own.problem
+    wish = np.empty(p.size)
+    if step == BY_SCORES:
+        write(problem.theta, wish)
+        for e in range(problem.pair.size):
+            first, second = problem.pair_var[e]
+            wish[first] += problem.pair[e] * p[second]
+            wish[second] += problem.pair[e] * p[first]
+        most = 1.0
+        for v in range(p.size):
+            most += abs(wish[v])
+        for v in range(p.size):
+            if abs(p[v] - 0.5) > 0.5 - DECIDED:
+                wish[v] = most if p[v] > 0.5 else -most
+        return wish, 1.0
+    total = 1.0
+    for v in range(p.size):
+        wish[v] = p[v] - 0.5
+        total += abs(wish[v])
+    if step == BY_OTHERS:
+        for lit in problem.groups.lits:
+            v = ~lit if lit < 0 else lit
+            wish[v] = total if alone[v] == 1 else -total
+    return wish, SLIGHT
+
+
+@jit_internal
+def round_point_once(own, tables, searched, rounder, p, thorough, best, kept):
+    """Offer what marginals are rounded to; where there are structures, what these choose."""
+    nobody = np.zeros(0, np.int8)
+    alone, held, sure = nobody, nobody, p
+    # One place that rounds, whatever is rounded: every further one would be compiled again.
+    for step in range(1 if searched is None else 4):
+        if step == ALONE and (best.violations == 0 or rounder.logic.k.size == 0):
+            break
+        held, sure = hold(own, searched, rounder, p, step, alone)
+        x = round_any(
+            rounder.logic, rounder.pairs, rounder.fields, rounder.theta, rounder.pair, sure, held,
+            thorough,
+        )  # fmt: skip
+        if step == ALONE:
+            alone = x
+        else:
+            best = offer(own, tables, searched, x, best, kept)
+    return best
+
+
+@jit_internal
+def hold(own, searched, rounder, p, step, alone):
+    """Values that structures decide on, -1 for the others, and the marginals to go on with.
+
+    What structures choose is sure from then on; what they leave open is not.
+    """
+    nobody = np.zeros(0, np.int8)
+    if searched is None:
+        return nobody, p
+    if step == ALONE:
+        return nobody, p
+    wish, scale = wish_by(step, own, p, alone)
+    held = settle(searched, rounder.table[searched.own.first_entry :], wish, scale)
+    sure = np.empty(p.size)
+    for v in range(p.size):
+        sure[v] = held[v] if held[v] >= 0 else min(max(p[v], LEAST_SURE), 1.0 - LEAST_SURE)
+    return held, sure
+
+
 @jit_inline
-def round_all(own, tables, p, thorough, is_warm, tolerance, best, kept):
+def round_all(own, tables, searched, p, thorough, is_warm, tolerance, best, kept):
     """Offer rounded answers; if ``thorough``, perturbed ones as well while a gap remains."""
     rounder = make_rounder(own, tables, p.size)
-    tidied, nobody = np.empty(p.size), np.zeros(0, np.int8)
-    # One place that rounds, whatever is rounded: every further one would be compiled again.
+    tidied = np.empty(p.size)
     point, careful, left = p, thorough, -1
     while True:
         tidy(point, tidied)
-        x = round_any(
-            rounder.logic, rounder.pairs, rounder.fields, rounder.theta, rounder.pair, tidied,
-            nobody, careful,
-        )  # fmt: skip
-        best = offer(own, tables, x, best, kept)
+        best = round_point_once(own, tables, searched, rounder, tidied, careful, best, kept)
         if left < 0:
             left = perturbed_tries(thorough, is_warm, best.violations)
         if left == 0 or best.bound - best.value <= tolerance:

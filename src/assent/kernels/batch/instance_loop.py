@@ -56,6 +56,12 @@ from assent.kernels.batch.instance_answers import (
     round_all,
     tables_of,
 )
+from assent.kernels.batch.searched_structures import (
+    list_parts,
+    make_flat_work,
+    make_supports,
+    weigh_parts,
+)
 from assent.kernels.core import schedule
 from assent.kernels.core.barrier import BARRIER_SIZE
 from assent.kernels.core.evaluate import weigh_entries
@@ -69,8 +75,6 @@ is_resting = jit_internal_no_allocation(schedule.is_resting)
 bounds_first = jit_internal_no_allocation(schedule.bounds_first)
 is_settling = jit_internal_no_allocation(schedule.is_settling)
 make_state = jit_internal(ad3_state.make_state)
-make_supports = jit_internal(table_steps.make_supports)
-make_flat_work = jit_internal(table_steps.make_flat_work)
 
 
 class Due(NamedTuple):
@@ -83,7 +87,7 @@ class Due(NamedTuple):
 
 
 @jit_internal
-def make_outside(own, tables, layout):
+def make_outside(own, tables, layout, structures):
     """Empty state of the factors outside the fused loop."""
     groups = own.problem.groups
     longest, singles = 1, 0
@@ -94,21 +98,25 @@ def make_outside(own, tables, layout):
     return Outside(
         tables, layout, make_supports(tables, layout), make_flat_work(tables, layout),
         np.zeros(tables.factor[-1], np.bool_), np.zeros(singles, np.bool_),
-        np.zeros((ROWS, longest)), Quadratic(nothing, nothing, nothing, nothing), None,
+        np.zeros((ROWS, longest)), Quadratic(nothing, nothing, nothing, nothing), structures,
     )  # fmt: skip
 
 
 @jit_internal
-def fitting_penalty(own, tables):
+def fitting_penalty(own, tables, searched):
     """A penalty by the size of the scores, 1 if all are zero; see ``solvers.starting_point``."""
     scale = size_of_scores(own.problem.theta, own.degree, own.problem.pair)
     if tables is not None:
-        scale = max(scale, size_of_tables(tables.kind, tables.entry, tables.factor, own.table))
+        table = own.table[: tables.entry[-1]]
+        scale = max(scale, size_of_tables(tables.kind, tables.entry, tables.factor, table))
+    if searched is not None:
+        parts, table = searched.own.tables, own.table[searched.own.first_entry :]
+        scale = max(scale, size_of_tables(parts.kind, parts.entry, parts.factor, table))
     return scale if scale > 0.0 else 1.0
 
 
 @jit_inline
-def begin(own, outside, first, p, links):
+def begin(own, outside, searched, first, p, links):
     """State before the first iteration."""
     problem, groups = own.problem, own.problem.groups
     is_warm = first.warm.pair.size + first.warm.logic.size + first.warm.table.size > 0
@@ -118,7 +126,9 @@ def begin(own, outside, first, p, links):
         len(problem.pair_var), groups.members[:common], p.size, groups.lits.size
     )
     state = make_state(own, division, links if ordered and not is_warm else 0, p)
-    penalty = fitting_penalty(own, tables_of(outside)) if isnan(first.penalty) else first.penalty
+    penalty = first.penalty
+    if isnan(penalty):
+        penalty = fitting_penalty(own, tables_of(outside), searched)
     state.numbers[PENALTY] = penalty
     state.numbers[WARM] = is_warm
     state.numbers[ORDERED] = ordered
@@ -127,7 +137,7 @@ def begin(own, outside, first, p, links):
 
 
 @jit_inline
-def round_if_due(own, tables, state, due, best, change, ending, out, tolerance):
+def round_if_due(own, tables, searched, state, due, best, change, ending, out, tolerance):
     """Round, by schedule or at the end.
 
     ``ending`` says whether the run ends, and whether it takes its time to.
@@ -143,7 +153,7 @@ def round_if_due(own, tables, state, due, best, change, ending, out, tolerance):
             later = following(iterations, schedule.ROUNDING_GROWTH)
         due = Due(later, iterations, due.next_ray, due.rays)
         best = round_all(
-            own, tables, out.p, ending[1], numbers[WARM] != 0.0, tolerance, best, out.x
+            own, tables, searched, out.p, ending[1], numbers[WARM] != 0.0, tolerance, best, out.x
         )
     return due, best
 
@@ -172,7 +182,7 @@ def find_ray(own, outside, state, settings, barrier, due, before, dual):
 
 
 @jit_inline
-def state_outcome(own, outside, state, ending, best, out):
+def state_outcome(own, outside, searched, state, ending, best, out):
     """Weights of the table entries, the consensus cut to [0, 1], and what it is worth."""
     numbers, p = state.numbers, out.p
     if numbers[ITERATIONS] == 0.0 and ending == OPTIMAL:
@@ -182,12 +192,14 @@ def state_outcome(own, outside, state, ending, best, out):
         write(out.x, p)
         if outside is not None:
             weigh_entries(outside.tables, out.x, out.weights)
+        list_parts(searched, out.x, out.weights)
     else:
         relaxed = relaxed_value(own, outside, p)
         if outside is not None:
             table_steps.inner_marginals(
                 outside.tables, outside.layout, outside.supports, out.weights
             )
+        weigh_parts(searched, out.weights)
         for v in range(p.size):
             p[v] = min(max(p[v], 0.0), 1.0)
     return Outcome(
@@ -215,22 +227,22 @@ def is_solved(own, outside, state, settings, bound, tolerance):
 
 
 @jit_internal
-def solve(own, outside, settings, first, stop, out):
+def solve(own, outside, searched, settings, first, stop, out):
     """Run AD3 on one problem until its own reason to stop, or the first report after ``stop``.
 
-    ``outside`` is ``None`` if the fused loop takes all factors, ``settings`` are the batch's, and
-    ``stop`` is a flag that others may set.
+    ``outside`` is ``None`` if the fused loop takes all factors, ``searched`` if there are no
+    structures; ``settings`` are the batch's, and ``stop`` is a flag that others may set.
     """
     # 1. Start.
     tables, p = tables_of(outside), out.p
     links = own.problem.pair_var.size + own.problem.groups.lits.size + own.table_lits.size
-    state = begin(own, outside, first, p, links)
+    state = begin(own, outside, searched, first, p, links)
     numbers, plain = state.numbers, np.empty(p.size, np.int8)
     barrier = np.zeros(BARRIER_SIZE, np.int64)
     is_warm = numbers[WARM] != 0.0
     best = Best(-inf, NO_VIOLATIONS_KNOWN, inf, settings.random_state)
     if first.known.size:
-        best = offer(own, tables, first.known, best, out.x)
+        best = offer(own, tables, searched, first.known, best, out.x)
     due = Due(schedule.FIRST_ROUNDING, 0, schedule.FIRST_RAY, 0)
     before = Links(state.current.pair[:0], state.current.logic[:0], state.current.table[:0])
     history = make_history(0)  # until acceleration begins, which most problems do not live to see
@@ -240,7 +252,7 @@ def solve(own, outside, settings, first, stop, out):
         # 2. Iterate until the next report.
         done = int(numbers[ITERATIONS])
         if not bound_only:
-            fresh = settings.extrapolate and history.z.size == 0
+            fresh = settings.extrapolate and searched is None and history.z.size == 0
             if fresh and is_accelerated(done, links, is_warm):
                 history = make_history(links + p.size)
                 numbers[PREFERRED] = CURRENT
@@ -251,14 +263,15 @@ def solve(own, outside, settings, first, stop, out):
         # 3. Take a bound; try the marginals as they are; round, by schedule or at the end.
         best, change = take_bound(own, outside, state, best, barrier, out.dual)
         decide(p, plain)
-        best = offer(own, tables, plain, best, out.x)
+        best = offer(own, tables, searched, plain, best, out.x)
         tolerance = first.least_gap + settings.relative_gap * abs(best.bound)
         solved = is_solved(own, outside, state, settings, best.bound, tolerance)
         asked, last = stop[0], done >= settings.max_iterations
         over = solved or asked != RUNNING or last
         due, best = round_if_due(
-            own, tables, state, due, best, change, (over, over and asked == RUNNING), out, tolerance
-        )
+            own, tables, searched, state, due, best, change, (over, over and asked == RUNNING), out,
+            tolerance,
+        )  # fmt: skip
         # 4. Stop, with a proof or for want of time.
         open_still = not (isfinite(best.bound) and best.bound - best.value <= tolerance)
         ending = OPTIMAL
@@ -273,4 +286,4 @@ def solve(own, outside, settings, first, stop, out):
                 ending = INFEASIBLE
                 best = Best(best.value, best.violations, -inf, best.random_state)
     # 5. State the outcome.
-    return state_outcome(own, outside, state, ending, best, out)
+    return state_outcome(own, outside, searched, state, ending, best, out)

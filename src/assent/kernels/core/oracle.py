@@ -23,6 +23,12 @@ It finds the ``q[places]`` nearest to ``a[places]`` with inner parts scored line
 -inf for a place that cannot be, else 0; ``memory`` is what it kept for itself the last time,
 zeros at first.
 
+Two more tell the inner parts that a vertex uses, or a point that ``project`` has found; both add to
+``out[parts]``:
+
+    parts(start, data, states, weight, out) -> whether the states are a vertex
+    blend(start, data, q, out)
+
 A plain Python function is called through C instead and takes the lock of the interpreter; what
 it raises is kept and raised again, by :func:`raise_pending`, once the loop has returned.
 """
@@ -50,6 +56,9 @@ SIGNATURE = types.UniTuple(types.float64, 2)(_INT, _INT, _SCORES, _FLOAT, types.
 MAX_MARGINALS = types.none(_INT, _INT, _SCORES, _FLOAT, _SCORES)
 MARGINALS = types.float64(_INT, _INT, _SCORES, _FLOAT, types.float64, _SCORES, _SCORES)
 PROJECTION = types.float64(_INT, _INT, _FLOAT, _SCORES, _FLOAT, types.float64, _SCORES, _SCORES)
+
+PARTS = types.boolean(_INT, _INT, _STATES, types.float64, _SCORES)
+BLEND = types.none(_INT, _INT, _SCORES, _SCORES)
 
 NONE = -1  # the address of a function that a structure does not have
 
@@ -101,6 +110,18 @@ def projection_address(structure: Any) -> int:
     return NONE if own is None else address_of(own, PROJECTION)
 
 
+def parts_address(structure: Any) -> int:
+    """Address of the function that lists a structure's inner parts, or ``NONE``."""
+    own = structure.kernels().parts
+    return NONE if own is None else address_of(own, PARTS)
+
+
+def blend_address(structure: Any) -> int:
+    """Address of the function that lists those of a point it projected to, or ``NONE``."""
+    own = structure.kernels().blend
+    return NONE if own is None else address_of(own, BLEND)
+
+
 def _jit_is_off() -> bool:
     return bool(numba.config.DISABLE_JIT)
 
@@ -115,6 +136,8 @@ _RETURNS = {
     MAX_MARGINALS: "nothing: it fills out",
     MARGINALS: "a float: the log-partition times the temperature",
     PROJECTION: "a float: the inner value",
+    PARTS: "a truth value: whether the states are a vertex",
+    BLEND: "nothing: it adds to out",
 }
 
 
@@ -124,7 +147,8 @@ def _compile(function: Any, signature: Any) -> int:
     own = (function.__module__ or "").startswith(__name__.partition(".")[0] + ".")
     function.compile(signature.args if own else signature)
     compiled = function.overloads[signature.args]
-    if compiled.signature.return_type != signature.return_type:
+    # One that always returns True returns a type of its own, which is stored as any truth value.
+    if types.unliteral(compiled.signature.return_type) != signature.return_type:
         raise TypeError(
             f"{function.__name__} returns {compiled.signature.return_type}; it should return "
             f"{_RETURNS[signature]}"
@@ -225,12 +249,22 @@ if _jit_is_off():
         """Project by the function at ``address``; returns the inner value."""
         return _plain[address](start, data, base, a, inner, scale, memory, q)
 
+    def call_parts(address, start, data, states, weight, out):
+        """List the inner parts of a vertex by the function at ``address``."""
+        return _plain[address](start, data, states, weight, out)
+
+    def call_blend(address, start, data, q, out):
+        """List the inner parts of a point by the function at ``address``."""
+        _plain[address](start, data, q, out)
+
 else:
     _max_marginals_at = _function_at(MAX_MARGINALS)
     _marginals_at = _function_at(MARGINALS)
     _compiled_at = _function_at(SIGNATURE)
     _python_at = _function_at(_C_SIGNATURE)
     _projection_at = _function_at(PROJECTION)
+    _parts_at = _function_at(PARTS)
+    _blend_at = _function_at(BLEND)
 
     @jit_inline
     def call_compiled(address, start, data, scores, inner, scale, states):
@@ -256,3 +290,13 @@ else:
     def call_projection(address, start, data, base, a, inner, scale, memory, q):
         """Project by the function at ``address``; returns the inner value."""
         return _projection_at(address)(start, data, base, a, inner, scale, memory, q)
+
+    @jit_inline
+    def call_parts(address, start, data, states, weight, out):
+        """List the inner parts of a vertex by the function at ``address``."""
+        return _parts_at(address)(start, data, states, weight, out)
+
+    @jit_inline
+    def call_blend(address, start, data, q, out):
+        """List the inner parts of a point by the function at ``address``."""
+        _blend_at(address)(start, data, q, out)

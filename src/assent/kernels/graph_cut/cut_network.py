@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.graph_cut.maxflow import SOURCE, Network, make_arcs, max_flow
-from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation, jit_structure
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation, jit_structure
 
 HEADER = 3
 
@@ -146,7 +146,7 @@ def maximize_cut(start, data, scores, inner, scale, states):
     return (-np.inf if impossible else value + scale * earned), earned
 
 
-@jit
+@jit_structure
 def parts_cut(start, data, states, weight, out):
     """Add ``weight`` to the entries in use; with shared edges, tell whether it is a vertex."""
     graph = graph_of(data)
@@ -159,7 +159,7 @@ def parts_cut(start, data, states, weight, out):
     return True
 
 
-@jit
+@jit_structure
 def blend_cut(start, data, q, out):
     """Entries in use at a point ``q[places]`` of the nodes: ends agree as much as they can."""
     graph = graph_of(data)

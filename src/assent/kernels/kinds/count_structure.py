@@ -10,7 +10,7 @@ import numpy as np
 
 from assent.kernels.core.marginals import marginals_cardinality
 from assent.kernels.core.max_marginals import max_marginals_cardinality
-from assent.kernels.jit import jit, jit_internal, jit_structure
+from assent.kernels.jit import jit_internal, jit_structure
 from assent.kernels.kinds.count_scores import maximize_cardinality
 
 
@@ -69,7 +69,7 @@ def maximize_counts(start, data, scores, inner, scale, states):
     return base + value, inner[number]
 
 
-@jit
+@jit_structure
 def parts_counts(start, data, states, weight, out):
     """Add ``weight`` to the part of the number of true literals; every state is a vertex."""
     number = 0

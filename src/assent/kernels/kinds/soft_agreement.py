@@ -10,7 +10,7 @@ from math import exp, log
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_internal, jit_structure
+from assent.kernels.jit import jit_internal, jit_structure
 
 
 @jit_structure
@@ -41,7 +41,7 @@ def maximize_agree(start, data, scores, inner, scale, states):
     return best, 0.0 if first == second else inner[first]
 
 
-@jit
+@jit_structure
 def parts_agree(start, data, states, weight, out):
     """Add ``weight`` to the first one's state where they differ; every state is a vertex."""
     if states[0] != states[1]:

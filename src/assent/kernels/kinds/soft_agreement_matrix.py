@@ -9,7 +9,7 @@ from math import exp
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_internal, jit_structure
+from assent.kernels.jit import jit_internal, jit_structure
 from assent.kernels.kinds.soft_agreement import log_add
 
 
@@ -49,7 +49,7 @@ def maximize_matrix(start, data, scores, inner, scale, states):
     return best, earned
 
 
-@jit
+@jit_structure
 def parts_matrix(start, data, states, weight, out):
     """Add ``weight`` to all parts of the first one's row but one; every state is a vertex."""
     k = start[1]

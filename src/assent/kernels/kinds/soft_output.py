@@ -9,7 +9,7 @@ from math import exp
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_internal_no_allocation, jit_structure
+from assent.kernels.jit import jit_internal_no_allocation, jit_structure
 from assent.kernels.kinds.soft_agreement import log_add
 
 
@@ -68,7 +68,7 @@ def maximize_output(start, data, scores, inner, scale, states):
     return best, 0.0 if output == any_true else inner[0]
 
 
-@jit
+@jit_structure
 def parts_output(start, data, states, weight, out):
     """Add ``weight`` to the part that is paid; every state is a vertex."""
     n = len(states) - 1

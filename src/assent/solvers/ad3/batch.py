@@ -19,11 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.ad3.state import Settings
+from assent.kernels.ad3.structure_steps import Models, searcher_of
 from assent.kernels.ad3.table_steps import Layout, make_layout
 from assent.kernels.batch import batch_loop as kernel
 from assent.kernels.batch import instance
+from assent.kernels.batch.searched_structures import StructureBatch
 from assent.kernels.core import schedule
-from assent.kernels.problem import DualPoint, Float, Int64, Problem, Scores, Tables
+from assent.kernels.core.oracle import blend_address, parts_address
+from assent.kernels.problem import STRUCTURE, DualPoint, Float, Int64, Problem, Scores, Tables
 from assent.proof.gap_rule import least_and_relative
 from assent.proof.rounding_error import is_never_rounded
 from assent.solvers.ad3.ad3 import AD3
@@ -66,8 +69,17 @@ class Job(NamedTuple):
 
 
 def is_small(problem: Problem) -> bool:
-    """Whether the compiled loop takes a problem."""
-    return 0 < problem.n_links <= schedule.SMALL_LINKS and not problem.models
+    """Whether the compiled loop takes a problem: not where a structure is written in Python."""
+    if not 0 < problem.n_links <= schedule.SMALL_LINKS:
+        return False
+    return all(is_compiled(model.structure) for model in problem.models)
+
+
+def is_compiled(structure: Any) -> bool:
+    """Whether all functions that the loop calls are compiled."""
+    own = structure.kernels().parts
+    plain = own is not None and not hasattr(own, "py_func") and not numba.config.DISABLE_JIT
+    return structure.kind_code == STRUCTURE and not plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +88,19 @@ class Prepared:
 
     arrays: tuple[NDArray[Any], ...]  # of kernel.Batch: ``pair_var`` to ``capacity``, ``degree``
     weights: tuple[Float, ...]  # ``weight``, ``of_link`` and ``mass``
-    tables: Tables
+    tables: Tables  # without the structures
     layout: Layout
+    structures: tuple[Any, ...] | None  # of StructureBatch, with sizes in place of ends
     sizes: tuple[int, ...]  # columns of kernel.Batch.ends
     consensus: Float
     total_weight: float
     alpha: float
     plain: bool  # whether the blockwise kernels take everything
+
+    @property
+    def loop(self) -> int:
+        """Which of the compiled loops takes it: plain, with tables, with structures."""
+        return 2 if self.structures is not None else int(not self.plain)
 
 
 _prepared: WeakKeyDictionary[Problem, Prepared] = WeakKeyDictionary()
@@ -98,7 +116,7 @@ def prepare(problem: Problem) -> Prepared:
 
 def _prepare(problem: Problem) -> Prepared:
     group, link, mass, total = link_weights(problem)
-    tables = problem.tables
+    tables, written = problem.tables, problem.written
     nothing = Scores(np.zeros(problem.n), np.zeros(problem.n_pairs))
     arrays = (
         problem.pair_var, problem.group_kind, problem.group_size, problem.group_count,
@@ -107,13 +125,27 @@ def _prepare(problem: Problem) -> Prepared:
     )  # fmt: skip
     sizes = (
         problem.n, problem.n_pairs, len(problem.group_kind), len(problem.lits), problem.n_logic,
-        len(problem.weights), len(problem.capacity), len(tables.kind), len(tables.states),
-        len(tables.lits), int(tables.entry[-1]),
+        len(problem.weights), len(problem.capacity), len(written.kind), len(written.states),
+        len(tables.lits), int(tables.entry[-1]), len(written.lits), int(written.entry[-1]),
     )  # fmt: skip
+    structures = _prepare_structures(problem) if problem.models else None
     return Prepared(
-        arrays, (group, link, mass), tables, make_layout(tables), sizes,
+        arrays, (group, link, mass), written, make_layout(written), structures, sizes,
         first_consensus(problem, nothing), total, default_relaxation(problem), all_common(problem),
     )  # fmt: skip
+
+
+def _prepare_structures(problem: Problem) -> tuple[Any, ...]:
+    """The fields of a StructureBatch for one problem; sizes in place of ``ends``."""
+    searcher, models = searcher_of(problem), problem.models
+    own = searcher.models
+    sizes = (
+        len(models), len(searcher.tables.states), len(searcher.tables.lits), len(own.data),
+        len(own.place), len(own.base),
+    )  # fmt: skip
+    parts = np.array([parts_address(model.structure) for model in models], np.int64)
+    blend = np.array([blend_address(model.structure) for model in models], np.int64)
+    return sizes, searcher.tables, own, searcher.layout, searcher.order, parts, blend
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +155,7 @@ class Buffer:
     batch: kernel.Batch
     tables: Tables | None  # of all problems, if the blockwise kernels do not take everything
     layout: Layout | None
+    structures: StructureBatch | None  # of all problems, if there are any
     over_relaxation: float | None  # that of the solver
     outcomes: Float  # [B, fields of instance.Outcome]
     seconds: Float  # [B] of a processor, the average of the problems in one call
@@ -218,12 +251,12 @@ def solve_jobs(
 
 def _buffers(jobs: Sequence[Job]) -> Iterator[list[int]]:
     """Jobs that go together: with or without factors outside the fused loop, not too many."""
-    plain = [prepare(job.problem).plain for job in jobs]
-    for kind in (True, False):
+    loops = [prepare(job.problem).loop for job in jobs]
+    for loop in sorted(set(loops)):
         numbers: list[int] = []
         links = 0
         for i, job in enumerate(jobs):
-            if plain[i] != kind:
+            if loops[i] != loop:
                 continue
             if numbers and links + job.problem.n_links > BUFFER_LINKS:
                 yield numbers
@@ -269,8 +302,8 @@ class _Work:
     def _solve(self, first: int, last: int) -> None:
         begun = time.thread_time()
         kernel.solve_range(
-            self.buffer.batch, self.buffer.tables, self.buffer.layout, self.settings,
-            first, last, self.stop, self.buffer.outcomes,
+            self.buffer.batch, self.buffer.tables, self.buffer.layout, self.buffer.structures,
+            self.settings, first, last, self.stop, self.buffer.outcomes,
         )  # fmt: skip
         self.buffer.seconds[first:last] = (time.thread_time() - begun) / (last - first)
         self.solved.append(last - first)
@@ -314,10 +347,33 @@ def _columns(rows: Iterable[Iterable[Any]]) -> list[tuple[Any, ...]]:
     return list(zip(*rows, strict=True))
 
 
-def _layout(columns: list[Any], no_base: Float, no_scratch: Float) -> Layout:
+def _join_tables(tables: Sequence[Tables]) -> Tables:
+    """The tables of all problems, end to end."""
+    return Tables(*map(_joined, _columns(tables)))
+
+
+def _join_layouts(layouts: Sequence[Layout]) -> Layout:
     """The layouts of all problems, end to end; only the first array is read-only in each."""
-    room, vertex, place, row, runs = map(np.concatenate, columns[1:])
-    return Layout(_joined(columns[0]), room, vertex, place, row, runs, no_base, no_scratch)
+    start, *others, no_base, no_scratch = _columns(layouts)
+    room, vertex, place, row, runs = map(np.concatenate, others)
+    return Layout(_joined(start), room, vertex, place, row, runs, no_base[0], no_scratch[0])
+
+
+def _join_structures(prepared: Sequence[Any]) -> StructureBatch:
+    """The structures of all problems, end to end."""
+    sizes, tables, models, layouts, *others = _columns(prepared)
+    ends = np.zeros((len(sizes) + 1, len(sizes[0])), np.int64)
+    np.cumsum(sizes, axis=0, out=ends[1:])
+    columns = _columns(models)
+    # As a problem's own: its constants are read-only, addresses and offsets are not.
+    own = [
+        (_joined if column[0].flags.writeable is False else np.concatenate)(column)
+        for column in columns
+    ]
+    return StructureBatch(
+        ends, _join_tables(tables), Models(*own), _join_layouts(layouts),
+        *map(np.concatenate, others),
+    )  # fmt: skip
 
 
 def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -330,21 +386,25 @@ def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 def _lay_out(jobs: list[Job], solver: AD3) -> Buffer:
     """A buffer of problems that are yet to be solved."""
     prepared = [prepare(job.problem) for job in jobs]
-    tables, layout = None, None
+    tables, layout, structures = None, None, None
     if not prepared[0].plain:
-        tables = Tables(*map(_joined, _columns(q.tables for q in prepared)))
-        *columns, no_base, no_scratch = _columns(q.layout for q in prepared)
-        layout = _layout(columns, no_base[0], no_scratch[0])
-    return _unsolved(_assemble(jobs, prepared, solver), tables, layout, jobs, solver)
+        tables = _join_tables([q.tables for q in prepared])
+        layout = _join_layouts([q.layout for q in prepared])
+    if prepared[0].structures is not None:
+        structures = _join_structures([q.structures for q in prepared])
+    batch = _assemble(jobs, prepared, solver)
+    return _unsolved(batch, (tables, layout, structures), jobs, solver)
 
 
-def _unsolved(
-    batch: kernel.Batch, tables: Tables | None, layout: Layout | None, jobs: list[Job], solver: AD3
-) -> Buffer:
+def _unsolved(batch: kernel.Batch, outside: Any, jobs: list[Job], solver: AD3) -> Buffer:
+    """``outside`` are tables, layout and structures of all problems, or None."""
     count = len(jobs)
     outcomes = np.zeros((count, len(instance.Outcome._fields)))
     least = min(job.scores.scale for job in jobs)
-    return Buffer(batch, tables, layout, solver.over_relaxation, outcomes, np.zeros(count), least)
+    tables, layout, structures = outside
+    return Buffer(
+        batch, tables, layout, structures, solver.over_relaxation, outcomes, np.zeros(count), least
+    )
 
 
 def _buffer_of(jobs: Sequence[Job]) -> Buffer | None:
@@ -380,7 +440,8 @@ def _continue(before: Buffer, jobs: list[Job], solver: AD3) -> Buffer:
         dual_logic=after.logic, dual_table=after.table,
         entry_weight=np.zeros_like(batch.entry_weight),
     )  # fmt: skip
-    return _unsolved(following, before.tables, before.layout, jobs, solver)
+    outside = before.tables, before.layout, before.structures
+    return _unsolved(following, outside, jobs, solver)
 
 
 def _decided(p: Float, degree: NDArray[Any], theta: Float) -> Float:

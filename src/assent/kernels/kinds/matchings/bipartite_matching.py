@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.jit import (
-    jit,
     jit_inline,
     jit_internal,
     jit_internal_no_allocation,
@@ -228,7 +227,7 @@ def maximize_matching(start, data, scores, inner, scale, states):
     return value, 0.0
 
 
-@jit
+@jit_structure
 def parts_matching(start, data, states, weight, out):
     """Whether a joint state is a matching; there are no parts."""
     rows, columns = data[0], data[1]

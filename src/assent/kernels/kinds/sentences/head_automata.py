@@ -157,7 +157,7 @@ def maximize_automaton(start, data, scores, inner, scale, states):
     return best, total
 
 
-@jit
+@jit_structure
 def parts_automaton(start, data, states, weight, out_inner):
     """Add ``weight`` to the inner parts a vertex uses; every joint state is a vertex."""
     k = data[0]

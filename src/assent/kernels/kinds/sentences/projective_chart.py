@@ -21,7 +21,6 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.jit import (
-    jit,
     jit_inline_llvm,
     jit_internal,
     jit_internal_no_allocation,
@@ -184,7 +183,7 @@ def maximize_projective(start, data, scores, inner, scale, states):
     return write_states(start, data, scores, heads, states), 0.0
 
 
-@jit
+@jit_structure
 def parts_projective(start, data, states, weight, out_inner):
     """Whether the states are a tree without arcs that cross; there are no inner parts."""
     heads = np.empty((2, data[0]), np.int64)

@@ -244,7 +244,7 @@ def maximize_arborescence(start, data, scores, inner, scale, states):
     return write_states(start, data, scores, heads, states), 0.0
 
 
-@jit
+@jit_structure
 def parts_arborescence(start, data, states, weight, out_inner):
     """Whether the states are a tree; there are no inner parts."""
     heads = np.empty((2, data[0]), np.int64)

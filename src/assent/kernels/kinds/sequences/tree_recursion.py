@@ -28,7 +28,6 @@ from math import exp, log
 import numpy as np
 
 from assent.kernels.jit import (
-    jit,
     jit_inline,
     jit_inline_llvm,
     jit_internal_no_allocation,
@@ -446,7 +445,7 @@ def marginals_tree(start, data, scores, inner, temperature, out, out_inner):
     return log_partition
 
 
-@jit
+@jit_structure
 def parts_tree(start, data, states, weight, out_inner):
     """Add ``weight`` to the inner parts a vertex uses; False if it visits a state too often."""
     n, counts = data[0], data[1]

@@ -14,7 +14,7 @@ from math import exp
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_inline, jit_internal_no_allocation, jit_structure
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation, jit_structure
 from assent.kernels.kinds.soft_maximum import join
 
 HEADER = 3
@@ -138,7 +138,7 @@ def marginals_sequence(start, data, scores, inner, temperature, out, out_inner):
     return total
 
 
-@jit
+@jit_structure
 def parts_sequence(start, data, states, weight, out_inner):
     """Add ``weight`` to the arcs that a sequence takes; False if it is not accepted."""
     origin, target, place = arcs_of(data)

@@ -1,0 +1,175 @@
+"""Structures of many small problems, end to end: views of one problem's, and what it asks of them.
+
+The arrays of ``structure_steps.Models`` and their like are those of all problems, one after the
+other; ``ends`` says where each problem's begin.  Arrays of offsets count from the beginning of
+their own problem and have one entry more than there are groups.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assent.kernels.ad3 import table_steps
+from assent.kernels.ad3.state import Structures
+from assent.kernels.ad3.structure_steps import (
+    Models,
+    group_model,
+    read_states,
+    settle_structures,
+    structure_values,
+)
+from assent.kernels.ad3.table_steps import Layout, group_rows, group_support
+from assent.kernels.core.bound_sweep import add_compensated
+from assent.kernels.core.oracle import NONE, call_blend, call_parts
+from assent.kernels.jit import jit_internal
+from assent.kernels.problem import Tables
+
+# Columns of ``StructureBatch.ends``.
+GROUPS, SLOTS, LINKS, DATA, LINK_PLACES, PLACES = 0, 1, 2, 3, 4, 5
+COLUMNS = 6
+
+make_supports = jit_internal(table_steps.make_supports)
+make_flat_work = jit_internal(table_steps.make_flat_work)
+
+
+class StructureBatch(NamedTuple):
+    """The structures of all problems of a batch."""
+
+    ends: np.ndarray  # int64[B + 1, COLUMNS]
+    tables: Tables
+    models: Models
+    layout: Layout
+    order: np.ndarray  # int64, in which a problem's groups choose when its marginals are rounded
+    parts: np.ndarray  # int64, addresses of the functions that list inner parts; see ``oracle``
+    blend: np.ndarray  # int64
+
+
+class Searched(NamedTuple):
+    """The structures of one problem."""
+
+    own: Structures
+    order: np.ndarray
+    parts: np.ndarray
+    blend: np.ndarray
+
+
+@jit_internal
+def view_structures(batch, b, first_link, first_entry):
+    """The structures of problem ``b``, with empty supports.
+
+    ``first_link`` and ``first_entry`` are theirs among those of its tables and structures.
+    """
+    begin, end = batch.ends[b], batch.ends[b + 1]
+    tables, models, layout = batch.tables, batch.models, batch.layout
+    g0, g1 = begin[GROUPS], end[GROUPS]
+    o0, o1 = g0 + b, g1 + b + 1  # of offsets
+    s0, s1 = begin[SLOTS], end[SLOTS]
+    own_tables = Tables(
+        tables.kind[g0:g1], tables.slot[o0:o1], tables.states[s0:s1], tables.first[s0:s1],
+        tables.link[o0:o1], tables.entry[o0:o1], tables.factor[o0:o1],
+        tables.lits[begin[LINKS] : end[LINKS]],
+    )  # fmt: skip
+    own_models = Models(
+        models.address[g0:g1],
+        models.data[begin[DATA] : end[DATA]], models.data_at[o0:o1],
+        models.place[begin[LINK_PLACES] : end[LINK_PLACES]], models.place_at[o0:o1],
+        models.base[begin[PLACES] : end[PLACES]], models.base_at[o0:o1],
+        models.projection[g0:g1], models.memory_at[o0:o1],
+    )  # fmt: skip
+    own_layout = Layout(
+        layout.start[s0 + g0 : s1 + g1], layout.room[g0:g1], layout.vertex[o0:o1],
+        layout.place[o0:o1], layout.row[o0:o1], layout.runs[g0:g1], layout.no_base,
+        layout.no_scratch,
+    )  # fmt: skip
+    work = make_flat_work(own_tables, own_layout)
+    structures = Structures(
+        own_tables, own_models, own_layout, first_link, first_entry,
+        make_supports(own_tables, own_layout), work, np.empty(work.a.size),
+        np.zeros(own_tables.factor[-1], np.bool_), np.zeros(own_models.memory_at[-1]),
+    )  # fmt: skip
+    return Searched(structures, batch.order[g0:g1], batch.parts[g0:g1], batch.blend[g0:g1])
+
+
+@jit_internal
+def assess_structures(searched, table, x):
+    """Inner score of all structures at an assignment ``x[n]``, and how many forbid it."""
+    if searched is None:
+        return 0.0, 0
+    own = searched.own
+    values = np.empty(own.tables.factor[-1])
+    entries = table[own.first_entry :]
+    structure_values(own.tables, own.models, own.layout, entries, x, own.work, own.masked, values)
+    total, carry, broken = 0.0, 0.0, 0
+    for value in values:
+        if value == -np.inf:
+            broken += 1
+        else:
+            total, carry = add_compensated(total, carry, value)
+    return total + carry, broken
+
+
+@jit_internal
+def settle(searched, inner, wish, scale):
+    """Values ``int8[n]`` that structures give their coordinates, -1 for all others.
+
+    They choose by ``wish[n]``, what being 1 is worth, and ``scale`` times their scores ``inner``.
+    """
+    own, x = searched.own, np.empty(wish.size, np.int8)
+    settle_structures(
+        own.tables, own.models, own.layout, inner, searched.order, wish, scale, x, own.work,
+        own.masked,
+    )  # fmt: skip
+    return x
+
+
+@jit_internal
+def weigh_parts(searched, out):
+    """Weights of the inner parts of all structures in their own copies; NaN if nobody knows."""
+    if searched is None:
+        return
+    own = searched.own
+    rows = out[own.first_entry :]
+    rows[:] = 0.0
+    for s in range(len(own.tables.kind)):
+        count = own.tables.factor[s + 1] - own.tables.factor[s]
+        slots, _ = group_model(own.tables, own.models, own.layout, s, own.masked)
+        support = group_support(own.tables, own.layout, own.supports, s)
+        entries = group_rows(rows, own.tables.entry, s, count)
+        memory = group_rows(own.memory, own.models.memory_at, s, count)
+        for f in range(count):
+            if own.models.projection[s] != NONE:
+                if searched.blend[s] != NONE:
+                    kept = memory[f, : slots.start[-1]]
+                    call_blend(searched.blend[s], slots.start, slots.data, kept, entries[f])
+            elif searched.parts[s] == NONE:
+                entries[f, :] = np.nan
+            else:
+                for i in range(support.size[f]):
+                    call_parts(
+                        searched.parts[s], slots.start, slots.data, support.states[f, i],
+                        support.weight[f, i], entries[f],
+                    )  # fmt: skip
+
+
+@jit_internal
+def list_parts(searched, x, out):
+    """Weights of the inner parts where all structures are at an assignment ``x[n]``."""
+    if searched is None:
+        return
+    own = searched.own
+    rows = out[own.first_entry :]
+    rows[:] = 0.0
+    for s in range(len(own.tables.kind)):
+        count = own.tables.factor[s + 1] - own.tables.factor[s]
+        slots, place = group_model(own.tables, own.models, own.layout, s, own.masked)
+        lits = group_rows(own.tables.lits, own.tables.link, s, count)
+        entries = group_rows(rows, own.tables.entry, s, count)
+        states = np.zeros(len(slots.first), np.int32)
+        for f in range(count):
+            if searched.parts[s] == NONE:
+                entries[f, :] = np.nan
+                continue
+            read_states(slots, place, lits, f, x, own.masked[: slots.start[-1]], states)
+            call_parts(searched.parts[s], slots.start, slots.data, states, 1.0, entries[f])
