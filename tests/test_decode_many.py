@@ -16,6 +16,7 @@ from assent.solvers.base.stop_reasons import INTERRUPTED
 from assent.solvers.direct import unshared_batch
 from benchmarks.small_instances import FAMILIES, WEIGHTED, changed_scores, small_instances
 from benchmarks.synthetic import assignment
+from tests.factors.test_structures import random_graph as structured_graph
 from tests.oracles.sweep import sweep_seeds
 from tests.processes import interrupted
 from tests.strategies import optimum, random_graph
@@ -40,7 +41,7 @@ def assert_same(batched, alone):
         == pytest.approx(alone.certificate.relaxation.value, rel=1e-6, abs=1e-6)
     )
     if alone.inner is not None:
-        assert batched.inner == pytest.approx(alone.inner, abs=1e-6)
+        assert batched.inner == pytest.approx(alone.inner, abs=1e-6, nan_ok=True)
 
 
 @sweep_seeds(share=3.0)
@@ -230,17 +231,36 @@ def test_an_empty_batch():
 
 
 def test_what_the_compiled_loop_does_not_take(monkeypatch):
-    rng = np.random.default_rng(3)
-    chained = at.FactorGraph()
-    tag = chained.categorical(5, states=3, scores=rng.normal(size=(5, 3)))
-    chained.add(at.Chain(tag, transitions=rng.normal(size=(3, 3))))
-    chained.add(at.AtMost(1, tag == 1))
-    graphs = [chained, *small_instances(3)]
-    monkeypatch.setattr(schedule, "SMALL_LINKS", graphs[1].compile().problem.n_links)
+    """Structures written in Python, and problems with many links."""
+    in_python = structured_graph(np.random.default_rng(4), "Custom")
+    graphs = [in_python, *small_instances(3)]
+    links = [graph.compile().problem.n_links for graph in graphs]
+    few = sorted(links[1:])[1]
+    monkeypatch.setattr(schedule, "SMALL_LINKS", few)
     results = at.decode_many(graphs, solver=LIMIT)
     for graph, result in zip(graphs, results, strict=True):
         assert_same(result, at.decode(graph, LIMIT))
-    assert len(results[0].trace) > 1 == len(results[1].trace)
+    many = {i for i, count in enumerate(links) if count > few}
+    assert len(many) == 1 and set(results.starts.run.finished) == {0} | many
+
+
+@pytest.mark.parametrize("kind", [kind for kind in STRUCTURES if kind != "Custom"])
+def test_structures_beside_other_factors_as_one_by_one(kind):
+    """Pairs, rules, evidence; again from where that ended; inner parts and proofs as well."""
+    graphs = [structured_graph(np.random.default_rng(seed), kind) for seed in range(4)]
+    results = at.decode_many(graphs, solver=LIMIT)
+    again = at.decode_many(graphs, solver=LIMIT, warm_start=results)
+    for graph, result, later in zip(graphs, results, again, strict=True):
+        assert_same(result, at.decode(graph, LIMIT))
+        assert result.certificate.verify()
+        assert later.value >= result.value - 1e-6
+        if result.status is at.Status.OPTIMAL:
+            assert later.iterations <= result.iterations
+        if later.iterations == 0:  # inner parts are those of the answer
+            own = at.decode(graph, LIMIT, warm_start=later)
+            assert later.inner == pytest.approx(own.inner, nan_ok=True)
+    in_loop = {i for i, g in enumerate(graphs) if g.compile().problem.n_links}
+    assert in_loop - set(results.starts.run.places) == set()
 
 
 @pytest.mark.parametrize("kind", [kind for kind in STRUCTURES if kind != "Custom"])
