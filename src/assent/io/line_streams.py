@@ -68,18 +68,19 @@ def source_name(source: PathLike | IO[Any]) -> str:
 @contextlib.contextmanager
 def _opened(source: PathLike | IO[Any]) -> Iterator[Any]:
     """A source as a stream of bytes that can look ahead."""
-    if isinstance(source, (str, os.PathLike)):
-        if os.fspath(source) == STANDARD_INPUT:
-            yield sys.stdin.buffer
-            return
+    if not isinstance(source, (str, os.PathLike)):
+        if not hasattr(source, "read"):
+            raise TypeError(f"a source is a path or a stream, got {shown(source)}")
+        yield _looking_ahead(source)
+    elif os.fspath(source) == STANDARD_INPUT:
+        yield _looking_ahead(sys.stdin.buffer)
+    else:
         with open(source, "rb") as file:
             yield file
-    elif isinstance(source, io.BufferedReader):
-        yield source
-    elif hasattr(source, "read"):
-        yield io.BufferedReader(source)
-    else:
-        raise TypeError(f"a source is a path or a stream, got {shown(source)}")
+
+
+def _looking_ahead(stream: Any) -> Any:
+    return stream if hasattr(stream, "peek") else io.BufferedReader(stream)
 
 
 def _unpacked(raw: Any) -> Any:

@@ -1,0 +1,93 @@
+"""Arguments and streams that the verbs on sentences share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from assent.cli.model_arguments import EXISTING_FILE, WritableFile, bad_files_reported
+
+if TYPE_CHECKING:
+    from assent.io import Sentence
+
+INPUT = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+
+input_argument = click.argument("source", metavar="IN", type=INPUT, default=Path("-"))
+output_option = click.option(
+    "--output", type=WritableFile(), help="Write CoNLL-U there (.gz, .xz are compressed)."
+)
+model_option = click.option("--model", type=EXISTING_FILE, help="Of your own, from `assent train`.")
+quiet_option = click.option("--quiet", is_flag=True, help="No progress, no summary.")
+lines_option = click.option(
+    "--lines", "by_line", is_flag=True, help="In raw text, every line is a paragraph of its own."
+)
+training_seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random choices."
+)
+train_option = click.option(
+    "--train", "train_file", type=EXISTING_FILE, required=True, help="CoNLL-U to learn from."
+)
+dev_option = click.option(
+    "--dev", type=EXISTING_FILE, help="CoNLL-U to choose by: the best epoch on it is kept."
+)
+new_model_option = click.option(
+    "--output", type=WritableFile(), required=True, help="The model file to write."
+)
+
+_COLUMNS = 10
+
+
+def read_sentences(source: Path, by_line: bool = False) -> Iterator[Sentence]:
+    """Sentences of CoNLL-U or of raw text; the name tells, or else the first line with words."""
+    from assent.apps.text.raw_text import read_text_lines
+    from assent.io.conllu import read_conllu_lines
+    from assent.io.line_streams import read_lines, source_name
+
+    lines = read_lines(source)
+    suffixes = {suffix.lower() for suffix in source.suffixes}
+    is_conllu = ".conllu" in suffixes
+    if not is_conllu and ".txt" not in suffixes:
+        seen = []
+        for line in lines:
+            seen.append(line)
+            if line.strip() and not line.startswith("#"):
+                is_conllu = line.count("\t") == _COLUMNS - 1
+                break
+        lines = chain(seen, lines)
+    if is_conllu:
+        return read_conllu_lines(lines, source_name(source))
+    return read_text_lines(lines, by_line=by_line, source=source_name(source))
+
+
+@contextmanager
+def bad_sentences_reported() -> Iterator[None]:
+    """Turn errors in files, and a reader who has gone, into one line and an exit code."""
+    try:
+        with bad_files_reported():
+            yield
+    except BrokenPipeError:  # `assent tag … | head`
+        raise SystemExit(0) from None
+
+
+def counted(sentences: Iterable[Sentence], verb: str, quiet: bool) -> Iterator[Any]:
+    """The sentences as they come, with a line at a terminal that counts them."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    hidden = quiet or not console.is_terminal
+    columns = (
+        SpinnerColumn(), TextColumn(verb), TextColumn("{task.completed:,} sentences"),
+        TextColumn("{task.fields[words]:,} words"), TimeElapsedColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+        task, words = bar.add_task("", total=None, words=0), 0
+        for sentence in sentences:
+            words += len(sentence)
+            bar.update(task, advance=1, words=words)
+            yield sentence

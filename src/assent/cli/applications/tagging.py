@@ -1,0 +1,116 @@
+"""``assent tag``, and ``tagger`` and ``tags`` of the groups."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import assent.cli.applications.sentence_arguments as shared
+from assent.cli.applications.groups import evaluate, train
+from assent.cli.options import json_option
+
+if TYPE_CHECKING:
+    from assent.io import Sentence
+
+
+@click.command()
+@shared.input_argument
+@shared.model_option
+@shared.output_option
+@shared.lines_option
+@shared.quiet_option
+def tag(source: Path, model: Path | None, output: Path | None, by_line: bool, quiet: bool) -> None:
+    """Tag the words of IN: CoNLL-U, raw text, or - for standard input.
+
+    Everything but the tags stays as it is. Without --output, CoNLL-U goes to standard output, or
+    words and tags are shown at a terminal.
+    """
+    with shared.bad_sentences_reported():
+        from assent.apps.shipped import shipped_model
+        from assent.apps.tagging import Tagger
+        from assent.io import write_conllu
+
+        tagger = Tagger.load(model or shipped_model("tagger"))
+        sentences = tagger.tag(shared.read_sentences(source, by_line))
+        sentences = shared.counted(sentences, "tagging", quiet)
+        if output is not None:
+            write_conllu(output, sentences)
+        elif sys.stdout.isatty():
+            _show(sentences)
+        else:
+            write_conllu(sys.stdout, sentences)
+
+
+def _show(sentences: Iterable[Sentence]) -> None:
+    from rich.console import Console
+
+    from assent.apps.tagging import show_tags
+
+    console = Console(highlight=False)
+    for sentence in sentences:
+        console.print(show_tags(sentence.words, sentence.upos, console.width))
+        console.print()
+
+
+@train.command("tagger")
+@shared.train_option
+@shared.dev_option
+@shared.new_model_option
+@click.option(
+    "--columns", default="upos,xpos", show_default=True,
+    help="What it predicts, together: of upos, xpos and feats.",
+)  # fmt: skip
+@click.option(
+    "--epochs", type=click.IntRange(min=1), default=10, show_default=True,
+    help="Passes through the training sentences.",
+)  # fmt: skip
+@shared.training_seed_option
+@shared.quiet_option
+def train_a_tagger(
+    train_file: Path,
+    dev: Path | None,
+    output: Path,
+    columns: str,
+    epochs: int,
+    seed: int,
+    quiet: bool,
+) -> None:
+    """Learn a tagger by the averaged perceptron."""
+    with shared.bad_sentences_reported():
+        from assent.apps.tagging import PerceptronSettings, tag_scores, train_tagger
+        from assent.io import read_conllu
+
+        held_out = None if dev is None else list(read_conllu(dev))
+        model = train_tagger(
+            read_conllu(train_file),
+            columns=tuple(name.strip() for name in columns.split(",")),
+            dev=held_out,
+            settings=PerceptronSettings(epochs=epochs, seed=seed),
+            progress=not quiet,
+        )
+        model.save(output)
+        if quiet:
+            return
+        click.echo(f"{output}: {len(model.labels)} labels, {output.stat().st_size:,} bytes")
+        if held_out is not None:
+            click.echo(f"development: {tag_scores(held_out, model.tag(held_out))}")
+
+
+@evaluate.command("tags")
+@click.argument("gold", type=shared.INPUT)
+@click.argument("system", type=shared.INPUT)
+@json_option
+def evaluate_tags(gold: Path, system: Path, as_json: bool) -> None:
+    """Accuracy of tags in SYSTEM, by column; both files are CoNLL-U with the same words."""
+    with shared.bad_sentences_reported():
+        from assent.apps.tagging import tag_scores
+        from assent.io import read_conllu
+
+        scores = tag_scores(read_conllu(gold), read_conllu(system))
+    click.echo(json.dumps(asdict(scores)) if as_json else str(scores))

@@ -1,0 +1,105 @@
+"""The verbs of the applications: files in, files out, and errors in one line."""
+
+import gzip
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from assent.apps.tagging import PerceptronSettings, train_tagger
+from assent.cli import main
+from assent.io import read_conllu, write_conllu
+from tests.apps.small_language import small_corpus
+
+
+def run(*arguments, input=None):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=input)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Sentences to train on and to test, and a tagger."""
+    folder = tmp_path_factory.mktemp("applications")
+    write_conllu(folder / "train.conllu", small_corpus(80, seed=0))
+    write_conllu(folder / "test.conllu", small_corpus(30, seed=1))
+    train_tagger(
+        small_corpus(80, seed=0), settings=PerceptronSettings(epochs=2, table_bits=10)
+    ).save(folder / "tagger.model")
+    return folder
+
+
+def test_tagging_a_file(folder, tmp_path):
+    gold, model, out = folder / "test.conllu", folder / "tagger.model", tmp_path / "out.conllu.gz"
+    done = run("tag", gold, "--model", model, "--output", out)
+    assert (done.exit_code, done.output) == (0, ""), done.output  # no terminal: no progress
+    text = gzip.decompress(out.read_bytes()).decode()
+    assert run("tag", gold, "--model", model).stdout == text
+    assert run("tag", "-", "--model", model, input=gold.read_text()).stdout == text
+
+    scores = json.loads(run("evaluate", "tags", gold, out, "--json").stdout)
+    assert 80 < scores["accuracy"]["upos"] < 100
+    assert f"upos {scores['accuracy']['upos']:.2f}" in run("evaluate", "tags", gold, out).stdout
+    parses = json.loads(run("evaluate", "parses", gold, out, "--json").stdout)
+    assert (parses["UAS"], parses["LAS"]) == (100.0, 100.0)
+    assert parses["UPOS"] == scores["accuracy"]["upos"]
+    assert "without punctuation: UAS 100.00" in run("evaluate", "parses", gold, out).stdout
+
+
+def test_tagging_raw_text(folder, tmp_path):
+    model, text = folder / "tagger.model", "Ti kaka isn't 🙂. O lolo?\n\nNew\nNewer"
+    found = run("tag", "-", "--model", model, input=text).stdout
+    (tmp_path / "found.conllu").write_text(found)
+    sentences = list(read_conllu(tmp_path / "found.conllu"))
+    assert sentences[0].words == ["Ti", "kaka", "is", "n't", "🙂", "."]
+    assert [s.words for s in sentences[1:]] == [["O", "lolo", "?"], ["New", "Newer"]]
+    assert "_" not in {tag for s in sentences for tag in s.upos}
+    (tmp_path / "text.txt").write_text(text)
+    assert run("tag", tmp_path / "text.txt", "--model", model).stdout == found
+    assert run("tag", "-", "--lines", "--model", model, input=text).stdout.count("newpar") == 3
+    assert run("tag", "-", "--model", model, input="").output == ""
+
+
+def test_training_a_tagger(folder, tmp_path):
+    arguments = ("train", "tagger", "--train", folder / "train.conllu", "--epochs", 2, "--output")
+    done = run(*arguments, tmp_path / "one", "--dev", folder / "test.conllu")
+    assert done.exit_code == 0, done.output
+    assert "8 labels" in done.stdout and "development: upos" in done.stdout
+    assert run(*arguments, tmp_path / "two", "--quiet", "--columns", "upos").output == ""
+    assert run("tag", folder / "test.conllu", "--model", tmp_path / "two").exit_code == 0
+
+
+def test_showing_parses(folder, tmp_path):
+    gold, picture, page = folder / "test.conllu", tmp_path / "a.svg", tmp_path / "a.html"
+    assert run("show", "parse", gold, "--output", picture, "--sentence", 2).exit_code == 0
+    assert picture.read_text().startswith("<svg")
+    assert run("show", "parse", gold, "--output", page).exit_code == 0
+    assert page.read_text().count("<svg") == 30
+    shown = run("show", "parse", gold, "--sentence", 1).stdout
+    assert shown.count("root") == 1 and "└── " in shown
+
+
+CYCLE = "1\ta\t_\t_\t_\t_\t2\t_\t_\t_\n2\tb\t_\t_\t_\t_\t1\t_\t_\t_\n\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "content", "message"),
+    [
+        (["show", "parse", "FILE"], CYCLE, "line 1: no tree: words 1 -> 2 -> 1 form a cycle"),
+        (["show", "parse", "FILE"], "1\ta\n", "line 1: expected 10 columns"),
+        (["show", "parse", "FILE", "--sentence", "3"], "", "has no sentence 3"),
+        (["show", "parse", "FILE", "--output", "a.png"], CYCLE, "ends in .svg or .html"),
+        (["evaluate", "parses", "FILE", "FILE"], CYCLE, "no tree"),
+        (["evaluate", "tags", "FILE", "missing"], CYCLE, "does not exist"),
+        (["tag", "FILE", "--model", "FILE"], CYCLE, "no file of a tagger"),
+        (["train", "tagger", "--train", "FILE", "--output", "m"], CYCLE, "nothing in the column"),
+        (["train", "tagger", "--train", "FILE", "--output", "m"], "", "no sentences"),
+    ],
+)
+def test_errors_are_one_line(tmp_path, monkeypatch, arguments, content, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "FILE").write_text(content)
+    done = run(*arguments)
+    assert done.exit_code == 2
+    assert message in done.output
+    assert "Traceback" not in done.output
+    assert not (tmp_path / "m").exists()
