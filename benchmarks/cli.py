@@ -28,6 +28,7 @@ from benchmarks import (
     soft_logic,
     structures,
     tag_rules,
+    tagging,
     tail,
     threads,
     tighten,
@@ -94,6 +95,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(consensus_command, quick=quick, only="*", data=data)
         context.invoke(ldpc_command, quick=quick, data=data)
         context.invoke(tag_rules_command, quick=quick)
+        context.invoke(tagging_command, quick=quick, data=data)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(
@@ -184,6 +186,14 @@ def auto_command(data: Path | None, only: str, quick: bool, half: str) -> None:
 def own_structures_command() -> None:
     """A user's compiled chain against the built-in one, inside AD3."""
     own_structures.run(new_console())
+
+
+@main.command("tagging")
+@quick_option
+@data_option
+def tagging_command(quick: bool, data: Path | None) -> None:
+    """The tagger on treebanks: accuracy, and words per second."""
+    tagging.run(new_console(), tagging.treebanks(data, quick))
 
 
 @main.command("sentences")

@@ -12,7 +12,7 @@ from rich.console import Console
 from scipy.sparse import csr_array
 
 import assent as at
-from assent.io import write_alist
+from assent.io import write_alist, write_conllu
 from assent.solvers.programs.compact_lp import build_lp
 from benchmarks import (
     answers,
@@ -36,6 +36,7 @@ from benchmarks import (
     soft_logic,
     structures,
     tag_rules,
+    tagging,
     tail,
     threads,
     to_bound,
@@ -50,6 +51,7 @@ from benchmarks.small_instances import small_instances
 from benchmarks.stopwatch import Stopwatch
 from benchmarks.synthetic import assignment, torus, torus_edges
 from benchmarks.tables import against, duration, new_console
+from tests.apps.small_language import small_corpus
 
 
 @pytest.fixture
@@ -517,3 +519,15 @@ def test_halves_of_the_models_for_auto_share_nothing():
     assert {auto.is_seen(name) for name in ("a", "b", "c", "d", "e", "f")} == {True, False}
     graphs = [one.build() for one in halves[0] if "_100_" not in one.name]
     assert all(graph.compile().conflict is None for graph in graphs)
+
+
+def test_tagging_of_made_up_treebanks(tmp_path):
+    folder = tmp_path / "ud" / "UD_Czech-CLTT"
+    folder.mkdir(parents=True)
+    for seed, part in enumerate(("train", "dev", "test")):
+        write_conllu(folder / f"x-{part}.conllu", small_corpus(40, seed))
+    console = Console(record=True, width=150)
+    tagging.run(console, tagging.treebanks(tmp_path, quick=True))
+    shown = console.export_text()
+    assert "UD_Czech-CLTT" in shown and "words/s" in shown
+    assert tagging.treebanks(None, quick=True) == []
