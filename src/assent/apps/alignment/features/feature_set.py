@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from assent.apps.alignment.features.other_aligners import other_features
 from assent.apps.alignment.features.positions import position_features
 from assent.apps.alignment.features.spelling import spelling_features
 from assent.apps.alignment.features.statistics import KEYS, Statistics, count_bitext
+from assent.apps.alignment.features.words import agreed_links
 from assent.kernels.problem import Float
 
 
@@ -37,13 +38,20 @@ class FeatureSet:
         found |= position_features(n, m) | spelling_features(pair)
         for own in self.statistics:
             found |= own.features(pair)
-        agreed = np.mean([found[f"HMM, {own.key}"] for own in self.statistics], axis=0)
+        agreed = agreed_links(found)
         found |= neighbour_features("HMM", agreed)
         found["HMM and distance"] = agreed * found["distance"]
         found |= _of_frequent_words(found)
+        if all(own.links is not None for own in self.statistics):
+            linked = [found[f"linked both ways, {own.key}"] for own in self.statistics]
+            found |= neighbour_features("linked", np.mean(linked, axis=0))
         if self.others:
             found |= other_features(others, (n, m))
         return found
+
+    def with_links(self, aligned: Sequence[tuple[SentencePair, Any]]) -> FeatureSet:
+        """The same with counts of the links ``[n, m]`` of sentence pairs."""
+        return replace(self, statistics=tuple(own.with_links(aligned) for own in self.statistics))
 
     def features(self, pair: SentencePair, others: Sequence[Links] = ()) -> Float:
         """Features ``[n, m, D]``."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from assent.apps.alignment.data.bitext import SentencePair
 from assent.apps.alignment.features.cooccurrence import count_words
+from assent.apps.alignment.features.link_counts import LinkCounts, count_links
 from assent.apps.alignment.features.neighbours import competing
 from assent.apps.alignment.features.spelling import cognates
 from assent.apps.alignment.features.translation_model import TranslationModel, train_translation
@@ -19,7 +20,7 @@ from assent.apps.alignment.features.vocabulary import (
     word_form,
     word_stem,
 )
-from assent.kernels.problem import Float, Int64
+from assent.kernels.problem import Float, Int32, Int64
 
 # Links that a pair of cognates counts for beforehand: enough to decide for words seen once.
 COGNATE = 0.5
@@ -39,6 +40,7 @@ class Statistics:
         dice: ``[pairs]`` of the models' table.
         model_1: IBM Model 1.
         hidden_markov: the hidden Markov model.
+        links: how often words are linked; None before a first aligner has linked them.
     """
 
     key: str
@@ -48,12 +50,19 @@ class Statistics:
     dice: Float
     model_1: TranslationModel
     hidden_markov: TranslationModel
+    links: LinkCounts | None = None
+
+    def numbers(self, pair: SentencePair) -> tuple[Int32, Int32]:
+        """The words of a sentence pair as numbers, -1 where unknown."""
+        key = KEYS[self.key]
+        return (
+            self.source.find([key(word) for word in pair.source]),
+            self.target.find([key(word) for word in pair.target]),
+        )
 
     def features(self, pair: SentencePair) -> dict[str, Float]:
         """Tables ``[n, m]`` by name."""
-        key = KEYS[self.key]
-        source = self.source.find([key(word) for word in pair.source])
-        target = self.target.find([key(word) for word in pair.target])
+        source, target = self.numbers(pair)
         index, *first = self.model_1.posteriors(source, target)
         _, forward, backward = self.hidden_markov.posteriors(source, target)
         dice = np.where(index >= 0, self.dice[np.maximum(index, 0)], 0.0)
@@ -70,9 +79,18 @@ class Statistics:
             "HMM log": _log(agreed),
             "HMM competing": competing(agreed),
         }
+        if self.links is not None:
+            found |= self.links.features(index)
         if self.key == "forms":
             found |= self._ranks(source, target)
         return {f"{name}, {self.key}": table for name, table in found.items()}
+
+    def with_links(self, aligned: Iterable[tuple[SentencePair, Any]]) -> Statistics:
+        """The same with counts of the links ``[n, m]`` of sentence pairs."""
+        sentences = (
+            (self.model_1.posteriors(*self.numbers(pair))[0], links) for pair, links in aligned
+        )
+        return replace(self, links=count_links(self.model_1.table, sentences))
 
     def _ranks(self, source: Any, target: Any) -> dict[str, Float]:
         """Features of how frequent both words are."""

@@ -8,19 +8,38 @@ from assent.kernels.problem import Float
 
 
 def fertility_features(tables: dict[str, Float], axis: int) -> Float:
-    """Features ``[words, W]``: how much of a word's row (axis 1) or column the tables fill.
+    """Features ``[words, W]`` of each row's (axis 1) or column's links beyond the first.
+
+    A constant, and what the tables say about the second best link.
 
     Example:
         >>> tables = {"HMM, forms": np.array([[0.9, 0.6]]), "HMM, stems": np.array([[0.9, 0.4]])}
         >>> fertility_features(tables, 1).round(2).tolist()
         [[1.0, 0.5]]
     """
-    agreed = [table for name, table in tables.items() if name in ("HMM, forms", "HMM, stems")]
-    second = [_second(np.mean(agreed, axis=0), axis)] if agreed else []
+    agreed = agreed_links(tables)
+    found = [np.ones(agreed.shape[1 - axis]), _second(agreed, axis)]
     if "votes" in tables:
-        second.append(_second(tables["votes"], axis))
-    words = tables["HMM, forms"].shape[1 - axis]
-    return np.stack([np.ones(words), *second], axis=-1)
+        found.append(_second(tables["votes"], axis))
+    return np.stack(found, axis=-1)
+
+
+def adjacent_features(tables: dict[str, Float]) -> Float:
+    """Features ``[n - 1, m - 1, A]`` of links (i, j) and (i + 1, j + 1) together.
+
+    Example:
+        >>> tables = {"HMM, forms": np.eye(2), "HMM, stems": np.eye(2)}
+        >>> adjacent_features(tables).tolist()
+        [[[1.0, 1.0]]]
+    """
+    agreed = agreed_links(tables)
+    both = np.sqrt(agreed[:-1, :-1] * agreed[1:, 1:])
+    return np.stack([np.ones_like(both), both], axis=-1)
+
+
+def agreed_links(tables: dict[str, Float]) -> Float:
+    """The mean of what the hidden Markov models say about each link, ``[n, m]``."""
+    return np.mean([tables["HMM, forms"], tables["HMM, stems"]], axis=0)
 
 
 def _second(table: Float, axis: int) -> Float:
