@@ -72,6 +72,11 @@ def write_model(
             file.writestr(entry, raw.getvalue())
 
 
+def _named(kind: str) -> str:
+    """A kind with its article."""
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
 def _codes(array: NDArray[Any], scale: float) -> NDArray[np.int8]:
     """The nearest of 255 steps from ``-scale`` to ``scale``."""
     if scale == 0.0:
@@ -86,16 +91,16 @@ def read_model(path: str | Path, kind: str, *, version: int = 1) -> ModelFile:
         ModelError: if the file is damaged, of another kind or of another version.
         OSError: if there is no such file, or it may not be read.
     """
-    with open_arrays(path, f"a {kind}") as file:
+    with open_arrays(path, _named(kind)) as file:
         about = json.loads(str(file["about"])) if "about" in file else {}
         if about.get("format") != FORMAT:
             raise ModelError(f"{path} is no model of an application")
         if about["kind"] != kind:
-            raise ModelError(f"{path} holds a {about['kind']}, and a {kind} is needed")
+            raise ModelError(f"{path} holds {_named(about['kind'])}, and {_named(kind)} is needed")
         if about["version"] != version:
             raise ModelError(
-                f"{path} holds a {kind} of version {about['version']}, this library reads version "
-                f"{version}: train it again, or use the release that wrote it"
+                f"{path} holds {_named(kind)} of version {about['version']}, this library reads "
+                f"version {version}: train it again, or use the release that wrote it"
             )
         arrays = {name: file[name] for name in file.files if name != "about"}
         for name, scale in about["scales"].items():

@@ -37,7 +37,7 @@ class AlignmentGraph(NamedTuple):
     fertility: int
     forbidden: Float
 
-    def scores(self, parts: AlignmentScores) -> dict[Any, Any]:
+    def scores(self, parts: PartScores) -> dict[Any, Any]:
         """The scores of an alignment as `at.decode` takes them."""
         n, m = self.links.shape
         given = {
@@ -50,7 +50,7 @@ class AlignmentGraph(NamedTuple):
         return given
 
 
-class AlignmentScores(NamedTuple):
+class PartScores(NamedTuple):
     """What the parts of an alignment score.
 
     Attributes:
@@ -83,7 +83,7 @@ def make_graph(allowed: Any, fertility: int, adjacent: bool) -> AlignmentGraph:
 
     Example:
         >>> made = make_graph(np.ones((1, 2), bool), 2, adjacent=False)
-        >>> scores = AlignmentScores(np.array([[1.0, 0.4]]), np.array([-0.5]), np.zeros(2), None)
+        >>> scores = PartScores(np.array([[1.0, 0.4]]), np.array([-0.5]), np.zeros(2), None)
         >>> at.decode(made.graph, scores=made.scores(scores))[made.links].tolist()
         [[1, 0]]
     """

@@ -57,6 +57,33 @@ class Links(NamedTuple):
         return cls(frozenset((int(i), int(j)) for i, j in found))
 
 
+def compare_files(
+    gold: PathLike, system: PathLike, *, base: int = 0, reverse: bool = False
+) -> tuple[list[Links], list[Links]]:
+    """The links of two files for the same sentences, whose words are not known.
+
+    Args:
+        gold: the file that says which sentences there are.
+        system: the other one.
+        base: the number of a sentence's first word in Pharaoh's format, 0 or 1.
+        reverse: ``system`` has target positions first.
+    """
+    if _is_hansards(gold) or _is_hansards(system):
+        numbers = sorted(_numbers(gold) | _numbers(system))
+    else:
+        numbers = list(range(1, 1 + sum(1 for _ in read_lines(gold))))
+    if not numbers:
+        raise FormatError(gold, "the file is empty: there are no links to compare with")
+    return _read(gold, numbers, base, False)[1], _read(system, numbers, base, reverse)[1]
+
+
+def _numbers(path: PathLike) -> set[int]:
+    """The numbers of a Hansards file's sentences, or of the lines of another."""
+    if not _is_hansards(path):
+        return set(range(1, 1 + sum(1 for _ in read_lines(path))))
+    return {int(line.split()[0]) for line in read_lines(path) if _HANSARDS.fullmatch(line)}
+
+
 def read_links(
     path: PathLike, pairs: Sequence[SentencePair], *, base: int = 0, reverse: bool = False
 ) -> list[Links]:
@@ -72,12 +99,10 @@ def read_links(
         FormatError: for a link that is none or whose words do not exist, and where the file has
             other sentences than there are.
     """
-    found = list(_hansards(path, pairs) if _is_hansards(path) else _pharaoh(path, pairs, base))
-    made = []
-    for (line, marked), pair in zip(found, pairs, strict=True):
-        sides = {(j, i) if reverse else (i, j): kind for (i, j), kind in marked.items()}
-        for i, j in sides:
-            if i >= len(pair.source) or j >= len(pair.target) or min(i, j) < 0:
+    lines, found = _read(path, [pair.number for pair in pairs], base, reverse)
+    for line, links, pair in zip(lines, found, pairs, strict=True):
+        for i, j in sorted(links.sure | links.possible):
+            if i >= len(pair.source) or j >= len(pair.target):
                 raise FormatError(
                     path,
                     f"a link of words {i} and {j} (counted from 0), but sentence {pair.number} "
@@ -85,9 +110,21 @@ def read_links(
                     "positions counted from 0 or 1, and is the source first?",
                     line,
                 )
+    return found
+
+
+def _read(
+    path: PathLike, numbers: Sequence[int], base: int, reverse: bool
+) -> tuple[list[int], list[Links]]:
+    """The line of each sentence, and its links."""
+    read = _hansards(path, numbers) if _is_hansards(path) else _pharaoh(path, len(numbers), base)
+    lines, found = [], []
+    for line, marked in read:
+        sides = {(j, i) if reverse else (i, j): is_sure for (i, j), is_sure in marked.items()}
         sure = frozenset(link for link, is_sure in sides.items() if is_sure)
-        made.append(Links(sure, frozenset(sides) - sure))
-    return made
+        lines.append(line)
+        found.append(Links(sure, frozenset(sides) - sure))
+    return lines, found
 
 
 Marked = tuple[int, dict[Pair, bool]]  # the line of a sentence, and whether its links are sure
@@ -99,14 +136,14 @@ def _is_hansards(path: PathLike) -> bool:
     return _HANSARDS.fullmatch(first) is not None
 
 
-def _pharaoh(path: PathLike, pairs: Sequence[SentencePair], base: int) -> Iterator[Marked]:
+def _pharaoh(path: PathLike, count: int, base: int) -> Iterator[Marked]:
     """The links of each line."""
     number = 0
     for number, line in enumerate(read_lines(path), start=1):
-        if number > len(pairs):
+        if number > count:
             if not line.strip():
                 continue
-            raise FormatError(path, f"there are {len(pairs)} sentences, and more lines", number)
+            raise FormatError(path, f"there are {count} sentences, and more lines", number)
         marked: dict[Pair, bool] = {}
         for word in line.split():
             link = _PHARAOH.fullmatch(word)
@@ -117,13 +154,13 @@ def _pharaoh(path: PathLike, pairs: Sequence[SentencePair], base: int) -> Iterat
                 raise FormatError.found(path, number, word, f"positions counted from {base}")
             marked[at] = marked.get(at, False) or (link[2] == "-" and link[4] != "P")
         yield number, marked
-    if number < len(pairs):
-        raise FormatError(path, f"the links end, there are {len(pairs)} sentences", number + 1)
+    if number < count:
+        raise FormatError(path, f"the links end, there are {count} sentences", number + 1)
 
 
-def _hansards(path: PathLike, pairs: Sequence[SentencePair]) -> Iterator[Marked]:
+def _hansards(path: PathLike, numbers: Sequence[int]) -> Iterator[Marked]:
     """The links of each sentence by its number."""
-    marked: dict[int, Marked] = {pair.number: (0, {}) for pair in pairs}
+    marked: dict[int, Marked] = {number: (0, {}) for number in numbers}
     for number, line in enumerate(read_lines(path), start=1):
         if not line.strip():
             continue

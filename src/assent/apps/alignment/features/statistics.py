@@ -22,6 +22,8 @@ from assent.apps.alignment.features.vocabulary import (
 )
 from assent.kernels.problem import Float, Int32, Int64
 
+# Word pairs less probable than this under all models are forgotten: most of a bitext's pairs.
+LEAST = 1e-3
 # Links that a pair of cognates counts for beforehand: enough to decide for words seen once.
 COGNATE = 0.5
 
@@ -123,6 +125,9 @@ def count_bitext(
     words = np.repeat(np.arange(len(source)), np.diff(counts.table.start))
     prior = COGNATE * cognates(source.words, target.words, words, counts.table.target)
     first, second = train_translation(text, counts, prior, report)
+    likely = [own.pairs for model in (first, second) for own in (model.forward, model.backward)]
+    keep = np.max(likely, axis=0) >= LEAST
     return Statistics(
-        key, source, target, (counts.source, counts.target), counts.dice(), first, second
-    )
+        key, source, target, (counts.source, counts.target), counts.dice()[keep],
+        first.restricted(keep), second.restricted(keep),
+    )  # fmt: skip

@@ -52,6 +52,15 @@ class TranslationModel:
             self.table, self.forward, self.backward, NULL, DIAGONAL, source, target, jumps
         )
 
+    def restricted(self, keep: Any) -> TranslationModel:
+        """The same over the word pairs chosen by the mask ``keep[pairs]``."""
+        kept = np.concatenate([[0], np.cumsum(keep)])
+        return TranslationModel(
+            PairTable(kept[self.table.start], self.table.target[keep]),
+            self.forward._replace(pairs=self.forward.pairs[keep]),
+            self.backward._replace(pairs=self.backward.pairs[keep]),
+        )
+
 
 def train_translation(
     text: NumberedBitext,

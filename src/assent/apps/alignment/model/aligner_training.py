@@ -27,6 +27,9 @@ from assent.progress import live_display
 MOST_LINKED = 20_000
 
 
+DEFAULT_TRAINER = MIRA(C=0.05, max_iterations=10)
+
+
 @dataclass(frozen=True)
 class AlignerSettings:
     """What an aligner may do, and how it is trained.
@@ -42,7 +45,7 @@ class AlignerSettings:
     fertility: int = 2
     adjacent: bool = False
     missed: float = 1.5
-    trainer: Trainer = MIRA(C=0.05, max_iterations=10)
+    trainer: Trainer = DEFAULT_TRAINER
     linked: bool = True
 
 
@@ -57,9 +60,7 @@ class LinkedSentences:
     def __post_init__(self) -> None:
         given = (self.gold, self.others or self.pairs)
         if any(len(part) != len(self.pairs) for part in given):
-            raise ModelError(
-                f"{len(self.pairs)} sentence pairs, and links of {len(self.gold)}"
-            )
+            raise ModelError(f"{len(self.pairs)} sentence pairs, and links of {len(self.gold)}")
         if not any(own.sure for own in self.gold):
             raise ModelError("there is nothing to learn from: no sentence pair has a sure link")
 

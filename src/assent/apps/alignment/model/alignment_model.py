@@ -12,7 +12,7 @@ import numpy as np
 import assent as at
 from assent.apps.alignment.decode import (
     AlignmentGraph,
-    AlignmentScores,
+    PartScores,
     alignment_graph,
     make_graph,
 )
@@ -66,12 +66,12 @@ class AlignmentSpace(Space):
         result = at.decode(self.made.graph, at.AD3(), scores=self.made.scores(self.parts(scores)))
         return self.point(result)
 
-    def parts(self, scores: Float) -> AlignmentScores:
+    def parts(self, scores: Float) -> PartScores:
         """Scores ``[size]`` by their places."""
         n, m = self.made.links.shape
         links, source, target, adjacent = np.split(scores, self.ends[:-1])
         shape = (n - 1, m - 1) if len(adjacent) else (0, 0)
-        return AlignmentScores(links.reshape(n, m), source, target, adjacent.reshape(shape))
+        return PartScores(links.reshape(n, m), source, target, adjacent.reshape(shape))
 
     def point(self, result: Result) -> Float:
         """The coordinates of a decoded alignment."""
