@@ -11,6 +11,7 @@ from benchmarks import (
     auto,
     batch,
     certify,
+    chunking,
     cold_start,
     consensus,
     decoders,
@@ -90,6 +91,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(soft_logic_command, quick=quick, rules="")
         context.invoke(batch_command, quick=quick, count=None, threads=2)
         context.invoke(learning_command, quick=quick, data=data)
+        context.invoke(chunking_command, quick=quick, data=data)
         if not quick:
             context.invoke(learning_growth_command, quick=quick, edges="", plots=plots)
         context.invoke(consensus_command, quick=quick, only="*", data=data)
@@ -316,6 +318,14 @@ def exact_command(
 def learning_command(quick: bool, data: Path | None) -> None:
     """All trainers on handwritten words and snakes: accuracy, time, questions asked."""
     learning.run(new_console(), data, quick)
+
+
+@main.command("chunking")
+@quick_option
+@data_option
+def chunking_command(quick: bool, data: Path | None) -> None:
+    """Phrases of CoNLL-2000: chunk F1 and time, beside sklearn-crfsuite."""
+    chunking.run(new_console(), data, quick)
 
 
 @main.command("learning-growth")

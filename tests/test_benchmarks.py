@@ -19,6 +19,7 @@ from benchmarks import (
     auto,
     batch,
     certify,
+    chunking,
     consensus,
     decoders,
     decompositions,
@@ -449,6 +450,21 @@ def test_learning_on_made_up_data():
     row = learning.measure(task, trainer)
     assert (row.trainer, row.passes, row.calls) == ("FrankWolfe", 3, 18)
     assert row.accuracy > 0.7
+
+
+def test_chunking_on_made_up_sentences(tmp_path, monkeypatch):
+    assert "no data" in run("chunking", "--quick")
+    sentence = "the DT B-NP\nold JJ I-NP\ndog NN I-NP\nran VBD B-VP\n. . O\n\n"
+    (tmp_path / "nltk").mkdir()
+    with zipfile.ZipFile(tmp_path / "nltk" / "conll2000.zip", "w") as file:
+        file.writestr("conll2000/train.txt", sentence * 4)
+        file.writestr("conll2000/test.txt", sentence)
+    ours = {name: make for name, make in chunking.systems().items() if "crfsuite" not in name}
+    monkeypatch.setattr(chunking, "systems", lambda: ours)
+    console = Console(record=True, width=150)
+    rows = chunking.run(console, tmp_path, True)
+    assert [row.f1 for row in rows] == [100.0, 100.0]
+    assert "4 sentences to learn from, 1 to test" in console.export_text()
 
 
 def test_learning_growth(tmp_path):

@@ -36,6 +36,24 @@ def test_letters_from_pixels(data):
     assert score(words, ChainModel(), AdaGradLikelihood(max_iterations=6)) >= 0.79
 
 
+def test_the_chunker_of_the_docs(data, tmp_path, monkeypatch, capsys):
+    """On a part of the corpus: the code of the page, which the whole takes half a minute for."""
+    if not (data / "nltk" / "conll2000.zip").is_file():
+        pytest.skip("ASSENT_DATA has no file 'nltk/conll2000.zip'")
+    (tmp_path / "conll2000.zip").symlink_to((data / "nltk" / "conll2000.zip").resolve())
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "learning.md").read_text(encoding="utf-8")
+    code = page.split("### A chunker")[1].split("```py\n")[1].split("```")[0]
+    assert len(code.splitlines()) <= 30
+    reading = '(X, y), (X_test, y_test) = read("train"), read("test")\n'
+    before, after = code.split(reading)
+    assert after
+    fewer = "X, y, X_test, y_test = X[:500], y[:500], X_test[:300], y_test[:300]\n"
+    exec(compile(before + reading + fewer + after, "learning.md", "exec"), {"__name__": "page"})
+    shown = capsys.readouterr().out
+    assert shown.startswith("chunk F1: 0.") and float(shown.split()[-1]) > 0.87
+
+
 def test_letters_from_products_of_pixels(data):
     words = letters(data, quadratic=True, most=600)
     assert score(words, ChainModel(), Subgradient(C=1.0, max_iterations=5)) >= 0.86
