@@ -149,6 +149,14 @@ def pairs(rng: np.random.Generator, modifiers: int) -> np.ndarray:
     return scores
 
 
+def tri_siblings(rng: np.random.Generator, graph: at.FactorGraph) -> at.TriSiblingAutomaton:
+    size = int(rng.integers(1, 5))
+    scores = rng.normal(size=(size + 2,) * 3)
+    scores[rng.random(scores.shape) < 0.15] = -np.inf
+    siblings = pairs(rng, size) if rng.random() < 0.7 else None
+    return at.TriSiblingAutomaton(literals(rng, graph, size), scores=scores, siblings=siblings)
+
+
 def head_sequence(rng: np.random.Generator, graph: at.FactorGraph) -> at.HeadSequence:
     """All heads of up to three words, or some, in some order."""
     words = int(rng.integers(1, 4))
@@ -282,6 +290,7 @@ STRUCTURES: dict[str, Any] = {
     ),
     "HeadAutomaton": head_automaton,
     "GrandparentAutomaton": grandparent_automaton,
+    "TriSiblingAutomaton": tri_siblings,
     "HeadSequence": head_sequence,
     "Soft": soft,
     "Soft-output": soft_output,

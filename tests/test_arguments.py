@@ -133,6 +133,7 @@ KINDS = {
     "Tree": added(lambda x, t, v: at.Tree(t, parents=v, scores=0.0)),
     "Tree counts": added(lambda x, t, v: at.Tree(t, parents=[-1, 0, 0, 1], scores=0.0, counts=v)),
     "HeadAutomaton": added(lambda x, t, v: at.HeadAutomaton(x[0], scores=v)),
+    "TriSiblingAutomaton": added(lambda x, t, v: at.TriSiblingAutomaton(x[0], scores=v)),
     "HeadSequence": added(lambda x, t, v: at.HeadSequence(x[:4, :3], scores=v)),
     "Matching": added(lambda x, t, v: at.Matching(x, rows=v)),
     "Cut edges": added(lambda x, t, v: at.Cut(x[0], v, scores=1.0)),

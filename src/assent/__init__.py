@@ -38,6 +38,7 @@ from assent.factors import (
     Soft,
     SoftCount,
     Tree,
+    TriSiblingAutomaton,
 )
 from assent.k_best import k_best
 from assent.model.array_functions import concatenate, stack, where
@@ -114,9 +115,10 @@ __all__ = [  # noqa: RUF022 (plain alphabetical order)
     "ModelError", "NoFeasibleAssignment", "Pair", "Parity", "Potts", "Presolved", "Progress",
     "Projected", "ProjectiveTree", "RecompileWarning", "Regular", "Restored", "Result", "Results",
     "RoofDuality", "Soft", "SoftCount", "StarDiffusion", "Status", "Subgradient", "TRWS",
-    "Template", "Tightened", "Trace", "Tree", "add_grandparent_automata", "add_head_automata",
-    "binarize", "bio", "compare", "concatenate", "decode", "decode_many", "grid_chains", "group",
-    "k_best", "presolve", "project", "regex", "stack", "tree_cover", "where",
+    "Template", "Tightened", "Trace", "Tree", "TriSiblingAutomaton", "add_grandparent_automata",
+    "add_head_automata", "binarize", "bio", "compare", "concatenate", "decode", "decode_many",
+    "grid_chains", "group", "k_best", "presolve", "project", "regex", "stack", "tree_cover",
+    "where",
 ]  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, product
+
 import numpy as np
 import pytest
 
@@ -202,6 +204,29 @@ def test_second_order_parsing_against_all_trees(kind, grandparents, seed):
     own = scores[heads, np.arange(words)].sum() + sibling_score(heads, siblings)
     own += grandparents * grandparent_score(heads, above)
     assert result.value == pytest.approx(own)
+
+
+def test_three_in_a_row_against_all_sets_of_modifiers():
+    rng = np.random.default_rng(3)
+    k = 5
+    own, triples = rng.normal(size=k), rng.normal(size=(k + 2,) * 3)
+    siblings = rng.normal(size=(k + 2, k + 2))
+    g = at.FactorGraph()
+    arc = g.binary(scores=own, name="arc")
+    handle = g.add(at.TriSiblingAutomaton(arc, scores=triples, siblings=siblings))
+    best = -np.inf
+    for chosen in product((0, 1), repeat=k):
+        row = [0, *(b for b in range(1, k + 1) if chosen[b - 1]), k + 1]
+        value = sum(own[b - 1] for b in row[1:-1]) + sum(siblings[a, b] for a, b in pairwise(row))
+        best = max(
+            best, value + sum(triples[abc] for abc in zip(row, row[1:], row[2:], strict=False))
+        )
+    result = at.decode(g)
+    assert result.value == pytest.approx(best)
+    rows, pairs = result.marginals[handle]
+    assert result.value == pytest.approx(
+        own @ result[arc] + (rows * triples).sum() + (pairs * siblings).sum()
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -33,11 +33,13 @@ from assent.factors.soft import Soft, SoftCount
 from assent.factors.structure import Structure
 from assent.factors.table import Table
 from assent.factors.tree import Tree
+from assent.factors.tri_sibling_automaton import TriSiblingAutomaton
 
 KINDS: tuple[type[Factor], ...] = (
     Pair, ExactlyOne, AtMostOne, AtLeastOne, All, Implies, AtMost, AtLeast, Exactly, Agree, Parity,
     Knapsack, Dense, Potts, Cardinality, Chain, Tree, Regular, Arborescence, ProjectiveTree,
-    HeadAutomaton, GrandparentAutomaton, HeadSequence, Soft, SoftCount, Matching, Cut, Custom,
+    HeadAutomaton, GrandparentAutomaton, TriSiblingAutomaton, HeadSequence, Soft, SoftCount,
+    Matching, Cut, Custom,
 )  # fmt: skip
 
 __all__ = [

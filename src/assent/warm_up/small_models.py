@@ -99,6 +99,8 @@ def parses(words: int = 4) -> at.FactorGraph:
             arc[1, 1:], arc[:, 0], scores=rng.normal(size=(words + 1, words - 1))
         )
     )
+    graph.add(at.TriSiblingAutomaton(arc[0], scores=rng.normal(size=(words + 2,) * 3)))
+    graph.add(at.HeadSequence(arc, scores=rng.normal(size=(words + 1, words + 1))))
     return graph
 
 

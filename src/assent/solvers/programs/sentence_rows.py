@@ -3,6 +3,7 @@
     Arborescence      for every word a unit of flow from the root, along chosen arcs (O(n³) columns)
     ProjectiveTree    derivations of a chart: an item is made as often as it is used
     automata          a path over the modifiers in order, a copy for every grandparent
+    tri-siblings      a path over pairs of neighbouring modifiers
 
 All describe the hull, so that their corners are integral.
 """
@@ -13,8 +14,9 @@ import numpy as np
 
 from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import pair_count, pairs_of
+from assent.factors.tri_sibling_automaton import triples_of
 from assent.kernels.problem import Float, Int64, Model
-from assent.solvers.programs.place_rows import add_places, put_known
+from assent.solvers.programs.place_rows import NONE, add_places, put_known
 from assent.solvers.programs.row_builder import RowBuilder
 
 
@@ -150,3 +152,37 @@ def add_automaton(builder: RowBuilder, model: Model, links: Int64, inner: Float)
     rows = builder.rows(np.zeros(chosen.shape), lower=0.0)
     put_known(builder, rows, chosen, -1.0)
     builder.put_column(rows[factor_of, modifier - 1], step[arrives], 1.0)
+
+
+def add_triples(builder: RowBuilder, model: Model, links: Int64, inner: Float) -> None:
+    """A path over pairs of neighbouring positions: a column per pair, and per triple."""
+    columns = add_places(builder, model, links)
+    k = int(model.structure.data[0])
+    earlier, later = pairs_of(k)
+    first, middle, last = triples_of(k)
+    scores, of_triples = np.split(inner, [pair_count(k)], axis=1)
+    place = np.full((k + 2, k + 2), -1)
+    place[earlier, later] = np.arange(len(earlier))
+    pair, triple = _score_columns(builder, scores), _score_columns(builder, of_triples)
+    one = np.ones((len(links), 1))
+    put_known(builder, builder.rows(one, lower=one), pair[:, earlier == 0], 1.0)
+    for whole, part in (
+        (earlier > 0, place[middle, last]),  # what comes into a pair
+        (later <= k, place[first, middle]),  # what leaves it
+    ):
+        row_of = np.cumsum(whole) - 1
+        rows = builder.rows(np.zeros((len(links), int(whole.sum()))), lower=0.0)
+        put_known(builder, rows, pair[:, whole], -1.0)
+        put_known(builder, rows[:, row_of[part]], triple, 1.0)
+    chosen = columns[:, 1 : 2 * k : 2]
+    rows = builder.rows(np.zeros(chosen.shape), lower=0.0)
+    put_known(builder, rows, chosen, -1.0)
+    arrives = later <= k
+    put_known(builder, rows[:, later[arrives] - 1], pair[:, arrives], 1.0)
+
+
+def _score_columns(builder: RowBuilder, scores: Float) -> Int64:
+    """A column for every score, NONE where it forbids."""
+    columns, allowed = np.full(scores.shape, NONE), np.isfinite(scores)
+    columns[allowed] = builder.columns(-scores[allowed])
+    return columns

@@ -36,6 +36,7 @@ from assent.factors.projective_tree import ProjectiveTree
 from assent.factors.regular import Regular
 from assent.factors.soft import AgreeSoft, CountedSoft, MatrixSoft, OutputSoft
 from assent.factors.structure import Structure
+from assent.factors.tri_sibling_automaton import TriSiblingAutomaton
 from assent.kernels.problem import Float, Int64, Model, Problem
 from assent.solvers.programs.count_rows import add_cardinality, add_counts, is_concave
 from assent.solvers.programs.network_rows import (
@@ -48,7 +49,12 @@ from assent.solvers.programs.network_rows import (
 )
 from assent.solvers.programs.place_rows import add_edge, add_places, put_known
 from assent.solvers.programs.row_builder import LinkStates, Priced, RowBuilder
-from assent.solvers.programs.sentence_rows import add_arborescence, add_automaton, add_projective
+from assent.solvers.programs.sentence_rows import (
+    add_arborescence,
+    add_automaton,
+    add_projective,
+    add_triples,
+)
 
 Add = Callable[[RowBuilder, Model, Int64, Float], None]
 
@@ -132,6 +138,7 @@ EXACT: dict[type[Structure], Add] = {
     ProjectiveTree: add_projective,
     HeadAutomaton: add_automaton,
     GrandparentAutomaton: add_automaton,
+    TriSiblingAutomaton: add_triples,
     Matching: add_matching,
     Cut: add_cut,
     Regular: add_regular,
