@@ -16,8 +16,9 @@ from assent.apps.tagging import (
     tag_scores,
     train_tagger,
 )
+from assent.apps.tagging.data import read_clusters
 from assent.errors import ModelError
-from assent.io import Sentence, read_conllu
+from assent.io import FormatError, Sentence, read_conllu
 from assent.learn import MIRA, LogLikelihood
 from tests.apps.small_language import small_corpus
 
@@ -32,14 +33,6 @@ def tagger():
 
 def accuracy(tagger):
     return tag_scores(TEST, tagger.tag(TEST)).accuracy
-
-
-def dense(tagger):
-    """The weights as a table ``[R, K]``."""
-    start, state, weight = tagger.weights
-    table = np.zeros((len(start) - 1, len(tagger.labels)))
-    table[np.repeat(np.arange(len(start) - 1), np.diff(start)), state] = weight
-    return table
 
 
 def test_golden_score(tagger):
@@ -73,9 +66,21 @@ def test_the_fast_path_is_the_best_assignment_of_the_graph(tagger):
 
 def test_training_is_the_same_for_the_same_seed(tagger):
     same = train_tagger(TRAIN, settings=SMALL)
-    np.testing.assert_array_equal(dense(same), dense(tagger))
+    np.testing.assert_array_equal(same.table(), tagger.table())
     other = train_tagger(TRAIN, settings=dataclasses.replace(SMALL, seed=1))
-    assert (dense(other) != dense(tagger)).any()
+    assert (other.table() != tagger.table()).any()
+
+
+def test_several_runs_are_averaged():
+    settings = dataclasses.replace(SMALL, epochs=2)
+    alone = [
+        train_tagger(TRAIN, settings=dataclasses.replace(settings, seed=seed)) for seed in (4, 5, 6)
+    ]
+    found = train_tagger(TRAIN, settings=dataclasses.replace(settings, seed=4, runs=3))
+    expected = np.mean([tagger.table() for tagger in alone], axis=0)
+    np.testing.assert_allclose(found.table(), expected, atol=1e-5)
+    expected = np.mean([tagger.transitions for tagger in alone], axis=0)
+    np.testing.assert_allclose(found.transitions, expected)
 
 
 def test_averages_are_those_of_a_perceptron_written_plainly():
@@ -102,7 +107,7 @@ def test_averages_are_those_of_a_perceptron_written_plainly():
     # A change counts from the step after it: the average is over the weights before each step,
     # but for the first one, which are zero.
     total = [sum(pair[i] for pair in kept[:-1]) / len(kept) for i in (0, 1)]
-    np.testing.assert_allclose(dense(found), total[0], atol=1e-5)
+    np.testing.assert_allclose(found.table(), total[0], atol=1e-5)
     np.testing.assert_allclose(found.transitions, total[1], atol=1e-9)
 
 
@@ -151,7 +156,24 @@ def test_files(tagger, tmp_path):
     assert found.labels == tagger.labels
     assert abs(accuracy(found)["upos"] - accuracy(tagger)["upos"]) < 0.5
     tagger.save(path, eight_bits=False)
-    np.testing.assert_array_equal(dense(Tagger.load(path)), dense(tagger))
+    np.testing.assert_array_equal(Tagger.load(path).table(), tagger.table())
+
+
+def test_clusters_tell_of_words_that_are_new(tmp_path):
+    """Two words that look alike everywhere, told apart by clusters alone."""
+    path = tmp_path / "paths"
+    path.write_text("0110\tbaba\t7\n0110\tkaka\t1\n10\tdada\t3\n10\tgaga\n")
+    train = [
+        Sentence.from_words([word]).with_columns(upos=[tag])
+        for word, tag in (("baba", "NOUN"), ("dada", "VERB"))
+    ]
+    found = train_tagger(train, columns=["upos"], clusters=read_clusters(path), settings=SMALL)
+    found.save(tmp_path / "model")
+    loaded = Tagger.load(tmp_path / "model")
+    assert loaded.tag_words([["kaka"], ["gaga"], ["Gaga"]]) == [["NOUN"], ["VERB"], ["VERB"]]
+    path.write_text("0110\tbaba\n2\tkaka\n")
+    with pytest.raises(FormatError, match="line 2: expected a path of 0 and 1"):
+        read_clusters(path)
 
 
 def test_any_words_are_tagged(tagger):
@@ -170,7 +192,7 @@ def test_bad_training_data():
         train_tagger([bare])
     with pytest.raises(ModelError, match="not 'heads'"):
         train_tagger([bare], columns=("heads",))
-    with pytest.raises(ModelError, match="epochs must be"):
+    with pytest.raises(ModelError, match="epochs and runs must be"):
         PerceptronSettings(epochs=0)
     with pytest.raises(ModelError, match="table_bits must be"):
         PerceptronSettings(table_bits=40)

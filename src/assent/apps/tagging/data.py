@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
+from assent.io.line_streams import read_lines
+from assent.io.text import FormatError, PathLike
 
 # Columns of CoNLL-U that a tagger can fill.
 COLUMNS = ("upos", "xpos", "feats")
@@ -75,3 +77,22 @@ class LabelSet:
 
 def _labels(sentence: Sentence, columns: Sequence[str]) -> list[tuple[str, ...]]:
     return list(zip(*(getattr(sentence, name) for name in columns), strict=True))
+
+
+def read_clusters(source: PathLike) -> dict[str, str]:
+    """Paths to the clusters of words, from lines of path, word and count with tabs between.
+
+    This is what Liang's ``brown-cluster`` writes.
+
+    Raises:
+        FormatError: naming the line that is none.
+    """
+    clusters: dict[str, str] = {}
+    for number, line in enumerate(read_lines(source), start=1):
+        parts = line.rstrip("\r\n").split("\t")
+        if len(parts) < 2 or not parts[0] or not set(parts[0]) <= {"0", "1"}:
+            raise FormatError.found(
+                source, number, line.strip(), "a path of 0 and 1, a tab and a word"
+            )
+        clusters[parts[1]] = parts[0]
+    return clusters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -44,6 +44,17 @@ TEMPLATES: tuple[tuple[tuple[int, str], ...], ...] = (
     ((-1, "lower"), (0, "suffix 3")),
     ((0, "suffix 3"), (1, "lower")),
     ((-1, "shape"), (0, "shape"), (1, "shape")),
+)
+
+# Beginnings of the path to a word's cluster in a hierarchy, in bits as Brown clusters are written;
+# of the lengths that Koo et al. (2008) take, and the whole path.
+_PATHS = {"cluster 4": 4, "cluster 6": 6, "cluster": None}
+CLUSTER_ATTRIBUTES = tuple(_PATHS)
+CLUSTER_TEMPLATES: tuple[tuple[tuple[int, str], ...], ...] = (
+    *(((offset, name),) for name in CLUSTER_ATTRIBUTES for offset in (-1, 0, 1)),
+    ((-1, "cluster 6"), (0, "cluster 6")),
+    ((0, "cluster 6"), (1, "cluster 6")),
+    ((-1, "cluster"), (1, "cluster")),
 )
 
 _DIGIT = re.compile(r"\d")
@@ -94,17 +105,28 @@ def word_attributes(words: Sequence[str]) -> NDArray[np.uint64]:
     return np.frombuffer(raw, np.uint64).reshape(len(words), len(ATTRIBUTES))
 
 
-def _template_array() -> NDArray[np.int64]:
+def cluster_attributes(words: Sequence[str], clusters: Mapping[str, str]) -> NDArray[np.uint64]:
+    """Keys ``[n, 3]`` of beginnings of the paths to clusters; words without one share a key."""
+    paths = [clusters.get(word) or clusters.get(word.lower(), "") for word in words]
+    return np.stack([string_keys([path[:k] for path in paths]) for k in _PATHS.values()], axis=1)
+
+
+def _template_array(
+    templates: Sequence[tuple[tuple[int, str], ...]], attributes: Sequence[str]
+) -> NDArray[np.int64]:
     """Offsets and numbers of attributes ``[F, most parts, 2]``; -1 is no attribute."""
-    array = np.full((len(TEMPLATES), max(map(len, TEMPLATES)), 2), -1)
-    for f, template in enumerate(TEMPLATES):
+    array = np.full((len(templates), max(map(len, templates)), 2), -1)
+    for f, template in enumerate(templates):
         for i, (offset, name) in enumerate(template):
-            array[f, i] = offset, ATTRIBUTES.index(name)
+            array[f, i] = offset, attributes.index(name)
     return array
 
 
 def feature_rows(
-    words: Sequence[str], ends: NDArray[np.int64], table_bits: int
+    words: Sequence[str],
+    ends: NDArray[np.int64],
+    table_bits: int,
+    clusters: Mapping[str, str] | None = None,
 ) -> NDArray[np.int32]:
     """Rows ``[words, F]`` of a table of ``2**table_bits`` that belong to each word.
 
@@ -112,10 +134,15 @@ def feature_rows(
         words: those of all sentences.
         ends: ``[n + 1]`` where sentences begin and end.
         table_bits: how many bits of a key are taken.
+        clusters: paths to the clusters of words, if there are any.
     """
     from assent.kernels.linear import sequence_features
 
-    rows = np.empty((len(words), len(TEMPLATES)), np.int32)
+    names, templates, keys = ATTRIBUTES, TEMPLATES, word_attributes(words)
+    if clusters:
+        names, templates = names + CLUSTER_ATTRIBUTES, templates + CLUSTER_TEMPLATES
+        keys = np.concatenate([keys, cluster_attributes(words, clusters)], axis=1)
+    rows = np.empty((len(words), len(templates)), np.int32)
     mask = np.uint64((1 << table_bits) - 1)
-    sequence_features.feature_rows(word_attributes(words), ends, _template_array(), mask, rows)
+    sequence_features.feature_rows(keys, ends, _template_array(templates, names), mask, rows)
     return rows

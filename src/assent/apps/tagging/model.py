@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -38,15 +38,21 @@ class Tagger:
         labels: the labels, one state each, and the columns they fill.
         weights: of hashed features, R rows (a power of two) by K labels; most are zero.
         transitions: ``[K, K]`` scores of a label and the next.
+        clusters: paths to the clusters of words, if it was trained with some.
     """
 
     labels: LabelSet
     weights: SparseRows = field(repr=False)
     transitions: NDArray[np.float64] = field(repr=False)
+    clusters: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
-        cls, labels: LabelSet, weights: NDArray[Any], transitions: NDArray[np.float64]
+        cls,
+        labels: LabelSet,
+        weights: NDArray[Any],
+        transitions: NDArray[np.float64],
+        clusters: Mapping[str, str] | None = None,
     ) -> Tagger:
         """A tagger with weights ``[R, K]`` that come as a table."""
         from assent.kernels.linear.chain_perceptron import SparseRows
@@ -54,12 +60,19 @@ class Tagger:
         row, state = np.nonzero(weights)
         start = np.searchsorted(row, np.arange(len(weights) + 1)).astype(np.int32)
         kept = SparseRows(start, state.astype(np.int16), weights[row, state].astype(np.float32))
-        return cls(labels, kept, transitions)
+        return cls(labels, kept, transitions, clusters or {})
 
     @property
     def table_bits(self) -> int:
         """The binary logarithm of the number of rows."""
         return (len(self.weights.start) - 1).bit_length() - 1
+
+    def table(self) -> NDArray[np.float32]:
+        """The weights ``[R, K]`` with all zeros."""
+        start, state, weight = self.weights
+        table = np.zeros((len(start) - 1, len(self.labels)), np.float32)
+        table[np.repeat(np.arange(len(table)), np.diff(start)), state] = weight
+        return table
 
     def tag(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The sentences with predicted columns, as they come; everything else stays."""
@@ -109,7 +122,9 @@ class Tagger:
 
     def save(self, path: str | Path, *, eight_bits: bool = True) -> None:
         """Write a model file; with 8 bits per weight, which cost hardly any accuracy."""
-        settings = {"columns": self.labels.columns, "labels": self.labels.labels}
+        settings = {
+            "columns": self.labels.columns, "labels": self.labels.labels, "clusters": self.clusters
+        }  # fmt: skip
         arrays: dict[str, NDArray] = {
             # Lengths of rows are small numbers, which pack better than where they begin.
             "lengths": np.diff(self.weights.start).astype(np.int16),
@@ -141,12 +156,13 @@ class Tagger:
             or not 0 <= state.min(initial=0) <= state.max(initial=0) < len(labels)
         ):  # fmt: skip
             raise ModelError(f"{path} is damaged: its weights do not fit its labels")
-        return cls(labels, SparseRows(start.astype(np.int32), state, weight), transitions)
+        sparse = SparseRows(start.astype(np.int32), state, weight)
+        return cls(labels, sparse, transitions, settings["clusters"])
 
     def _rows(self, sentences: Sequence[Sequence[str]]) -> tuple[NDArray, NDArray[np.int64]]:
         ends = sentence_ends(list(map(len, sentences)))
         words = [word for words in sentences for word in words]
-        return feature_rows(words, ends, self.table_bits), ends
+        return feature_rows(words, ends, self.table_bits, self.clusters), ends
 
 
 def batches(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

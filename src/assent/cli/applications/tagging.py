@@ -13,6 +13,7 @@ import click
 
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, train
+from assent.cli.model_arguments import EXISTING_FILE
 from assent.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -70,6 +71,14 @@ def _show(sentences: Iterable[Sentence]) -> None:
     "--epochs", type=click.IntRange(min=1), default=10, show_default=True,
     help="Passes through the training sentences.",
 )  # fmt: skip
+@click.option(
+    "--runs", type=click.IntRange(min=1), default=1, show_default=True,
+    help="Times to train, in other orders; weights are averaged.",
+)  # fmt: skip
+@click.option(
+    "--clusters", type=EXISTING_FILE,
+    help="Brown clusters of words: lines of path, word and count with tabs between.",
+)  # fmt: skip
 @shared.training_seed_option
 @shared.quiet_option
 def train_a_tagger(
@@ -78,12 +87,15 @@ def train_a_tagger(
     output: Path,
     columns: str,
     epochs: int,
+    runs: int,
+    clusters: Path | None,
     seed: int,
     quiet: bool,
 ) -> None:
     """Learn a tagger by the averaged perceptron."""
     with shared.bad_sentences_reported():
         from assent.apps.tagging import PerceptronSettings, tag_scores, train_tagger
+        from assent.apps.tagging.data import read_clusters
         from assent.io import read_conllu
 
         held_out = None if dev is None else list(read_conllu(dev))
@@ -91,7 +103,8 @@ def train_a_tagger(
             read_conllu(train_file),
             columns=tuple(name.strip() for name in columns.split(",")),
             dev=held_out,
-            settings=PerceptronSettings(epochs=epochs, seed=seed),
+            clusters=None if clusters is None else read_clusters(clusters),
+            settings=PerceptronSettings(epochs=epochs, seed=seed, runs=runs),
             progress=not quiet,
         )
         model.save(output)
