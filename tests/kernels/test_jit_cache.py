@@ -18,13 +18,16 @@ import pytest
 
 import assent.kernels.jit as decorators
 from assent import interrupts
-from assent.kernels import compile_clock, kept_code, part_library
+from assent.kernels import compile_clock, interpreted, kept_code, kernel, part_library
 from assent.kernels.core import oracle
 from assent.kernels.jit import jit, jit_internal
 
 SOURCES = [
-    module.__file__ for module in (decorators, kept_code, compile_clock, part_library, interrupts)
-]
+    module.__file__
+    for module in (
+        decorators, kernel, interpreted, kept_code, compile_clock, part_library, interrupts,
+    )
+]  # fmt: skip
 
 CALLEE = "from fake.jit import jit\n\n@jit\ndef callee(x):\n    return x + {constant}\n"
 CALLER = (

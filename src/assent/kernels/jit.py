@@ -1,27 +1,25 @@
-"""The decorators of all kernels: compile on first call, keep the result on disk.
+"""The decorators of all kernels: compile when that pays, keep the result on disk.
 
 ``jit`` is for functions that Python calls, the ``jit_internal…`` and ``jit_inline…`` ones for those
-that only kernels call.  Where compiled code is kept: :mod:`assent.kernels.kept_code`.
+that only kernels call.  What a call does: :mod:`assent.kernels.kernel`.  Where compiled code is
+kept: :mod:`assent.kernels.kept_code`.
 """
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.registry import CPUDispatcher
 
-from assent.interrupts import Uninterrupted
 from assent.kernels.kept_code import KernelCache
+from assent.kernels.kernel import NewKernel
 from assent.kernels.part_library import PartCompiler
 
 
 def jit(function: Callable | None = None, **options: Any) -> Any:
-    """Compile ``function`` with Numba when it is first called; kept on disk, without the GIL.
+    """Compile ``function`` with Numba at its first calls; kept on disk, without the GIL.
 
     No signatures: they would compile at import. Division by zero follows NumPy (inf, nan), which
     spares a branch per division. ``options`` go to :func:`numba.njit` and win over these defaults.
@@ -49,71 +47,8 @@ def jit(function: Callable | None = None, **options: Any) -> Any:
     # Code typed at a prompt has no file, hence nothing that could tell whether it changed.
     if Path(function.__code__.co_filename).is_file():
         kernel._cache = KernelCache(function)
-    kernel.__class__ = Kernel
+    kernel.__class__ = NewKernel
     return kernel
-
-
-class Kernel(CPUDispatcher):
-    """A kernel that is never left in the middle: a Ctrl-C in the meantime counts afterwards.
-
-    A compiler that is left in the middle would keep pieces of the kernel, and of those that it
-    calls, with which it cannot be compiled again in this process.  While arrays and named tuples
-    are handed over to Python, Numba runs Python, which would raise at its first line: the call
-    would fail with a ``SystemError``, or end the process.
-    """
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the kernel returns; `PlainKernel` does without this."""
-        with Uninterrupted():
-            return super().__call__(*args, **kwargs)
-
-    def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Types for a call from another kernel.
-
-        Numbers written at a call would else be types of their own, ``0`` another than ``1`` and
-        than a variable that is zero at first: a kernel for each.
-        """
-        plain = numba.types.unliteral
-        named = {name: plain(value) for name, value in kws.items()}
-        return super().get_call_template(tuple(map(plain, args)), named)
-
-    def compile(self, sig: Any) -> Any:
-        """Compile or load to the end; kernels that return plain numbers are quicker to enter."""
-        with Uninterrupted(), _uncollected():
-            entry = super().compile(sig)
-        returned = [found.signature.return_type for found in self.overloads.values()]
-        self.__class__ = PlainKernel if all(map(_is_plain, returned)) else Kernel
-        return entry
-
-
-class PlainKernel(Kernel):
-    """A kernel that returns nothing or numbers: C code makes them, which no Ctrl-C can stop."""
-
-    __call__ = CPUDispatcher.__call__
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """A block in which Python looks for no reference cycles.
-
-    The compiler makes so many objects, most of which stay, that looking for those that do not
-    would take an eighth of its time.
-    """
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
-
-
-def _is_plain(returned: Any) -> bool:
-    """Whether Python needs to run nothing to receive a value of this type."""
-    types = numba.types
-    if isinstance(returned, types.BaseTuple) and not isinstance(returned, types.BaseNamedTuple):
-        return all(map(_is_plain, returned))
-    return isinstance(returned, types.Number | types.Boolean | types.NoneType)
 
 
 # Sums and maxima that may be taken in any order, and meet no NaN: they compile to vectors.

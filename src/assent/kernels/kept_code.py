@@ -62,8 +62,10 @@ _FOLDER_PREFIX = "kernels-"
 _SUFFIX = ".kernel"
 _IMPORTS = re.compile(r"^(?:from ([\w.]+) )?import (\([^)]*\)|.*)$", re.MULTILINE)
 
-# The files that keep code do not change it: an edit here compiles nothing anew.
-_KEEPERS = frozenset(_SOURCES / name for name in ("kept_code.py", "compile_clock.py"))
+# The files that keep and call code do not change it: an edit here compiles nothing anew.
+_KEEPERS = frozenset(
+    _SOURCES / name for name in ("kept_code.py", "compile_clock.py", "interpreted.py", "kernel.py")
+)
 
 # Where a wheel has its compiled kernels: a folder per baseline.
 SHIPPED = _SOURCES / "shipped"
@@ -283,7 +285,7 @@ class Forecast:
 
     def check(self, function: Callable, left: float) -> None:
         """Raise if compiling a function, with all that it calls, takes longer than is left."""
-        own = SECONDS_PER_BYTE * sum(len(f.__code__.co_code) for f in _not_compiled(function))
+        own = likely_seconds(function)
         slower = compile_seconds(self.since) / self.expected if self.expected else 1.0
         likely = own * max(1.0, slower)
         if likely > left:
@@ -292,6 +294,11 @@ class Forecast:
 
 
 FORECAST = Forecast()
+
+
+def likely_seconds(function: Callable) -> float:
+    """Seconds that compiling a function, with all that it calls, is likely to take."""
+    return SECONDS_PER_BYTE * sum(len(f.__code__.co_code) for f in _not_compiled(function))
 
 
 def _not_compiled(function: Callable) -> set[Callable]:

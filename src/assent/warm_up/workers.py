@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
+from assent.kernels.interpreted import always_compile
 from assent.warm_up.jobs import Done, do
 
 # Processes per core: some wait for a kernel that another one is compiling.
@@ -23,7 +24,9 @@ def do_all(jobs: Iterable[str], report: Callable[[Done], None] = lambda done: No
     jobs = list(jobs)
     finished = []
     count = min(len(jobs), PER_CORE * cores())
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as processes:
+    with ProcessPoolExecutor(
+        count, mp_context=get_context("spawn"), initializer=always_compile
+    ) as processes:
         try:
             for done in as_completed([processes.submit(do, job) for job in jobs]):
                 finished.append(done.result())

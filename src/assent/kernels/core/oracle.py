@@ -37,7 +37,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from itertools import count
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numba
 import numpy as np
@@ -45,6 +47,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from assent.kernels.interpreted import interpreted_as, twin_of
 from assent.kernels.jit import jit_inline
 from assent.kernels.problem import CALLBACK
 
@@ -69,7 +72,11 @@ _C_FUNCTION = ctypes.CFUNCTYPE(
 )
 
 _addresses: dict[Any, int] = {}
-_plain: list[Callable] = []  # without a compiler an address is a number in this list
+# Whom to ask for a compiled function or a Python function of an address, without the compiler;
+# where that is off, an address is a number that stands for them.
+_functions: dict[int, Callable] = {}
+_callbacks: WeakValueDictionary[int, Callback] = WeakValueDictionary()
+_numbers = count()
 _pending: list[BaseException] = []
 
 
@@ -83,7 +90,9 @@ def address_of(function: Any, signature: Any = SIGNATURE) -> int:
     """
     if function not in _addresses:
         off = _jit_is_off()
-        _addresses[function] = _plain_number(function) if off else _compile(function, signature)
+        address = next(_numbers) if off else _compile(function, signature)
+        _functions[address] = function if off else twin_of(function)
+        _addresses[function] = address
     return _addresses[function]
 
 
@@ -124,11 +133,6 @@ def blend_address(structure: Any) -> int:
 
 def _jit_is_off() -> bool:
     return bool(numba.config.DISABLE_JIT)
-
-
-def _plain_number(function: Callable) -> int:
-    _plain.append(function)
-    return len(_plain) - 1
 
 
 _RETURNS = {
@@ -172,22 +176,21 @@ class Callback:
         self._function = function
         self._shapes = places, parts, slots
         self._entry = _C_FUNCTION(self._from_c)  # kept alive with the callback
-        self.address = (
-            _plain_number(self._ask)
-            if _jit_is_off()
-            else ctypes.cast(self._entry, ctypes.c_void_p).value
-        )
+        entry = ctypes.cast(self._entry, ctypes.c_void_p).value or 0
+        self.address = next(_numbers) if _jit_is_off() else entry
+        _callbacks[self.address] = self
 
     def _from_c(self, scores: int, inner: int, scale: float, states: int) -> float:
         places, parts, slots = self._shapes
-        return self._ask(
+        return self.ask(
             _array(scores, ctypes.c_double, places),
             _array(inner, ctypes.c_double, parts),
             scale,
             _array(states, ctypes.c_int32, slots),
         )
 
-    def _ask(self, scores: np.ndarray, inner: np.ndarray, scale: float, states: Any) -> float:
+    def ask(self, scores: np.ndarray, inner: np.ndarray, scale: float, states: Any) -> float:
+        """Write the best vertex to ``states`` and return its inner value."""
         if _pending:  # the loop winds down
             return -np.inf
         try:
@@ -227,27 +230,15 @@ def _function_at(signature: Any) -> Any:
     return at
 
 
+def ask_plainly(address, *arguments):
+    """Ask the structure at ``address`` without the compiler."""
+    function = _functions.get(address)
+    return (_callbacks[address].ask if function is None else function)(*arguments)
+
+
 if _jit_is_off():
-
-    def call_compiled(address, start, data, scores, inner, scale, states):
-        """Ask the compiled structure at ``address``."""
-        return _plain[address](start, data, scores, inner, scale, states)
-
-    def call_python(address, scores, inner, scale, states):
-        """Ask the Python structure at ``address`` for a vertex; returns its inner value."""
-        return _plain[address](scores, inner, scale, states)
-
-    def call_max_marginals(address, start, data, scores, inner, out):
-        """Ask the compiled structure at ``address`` for its max-marginals."""
-        _plain[address](start, data, scores, inner, out)
-
-    def call_marginals(address, start, data, scores, inner, temperature, out, out_inner):
-        """Ask the compiled structure at ``address`` for its marginals."""
-        return _plain[address](start, data, scores, inner, temperature, out, out_inner)
-
-    def call_projection(address, start, data, base, a, inner, scale, memory, q):
-        """Project by the function at ``address``; returns the inner value."""
-        return _plain[address](start, data, base, a, inner, scale, memory, q)
+    call_compiled = call_python = call_max_marginals = call_marginals = ask_plainly
+    call_projection = ask_plainly
 
     def call_parts(address, start, data, states, weight, out):
         """List the inner parts of a vertex by the function at ``address``."""
@@ -266,26 +257,31 @@ else:
     _parts_at = _function_at(PARTS)
     _blend_at = _function_at(BLEND)
 
+    @interpreted_as(ask_plainly)
     @jit_inline
     def call_compiled(address, start, data, scores, inner, scale, states):
         """Ask the compiled structure at ``address``."""
         return _compiled_at(address)(start, data, scores, inner, scale, states)
 
+    @interpreted_as(ask_plainly)
     @jit_inline
     def call_python(address, scores, inner, scale, states):
         """Ask the Python structure at ``address`` for a vertex; returns its inner value."""
         return _python_at(address)(scores.ctypes.data, inner.ctypes.data, scale, states.ctypes.data)
 
+    @interpreted_as(ask_plainly)
     @jit_inline
     def call_max_marginals(address, start, data, scores, inner, out):
         """Ask the compiled structure at ``address`` for its max-marginals."""
         _max_marginals_at(address)(start, data, scores, inner, out)
 
+    @interpreted_as(ask_plainly)
     @jit_inline
     def call_marginals(address, start, data, scores, inner, temperature, out, out_inner):
         """Ask the compiled structure at ``address`` for its marginals."""
         return _marginals_at(address)(start, data, scores, inner, temperature, out, out_inner)
 
+    @interpreted_as(ask_plainly)
     @jit_inline
     def call_projection(address, start, data, base, a, inner, scale, memory, q):
         """Project by the function at ``address``; returns the inner value."""
