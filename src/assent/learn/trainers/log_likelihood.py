@@ -29,7 +29,7 @@ class LikelihoodState:
     gradient: Float
     loss: float
     s: list[Float]  # MEMORY steps, latest last, empty where there are none yet
-    y: list[Float]  # changes of the gradient
+    y: list[Float]  # changes of the gradient; both scaled such that s·y is 1
     iteration: int = 0
     calls: int = 0
 
@@ -94,25 +94,29 @@ class LogLikelihood:
     @staticmethod
     def _inverse_hessian(state: LikelihoodState) -> Float:
         """The inverse Hessian times the gradient, by the two-loop recursion."""
+        from scipy.linalg.blas import daxpy  # out += a x in place: these vectors may be long
+
         out = state.gradient.copy()
         s = [step for step in state.s if len(step)]
         y = [change for change in state.y if len(change)]
         if not s:
             return out
-        products = [own @ change for own, change in zip(s, y, strict=True)]
         alpha = np.empty(len(s))
         for i in range(len(s) - 1, -1, -1):
-            alpha[i] = s[i] @ out / products[i]
-            out -= alpha[i] * y[i]
-        out *= products[-1] / (y[-1] @ y[-1])
+            alpha[i] = s[i] @ out
+            out = daxpy(y[i], out, a=-alpha[i])
+        out /= y[-1] @ y[-1]
         for i in range(len(s)):
-            out += (alpha[i] - y[i] @ out / products[i]) * s[i]
+            out = daxpy(s[i], out, a=alpha[i] - y[i] @ out)
         return out
 
     @staticmethod
     def _remember(state: LikelihoodState, s: Float, y: Float) -> None:
-        if s @ y <= 0.0:
+        product = float(s @ y)
+        if product <= 0.0:
             return  # rounding, on a convex function
+        s /= np.sqrt(product)
+        y /= np.sqrt(product)
         state.s = [*state.s[1:], s]
         state.y = [*state.y[1:], y]
 
