@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assent.apps.model_file import read_model, write_model
+from assent.apps.model_file import join_models, read_model, write_model
 from assent.errors import ModelError
 
 SETTINGS = {"labels": ["NOUN", "Ü"], "threshold": 0.5, "nested": {"a": [1, 2]}}
@@ -76,3 +76,20 @@ def test_pickles_are_not_read(path):
         np.savez(file, about=np.array([{}], dtype=object))
     with pytest.raises(ModelError, match="pickle"):
         read_model(path, "toy")
+
+
+def test_models_in_one_file(path, tmp_path):
+    weights = np.linspace(-1, 1, 9, dtype=np.float32)
+    write_model(tmp_path / "a", "tagger", {"a": 1}, {"weights": weights}, eight_bits=["weights"])
+    write_model(tmp_path / "b", "parser", {"b": 2}, {"weights": -weights}, version=3)
+    join_models(path, {"tagger": tmp_path / "a", "parser": tmp_path / "b"})
+    for kind, name, version in (("tagger", "a", 1), ("parser", "b", 3)):
+        alone = read_model(tmp_path / name, kind, version=version)
+        found = read_model(path, kind, version=version)
+        assert found.settings == alone.settings
+        assert list(found.arrays) == list(alone.arrays)
+        np.testing.assert_array_equal(found.arrays["weights"], alone.arrays["weights"])
+    with pytest.raises(ModelError, match="holds no aligner"):
+        read_model(path, "aligner")
+    with pytest.raises(ModelError, match="version 3"):
+        read_model(path, "parser")

@@ -68,6 +68,38 @@ def test_training_a_tagger(folder, tmp_path):
     assert run("tag", folder / "test.conllu", "--model", tmp_path / "two").exit_code == 0
 
 
+def test_training_and_running_a_parser(folder, tmp_path):
+    model, gold, out = tmp_path / "both.model", folder / "test.conllu", tmp_path / "out.conllu"
+    done = run(
+        "train", "parser", "--train", folder / "train.conllu", "--dev", gold, "--output", model,
+        "--preset", "basic", "--passes", 2,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "development: UAS" in done.stdout
+    done = run("parse", gold, "--model", model, "--output", out)
+    assert (done.exit_code, done.output) == (0, ""), done.output
+    scores = json.loads(run("evaluate", "parses", gold, out, "--json").stdout)
+    assert scores["UAS"] > 80 and scores["LAS"] > 75 and 80 < scores["UPOS"] < 100
+    assert f"UAS {scores['UAS']:.2f}  LAS {scores['LAS']:.2f}" in str(
+        run("evaluate", "parses", gold, out).stdout
+    )
+    kept = run("parse", gold, "--model", model, "--keep-tags", "--exact").stdout
+    (tmp_path / "kept.conllu").write_text(kept)
+    assert (
+        json.loads(run("evaluate", "tags", gold, tmp_path / "kept.conllu", "--json").stdout)[
+            "accuracy"
+        ]["upos"]
+        == 100.0
+    )
+
+    text = "Ti kaka loloen. 🙂 Да!\n\nx"
+    (tmp_path / "text.conllu").write_text(run("parse", "-", "--model", model, input=text).stdout)
+    found = list(read_conllu(tmp_path / "text.conllu"))
+    assert [len(sentence.tree) for sentence in found] == [4, 3, 1]
+    assert run("tag", "-", "--model", model, input=text).exit_code == 0  # its tagger
+    assert run("parse", "-", "--model", model, input="").output == ""
+
+
 def test_showing_parses(folder, tmp_path):
     gold, picture, page = folder / "test.conllu", tmp_path / "a.svg", tmp_path / "a.html"
     assert run("show", "parse", gold, "--output", picture, "--sentence", 2).exit_code == 0
@@ -91,6 +123,7 @@ CYCLE = "1\ta\t_\t_\t_\t_\t2\t_\t_\t_\n2\tb\t_\t_\t_\t_\t1\t_\t_\t_\n\n"
         (["evaluate", "parses", "FILE", "FILE"], CYCLE, "no tree"),
         (["evaluate", "tags", "FILE", "missing"], CYCLE, "does not exist"),
         (["tag", "FILE", "--model", "FILE"], CYCLE, "no file of a tagger"),
+        (["parse", "FILE", "--model", "FILE"], CYCLE, "no file of a tagger"),
         (["train", "tagger", "--train", "FILE", "--output", "m"], CYCLE, "nothing in the column"),
         (["train", "tagger", "--train", "FILE", "--output", "m"], "", "no sentences"),
     ],

@@ -63,13 +63,40 @@ def write_model(
     held: dict[str, NDArray[Any]] = {"about": np.array(json.dumps(about, allow_nan=False))}
     for name, array in arrays.items():
         held[name] = _codes(array, scales[name]) if name in scales else np.asarray(array)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+    with _new_file(path) as file:
         for name, array in held.items():
-            entry = zipfile.ZipInfo(f"{name}.npy")  # dated 1980, whenever it is written
-            entry.compress_type = zipfile.ZIP_DEFLATED
             raw = io.BytesIO()
             np.lib.format.write_array(raw, array, allow_pickle=False)
-            file.writestr(entry, raw.getvalue())
+            _add(file, f"{name}.npy", raw.getvalue())
+
+
+def join_models(path: str | Path, parts: Mapping[str, str | Path]) -> None:
+    """Put models of different kinds into one file; `read_model` finds each by its kind.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     one, both = f"{folder}/one", f"{folder}/both"
+        ...     write_model(one, "toy", {}, {"weights": np.ones(2)})
+        ...     join_models(both, {"toy": one})
+        ...     read_model(both, "toy").arrays["weights"].tolist()
+        [1.0, 1.0]
+    """
+    with _new_file(path) as file:
+        for kind, part in parts.items():
+            with zipfile.ZipFile(part) as own:
+                for name in own.namelist():
+                    _add(file, f"{kind}/{name}", own.read(name))
+
+
+def _new_file(path: str | Path) -> zipfile.ZipFile:
+    return zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9)
+
+
+def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
+    entry = zipfile.ZipInfo(name)  # dated 1980, whenever it is written
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    file.writestr(entry, content)
 
 
 def _named(kind: str) -> str:
@@ -92,9 +119,10 @@ def read_model(path: str | Path, kind: str, *, version: int = 1) -> ModelFile:
         OSError: if there is no such file, or it may not be read.
     """
     with open_arrays(path, _named(kind)) as file:
-        about = json.loads(str(file["about"])) if "about" in file else {}
+        prefix = f"{kind}/" if f"{kind}/about" in file else ""
+        about = json.loads(str(file[f"{prefix}about"])) if f"{prefix}about" in file else {}
         if about.get("format") != FORMAT:
-            raise ModelError(f"{path} is no model of an application")
+            raise ModelError(f"{path} is no model of an application, or holds no {kind}")
         if about["kind"] != kind:
             raise ModelError(f"{path} holds {_named(about['kind'])}, and {_named(kind)} is needed")
         if about["version"] != version:
@@ -102,7 +130,8 @@ def read_model(path: str | Path, kind: str, *, version: int = 1) -> ModelFile:
                 f"{path} holds {_named(kind)} of version {about['version']}, this library reads "
                 f"version {version}: train it again, or use the release that wrote it"
             )
-        arrays = {name: file[name] for name in file.files if name != "about"}
+        names = [name.removeprefix(prefix) for name in file.files if name.startswith(prefix)]
+        arrays = {name: file[prefix + name] for name in names if name != "about"}
         for name, scale in about["scales"].items():
             arrays[name] = arrays[name].astype(np.float32) * np.float32(scale / _LARGEST_CODE)
         return ModelFile(about["settings"], arrays)

@@ -1,22 +1,21 @@
-"""The English models that come with the package, trained on UD_English-EWT."""
+"""The English model that comes with the package: tagger and parser, from UD_English-EWT."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "english"
+ENGLISH = Path(__file__).parent / "english" / "english.model"
 
 
-def shipped_model(kind: str) -> Path:
-    """The file of the English ``tagger`` or ``parser``.
+def english_model() -> Path:
+    """The file of the English tagger and parser.
 
     Raises:
         FileNotFoundError: if this installation comes without.
     """
-    path = FOLDER / f"{kind}.model"
-    if not path.is_file():
+    if not ENGLISH.is_file():
         raise FileNotFoundError(
-            f"this installation has no English {kind}; train one with `assent train {kind}` and "
-            "give it as --model"
+            "this installation has no English model; train one with `assent train parser` and give "
+            "it as --model"
         )
-    return path
+    return ENGLISH

@@ -8,9 +8,9 @@ from __future__ import annotations
 import click
 
 from assent import __version__
-from assent.cli.applications import parsing  # noqa: F401, joins the groups
 from assent.cli.applications.alignment import align
 from assent.cli.applications.groups import evaluate, show, train
+from assent.cli.applications.parsing import parse
 from assent.cli.applications.segmentation import segment
 from assent.cli.applications.tagging import tag
 from assent.cli.compare import compare
@@ -34,5 +34,5 @@ for verb in (decode, k_best, compare, ground, convert, info, kinds, solvers, war
     main.add_command(verb)
 
 # Applications.
-for verb in (train, evaluate, show, tag, align, segment):
+for verb in (train, evaluate, show, tag, parse, align, segment):
     main.add_command(verb)

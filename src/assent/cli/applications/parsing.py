@@ -1,32 +1,121 @@
-"""``parses`` and ``parse`` of the groups."""
+"""``assent parse``, and ``parser``, ``parses`` and ``parse`` of the groups."""
 
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from assent.cli.applications.groups import evaluate, show
-from assent.cli.applications.sentence_arguments import INPUT, bad_sentences_reported
-from assent.cli.model_arguments import WritableFile
+import assent.cli.applications.sentence_arguments as shared
+from assent.cli.applications.groups import evaluate, show, train
+from assent.cli.model_arguments import EXISTING_FILE, WritableFile
 from assent.cli.options import json_option
+
+if TYPE_CHECKING:
+    from assent.io import Sentence
 
 # A page with more pictures is slow to open.
 _MOST_SHOWN = 200
 
 
+@click.command()
+@shared.input_argument
+@shared.model_option
+@shared.output_option
+@click.option("--exact", is_flag=True, help="Go on until every tree is proven optimal.")
+@click.option("--keep-tags", is_flag=True, help="Take the tags that are in IN.")
+@shared.lines_option
+@shared.quiet_option
+def parse(
+    source: Path,
+    model: Path | None,
+    output: Path | None,
+    exact: bool,
+    keep_tags: bool,
+    by_line: bool,
+    quiet: bool,
+) -> None:
+    """Parse the sentences of IN: CoNLL-U, raw text, or - for standard input.
+
+    Words are tagged first. Everything but tags, heads and labels stays as it is. Without --output,
+    CoNLL-U goes to standard output, or trees are shown at a terminal.
+    """
+    with shared.bad_sentences_reported():
+        from assent.apps.parsing.pipeline import Pipeline
+        from assent.apps.shipped import english_model
+        from assent.io import write_conllu
+
+        pipeline = Pipeline.load(model or english_model())
+        sentences = shared.read_sentences(source, by_line)
+        found = pipeline.parse(sentences, exact=exact, keep_tags=keep_tags)
+        parsed = shared.counted(found, "parsing", quiet)
+        if output is not None:
+            write_conllu(output, parsed)
+        elif sys.stdout.isatty():
+            _print(parsed)
+        else:
+            write_conllu(sys.stdout, parsed)
+
+
+@train.command("parser")
+@shared.train_option
+@click.option("--dev", type=EXISTING_FILE, help="CoNLL-U to report scores on.")
+@shared.new_model_option
+@click.option(
+    "--preset", type=click.Choice(["basic", "standard", "full"]), default="full", show_default=True,
+    help="Which parts score a tree: arcs, with siblings and grandparents, or all.",
+)  # fmt: skip
+@click.option("--passes", type=click.IntRange(min=1), help="Through the training sentences.")
+@click.option(
+    "--checkpoint", type=WritableFile(),
+    help="Written after every pass; a training that was stopped goes on from it.",
+)  # fmt: skip
+@shared.training_seed_option
+@shared.quiet_option
+def train_a_parser(
+    train_file: Path,
+    dev: Path | None,
+    output: Path,
+    preset: str,
+    passes: int | None,
+    checkpoint: Path | None,
+    seed: int,
+    quiet: bool,
+) -> None:
+    """Learn a tagger and a parser; both are in the model file."""
+    with shared.bad_sentences_reported():
+        from assent.apps.parsing.metrics import parse_scores
+        from assent.apps.parsing.pipeline import train_pipeline
+        from assent.io import read_conllu
+
+        pipeline = train_pipeline(
+            list(read_conllu(train_file)),
+            preset=preset, passes=passes, seed=seed, checkpoint=checkpoint, progress=not quiet,
+        )  # fmt: skip
+        pipeline.save(output)
+        if quiet:
+            return
+        click.echo(f"{output}: {output.stat().st_size:,} bytes")
+        if dev is not None:
+            gold = list(read_conllu(dev))
+            click.echo(f"development: {parse_scores(gold, pipeline.parse(gold))}")
+
+
 @evaluate.command("parses")
-@click.argument("gold", type=INPUT)
-@click.argument("system", type=INPUT)
+@click.argument("gold", type=shared.INPUT)
+@click.argument("system", type=shared.INPUT)
 @json_option
 def evaluate_parses(gold: Path, system: Path, as_json: bool) -> None:
     """UAS, LAS and tags of SYSTEM as CoNLL 2018 defines them, with and without punctuation.
 
     Both files are CoNLL-U with the same words; subtypes of labels do not count.
     """
-    with bad_sentences_reported():
+    with shared.bad_sentences_reported():
         from assent.apps.parsing.metrics import parse_scores
         from assent.io import read_conllu
 
@@ -35,7 +124,7 @@ def evaluate_parses(gold: Path, system: Path, as_json: bool) -> None:
 
 
 @show.command("parse")
-@click.argument("source", metavar="IN", type=INPUT)
+@click.argument("source", metavar="IN", type=shared.INPUT)
 @click.option(
     "--output", type=WritableFile(),
     help="A picture (.svg, of one sentence) or a page of all (.html).",
@@ -48,7 +137,7 @@ def show_parse(source: Path, output: Path | None, number: int | None) -> None:
     suffix = "" if output is None else output.suffix.lower()
     if suffix not in ("", ".svg", ".html"):
         raise click.UsageError(f"--output takes a name that ends in .svg or .html, not {output}")
-    with bad_sentences_reported():
+    with shared.bad_sentences_reported():
         from assent.apps.parsing.view import parse_html, parse_svg
         from assent.io import read_conllu
 
@@ -64,7 +153,7 @@ def show_parse(source: Path, output: Path | None, number: int | None) -> None:
             output.write_text(page, encoding="utf-8")
 
 
-def _print(sentences: list) -> None:
+def _print(sentences: Iterable[Sentence]) -> None:
     from rich.console import Console
 
     from assent.apps.parsing import view

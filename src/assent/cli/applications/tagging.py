@@ -33,11 +33,11 @@ def tag(source: Path, model: Path | None, output: Path | None, by_line: bool, qu
     words and tags are shown at a terminal.
     """
     with shared.bad_sentences_reported():
-        from assent.apps.shipped import shipped_model
+        from assent.apps.shipped import english_model
         from assent.apps.tagging import Tagger
         from assent.io import write_conllu
 
-        tagger = Tagger.load(model or shipped_model("tagger"))
+        tagger = Tagger.load(model or english_model())
         sentences = tagger.tag(shared.read_sentences(source, by_line))
         sentences = shared.counted(sentences, "tagging", quiet)
         if output is not None:

@@ -1,0 +1,107 @@
+"""From words to trees: a tagger and a parser that was trained on its tags, in one file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assent.apps.model_file import join_models
+from assent.apps.parsing.model import Parser, ParserSettings
+from assent.apps.parsing.training import ParserTraining, TrainingProgress, train_parser
+from assent.apps.tagging import Tagger, jackknife, train_tagger
+from assent.apps.tagging.training import PerceptronSettings
+from assent.io.conllu import Sentence
+from assent.progress import live_display
+
+# Runs of the tagger that are averaged: more bring nothing.
+_RUNS = 4
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A tagger and a parser; made by `train_pipeline`, or read from a file."""
+
+    tagger: Tagger
+    parser: Parser
+
+    def parse(
+        self, sentences: Iterable[Sentence], *, exact: bool = False, keep_tags: bool = False
+    ) -> Iterator[Sentence]:
+        """The sentences with tags, heads and labels, as they come.
+
+        Args:
+            sentences: with words.
+            exact: go on until every tree is the best one.
+            keep_tags: take the tags that the sentences have.
+        """
+        for sentence in sentences if keep_tags else self.tagger.tag(sentences):
+            yield self.parser.parse(sentence, exact=exact).sentence
+
+    def save(self, path: str | Path) -> None:
+        """Write both to one file; `Tagger.load` and `Parser.load` read their own part of it."""
+        with tempfile.TemporaryDirectory() as folder:
+            parts = {"tagger": Path(folder, "tagger"), "parser": Path(folder, "parser")}
+            self.tagger.save(parts["tagger"])
+            self.parser.save(parts["parser"])
+            join_models(path, parts)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Pipeline:
+        """Read a file that `save` wrote.
+
+        Raises:
+            ModelError: if the file is damaged, or of another kind or version.
+        """
+        return cls(Tagger.load(path), Parser.load(path))
+
+
+def train_pipeline(
+    sentences: Sequence[Sentence],
+    *,
+    preset: str = "full",
+    passes: int | None = None,
+    seed: int = 0,
+    checkpoint: str | Path | None = None,
+    progress: bool = False,
+) -> Pipeline:
+    """Learn a tagger and a parser from a treebank.
+
+    The parser is trained on tags of taggers that have not seen the sentence.
+
+    Args:
+        sentences: with tags, heads and labels.
+        preset: parts of the parser, ``"basic"``, ``"standard"`` or ``"full"``.
+        passes: of the parser through the sentences.
+        seed: of both.
+        checkpoint: a file that is written after every pass, and gone on from.
+        progress: show a live line.
+    """
+    columns = ["upos", "xpos"] if _has_xpos(sentences) else ["upos"]
+    perceptron = PerceptronSettings(seed=seed, runs=_RUNS)
+    tagged = jackknife(
+        sentences,
+        columns=columns,
+        settings=PerceptronSettings(seed=seed, epochs=5),
+        progress=progress,
+    )
+    tagger = train_tagger(sentences, columns=columns, settings=perceptron, progress=progress)
+    training = ParserTraining(seed=seed) if passes is None else ParserTraining(passes, seed=seed)
+    with live_display(_line) as line:
+        parser = train_parser(
+            tagged, ParserSettings(preset), training, checkpoint=checkpoint,
+            report=line.show if progress else lambda step: None,
+        )  # fmt: skip
+    return Pipeline(tagger, parser)
+
+
+def _has_xpos(sentences: Iterable[Sentence]) -> bool:
+    return any(tag != "_" for sentence in sentences for tag in sentence.xpos)
+
+
+def _line(step: TrainingProgress) -> str:
+    return (
+        f"parser, pass {step.training_pass}  sentence {step.sentences:,} of {step.of_sentences:,}  "
+        f"heads right while learning {step.running_uas:.2f} %"
+    )
