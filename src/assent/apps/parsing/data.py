@@ -34,8 +34,8 @@ _GROUPS = {
     "CC": COORDINATION_GROUP,
 }  # fmt: skip
 
-# Letters that stand for a word of many forms, where no lemma is known.
-_STEM_LETTERS = 5
+# First letters that stand for a word of many forms, last ones for what its form means.
+_STEM_LETTERS, _END_LETTERS = 5, 3
 
 _DIGIT = re.compile(r"\d")
 _EDGES = ["<before>", "<root>", "<behind>"]
@@ -50,8 +50,11 @@ class Example:
     labels: NDArray[np.int64]
 
 
-def encode(sentence: Sentence) -> Tokens:
+def encode(sentence: Sentence, morphology: bool = False) -> Tokens:
     """What the features of a sentence are made of; see :mod:`kernels.parsing.token_columns`.
+
+    Without ``morphology``, which a text has only if a tagger has found it, the last letters of a
+    word take its place.
 
     Example:
         >>> encode(Sentence.from_words(["Birds", "sing"])).shape
@@ -66,7 +69,7 @@ def encode(sentence: Sentence) -> Tokens:
         (STEM, "s", [form[:_STEM_LETTERS] for form in forms]),
         (TAG, "t", tags),
         (FINE_TAG, "x", [f"{a} {b}" for a, b in zip(tags, fine, strict=True)]),
-        (MORPHOLOGY, "m", sentence.feats),
+        (MORPHOLOGY, "m", sentence.feats if morphology else [f[-_END_LETTERS:] for f in forms]),
     ):
         before, root, behind = _EDGES
         out[:, column] = string_keys([mark + s for s in (before, root, *strings, behind)])

@@ -14,14 +14,12 @@ from assent.apps.model_file import read_model, write_model
 from assent.apps.parsing import sentence_graph
 from assent.apps.parsing.data import Tokens, encode
 from assent.apps.parsing.labels import Labeler
-from assent.apps.parsing.parts import parts_of
+from assent.apps.parsing.parts import kinds_of
 from assent.apps.parsing.pruner import Pruner
 from assent.apps.parsing.turbo import Solution, TurboRun
 from assent.io.conllu import Sentence
 from assent.kernels.parsing import part_scores, sentence_parts
-from assent.kernels.parsing.part_scores import AutomatonParts
-from assent.kernels.parsing.sentence_parts import Arcs, Automata
-from assent.kernels.problem import Float
+from assent.kernels.parsing.sentence_parts import Arcs, PartScores, SentenceParts
 from assent.model.graph import FactorGraph
 from assent.solvers.ad3.ad3 import AD3
 
@@ -38,11 +36,13 @@ class ParserSettings:
     Attributes:
         parts: a preset (``"basic"``, ``"standard"``, ``"full"``), or a list of parts.
         single_root: whether exactly one word of a sentence hangs on the root.
+        morphology: whether the column FEATS is read; it must be filled then in whatever is parsed.
         table_bits: the table has two to this power weights.
     """
 
     parts: str | tuple[str, ...] = "full"
     single_root: bool = True
+    morphology: bool = False
     table_bits: int = 22
 
 
@@ -73,7 +73,7 @@ class Parser:
 
     def parse(self, sentence: Sentence, *, exact: bool = False) -> Parse:
         """The tree of a tagged sentence, if ``exact`` the best one, however long that takes."""
-        tokens = encode(sentence)
+        tokens = self.encode(sentence)
         found = self.solve(tokens)
         heads, value, bound, proven = found.heads, found.value, found.bound, found.proven
         if exact and not proven:
@@ -87,7 +87,7 @@ class Parser:
     def k_best(self, sentence: Sentence, k: int) -> list[Parse]:
         """The ``k`` best trees of a tagged sentence, best first."""
         graph, arcs = self.graph(sentence)
-        tokens, found = encode(sentence), []
+        tokens, found = self.encode(sentence), []
         for result in at.k_best(graph, k):
             heads = arcs.head[result[graph["arc"]] == 1].astype(np.int64)
             parsed = sentence.with_columns(heads=heads, deprels=self.labeler.labels(tokens, heads))
@@ -95,9 +95,14 @@ class Parser:
             found.append(Parse(parsed, result.value, result.bound, proven))
         return found
 
+    def encode(self, sentence: Sentence) -> Tokens:
+        """A tagged sentence as this parser reads it."""
+        return encode(sentence, self.settings.morphology)
+
     def solve(self, tokens: Tokens) -> Solution:
         """Heads, value and bound for an encoded sentence."""
-        return best_parse(*self._scored(tokens), AD3(max_iterations=ITERATIONS))
+        solver = AD3(max_iterations=ITERATIONS)
+        return best_parse(*self._scored(tokens), self.settings.single_root, solver)
 
     def graph(self, sentence: Sentence) -> tuple[FactorGraph, Arcs]:
         """The problem of a tagged sentence for all that a graph can be asked, and its arcs.
@@ -105,16 +110,14 @@ class Parser:
         Its variables ``graph["arc"]`` stand for these arcs: `k_best` finds more than one tree,
         and any solver can be tried.
         """
-        own = self._scored(encode(sentence))
-        return sentence_graph.graph(*own), own[0]
+        parts, scores = self._scored(self.encode(sentence))
+        return sentence_graph.graph(parts, scores, self.settings.single_root), parts.arcs
 
-    def _scored(self, tokens: Tokens) -> tuple[Arcs, Automata, bool, Float, Float]:
-        """Candidate arcs, automata over them, whether there is one root, and their scores."""
-        arcs = self.pruner.arcs(tokens)
-        kinds, automata = sentence_automata(arcs, parts_of(self.settings.parts))
-        scores = part_scores.score_arcs(tokens, arcs, self.weights)
-        inner = part_scores.score_automata(tokens, arcs, automata, kinds, self.weights)
-        return arcs, automata, self.settings.single_root, scores, inner
+    def _scored(self, tokens: Tokens) -> tuple[SentenceParts, PartScores]:
+        """The parts of a sentence over its candidate arcs, and their scores."""
+        kinds = kinds_of(self.settings.parts)
+        parts = sentence_parts.make_parts(self.pruner.arcs(tokens), kinds)
+        return parts, part_scores.score_parts(tokens, parts, kinds, self.weights)
 
     # ------------------------------------------------------------ files
 
@@ -142,19 +145,13 @@ class Parser:
         )  # fmt: skip
 
 
-def sentence_automata(arcs: Arcs, parts: tuple[str, ...]) -> tuple[AutomatonParts, Automata]:
-    """Which parts automata score, and the automata that do; none for arcs alone."""
-    kinds = AutomatonParts(*(kind in parts for kind in AutomatonParts._fields))
-    return kinds, sentence_parts.make_automata(arcs, *kinds)
-
-
 def best_parse(
-    arcs: Arcs, automata: Automata, single_root: bool, scores: Float, inner: Float, solver: AD3
+    parts: SentenceParts, scores: PartScores, single_root: bool, solver: AD3
 ) -> Solution:
     """The best tree by AD3; by its arcs alone it needs no relaxation."""
-    if len(automata.head):
-        return TurboRun(arcs, automata, single_root, scores, inner).solve(solver)
-    heads = sentence_parts.best_tree(arcs, scores, single_root)
-    chosen = sentence_parts.tree_arcs(arcs, heads)
-    value = float(scores @ chosen)
-    return Solution(heads, value, value, True, 0, chosen, np.zeros(0))
+    if len(scores.inner) or len(scores.pairs):
+        return TurboRun(parts, scores, single_root).solve(solver)
+    heads = sentence_parts.best_tree(parts.arcs, scores.arcs, single_root)
+    chosen = sentence_parts.tree_parts(parts, heads)
+    value = sentence_parts.sum_parts(scores, chosen)
+    return Solution(heads, value, value, True, 0, chosen)

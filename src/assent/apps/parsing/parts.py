@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assent.errors import ModelError
+from assent.kernels.parsing.sentence_parts import Kinds
 
 # What is scored, in the order of the papers' figures; h is the head of a modifier m, g that of h.
 PARTS = {
@@ -12,6 +13,8 @@ PARTS = {
     "siblings": "h and two modifiers s, m on one side with none in between (consecutive siblings)",
     "grandparents": "g, h and m",
     "grand_siblings": "g, h and two modifiers s, m on one side with none in between",
+    "any_siblings": "h and two modifiers s, m on one side, whatever is in between",
+    "head_bigrams": "two neighbouring words and the heads of both",
 }
 
 PRESETS = {
@@ -40,3 +43,9 @@ def parts_of(preset: str | Sequence[str]) -> tuple[str, ...]:
     if "arcs" not in preset:
         raise ModelError("a parser scores arcs, whatever else it scores: add 'arcs'")
     return tuple(part for part in PARTS if part in preset)
+
+
+def kinds_of(preset: str | Sequence[str]) -> Kinds:
+    """The parts of a preset, or those listed, as kernels take them."""
+    parts = parts_of(preset)
+    return Kinds(*(kind in parts for kind in Kinds._fields))

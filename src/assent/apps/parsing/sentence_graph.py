@@ -1,4 +1,4 @@
-"""A sentence as a graph: a variable per candidate arc, a tree, and automata over them.
+"""A sentence as a graph: a variable per candidate arc, a tree, and larger parts over them.
 
 The same problem as :mod:`assent.apps.parsing.turbo` lays out at once, for whatever else may be
 asked about a sentence.
@@ -13,27 +13,33 @@ import numpy as np
 from assent.factors.arborescence import Arborescence
 from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import HeadAutomaton, unpacked
-from assent.kernels.parsing.sentence_parts import Arcs, Automata
+from assent.factors.head_sequence import HeadSequence
+from assent.factors.pair import Pair
+from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph
 
 
-def graph(
-    arcs: Arcs, automata: Automata, single_root: bool, arc_scores: Float, inner_scores: Float
-) -> FactorGraph:
+def graph(parts: SentenceParts, scores: PartScores, single_root: bool) -> FactorGraph:
     """The graph of a sentence, with variables ``arc[A]``."""
-    out = FactorGraph()
-    arc = out.binary(scores=arc_scores, name="arc")
+    out, arcs, automata = FactorGraph(), parts.arcs, parts.automata
+    arc = out.binary(scores=scores.arcs, name="arc")
     ends = {"heads": arcs.head, "modifiers": arcs.modifier}
     out.add(Arborescence(arc, **ends, single_root=single_root), name="tree")
     for u, head in enumerate(automata.head.tolist()):
         own = arc[automata.arc[automata.begin[u] : automata.begin[u + 1]]]
         first = int(arcs.first[head])
         above = arc[first : first + int(automata.above[u])]
-        inner = inner_scores[automata.entry[u] : automata.entry[u + 1]]
+        inner = scores.inner[automata.entry[u] : automata.entry[u + 1]]
         side = "right" if automata.toward[u] else "left"
         factor = _factor(own, above, int(automata.tables[u]), inner)
         out.add(factor, name=f"{side} modifiers of {head}")
+    if len(parts.bigram) > 1:
+        tables = scores.inner[parts.bigram[0] : parts.bigram[-1]]
+        out.add(HeadSequence(arc, scores=tables, **ends), name="head bigrams")
+    if len(parts.pairs):
+        first, second = parts.pairs.T
+        out.add(Pair(arc[first], arc[second], scores=scores.pairs), name="any siblings")
     return out
 
 

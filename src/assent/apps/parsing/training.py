@@ -18,14 +18,14 @@ import numpy as np
 
 from assent.apps.parsing.data import Example, encode, label_names
 from assent.apps.parsing.labels import train_labeler
-from assent.apps.parsing.model import Parser, ParserSettings, best_parse, sentence_automata
-from assent.apps.parsing.parts import parts_of
+from assent.apps.parsing.model import Parser, ParserSettings, best_parse
+from assent.apps.parsing.parts import kinds_of
 from assent.apps.parsing.pruner import jackknife, train_pruner
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
 from assent.kernels.parsing import part_scores, sentence_parts
 from assent.kernels.parsing.mira_update import Table, mira_update
-from assent.kernels.parsing.sentence_parts import Arcs
+from assent.kernels.parsing.sentence_parts import Arcs, Kinds, PartScores
 from assent.learn.array_files import open_arrays
 from assent.solvers.ad3.ad3 import AD3
 
@@ -90,12 +90,12 @@ def train_parser(
     """
     settings, training = settings or ParserSettings(), training or ParserTraining()
     names = label_names(sentences)
-    examples = read_examples(sentences, names)
+    examples = read_examples(sentences, names, settings.morphology)
     arcs = jackknife(examples, training.folds, training.seed)
     state = _begin(settings, checkpoint)
-    parts = parts_of(settings.parts)
+    kinds = kinds_of(settings.parts)
     while state.passes_done < training.passes:
-        _do_pass(examples, arcs, parts, settings.single_root, training, state, report)
+        _do_pass(examples, arcs, kinds, settings.single_root, training, state, report)
         state.passes_done += 1
         if checkpoint is not None:
             _write(checkpoint, state)
@@ -105,7 +105,9 @@ def train_parser(
     return Parser(settings, pruner, weights, train_labeler(examples, names, training.seed))
 
 
-def read_examples(sentences: Sequence[Sentence], names: Sequence[str]) -> list[Example]:
+def read_examples(
+    sentences: Sequence[Sentence], names: Sequence[str], morphology: bool
+) -> list[Example]:
     """Sentences as arrays; those without a tree are refused."""
     number = {name: i for i, name in enumerate(names)}
     examples = []
@@ -114,14 +116,14 @@ def read_examples(sentences: Sequence[Sentence], names: Sequence[str]) -> list[E
             continue
         heads = sentence.tree.astype(np.int64)
         labels = np.array([number[label] for label in sentence.deprels], np.int64)
-        examples.append(Example(encode(sentence), heads, labels))
+        examples.append(Example(encode(sentence, morphology), heads, labels))
     if not examples:
         raise ModelError("there are no sentences to train a parser on")
     return examples
 
 
 def _do_pass(
-    examples: Sequence[Example], arcs: Sequence[Arcs], parts: tuple[str, ...], single_root: bool,
+    examples: Sequence[Example], arcs: Sequence[Arcs], kinds: Kinds, single_root: bool,
     training: ParserTraining, state: _State, report: Callable[[TrainingProgress], None],
 ) -> None:  # fmt: skip
     """Once through all sentences, in an order that depends on seed and pass only."""
@@ -131,33 +133,30 @@ def _do_pass(
     for done, number in enumerate(rng.permutation(len(examples)), start=1):
         state.step += 1
         learn_sentence(
-            examples[number], arcs[number], parts, single_root, solver, training.longest_step, state
+            examples[number], arcs[number], kinds, single_root, solver, training.longest_step, state
         )
         uas = 100.0 * state.right / state.words
         report(TrainingProgress(state.passes_done + 1, done, len(examples), uas))
 
 
 def learn_sentence(
-    example: Example, arcs: Arcs, parts: tuple[str, ...], single_root: bool, solver: AD3,
+    example: Example, arcs: Arcs, kinds: Kinds, single_root: bool, solver: AD3,
     longest_step: float, state: _State,
 ) -> None:  # fmt: skip
     """A step of MIRA."""
     table, tokens, heads = state.table, example.tokens, example.heads
-    kinds, automata = sentence_automata(arcs, parts)
-    scores = part_scores.score_arcs(tokens, arcs, table.weights)
-    inner = part_scores.score_automata(tokens, arcs, automata, kinds, table.weights)
-    right = sentence_parts.tree_arcs(arcs, heads)
-    right_inner = sentence_parts.tree_inner_parts(arcs, automata, heads)
+    parts = sentence_parts.make_parts(arcs, kinds)
+    scores = part_scores.score_parts(tokens, parts, kinds, table.weights)
+    right = sentence_parts.tree_parts(parts, heads)
     # Every wrong head earns one more.
-    found = best_parse(arcs, automata, single_root, scores + 1.0 - right, inner, solver)
-    amounts, inner_amounts = right - found.marginals, right_inner - found.inner
-    cost = len(heads) - float(right @ found.marginals)
-    loss = cost - float(scores @ amounts) - float(inner @ inner_amounts)
+    dearer = scores._replace(arcs=scores.arcs + 1.0 - right.arcs)
+    found = best_parse(parts, dearer, single_root, solver)
+    amounts = PartScores(*(a - b for a, b in zip(right, found.marginals, strict=True)))
+    loss = float(dearer.arcs @ found.marginals.arcs - scores.arcs @ right.arcs)
+    loss -= float(scores.inner @ amounts.inner + scores.pairs @ amounts.pairs)
     if loss > 0.0:
-        mira_update(
-            tokens, arcs, automata, kinds, amounts, inner_amounts, loss, longest_step,
-            float(state.step), table,
-        )  # fmt: skip
+        step, longest = float(state.step), longest_step
+        mira_update(tokens, parts, kinds, amounts, loss, longest, step, table)
     state.right += int((found.heads == heads).sum())
     state.words += len(heads)
 

@@ -21,17 +21,19 @@ from assent.kernels.core.barrier import new_barrier
 from assent.kernels.core.oracle import address_of
 from assent.kernels.kinds.sentences.head_automata import maximize_automaton, parts_automaton
 from assent.kernels.kinds.sentences.spanning_trees import maximize_arborescence
+from assent.kernels.kinds.sequences.tree_recursion import maximize_tree, parts_tree, tree_data
 from assent.kernels.parsing import sentence_parts, sentence_structures
-from assent.kernels.parsing.sentence_parts import Arcs, Automata
+from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts
 from assent.kernels.problem import Float, ScoredProblem, make_logic, no_tables
 from assent.proof.gap_rule import least_and_relative
 from assent.solvers.ad3.ad3 import AD3
+from assent.solvers.base.dual_bound import read_only
 
 # Iterations between two looks at the answer and its bound.
 ROUND = 5
 
-# As `AD3` takes where structures dominate.
-OVER_RELAXATION = 1.85
+# Over-relaxation that needs the fewest iterations: less where pairs dominate, as in `AD3`.
+OVER_RELAXATION, OF_MANY_PAIRS = 1.7, 1.5
 
 _NO_LINKS = Links(np.zeros((0, 2)), np.zeros(0), np.zeros(0))
 
@@ -44,8 +46,7 @@ class Solution(NamedTuple):
     bound: float
     proven: bool
     iterations: int
-    marginals: Float  # [A] the relaxed answer
-    inner: Float  # that of the inner parts of automata
+    marginals: PartScores  # the relaxed answer: how much of each part it has
 
 
 class _Nothing(NamedTuple):
@@ -53,8 +54,6 @@ class _Nothing(NamedTuple):
 
     outside: Outside
     groups: Any
-    pairs: NDArray[np.int32]
-    scores: Float
     history: Any
 
 
@@ -72,32 +71,27 @@ def _nothing() -> _Nothing:
     groups = make_logic([])
     for array in groups:
         array.setflags(write=False)
-    pairs = np.zeros((0, 2), np.int32)
-    pairs.setflags(write=False)
-    return _Nothing(outside, groups, pairs, np.zeros(0), anderson.make_history(0))
+    return _Nothing(outside, groups, anderson.make_history(0))
 
 
 class TurboRun:
-    """An AD3 run on one sentence; solvers' settings are those of `AD3`."""
+    """An AD3 run on one sentence."""
 
-    def __init__(
-        self, arcs: Arcs, automata: Automata, single_root: bool, arc_scores: Float, inner: Float
-    ) -> None:
-        self.arcs, self.automata, self.single_root = arcs, automata, single_root
-        self.scores, self.inner = arc_scores, inner
-        structures = _structures(arcs, automata, single_root)
-        nothing, tables = _nothing(), structures.tables
-        degree = np.bincount(tables.lits, minlength=len(arcs.head)).astype(np.int32)
+    def __init__(self, parts: SentenceParts, scores: PartScores, single_root: bool) -> None:
+        self.parts, self.scores, self.single_root = parts, scores, single_root
+        arcs, structures = parts.arcs, _structures(parts, single_root)
+        nothing, tables, pairs = _nothing(), structures.tables, read_only(parts.pairs)
+        links = np.concatenate([tables.lits, pairs.ravel()])
+        degree = np.bincount(links, minlength=len(arcs.head)).astype(np.int32)
         degree.setflags(write=False)
-        table = inner.view()
-        table.setflags(write=False)
         self.own = Instance(
-            ScoredProblem(nothing.pairs, nothing.groups, arc_scores, nothing.scores, 0.0), table,
-            tables.lits, np.zeros(0), np.zeros(0), degree.astype(np.float64), degree,
-            float(len(tables.lits)), OVER_RELAXATION,
+            ScoredProblem(pairs, nothing.groups, scores.arcs, scores.pairs, 0.0),
+            read_only(scores.inner), tables.lits, np.zeros(0), np.zeros(0),
+            degree.astype(np.float64), degree, float(len(links)),
+            OVER_RELAXATION if pairs.size <= len(tables.lits) else OF_MANY_PAIRS,
         )  # fmt: skip
         self.outside = nothing.outside._replace(structures=structures)
-        division = thread_shares.whole_division(0, nothing.groups.members, len(degree), 0)
+        division = thread_shares.whole_division(len(pairs), nothing.groups.members, len(degree), 0)
         p = 1.0 / np.diff(arcs.first)[arcs.modifier].astype(np.float64)
         self.state = places.make_state(self.own, division, 0, p)
         self.state.numbers[places.PENALTY] = self._penalty(tables)
@@ -105,8 +99,8 @@ class TurboRun:
         self.barrier = new_barrier()
 
     def _penalty(self, tables: Any) -> float:
-        own, nothing = self.own, _nothing()
-        scale = initial_multipliers.size_of_scores(self.scores, own.degree, nothing.scores)
+        own, scores = self.own, self.scores
+        scale = initial_multipliers.size_of_scores(scores.arcs, own.degree, scores.pairs)
         parts = initial_multipliers.size_of_tables(
             tables.kind, tables.entry, tables.factor, own.table
         )
@@ -116,58 +110,56 @@ class TurboRun:
         """Iterate until a tree is proven best, or the solver's iterations are over."""
         settings = solver.compiled_settings()
         least, relative = least_and_relative(solver.gap_tolerance, 1.0)
-        history, numbers = _nothing().history, self.state.numbers
-        best, value, bound = np.zeros(0, np.int64), -np.inf, np.inf
+        own, outside, state, barrier = self.own, self.outside, self.state, self.barrier
+        history, best, value, bound = _nothing().history, None, -np.inf, np.inf
         while True:
-            advance.advance(
-                self.own, self.outside, self.state, history, settings, ROUND, ONLY_THREAD,
-                self.barrier,
-            )  # fmt: skip
-            heads = sentence_parts.best_tree(self.arcs, self.state.current.p, self.single_root)
-            found = sentence_parts.tree_value(
-                self.arcs, self.automata, heads, self.scores, self.inner
-            )
-            if found > value:
-                best, value = heads, found
-            bound = min(bound, dual_points.latest_bound(
-                self.own, self.outside, self.state, ONLY_THREAD, self.barrier
-            ))  # fmt: skip
+            advance.advance(own, outside, state, history, settings, ROUND, ONLY_THREAD, barrier)
+            tree = self._tree(state.current.p)
+            if tree.value > value:
+                best, value = tree, tree.value
+            latest = dual_points.latest_bound(own, outside, state, ONLY_THREAD, barrier)
+            bound = min(bound, latest)
             proven = bound - value <= least + relative * abs(bound)
-            done = int(numbers[places.ITERATIONS])
+            done = int(state.numbers[places.ITERATIONS])
             if proven or done >= solver.max_iterations:
-                return self._solution(best, value, bound, proven, done)
+                break
+        assert best is not None
+        marginals = best.marginals if proven else self._marginals()
+        return Solution(best.heads, value, float(bound), bool(proven), done, marginals)
 
-    def _solution(
-        self, heads: NDArray[np.int64], value: float, bound: float, proven: bool, done: int
-    ) -> Solution:
-        if proven:
-            marginals = sentence_parts.tree_arcs(self.arcs, heads)
-            inner = sentence_parts.tree_inner_parts(self.arcs, self.automata, heads)
-        else:
-            marginals, inner = np.clip(self.state.current.p, 0.0, 1.0), self._inner_marginals()
-        return Solution(heads, float(value), float(bound), bool(proven), done, marginals, inner)
+    def _tree(self, point: Float) -> Solution:
+        """The tree of most weight in a point ``[A]``, as if it were proven."""
+        heads = sentence_parts.best_tree(self.parts.arcs, point, self.single_root)
+        chosen = sentence_parts.tree_parts(self.parts, heads)
+        value = sentence_parts.sum_parts(self.scores, chosen)
+        return Solution(heads, value, value, True, 0, chosen)
 
-    def _inner_marginals(self) -> Float:
-        """Weights of inner parts in the automata's own copies."""
-        own, out = self.outside.structures, np.zeros(len(self.inner))
+    def _marginals(self) -> PartScores:
+        """The consensus, and the weights of larger parts in the copies of their factors."""
+        p = np.clip(self.state.current.p, 0.0, 1.0)
+        first, second = p[self.parts.pairs.T]
+        both = np.where(
+            self.scores.pairs >= 0.0, np.minimum(first, second), np.maximum(first + second - 1, 0.0)
+        )
+        own, inner = self.outside.structures, np.zeros(len(self.scores.inner))
         assert own is not None
-        for u in range(len(self.automata.head)):
-            support = group_support(own.tables, own.layout, own.supports, u + 1)
-            part = out[self.automata.entry[u] : self.automata.entry[u + 1]]
-            data = own.models.data[own.models.data_at[u + 1] : own.models.data_at[u + 2]]
+        last = len(own.tables.kind) - (len(self.parts.bigram) > 0)
+        for group in range(1, len(own.tables.kind)):
+            kernel = parts_automaton if group < last else parts_tree
+            part = inner[own.tables.entry[group] : own.tables.entry[group + 1]]
+            start = own.layout.start[own.tables.slot[group] + group :]
+            data = own.models.data[own.models.data_at[group] : own.models.data_at[group + 1]]
+            support = group_support(own.tables, own.layout, own.supports, group)
             for i in range(int(support.size[0])):
-                states, weight = support.states[0, i], float(support.weight[0, i])
-                parts_automaton(data[:0], data, states, weight, part)
-        return out
+                kernel(start, data, support.states[0, i], float(support.weight[0, i]), part)
+        return PartScores(p, inner, both)
 
 
-def _structures(arcs: Arcs, automata: Automata, single_root: bool) -> Structures:
-    """State of the tree and the automata before the first iteration."""
-    tables = sentence_structures.make_tables(arcs, automata)
-    models = sentence_structures.make_models(
-        arcs, automata, single_root, address_of(maximize_arborescence),
-        address_of(maximize_automaton),
-    )  # fmt: skip
+def _structures(parts: SentenceParts, single_root: bool) -> Structures:
+    """State of the structures before the first iteration."""
+    tables = sentence_structures.make_tables(parts)
+    addresses = tuple(map(address_of, (maximize_arborescence, maximize_automaton, maximize_tree)))
+    models = sentence_structures.make_models(parts, single_root, addresses, _sequence_data(parts))
     layout = sentence_structures.make_layout(tables)
     for array in (*tables, models.data, models.place, models.base, layout.start, layout.no_base):
         array.setflags(write=False)
@@ -176,3 +168,11 @@ def _structures(arcs: Arcs, automata: Automata, single_root: bool) -> Structures
         tables, models, layout, 0, 0, make_supports(tables, layout), work, np.empty(len(work.a)),
         np.zeros(len(tables.kind), np.bool_), np.zeros(0),
     )  # fmt: skip
+
+
+def _sequence_data(parts: SentenceParts) -> NDArray[np.int32]:
+    """The constants of the sequence of heads; empty if there is none."""
+    if not len(parts.bigram):
+        return np.zeros(0, np.int32)
+    states = np.diff(parts.arcs.first)[1:].tolist()
+    return tree_data(states, [*range(1, len(states)), -1])

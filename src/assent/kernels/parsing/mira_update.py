@@ -12,13 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
+from assent.kernels.jit import (
+    jit,
+    jit_inline_llvm,
+    jit_internal,
+    jit_internal_no_allocation,
+)
 from assent.kernels.parsing.arc_features import arc_places
 from assent.kernels.parsing.feature_places import MOST_PLACES, make_features
 from assent.kernels.parsing.grand_sibling_features import grand_sibling_places
 from assent.kernels.parsing.grandparent_features import grandparent_places
+from assent.kernels.parsing.head_bigram_features import head_bigram_places
 from assent.kernels.parsing.part_scores import grandparent_of, word_at
-from assent.kernels.parsing.sibling_features import sibling_places
+from assent.kernels.parsing.sibling_features import any_sibling_places, sibling_places
 
 
 class Table(NamedTuple):
@@ -73,7 +79,7 @@ def _add_grandparents(tokens, arcs, automata, u, amounts, table, features, touch
 
 
 @jit_internal_no_allocation
-def _add_siblings(tokens, arcs, automata, u, parts, amounts, table, features, touched):
+def _add_siblings(tokens, arcs, automata, u, kinds, amounts, table, features, touched):
     h, toward = automata.head[u], automata.toward[u]
     k = automata.begin[u + 1] - automata.begin[u]
     pairs = (k + 1) * (k + 2) // 2
@@ -86,45 +92,71 @@ def _add_siblings(tokens, arcs, automata, u, parts, amounts, table, features, to
             for g in range(max(automata.tables[u], 1)):
                 own = amounts[place + g * pairs]
                 total += own
-                if own != 0.0 and parts.grand_siblings:
+                if own != 0.0 and kinds.grand_siblings:
                     above = grandparent_of(arcs, automata, u, g)
                     size = grand_sibling_places(tokens, above, h, s, m, toward, features)
                     add_at(table, features, size, own, touched)
-            if total != 0.0 and parts.siblings:
+            if total != 0.0 and kinds.siblings:
                 size = sibling_places(tokens, h, s, m, toward, features)
                 add_at(table, features, size, total, touched)
             place += 1
 
 
-@jit
-def make_touched(arc_amounts, inner_amounts, kinds):
-    """Room for the places that parts with these amounts touch, ``kinds`` of parts each."""
+@jit_internal_no_allocation
+def _add_automata(tokens, arcs, automata, kinds, amounts, table, features, touched):
+    for u in range(len(automata.head)):
+        own = amounts[automata.entry[u] : automata.entry[u + 1]]
+        begin = automata.above[u] * (automata.begin[u + 1] - automata.begin[u])
+        if kinds.grandparents:
+            _add_grandparents(tokens, arcs, automata, u, own[:begin], table, features, touched)
+        _add_siblings(tokens, arcs, automata, u, kinds, own[begin:], table, features, touched)
+
+
+@jit_internal_no_allocation
+def _add_bigrams(tokens, arcs, bigram, amounts, table, features, touched):
+    for m in range(1, len(bigram)):
+        place = bigram[m - 1]
+        for a in range(arcs.first[m], arcs.first[m + 1]):
+            for b in range(arcs.first[m + 1], arcs.first[m + 2]):
+                if amounts[place] != 0.0:
+                    size = head_bigram_places(tokens, arcs.head[a], arcs.head[b], m, features)
+                    add_at(table, features, size, amounts[place], touched)
+                place += 1
+
+
+@jit_internal_no_allocation
+def _add_pairs(tokens, arcs, pairs, amounts, table, features, touched):
+    for i in range(len(pairs)):
+        if amounts[i] != 0.0:
+            h, s, m = arcs.head[pairs[i, 0]], arcs.modifier[pairs[i, 0]], arcs.modifier[pairs[i, 1]]
+            size = any_sibling_places(tokens, h, s, m, int(h < m), features)
+            add_at(table, features, size, amounts[i], touched)
+
+
+@jit_internal
+def make_touched(amounts):
+    """Room for the places that parts with these amounts touch; an inner part has two kinds."""
     used = 0
-    for amount in arc_amounts:
-        used += amount != 0.0
-    for amount in inner_amounts:
-        used += kinds * (amount != 0.0)
+    for own in amounts:
+        for i in range(len(own)):
+            used += 2 * (own[i] != 0.0)
     places = np.empty(used * MOST_PLACES + 1, np.uint32)
     return Touched(places, np.zeros(1, np.int64), np.zeros(1))
 
 
 @jit
-def mira_update(tokens, arcs, automata, parts, amounts, inner_amounts, loss, most, step, table):
+def mira_update(tokens, parts, kinds, amounts, loss, most, step, table):
     """Change the weights by the least amount that makes up for ``loss``; returns the step size.
 
-    ``amounts[A]`` and ``inner_amounts`` say how much more the right tree has of each part than the
-    predicted one, ``most`` is the longest step, ``step`` the number of this one, from 1.
+    ``amounts`` say how much more the right tree has of each part than the predicted one, ``most``
+    is the longest step, ``step`` the number of this one, from 1.
     """
-    features = make_features(table.weights)
-    touched = make_touched(amounts, inner_amounts, 2)
+    arcs, features, touched = parts.arcs, make_features(table.weights), make_touched(amounts)
     # 1. The difference.
-    _add_arcs(tokens, arcs, amounts, table, features, touched)
-    for u in range(len(automata.head)):
-        own = inner_amounts[automata.entry[u] : automata.entry[u + 1]]
-        begin = automata.above[u] * (automata.begin[u + 1] - automata.begin[u])
-        if parts.grandparents:
-            _add_grandparents(tokens, arcs, automata, u, own[:begin], table, features, touched)
-        _add_siblings(tokens, arcs, automata, u, parts, own[begin:], table, features, touched)
+    _add_arcs(tokens, arcs, amounts.arcs, table, features, touched)
+    _add_automata(tokens, arcs, parts.automata, kinds, amounts.inner, table, features, touched)
+    _add_bigrams(tokens, arcs, parts.bigram, amounts.inner, table, features, touched)
+    _add_pairs(tokens, arcs, parts.pairs, amounts.pairs, table, features, touched)
     # 2. The step: as long as the loss asks for.
     square = touched.square[0]
     size = min(most, loss / square) if square > 0.0 else 0.0

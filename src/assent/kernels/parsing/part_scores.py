@@ -1,8 +1,6 @@
-"""Scores of arcs and of the inner parts of automata: sums of the weights of their features."""
+"""Scores of the parts of a sentence: sums of the weights of their features."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,26 +9,16 @@ from assent.kernels.parsing.arc_features import arc_places
 from assent.kernels.parsing.feature_places import make_features, sum_at
 from assent.kernels.parsing.grand_sibling_features import grand_sibling_places
 from assent.kernels.parsing.grandparent_features import grandparent_places
-from assent.kernels.parsing.sibling_features import sibling_places
+from assent.kernels.parsing.head_bigram_features import head_bigram_places
+from assent.kernels.parsing.sentence_parts import PartScores, count_inner
+from assent.kernels.parsing.sibling_features import any_sibling_places, sibling_places
 
 
-class AutomatonParts(NamedTuple):
-    """Which kinds of parts automata score."""
-
-    siblings: bool
-    grandparents: bool
-    grand_siblings: bool
-
-
-@jit
-def score_arcs(tokens, arcs, weights):
-    """``[A]`` the scores of arcs."""
-    features = make_features(weights)
-    out = np.empty(len(arcs.head))
+@jit_internal_no_allocation
+def _score_arcs(tokens, arcs, weights, features, out):
     for a in range(len(out)):
         size = arc_places(tokens, arcs.head[a], arcs.modifier[a], features)
         out[a] = sum_at(weights, features, size)
-    return out
 
 
 @jit_inline_llvm
@@ -64,7 +52,7 @@ def _score_grandparents(tokens, arcs, automata, u, weights, features, out):
 
 
 @jit_internal_no_allocation
-def _score_siblings(tokens, arcs, automata, u, parts, weights, features, out):
+def _score_siblings(tokens, arcs, automata, u, kinds, weights, features, out):
     """Fill the tables of consecutive siblings, ``out[tables, pairs]``."""
     h, toward = automata.head[u], automata.toward[u]
     k = automata.begin[u + 1] - automata.begin[u]
@@ -75,27 +63,55 @@ def _score_siblings(tokens, arcs, automata, u, parts, weights, features, out):
         for a in range(b):
             s = word_at(arcs, automata, u, a)
             own = 0.0
-            if parts.siblings:
+            if kinds.siblings:
                 size = sibling_places(tokens, h, s, m, toward, features)
                 own = sum_at(weights, features, size)
             for g in range(max(automata.tables[u], 1)):
                 out[place + g * pairs] = own
-                if parts.grand_siblings:
+                if kinds.grand_siblings:
                     above = grandparent_of(arcs, automata, u, g)
                     size = grand_sibling_places(tokens, above, h, s, m, toward, features)
                     out[place + g * pairs] += sum_at(weights, features, size)
             place += 1
 
 
-@jit
-def score_automata(tokens, arcs, automata, parts, weights):
-    """The scores of all inner parts of automata."""
-    features = make_features(weights)
-    out = np.zeros(automata.entry[len(automata.head)])
+@jit_internal_no_allocation
+def _score_automata(tokens, arcs, automata, kinds, weights, features, out):
     for u in range(len(automata.head)):
         own = out[automata.entry[u] : automata.entry[u + 1]]
         begin = automata.above[u] * (automata.begin[u + 1] - automata.begin[u])
-        if parts.grandparents:
+        if kinds.grandparents:
             _score_grandparents(tokens, arcs, automata, u, weights, features, own[:begin])
-        _score_siblings(tokens, arcs, automata, u, parts, weights, features, own[begin:])
-    return out
+        _score_siblings(tokens, arcs, automata, u, kinds, weights, features, own[begin:])
+
+
+@jit_internal_no_allocation
+def _score_bigrams(tokens, arcs, bigram, weights, features, out):
+    for m in range(1, len(bigram)):
+        place = bigram[m - 1]
+        for a in range(arcs.first[m], arcs.first[m + 1]):
+            for b in range(arcs.first[m + 1], arcs.first[m + 2]):
+                size = head_bigram_places(tokens, arcs.head[a], arcs.head[b], m, features)
+                out[place] = sum_at(weights, features, size)
+                place += 1
+
+
+@jit_internal_no_allocation
+def _score_pairs(tokens, arcs, pairs, weights, features, out):
+    for i in range(len(pairs)):
+        h, s, m = arcs.head[pairs[i, 0]], arcs.modifier[pairs[i, 0]], arcs.modifier[pairs[i, 1]]
+        size = any_sibling_places(tokens, h, s, m, int(h < m), features)
+        out[i] = sum_at(weights, features, size)
+
+
+@jit
+def score_parts(tokens, parts, kinds, weights):
+    """The scores of all parts of a sentence."""
+    features, arcs = make_features(weights), parts.arcs
+    of_arcs, inner = np.empty(len(arcs.head)), np.zeros(count_inner(parts))
+    pairs = np.empty(len(parts.pairs))
+    _score_arcs(tokens, arcs, weights, features, of_arcs)
+    _score_automata(tokens, arcs, parts.automata, kinds, weights, features, inner)
+    _score_bigrams(tokens, arcs, parts.bigram, weights, features, inner)
+    _score_pairs(tokens, arcs, parts.pairs, weights, features, pairs)
+    return PartScores(of_arcs, inner, pairs)

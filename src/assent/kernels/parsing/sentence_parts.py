@@ -1,9 +1,11 @@
-"""The parts of a sentence: its candidate arcs, and the automata of every head over them.
+"""The parts of a sentence: its candidate arcs, and larger parts made of them.
 
 Arcs are sorted by modifier, then by head.  An automaton holds the candidate modifiers of a head on
 one side, from the head outwards; its inner parts, end to end with those of all others, are laid out
-as :mod:`assent.kernels.kinds.head_automata` reads them: what grandparents add to modifiers, then
-tables of consecutive siblings.
+as :mod:`assent.kernels.kinds.sentences.head_automata` reads them: what grandparents add to
+modifiers, then tables of consecutive siblings.  Behind the automata stand head bigrams, a table
+for every word and the next one, as :mod:`assent.kernels.kinds.sequences.tree_recursion` reads them.
+Any two siblings on one side are a pair of arcs.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.sentences.spanning_trees import (
     best_arborescence,
     count_roots,
@@ -38,6 +40,33 @@ class Automata(NamedTuple):
     above: np.ndarray  # [U] int32, how many words its head may hang on; 0: not looked at
     tables: np.ndarray  # [U] int32, tables of siblings: none, one, or one for every grandparent
     entry: np.ndarray  # [U + 1] int64: where its inner parts begin
+
+
+class Kinds(NamedTuple):
+    """Which kinds of parts there are beside arcs."""
+
+    siblings: bool
+    grandparents: bool
+    grand_siblings: bool
+    any_siblings: bool
+    head_bigrams: bool
+
+
+class SentenceParts(NamedTuple):
+    """All parts of a sentence."""
+
+    arcs: Arcs
+    automata: Automata
+    bigram: np.ndarray  # [n] int64: where the table of words 1 and 2, 2 and 3, … begins; or empty
+    pairs: np.ndarray  # [P, 2] int32, arcs to any two siblings, the inner one first
+
+
+class PartScores(NamedTuple):
+    """A number for every part: a score, or how much of it there is."""
+
+    arcs: np.ndarray  # [A]
+    inner: np.ndarray  # [E] of automata and head bigrams
+    pairs: np.ndarray  # [P]
 
 
 @jit
@@ -68,9 +97,10 @@ def make_arcs(allowed):
     return Arcs(head, modifier, first)
 
 
-@jit
-def make_automata(arcs, siblings, grandparents, grand_siblings):
+@jit_internal
+def make_automata(arcs, kinds):
     """The automata of all heads that have candidate modifiers, for these kinds of parts."""
+    siblings, grandparents, grand_siblings = kinds[0], kinds[1], kinds[2]
     words = len(arcs.first) - 2
     count = len(arcs.head) if siblings or grandparents or grand_siblings else 0
     sizes = np.zeros((words + 1, 2), np.int32)
@@ -109,27 +139,71 @@ def make_automata(arcs, siblings, grandparents, grand_siblings):
     return Automata(head, toward, begin, arc, above, tables, entry)
 
 
-@jit
-def tree_arcs(arcs, heads):
-    """``[A]`` 1 where an arc is in the tree ``heads[n]``, else 0."""
-    out = np.zeros(len(arcs.head))
-    for a in range(len(out)):
-        out[a] = heads[arcs.modifier[a] - 1] == arcs.head[a]
+@jit_internal
+def make_bigrams(arcs, begin):
+    """Where the tables of neighbouring words begin, the first one at ``begin``.
+
+    The last entry is where a column of zeros begins, which the end of the sequence reads, with one
+    more for its counts.
+    """
+    words = len(arcs.first) - 2
+    out = np.empty(words, np.int64)
+    for m in range(1, words + 1):
+        out[m - 1] = begin
+        if m < words:
+            rows = arcs.first[m + 1] - arcs.first[m]
+            begin += rows * (arcs.first[m + 2] - arcs.first[m + 1])
+    return out
+
+
+@jit_internal
+def make_pairs(arcs):
+    """All pairs of arcs to two modifiers of a head on one side."""
+    sides = make_automata(arcs, (True, False, False, False, False))
+    count = 0
+    for u in range(len(sides.head)):
+        k = sides.begin[u + 1] - sides.begin[u]
+        count += k * (k - 1) // 2
+    out = np.empty((count, 2), np.int32)
+    count = 0
+    for u in range(len(sides.head)):
+        for b in range(sides.begin[u], sides.begin[u + 1]):
+            for a in range(sides.begin[u], b):
+                out[count, 0], out[count, 1] = sides.arc[a], sides.arc[b]
+                count += 1
     return out
 
 
 @jit
-def tree_inner_parts(arcs, automata, heads):
-    """The inner parts of all automata that a tree ``heads[n]`` has: 1 or 0 each."""
-    out = np.zeros(automata.entry[len(automata.head)])
+def make_parts(arcs, kinds):
+    """All parts over candidate arcs."""
+    automata = make_automata(arcs, kinds)
+    bigram = np.zeros(0, np.int64)
+    if kinds.head_bigrams:
+        bigram = make_bigrams(arcs, automata.entry[len(automata.head)])
+    pairs = np.zeros((0, 2), np.int32)
+    if kinds.any_siblings:
+        pairs = make_pairs(arcs)
+    return SentenceParts(arcs, automata, bigram, pairs)
+
+
+@jit_internal_no_allocation
+def count_inner(parts):
+    """How many inner parts automata and head bigrams have."""
+    if len(parts.bigram):
+        first = parts.arcs.first
+        return parts.bigram[-1] + first[len(first) - 1] - first[len(first) - 2] + 1
+    return parts.automata.entry[len(parts.automata.head)]
+
+
+@jit_internal_no_allocation
+def _mark_automata(arcs, automata, heads, out):
+    """1 for the inner parts of automata that a tree has, into ``out``."""
     for u in range(len(automata.head)):
         h, above = automata.head[u], automata.above[u]
         first, last = automata.begin[u], automata.begin[u + 1]
         k = last - first
-        g = 0
-        for a in range(arcs.first[h], arcs.first[h + 1] if h > 0 else 0):
-            if above > 0 and arcs.head[a] == heads[h - 1]:
-                g = a - arcs.first[h]
+        g = chosen_head(arcs, heads, h) if above > 0 else 0
         entry = automata.entry[u]
         table = entry + above * k
         if automata.tables[u] > 1:
@@ -144,21 +218,49 @@ def tree_inner_parts(arcs, automata, heads):
             if chosen:
                 out[table + b * (b - 1) // 2 + before] = 1.0
                 before = b
-    return out
+
+
+@jit_internal_no_allocation
+def chosen_head(arcs, heads, m):
+    """The number of the head of word ``m`` among its candidates."""
+    for a in range(arcs.first[m], arcs.first[m + 1]):
+        if arcs.head[a] == heads[m - 1]:
+            return a - arcs.first[m]
+    return 0
 
 
 @jit
-def tree_value(arcs, automata, heads, arc_scores, inner_scores):
-    """The score of a tree ``heads[n]``: of its arcs, and of the inner parts that it has."""
+def tree_parts(parts, heads):
+    """1 for every part that a tree ``heads[n]`` of candidate arcs has, 0 for the others."""
+    arcs = parts.arcs
+    of_arcs, inner = np.zeros(len(arcs.head)), np.zeros(count_inner(parts))
+    pairs = np.zeros(len(parts.pairs))
+    for a in range(len(of_arcs)):
+        of_arcs[a] = heads[arcs.modifier[a] - 1] == arcs.head[a]
+    _mark_automata(arcs, parts.automata, heads, inner)
+    for m in range(1, len(parts.bigram)):
+        columns = arcs.first[m + 2] - arcs.first[m + 1]
+        row, column = chosen_head(arcs, heads, m), chosen_head(arcs, heads, m + 1)
+        inner[parts.bigram[m - 1] + row * columns + column] = 1.0
+    for i in range(len(pairs)):
+        pairs[i] = of_arcs[parts.pairs[i, 0]] * of_arcs[parts.pairs[i, 1]]
+    return PartScores(of_arcs, inner, pairs)
+
+
+@jit_internal_no_allocation
+def _weighted_sum(scores, amounts):
     total = 0.0
-    for a in range(len(arcs.head)):
-        if heads[arcs.modifier[a] - 1] == arcs.head[a]:
-            total += arc_scores[a]
-    parts = tree_inner_parts(arcs, automata, heads)
-    for i in range(len(parts)):
-        if parts[i] != 0.0:
-            total += inner_scores[i]
+    for i in range(len(scores)):
+        if amounts[i] != 0.0:
+            total += scores[i] * amounts[i]
     return total
+
+
+@jit
+def sum_parts(scores, amounts):
+    """The score of parts that there are so much of."""
+    total = _weighted_sum(scores.arcs, amounts.arcs) + _weighted_sum(scores.inner, amounts.inner)
+    return total + _weighted_sum(scores.pairs, amounts.pairs)
 
 
 @jit
