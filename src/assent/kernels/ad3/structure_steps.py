@@ -121,6 +121,7 @@ class Searcher:
         self.first_entry = int(problem.tables.entry[-1] - self.tables.entry[-1])
         sizes = np.diff(self.models.place_at)
         self.order = np.argsort(-sizes, kind="stable")  # most coordinates first
+        self._room = [len(part) for part in make_flat_work(self.tables, self.layout)]
 
     @property
     def n_structures(self) -> int:
@@ -128,7 +129,7 @@ class Searcher:
 
     def scratch(self) -> tuple[Work, np.ndarray]:
         """Room for one call at a time."""
-        work = make_flat_work(self.tables, self.layout)
+        work = Work(*map(np.zeros, self._room))
         return work, np.empty(len(work.a))
 
     def links(self, values: Float) -> Float:

@@ -252,7 +252,7 @@ def solve(own, outside, searched, settings, first, stop, out):
         # 2. Iterate until the next report.
         done = int(numbers[ITERATIONS])
         if not bound_only:
-            fresh = settings.extrapolate and searched is None and history.z.size == 0
+            fresh = settings.extrapolate and history.z.size == 0
             if fresh and is_accelerated(done, links, is_warm):
                 history = make_history(links + p.size)
                 numbers[PREFERRED] = CURRENT

@@ -245,7 +245,7 @@ class AD3(IterativeSolver):
     def _begin_acceleration(self, problem: Problem, workspace: Workspace) -> None:
         """The first time that iterations are accelerated, make room for that."""
         w = workspace
-        if not self.extrapolate or problem.models or len(w.history.z):
+        if not self.extrapolate or len(w.history.z):
             return
         if schedule.is_accelerated(w.iterations, problem.n_links, w.is_warm):
             w.history = _new_history(problem.n_links + problem.n)
