@@ -8,7 +8,8 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.errors import ModelError
-from assent.learn.array_files import open_arrays
+from assent.io.array_files import open_arrays
 
 FORMAT = "assent application"
 
@@ -102,6 +103,19 @@ def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
 def _named(kind: str) -> str:
     """A kind with its article."""
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+@contextmanager
+def damage_reported(path: str | Path, kind: str) -> Iterator[None]:
+    """A block that makes a model of what a file holds, which may lack something or not fit."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(
+            f"{path} is damaged or no file of {_named(kind)} ({type(error).__name__}: {error})"
+        ) from error
 
 
 def _codes(array: NDArray[Any], scale: float) -> NDArray[np.int8]:

@@ -7,15 +7,19 @@ counted from 1, column by column and once more row by row.  Shorter lists may be
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from assent.errors import ModelError
 from assent.factors.parity import Parity
 from assent.io.text import FormatError, PathLike, TokenReader, read_text, write_text
 from assent.model.graph import FactorGraph
 from assent.model.variables import coordinates_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def read_alist(path: PathLike) -> csr_array:
@@ -27,6 +31,8 @@ def read_alist(path: PathLike) -> csr_array:
     Example:
         >>> checks = read_alist("code.alist.gz")                          # doctest: +SKIP
     """
+    from scipy.sparse import coo_array, csr_array
+
     reader = TokenReader(path, read_text(path))
     n = reader.integer("the number of bits", 1, reader.remaining)
     m = reader.integer("the number of checks", 1, reader.remaining)
@@ -97,6 +103,8 @@ def alist_from_graph(graph: FactorGraph) -> csr_array:
     Raises:
         ModelError: naming the first thing that a matrix cannot express.
     """
+    from scipy.sparse import coo_array, csr_array
+
     if any(variable.states is not None for variable in graph.variables):
         raise ModelError("the .alist format knows bits only, no categorical variables")
     if any(variable.scores.any() for variable in graph.variables) or len(graph.evidence()):
@@ -120,6 +128,8 @@ def write_alist(checks: csr_array, path: PathLike) -> None:
     Example:
         >>> write_alist(checks, "code.alist")                             # doctest: +SKIP
     """
+    from scipy.sparse import csr_array
+
     by_check = csr_array(checks)
     by_bit = csr_array(by_check.T)
     halves = [np.diff(half.indptr) for half in (by_bit, by_check)]

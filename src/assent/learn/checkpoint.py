@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from assent.errors import ModelError
+from assent.io.array_files import open_arrays
 from assent.kernels.problem import Float
-from assent.learn.array_files import open_arrays
 from assent.learn.training_trace import LearningTrace, Record, Step
 
 VERSION = 3

@@ -10,7 +10,7 @@ import numpy as np
 
 from assent.arguments import shown
 from assent.errors import ModelError
-from assent.learn.array_files import open_arrays
+from assent.io.array_files import open_arrays
 
 _DIGITS = 8  # of file names, so that their order is the examples'
 

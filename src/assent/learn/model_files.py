@@ -11,8 +11,8 @@ import numpy as np
 
 from assent import models
 from assent.errors import ModelError
+from assent.io.array_files import open_arrays
 from assent.kernels.problem import Float
-from assent.learn.array_files import open_arrays
 from assent.models.joint_model import Model
 
 if TYPE_CHECKING:

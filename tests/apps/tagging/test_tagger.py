@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import assent as at
+from assent.apps.model_file import read_model, write_model
 from assent.apps.tagging import (
     PerceptronSettings,
     Tagger,
@@ -157,6 +158,28 @@ def test_files(tagger, tmp_path):
     assert abs(accuracy(found)["upos"] - accuracy(tagger)["upos"]) < 0.5
     tagger.save(path, eight_bits=False)
     np.testing.assert_array_equal(Tagger.load(path).table(), tagger.table())
+
+
+@pytest.mark.parametrize("missing", ["state", "lengths", "transitions", "columns", "clusters"])
+def test_damaged_files_are_told(tagger, tmp_path, missing):
+    path = tmp_path / "tagger.model"
+    tagger.save(path)
+    settings, arrays = read_model(path, "tagger")
+    settings.pop(missing, None)
+    arrays.pop(missing, None)
+    write_model(path, "tagger", settings, arrays)
+    with pytest.raises(ModelError, match=f"damaged or no file of a tagger .*{missing}"):
+        Tagger.load(path)
+
+
+def test_weights_that_do_not_fit_the_labels_are_told(tagger, tmp_path):
+    path = tmp_path / "tagger.model"
+    tagger.save(path)
+    settings, arrays = read_model(path, "tagger")
+    for name, other in (("state", arrays["state"] + 99), ("lengths", arrays["lengths"][1:])):
+        write_model(path, "tagger", settings, {**arrays, name: other})
+        with pytest.raises(ModelError, match="do not fit"):
+            Tagger.load(path)
 
 
 def test_clusters_tell_of_words_that_are_new(tmp_path):

@@ -22,11 +22,11 @@ from assent.apps.parsing.model import Parser, ParserSettings, best_parse
 from assent.apps.parsing.parts import kinds_of
 from assent.apps.parsing.pruner import jackknife, train_pruner
 from assent.errors import ModelError
+from assent.io.array_files import open_arrays
 from assent.io.conllu import Sentence
 from assent.kernels.parsing import part_scores, sentence_parts
 from assent.kernels.parsing.mira_update import Table, mira_update
 from assent.kernels.parsing.sentence_parts import Arcs, Kinds, PartScores
-from assent.learn.array_files import open_arrays
 from assent.solvers.ad3.ad3 import AD3
 
 

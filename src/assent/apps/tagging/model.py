@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.apps.model_file import read_model, write_model
+from assent.apps.model_file import damage_reported, read_model, write_model
 from assent.apps.tagging.data import LabelSet, sentence_ends
 from assent.apps.tagging.decode import decode_sentences
 from assent.apps.tagging.features import feature_rows
@@ -142,6 +142,11 @@ class Tagger:
         Raises:
             ModelError: if the file is damaged, no tagger, or of another version.
         """
+        with damage_reported(path, KIND):
+            return cls._from_file(path)
+
+    @classmethod
+    def _from_file(cls, path: str | Path) -> Tagger:
         from assent.kernels.linear.chain_perceptron import SparseRows
 
         settings, arrays = read_model(path, KIND, version=VERSION)
