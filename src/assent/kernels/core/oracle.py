@@ -238,15 +238,7 @@ def ask_plainly(address, *arguments):
 
 if _jit_is_off():
     call_compiled = call_python = call_max_marginals = call_marginals = ask_plainly
-    call_projection = ask_plainly
-
-    def call_parts(address, start, data, states, weight, out):
-        """List the inner parts of a vertex by the function at ``address``."""
-        return _plain[address](start, data, states, weight, out)
-
-    def call_blend(address, start, data, q, out):
-        """List the inner parts of a point by the function at ``address``."""
-        _plain[address](start, data, q, out)
+    call_projection = call_parts = call_blend = ask_plainly
 
 else:
     _max_marginals_at = _function_at(MAX_MARGINALS)
@@ -287,11 +279,13 @@ else:
         """Project by the function at ``address``; returns the inner value."""
         return _projection_at(address)(start, data, base, a, inner, scale, memory, q)
 
+    @interpreted_as(ask_plainly)
     @jit_inline
     def call_parts(address, start, data, states, weight, out):
         """List the inner parts of a vertex by the function at ``address``."""
         return _parts_at(address)(start, data, states, weight, out)
 
+    @interpreted_as(ask_plainly)
     @jit_inline
     def call_blend(address, start, data, q, out):
         """List the inner parts of a point by the function at ``address``."""
