@@ -44,7 +44,26 @@ NO_ANSWER = (
 PROOF_TOO_LARGE = f"The proof grew too large. {Status.STOPPED.value}"
 
 
-class TableSearch:
+class TableRun:
+    """What every search over factors as tables has.
+
+    Attributes:
+        done: work in rounds over all states; rounds over part of them are less than one.
+        message: why it is over, or nothing.
+    """
+
+    def __init__(
+        self, compiled: Compiled, scores: GraphScores, layout: TableLayout, request: Request
+    ) -> None:
+        self.compiled, self.graph_scores = compiled, scores
+        self.layout, self.request = layout, request
+        self.scores = compiled.flat_scores(scores)
+        self.tables = layout.net(self.scores)
+        self.work = scratch(self.tables.net)
+        self.trace, self.done, self.message = Trace(), 0.0, ""
+
+
+class TableSearch(TableRun):
     """One search in progress."""
 
     def __init__(
@@ -55,20 +74,15 @@ class TableSearch:
         layout: TableLayout,
         request: Request,
     ) -> None:
-        self.settings, self.compiled, self.graph_scores = settings, compiled, scores
-        self.layout, self.request = layout, request
-        self.scores = compiled.flat_scores(scores)
-        self.tables = layout.net(self.scores)
-        self.domains, self.work = all_states(self.tables.net), scratch(self.tables.net)
+        super().__init__(compiled, scores, layout, request)
+        self.settings, self.domains = settings, all_states(self.tables.net)
         self.state = start_at(self.tables, self.scores, settings.gap_tolerance)
         messages, states = layout.messages, layout.states
         self.log = kernel.Log(np.empty(4 * states + 1024, np.int64), np.empty((8, messages)))
-        self.trace = Trace()
-        self.rounds, self.done = 0, 0.0  # rounds over part of the states are less than one
+        self.rounds = 0
         self.per_call = min(
             max(1.0, ENTRIES_PER_CALL // (layout.round_reads() + 1)), ROUNDS_PER_CALL
         )
-        self.message = ""  # why it is over
         if request.known is not None:
             self.offer(request.known)
         warm = request.warm_start

@@ -28,13 +28,13 @@ from assent.solvers.base.settings import check_tolerance
 from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, TIME_LIMIT
 from assent.solvers.search.depth_first_run import (
     ENTRIES_PER_CALL,
+    TableRun,
     all_states,
     doubled,
-    scratch,
     start_at,
 )
 from assent.solvers.search.table_network import SLOT_READS, TableLayout, TableNet, layout_of
-from assent.trace import Progress, Trace
+from assent.trace import Progress
 
 # Variables that are open first, and by how much more or fewer are next time.
 FIRST, CHANGE = 20, 1.2
@@ -69,7 +69,7 @@ class LargeNeighbourhood(GraphSolver):
         return NeighbourhoodSearch(self, compiled, graph_scores, layout, request)
 
 
-class NeighbourhoodSearch:
+class NeighbourhoodSearch(TableRun):
     """One such search in progress; `Resumable`."""
 
     def __init__(
@@ -80,21 +80,16 @@ class NeighbourhoodSearch:
         layout: TableLayout,
         request: Request,
     ) -> None:
-        self.settings, self.compiled, self.graph_scores = settings, compiled, scores
-        self.layout, self.request = layout, request
-        self.scores = compiled.flat_scores(scores)
-        self.tables = layout.net(self.scores)
+        super().__init__(compiled, scores, layout, request)
+        self.settings = settings
         self.part = _room(self.tables.net)
-        self.work = scratch(self.tables.net)
         self.x = np.zeros(len(layout.card), np.int32)
         self.best = -np.inf  # what it is worth, without the constant
         self.random_state = first_random_state(request.seed)
         self.order = np.random.default_rng(request.seed).permutation(len(layout.card))
         self.size = float(FIRST)
         self.moves = 0
-        self.done, self.reported = 0.0, 0.0
-        self.trace = Trace()
-        self.message = ""
+        self.reported = 0.0
         if request.known is not None:
             self.offer(request.known)
         else:
