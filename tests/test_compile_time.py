@@ -10,7 +10,13 @@ import pytest
 
 import assent as at
 from assent.compile.compiled import graph_scores, lay_out
-from assent.kernels.compile_clock import CLOCK, CompileTimeout, compile_seconds, solving_seconds
+from assent.kernels.compile_clock import (
+    CLOCK,
+    CompileTimeout,
+    compile_seconds,
+    loading_code,
+    solving_seconds,
+)
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.auto import turns
 from assent.solvers.base import uncompiled
@@ -49,6 +55,14 @@ def test_the_clock_counts_what_was_compiled_since():
     assert compile_seconds(begun + 0.5 * PAUSE) < PAUSE
     assert compile_seconds(time.perf_counter()) == 0.0
     assert solving_seconds(begun) < PAUSE
+
+
+def test_loading_is_neither_solving_nor_compiling():
+    begun = time.perf_counter()
+    with loading_code():
+        time.sleep(PAUSE)
+    assert solving_seconds(begun) < PAUSE
+    assert compile_seconds(begun) == 0.0
 
 
 @pytest.mark.parametrize("solver", [at.AD3(), at.Auto(), at.BranchAndBound(), at.DepthFirst()])

@@ -1,4 +1,4 @@
-"""Time spent compiling: counted, and not begun where a deadline would not be met."""
+"""Time spent compiling and loading: counted, and not begun where a deadline would not be met."""
 
 from __future__ import annotations
 
@@ -43,15 +43,33 @@ class CompileClock(event.Listener):
 CLOCK = CompileClock()
 event.register("numba:compile", CLOCK)
 
+# When this process was loading code that was compiled before, outside those times.
+_LOADING = CompileClock()
+
 
 def compile_seconds(since: float = 0.0) -> float:
     """Seconds that this process has spent compiling since a time of ``time.perf_counter``."""
-    return sum(end - max(begin, since) for begin, end in CLOCK.intervals if end > since)
+    return _seconds(CLOCK, since)
+
+
+def _seconds(clock: CompileClock, since: float) -> float:
+    return sum(end - max(begin, since) for begin, end in clock.intervals if end > since)
 
 
 def solving_seconds(since: float) -> float:
-    """Seconds since a time of ``time.perf_counter`` that were not spent compiling."""
-    return time.perf_counter() - since - compile_seconds(since)
+    """Seconds since a time of ``time.perf_counter`` not spent compiling, nor loading code."""
+    return time.perf_counter() - since - compile_seconds(since) - _seconds(_LOADING, since)
+
+
+@contextmanager
+def loading_code() -> Iterator[None]:
+    """A block of loading what was compiled before, which is not solving either."""
+    clock = CompileClock() if CLOCK.depth else _LOADING  # then it counts as compiling
+    clock.on_start(None)
+    try:
+        yield
+    finally:
+        clock.on_end(None)
 
 
 @contextmanager

@@ -50,6 +50,7 @@ except ImportError:  # Windows: processes then compile side by side
 from assent.kernels.compile_clock import (
     CompileTimeout,
     compile_seconds,
+    loading_code,
     seconds_left,
     waiting_for_code,
 )
@@ -130,11 +131,12 @@ class KernelCache(_Cache):
         return code
 
     def _load(self, sig: Any, processor: tuple[str, str, str], target_context: Any) -> Any:
-        for path in self._places(sig, processor):
-            code = _rebuilt(path, sig, target_context)
-            if code is not None:
-                loaded.append(path)
-                return code
+        with loading_code():
+            for path in self._places(sig, processor):
+                code = _rebuilt(path, sig, target_context)
+                if code is not None:
+                    loaded.append(path)
+                    return code
         return None
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
