@@ -1,5 +1,5 @@
 """Runs the command line as ``python -m assent.cli``."""
 
-from assent.cli import main
+from assent.cli import run
 
-main(prog_name="assent")
+run()

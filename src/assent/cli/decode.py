@@ -79,7 +79,9 @@ class DecodeOptions:
 )
 @click.option("--max-iterations", type=click.IntRange(min=1), help="Stop after this many.")
 @click.option(
-    "--time-limit", type=shared.POSITIVE, help="Use up to this many seconds, reading included."
+    "--time-limit",
+    type=shared.POSITIVE,
+    help="Use up to this many seconds, starting and reading included.",
 )
 @click.option(
     "--threads",
@@ -103,7 +105,7 @@ def decode(**arguments: Any) -> None:
     Names may end in .gz or .xz.
     A .fg file may hold several graphs: they are decoded together, the time limit is for all.
     """
-    begun = time.perf_counter()
+    begun = click.get_current_context().find_object(float) or time.perf_counter()
     options = DecodeOptions(**arguments)
     with bad_files_reported():
         from assent.io import load_models
@@ -114,7 +116,7 @@ def decode(**arguments: Any) -> None:
             raise click.UsageError(
                 f"{option} takes one graph, and {options.file} holds {len(models)} graphs"
             )
-    if options.time_limit is not None:  # reading counts
+    if options.time_limit is not None:  # starting and reading count
         left = options.time_limit - (time.perf_counter() - begun)
         options = replace(options, time_limit=max(left, _LEAST_TIME))
     results = _results(models, options)
