@@ -12,6 +12,7 @@ from assent.models.matching_model import (
     MatchingSpace,
     PartialMatching,
 )
+from assent.models.potts_model import PottsModel, PottsSpace
 from assent.models.space import Rows, Space
 from assent.models.structure_space import StructureSpace
 from assent.models.tree_model import ChainModel, TreeInput, TreeModel
@@ -40,6 +41,8 @@ __all__ = [
     "Part",
     "PartialMatching",
     "Polynomial",
+    "PottsModel",
+    "PottsSpace",
     "Rows",
     "Space",
     "StructureSpace",

@@ -35,10 +35,10 @@ class CutInput(NamedTuple):
 
 
 class CutLabels(NamedTuple):
-    """An output of `CutModel` in which nodes count differently.
+    """An output of `CutModel` or `PottsModel` in which nodes count differently.
 
     Attributes:
-        labels: ``[n]`` zeros and ones.
+        labels: ``[n]`` zeros and ones, or indices of labels.
         weights: ``[n]`` numbers >= 0 by which the loss of each node is multiplied; 0 for a node
             whose label is not known, which then only ought to agree with its neighbours.
     """
@@ -134,7 +134,7 @@ class CutModel(Model):
         nodes, edges, space = self._read(x)
         counted = None
         if isinstance(y, CutLabels):
-            y, counted = y.labels, _clean_weights(y.weights, space.nodes)
+            y, counted = y.labels, clean_weights(y.weights, space.nodes)
         labels = np.asarray(y, np.float64).ravel()
         if len(labels) != space.nodes or not np.isin(labels, (0.0, 1.0)).all():
             raise ModelError(f"an output is {space.nodes} zeros and ones, got {len(labels)} labels")
@@ -157,24 +157,30 @@ class CutModel(Model):
         return {"nodes": weights[: self.features], "edges": weights[self.features :]}
 
     def _read(self, x: Any) -> tuple[Any, Float, CutSpace]:
-        given = CutInput(*x)
-        nodes = clean_features(given.nodes, "nodes")
-        space = CutSpace(nodes.shape[0], given.edges)
-        edges = np.ones((len(space.ends), 1))
-        if given.features is not None:
-            edges = np.asarray(given.features, np.float64)
-        wanted = (len(space.ends), self.size - (self.features or 0))
-        if nodes.shape[1] != self.features or edges.shape != wanted:
-            raise ModelError(
-                f"features have shapes {nodes.shape} and {edges.shape}, expected "
-                f"{(nodes.shape[0], self.features)} for nodes and {wanted} for edges"
-            )
-        if not (edges >= 0.0).all() or not np.isfinite(edges).all():
-            raise ModelError("features of edges are finite and not negative, as prices must be")
-        return nodes, edges, space
+        nodes, edges, ends = clean_cut_input(x, self.features, self.edge_features or 1)
+        return nodes, edges, CutSpace(nodes.shape[0], ends)
 
 
-def _clean_weights(weights: Any, n: int) -> Float:
+def clean_cut_input(x: Any, features: int | None, edge_features: int) -> tuple[Any, Float, Int64]:
+    """Features of nodes ``[n, D]`` and edges ``[E, F]``, and ends ``[E, 2]`` of a `CutInput`."""
+    given = CutInput(*x)
+    nodes = clean_features(given.nodes, "nodes")
+    ends = clean_edges(given.edges, nodes.shape[0])
+    edges = np.ones((len(ends), 1))
+    if given.features is not None:
+        edges = np.asarray(given.features, np.float64)
+    wanted = (len(ends), edge_features)
+    if nodes.shape[1] != features or edges.shape != wanted:
+        raise ModelError(
+            f"features have shapes {nodes.shape} and {edges.shape}, expected "
+            f"{(nodes.shape[0], features)} for nodes and {wanted} for edges"
+        )
+    if not (edges >= 0.0).all() or not np.isfinite(edges).all():
+        raise ModelError("features of edges are finite and not negative, as prices must be")
+    return nodes, edges, ends
+
+
+def clean_weights(weights: Any, n: int) -> Float:
     """Weights of nodes in the loss, ``[n]`` numbers >= 0."""
     array = np.asarray(weights, np.float64)
     if array.shape != (n,) or not np.isfinite(array).all() or (array < 0.0).any():

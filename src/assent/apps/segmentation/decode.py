@@ -1,13 +1,11 @@
-"""The best labels of a network: two by a minimum cut, exactly."""
+"""The best labels of a network: two by a minimum cut, exactly; several by expansion moves."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from assent.factors.cut import Cut
 from assent.kernels.problem import Float, Int64
-from assent.model.graph import FactorGraph
-from assent.models.structure_space import StructureSpace
+from assent.models import CutSpace, PottsSpace
 
 
 def label_nodes(scores: Float, edges: Int64, prices: Float) -> Int64:
@@ -25,12 +23,8 @@ def label_nodes(scores: Float, edges: Int64, prices: Float) -> Int64:
     """
     if not len(edges):
         return scores.argmax(axis=1)
-    return _cut(scores[:, 1] - scores[:, 0], edges, prices)
-
-
-def _cut(gain: Float, edges: Int64, prices: Float) -> Int64:
-    """The best of two labels, where the second scores ``gain`` more than the first."""
-    graph = FactorGraph()
-    cut = Cut(graph.binary(len(gain)), edges, cut=graph.binary(len(edges)))
-    best = StructureSpace(cut).maximize(np.concatenate([gain, -prices]))
-    return best[: len(gain)].astype(np.int64)
+    n, labels = scores.shape
+    if labels > 2:
+        return PottsSpace(n, labels, edges).best_labels(scores, prices)
+    best = CutSpace(n, edges).maximize(np.concatenate([scores[:, 1] - scores[:, 0], -prices]))
+    return best[:n].astype(np.int64)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from assent.apps.segmentation.data.label_set import UNKNOWN, LabelSet
-from assent.apps.segmentation.data.mask_pairs import NumberPair
+from assent.apps.segmentation.data.number_pairs import NumberPair
 from assent.errors import ModelError
 from assent.kernels.problem import Float, Int64
 

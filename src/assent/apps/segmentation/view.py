@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.apps.segmentation.data.number_pairs import labelled_pair
 from assent.apps.segmentation.data.pictures import (
     partner,
     picture_files,
@@ -14,9 +15,10 @@ from assent.apps.segmentation.data.pictures import (
     read_picture,
     same_size,
 )
+from assent.apps.segmentation.data.points import read_points
 from assent.apps.segmentation.extras import needed
-from assent.io.text import PathLike
-from assent.kernels.problem import Int64
+from assent.io.text import FormatError, PathLike
+from assent.kernels.problem import Float, Int64
 
 # Okabe and Ito's colours, which most colour-blind people tell apart; after them they come again.
 COLOURS = np.array(
@@ -26,6 +28,9 @@ COLOURS = np.array(
 TINT = 0.45  # how much of the label's colour lies over the picture
 PANEL = 320  # width of a panel in pixels
 GAP = 8  # between panels
+GREY = np.array([200, 200, 200], np.uint8)  # points of no label
+VIEW = np.radians(40)  # how far clouds are seen from above
+TINY = 1e-9  # a cloud of one point has no width
 TITLE = 22  # height of the line of titles
 
 
@@ -74,6 +79,59 @@ def draw_segmentations(
         rows.append([image.fromarray(panel).resize(size) for panel in panels])
     _join(rows, ["photograph", *folders]).save(output)
     return len(rows)
+
+
+def draw_points(
+    points: PathLike, labelled: PathLike, gold: PathLike | None, output: PathLike
+) -> int:
+    """Draw a cloud by height, by its gold labels and by a system's; returns the number of points.
+
+    Args:
+        points: the file of the points.
+        labelled: the same points with the system's labels.
+        gold: the same points with gold labels, or None.
+        output: the picture.
+    """
+    cloud = read_points(points).points
+    files = {"segmentation": labelled} if gold is None else {"gold": gold, "segmentation": labelled}
+    read = {title: labelled_pair(labelled, file)[1] for title, file in files.items()}
+    if len(read["segmentation"]) != len(cloud):
+        raise FormatError(
+            labelled, f"{len(read['segmentation'])} points, but {points} has {len(cloud)}"
+        )
+    low, high = np.percentile(cloud[:, 2], [1, 99])
+    shade = np.clip((cloud[:, 2] - low) / max(high - low, TINY), 0.0, 1.0) * 200.0
+    panels = {"height": np.repeat(shade[:, None], 3, axis=1).astype(np.uint8)}
+    numbers = np.unique(read["segmentation"])
+    for title, own in read.items():
+        index = np.searchsorted(numbers, own).clip(max=len(numbers) - 1)
+        known = (numbers[index] == own)[:, None]
+        panels[title] = np.where(known, COLOURS[index % len(COLOURS)], GREY).astype(np.uint8)
+    image = needed("PIL.Image")
+    row = [image.fromarray(oblique(cloud, colours)) for colours in panels.values()]
+    _join([row], list(panels)).save(output)
+    return len(cloud)
+
+
+def oblique(points: Float, colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A cloud seen from above at an angle, ``[height, width, 3]``; the nearer hides the farther.
+
+    Example:
+        >>> points = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 0.0]])
+        >>> seen = oblique(points, np.array([[9, 9, 9], [7, 7, 7]], np.uint8))
+        >>> seen.shape[1] == PANEL, sorted(set(seen[..., 0].ravel().tolist()))
+        (True, [7, 9, 255])
+    """
+    across, up = points[:, 0], np.sin(VIEW) * points[:, 1] + np.cos(VIEW) * points[:, 2]
+    scale = (PANEL - 3) / max(float(np.ptp(across)), TINY)
+    height = min(2 * PANEL, int(np.ptp(up) * scale) + 3)
+    seen = np.full((height, PANEL, 3), 255, np.uint8)
+    order = np.argsort(-points[:, 1], kind="stable")  # far ones first
+    column = ((across - across.min()) * scale).astype(np.int64)[order]
+    row = ((up.max() - up) * scale).astype(np.int64)[order]
+    for down, right in ((0, 0), (0, 1), (1, 0), (1, 1)):  # dots of two by two pixels
+        seen[np.minimum(row + down, height - 1), column + right] = colours[order]
+    return seen
 
 
 def _join(rows: list[list[Any]], titles: list[str]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,9 +71,40 @@ def _labels(numbers: Iterable[Any], classes: Path | None, unknown: int) -> Label
     return LabelSet.of_numbers(found, unknown)
 
 
+images_option = click.option("--images", type=EXISTING_FOLDER, help="Folder of photographs.")
+points_option = click.option(
+    "--points",
+    type=EXISTING_FILE,
+    multiple=True,
+    help="In place of photographs, a file of points, x y z [label] per line; may come again.",
+)
+
+
+def _photographs_or_points(images: Path | None, points: tuple[Path, ...]) -> None:
+    if (images is None) == (not points):
+        raise click.UsageError("give either --images FOLDER or --points FILE (any number of them)")
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """The arguments of ``assent train segmenter``."""
+
+    images: Path | None
+    masks: Path | None
+    points: tuple[Path, ...]
+    scribbles: Path | None
+    classes: Path | None
+    unknown: int
+    output: Path
+    superpixels: int
+    seed: int
+    quiet: bool
+
+
 @train.command("segmenter")
-@click.option("--images", type=EXISTING_FOLDER, required=True, help="Folder of photographs.")
-@click.option("--masks", type=EXISTING_FOLDER, required=True, help="Folder of their masks.")
+@images_option
+@click.option("--masks", type=EXISTING_FOLDER, help="Folder of their masks.")
+@points_option
 @scribbles_option
 @classes_option
 @unknown_option
@@ -86,60 +118,94 @@ def _labels(numbers: Iterable[Any], classes: Path | None, unknown: int) -> Label
 )
 @shared.seed_option
 @quiet_option
-def train_segmenter(
-    images: Path, masks: Path, scribbles: Path | None, classes: Path | None, unknown: int,
-    output: Path, superpixels: int, seed: int, quiet: bool,
-) -> None:  # fmt: skip
-    """Learn to segment from photographs and masks of the same names.
+def train_segmenter(**arguments: Any) -> None:
+    """Learn to segment, from photographs and masks of the same names or from labelled points.
 
     A mask has a number per pixel: 0 background, 255 figure, 128 unknown; or any other numbers.
     """
+    options = TrainingOptions(**arguments)
+    _photographs_or_points(options.images, options.points)
+    if options.images is not None and options.masks is None:
+        raise click.UsageError("--images needs --masks, the folder of their masks")
     with bad_files_reported():
-        from assent.apps.segmentation import SegmenterSettings, photograph_scene, read_photographs
+        from assent.apps.segmentation import SegmenterSettings
         from assent.apps.segmentation import train_segmenter as learn
 
-        photographs = read_photographs(images, masks, scribbles)
-        read = (photograph.mask for photograph in _counted(photographs, "mask", quiet))
-        labels = _labels(read, classes, unknown)
-        scenes = [
-            photograph_scene(photograph, labels, count=superpixels)
-            for photograph in _counted(photographs, "photograph", quiet)
-        ]
-        made = {"superpixels": superpixels, "scribbles": scribbles is not None}
-        settings = SegmenterSettings(seed=seed, progress=not quiet)
-        learn(scenes, labels, settings, features=made).save(output)
-    if not quiet:
+        read = _training_points if options.points else _training_photographs
+        scenes, labels, made = read(options)
+        settings = SegmenterSettings(seed=options.seed, progress=not options.quiet)
+        learn(scenes, labels, settings, features=made).save(options.output)
+    if not options.quiet:
         nodes = sum(len(scene.nodes) for scene in scenes)
         click.echo(
-            f"{output}: {len(labels)} labels learnt from {len(scenes)} photographs, {nodes} nodes"
+            f"{options.output}: {len(labels)} labels learnt from {len(scenes)} {made['of']}, "
+            f"{nodes} nodes"
         )
+
+
+def _training_photographs(options: TrainingOptions) -> tuple[Any, LabelSet, dict[str, Any]]:
+    """Scenes, labels, and how the scenes were made."""
+    from assent.apps.segmentation import photograph_scene, read_photographs
+
+    assert options.images is not None
+    photographs = read_photographs(options.images, options.masks, options.scribbles)
+    read = (photograph.mask for photograph in _counted(photographs, "mask", options.quiet))
+    labels = _labels(read, options.classes, options.unknown)
+    scenes = [
+        photograph_scene(photograph, labels, count=options.superpixels)
+        for photograph in _counted(photographs, "photograph", options.quiet)
+    ]
+    scribbles = options.scribbles is not None
+    made = {"of": "photographs", "superpixels": options.superpixels, "scribbles": scribbles}
+    return scenes, labels, made
+
+
+def _training_points(options: TrainingOptions) -> tuple[Any, LabelSet, dict[str, Any]]:
+    """Scenes, labels, and how the scenes were made."""
+    from assent.apps.segmentation import point_scene, read_points
+    from assent.apps.segmentation.features.point_scene import NEIGHBOURS
+
+    clouds = [read_points(path, labelled=True) for path in options.points]
+    labels = _labels((cloud.numbers for cloud in clouds), options.classes, options.unknown)
+    scenes = [point_scene(cloud, labels) for cloud in _counted(clouds, "cloud", options.quiet)]
+    return scenes, labels, {"of": "points", "neighbours": NEIGHBOURS}
 
 
 @click.command()
 @click.option("--model", type=EXISTING_FILE, required=True, help="From `train segmenter`.")
-@click.option("--images", type=EXISTING_FOLDER, required=True, help="Folder of photographs.")
+@images_option
+@points_option
 @scribbles_option
 @click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     required=True,
-    help="Folder for the masks; made where there is none.",
+    help="Folder for the answers; made where there is none.",
 )
 @quiet_option
-def segment(model: Path, images: Path, scribbles: Path | None, output: Path, quiet: bool) -> None:
-    """Segment photographs: a mask (.png) for each, with numbers as in training."""
+def segment(
+    model: Path, images: Path | None, points: tuple[Path, ...], scribbles: Path | None,
+    output: Path, quiet: bool,
+) -> None:  # fmt: skip
+    """Segment photographs into masks (.png), or points into points with labels (.xyz)."""
+    _photographs_or_points(images, points)
     with bad_files_reported():
-        from assent.apps.segmentation import Segmenter, read_photographs
-        from assent.apps.segmentation.data import write_mask
+        from assent.apps.segmentation import Segmenter, read_photographs, read_points
+        from assent.apps.segmentation.data import write_mask, write_points
 
         segmenter = Segmenter.load(model)
-        photographs = read_photographs(images, scribbles=scribbles)
+        written = segmenter.labels.written
+        photographs = read_photographs(images, scribbles=scribbles) if images is not None else []
         output.mkdir(parents=True, exist_ok=True)
         for photograph in _counted(photographs, "photograph", quiet):
             mask = segmenter.segment_photograph(photograph)
-            write_mask(output / f"{photograph.name}.png", segmenter.labels.written(mask))
+            write_mask(output / f"{photograph.name}.png", written(mask))
+        for path in _counted(points, "cloud", quiet):
+            cloud = read_points(path)
+            own = written(segmenter.segment_points(cloud))
+            write_points(output / f"{cloud.name}.xyz", cloud.points, own)
     if not quiet:
-        click.echo(f"{output}: {len(photographs)} masks")
+        click.echo(f"{output}: {len(photographs) + len(points)} files")
 
 
 @evaluate.command("segmentations")
@@ -154,13 +220,14 @@ def evaluate_segmentations(
 ) -> None:
     """Compare the masks of folder SYSTEM with those of GOLD: error, intersection over union.
 
-    Both may be files as well. Pixels of unknown label in GOLD do not count.
+    Both may be single masks, or files of points with labels. What is unknown in GOLD does not
+    count.
     """
     with bad_files_reported():
-        from assent.apps.segmentation.data import MaskPairs
+        from assent.apps.segmentation.data import NumberPairs
         from assent.apps.segmentation.metrics import compare_numbers
 
-        pairs = MaskPairs(gold, system)
+        pairs = NumberPairs(gold, system)
         labels = _labels((pair.gold for pair in _counted(pairs, "mask", quiet)), classes, unknown)
         report = compare_numbers(pairs, labels)
     if as_json:
@@ -172,16 +239,21 @@ def evaluate_segmentations(
 @show.command("segmentation")
 @click.argument("images", type=EXISTING)
 @click.argument("masks", type=EXISTING)
-@click.option("--gold", type=EXISTING, help="Gold masks, drawn beside.")
+@click.option("--gold", type=EXISTING, help="Gold masks or labelled points, drawn beside.")
 @click.option("--output", type=WritableFile(), required=True, help="A picture, such as .png.")
 @quiet_option
 def show_segmentation(
     images: Path, masks: Path, gold: Path | None, output: Path, quiet: bool
 ) -> None:
-    """Draw photographs beside their masks, a row for each; files or folders."""
-    with bad_files_reported():
-        from assent.apps.segmentation.view import draw_segmentations
+    """Draw photographs beside their masks, a row for each; files or folders.
 
-        count = draw_segmentations(images, masks, gold, output)
+    IMAGES and MASKS may also be a file of points and the same points with labels.
+    """
+    with bad_files_reported():
+        from assent.apps.segmentation.data import is_cloud
+        from assent.apps.segmentation.view import draw_points, draw_segmentations
+
+        cloud = is_cloud(images)
+        count = (draw_points if cloud else draw_segmentations)(images, masks, gold, output)
     if not quiet:
-        click.echo(f"{output}: {count} photographs")
+        click.echo(f"{output}: {count} {'points' if cloud else 'photographs'}")

@@ -1,7 +1,7 @@
 """Pictures, masks and point clouds, read from files."""
 
 from assent.apps.segmentation.data.label_set import UNKNOWN, LabelSet
-from assent.apps.segmentation.data.mask_pairs import MaskPairs, NumberPair
+from assent.apps.segmentation.data.number_pairs import NumberPair, NumberPairs, is_cloud
 from assent.apps.segmentation.data.pictures import (
     Photograph,
     read_mask,
@@ -9,15 +9,20 @@ from assent.apps.segmentation.data.pictures import (
     read_picture,
     write_mask,
 )
+from assent.apps.segmentation.data.points import PointCloud, read_points, write_points
 
 __all__ = [
     "UNKNOWN",
     "LabelSet",
-    "MaskPairs",
     "NumberPair",
+    "NumberPairs",
     "Photograph",
+    "PointCloud",
+    "is_cloud",
     "read_mask",
     "read_photographs",
     "read_picture",
+    "read_points",
     "write_mask",
+    "write_points",
 ]

@@ -11,8 +11,10 @@ import numpy as np
 from assent.apps.model_file import read_model, write_model
 from assent.apps.segmentation.data.label_set import LabelSet
 from assent.apps.segmentation.data.pictures import Photograph
+from assent.apps.segmentation.data.points import PointCloud
 from assent.apps.segmentation.decode import label_nodes
 from assent.apps.segmentation.features.photograph_scene import photograph_scene
+from assent.apps.segmentation.features.point_scene import point_scene
 from assent.apps.segmentation.features.scene import Scene
 from assent.apps.segmentation.model.node_classifier import NodeClassifier
 from assent.errors import ModelError
@@ -51,11 +53,21 @@ class Segmenter:
 
     def segment_photograph(self, photograph: Photograph) -> Int64:
         """Indices ``[height, width]`` of labels."""
+        self._made_of("photographs")
         if self.features["scribbles"] != (photograph.scribbles is not None):
             have = "with" if self.features["scribbles"] else "without"
             raise ModelError(f"the model was trained {have} scribbles: segment {have} them")
         scene = photograph_scene(photograph, count=self.features["superpixels"])
         return self.segment(scene)[scene.regions]
+
+    def segment_points(self, cloud: PointCloud) -> Int64:
+        """Indices ``[n]`` of labels."""
+        self._made_of("points")
+        return self.segment(point_scene(cloud, neighbours=self.features["neighbours"]))
+
+    def _made_of(self, kind: str) -> None:
+        if self.features.get("of") != kind:
+            raise ModelError(f"the model is for {self.features.get('of')}, not for {kind}")
 
     def save(self, path: str | Path) -> None:
         """Write the model; nothing in the file is run when it is read."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from assent.apps.segmentation.data.label_set import LabelSet
+from assent.apps.segmentation.data.label_set import UNKNOWN, LabelSet
 from assent.apps.segmentation.decode import label_nodes
 from assent.apps.segmentation.features.scene import Scene, fill_unknown
 from assent.apps.segmentation.model.node_classifier import (
@@ -23,7 +23,7 @@ from assent.apps.segmentation.model.segmenter import Segmenter
 from assent.kernels.problem import Float
 from assent.learn import Examples, L2Ball, Subgradient, Trainer, train
 from assent.learn.trainers.saddle import SaddleSettings
-from assent.models import CutInput, CutLabels, CutModel
+from assent.models import CutInput, CutLabels, CutModel, PottsModel
 
 # Factors of the edges' prices that are tried on scores of unseen scenes: a margin of one label per
 # node asks for less smoothing than makes the fewest errors.
@@ -77,17 +77,16 @@ def _learn_prices(
     scenes: Sequence[Scene], labels: LabelSet, settings: SegmenterSettings
 ) -> tuple[NodeClassifier, Float]:
     """A classifier of nodes, and prices that go with its scores of unseen scenes."""
-    chosen = choose_strength(scenes, len(labels), settings.folds, settings.seed)
-    classifier = fit_classifier(scenes, len(labels), chosen.strength, settings.seed)
-    gains = [scores[:, 1] - scores[:, 0] for scores in chosen.scores]
+    count = len(labels)
+    chosen = choose_strength(scenes, count, settings.folds, settings.seed)
+    classifier = fit_classifier(scenes, count, chosen.strength, settings.seed)
     # Unit variance, as edges have: trainers' steps suit both.
-    unit = float(np.sqrt(np.mean(np.concatenate(gains) ** 2)))
-    nodes = [np.stack([gain / unit, np.ones(len(gain))], axis=1) for gain in gains]
-    weights = _train(scenes, nodes, settings)
-    (slope, shift), prices = weights[:2] / [unit, 1.0], np.maximum(weights[2:], 0.0)
-    scores = [np.stack([np.zeros(len(gain)), slope * gain + shift], axis=1) for gain in gains]
-    fitted = slope * classifier.weights
-    fitted[-1, 1] += shift
+    unit = float(np.sqrt(np.mean(np.concatenate(chosen.scores) ** 2)))
+    nodes = [_with_constant(scores / unit) for scores in chosen.scores]
+    own, prices = _train(scenes, nodes, count, settings)
+    scores = [features @ own for features in nodes]
+    fitted = classifier.weights @ (own[:-1] / unit)
+    fitted[-1] += own[-1]
     return classifier._replace(weights=fitted), _best_factor(scenes, scores, prices) * prices
 
 
@@ -96,33 +95,40 @@ def _learn_jointly(
 ) -> tuple[NodeClassifier, Float]:
     """Scores and prices at once, from standardised features."""
     mean, scale = standardisation(scenes)
-    nodes = [
-        np.hstack([(scene.nodes - mean) / scale, np.ones((len(scene.nodes), 1))])
-        for scene in scenes
-    ]
-    weights = _train(scenes, nodes, settings)
-    count = len(mean) + 1
-    own = np.stack([np.zeros(count), weights[:count]], axis=1)
-    return NodeClassifier(mean, scale, own), np.maximum(weights[count:], 0.0)
+    nodes = [_with_constant((scene.nodes - mean) / scale) for scene in scenes]
+    own, prices = _train(scenes, nodes, len(labels), settings)
+    return NodeClassifier(mean, scale, own), prices
 
 
-def _train(scenes: Sequence[Scene], nodes: Sequence[Float], settings: SegmenterSettings) -> Float:
-    """Weights of a cut model: those of the nodes' features, then prices."""
+def _with_constant(features: Float) -> Float:
+    return np.hstack([features, np.ones((len(features), 1))])
+
+
+def _train(
+    scenes: Sequence[Scene], nodes: Sequence[Float], labels: int, settings: SegmenterSettings
+) -> tuple[Float, Float]:
+    """Weights ``[D, K]`` of the nodes' features, and prices ``[F]``."""
     inputs = [
         CutInput(own, scene.edges, scene.features) for own, scene in zip(nodes, scenes, strict=True)
     ]
     outputs = [
-        CutLabels(fill_unknown(gold_labels(scene), scene.edges), gold_labels(scene) >= 0)
+        CutLabels(fill_unknown(gold_labels(scene), scene.edges), gold_labels(scene) != UNKNOWN)
         for scene in scenes
     ]
-    model = CutModel().shaped(inputs, outputs)
+    model = CutModel() if labels == 2 else PottsModel(labels)
+    shaped: Any = model.shaped(inputs, outputs)
     trainer: Any = settings.trainer
     if isinstance(trainer, SaddleSettings) and isinstance(trainer.weights_in, L2Ball):
-        ball = replace(trainer.weights_in, nonnegative=model.prices)
+        ball = replace(trainer.weights_in, nonnegative=shaped.prices)
         trainer = replace(trainer, weights_in=ball)
-    examples = Examples(model, inputs, outputs)
+    examples = Examples(shaped, inputs, outputs)
     every = trainer.max_iterations  # measuring decodes everything once more
-    return train(examples, trainer, measure_every=every, progress=settings.progress).weights
+    trained = train(examples, trainer, measure_every=every, progress=settings.progress).weights
+    named = shaped.named(trained)
+    own = named["nodes"]
+    if labels == 2:  # the score of the second label over the first
+        own = np.stack([np.zeros_like(own), own], axis=1)
+    return own, np.maximum(named["edges"], 0.0)
 
 
 def _best_factor(scenes: Sequence[Scene], scores: Sequence[Float], prices: Float) -> float:

@@ -1,0 +1,149 @@
+"""Features of points: the shape of their surroundings, at several sizes, and their height."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from assent.apps.segmentation.features.region_features import region_means
+from assent.kernels.problem import Float, Int64
+
+# Sides, in the file's units (metres), of the cells to each of which one point is left before
+# surroundings are looked at: a laser sees what is near a hundred times as densely as what is far.
+# Threefold each: a branch, a door, a car.
+CELLS = (0.1, 0.3, 0.9)
+# Points of such a thinned cloud that surroundings consist of.
+SURROUNDINGS = 30
+SPUN = 90  # and those that spin images count, of the middle one
+# Sides, in the file's units (metres), of the columns in which a point's height is measured: a car,
+# a tree, a house.
+COLUMNS = (2.0, 5.0, 15.0)
+# Points taken together, which bounds the memory of their neighbours.
+AT_ONCE = 20_000
+# An empty range of heights or distances is as good as this one.
+TINY = 1e-9
+# Cylinders around the vertical axis, as the spin images of Johnson and Hebert (1999) but with the
+# axis that laser scans know best: bins of distance from the axis and of height, in metres.
+RADII = (0.0, 0.3, 0.8, 2.0)
+HEIGHTS = (-np.inf, -1.0, -0.3, -0.05, 0.05, 0.3, 1.0, np.inf)
+
+
+def point_features(points: Float) -> tuple[Float, Float]:
+    """Features ``[n, D]`` of points ``[n, 3]``, and their normals ``[n, 3]``."""
+    columns, normals = [], np.zeros_like(points)
+    for number, side in enumerate(CELLS):
+        thin = thinned(points, side)
+        tree = cKDTree(thin)
+        parts = [
+            _surroundings(thin, points[begin : begin + AT_ONCE], tree, spin=number == 1)
+            for begin in range(0, len(points), AT_ONCE)
+        ]
+        shapes, own = (np.concatenate(part) for part in zip(*parts, strict=True))
+        columns.append(shapes)
+        if number == 1:
+            normals = own
+    return np.concatenate([*columns, column_heights(points)], axis=1), normals
+
+
+def thinned(points: Float, side: float) -> Float:
+    """The mean of the points in every cubic cell of a side.
+
+    Example:
+        >>> thinned(np.array([[0.0, 0.0, 0.0], [0.2, 0.0, 0.0], [5.0, 0.0, 0.0]]), 1.0).tolist()
+        [[0.1, 0.0, 0.0], [5.0, 0.0, 0.0]]
+    """
+    _, cell = np.unique(np.floor(points / side).astype(np.int64), axis=0, return_inverse=True)
+    return region_means(cell, points)
+
+
+def _surroundings(
+    points: Float, centres: Float, tree: cKDTree, *, spin: bool
+) -> tuple[Float, Float]:
+    """Shapes of the surroundings of some points, and normals."""
+    found = tree.query(centres, min(SPUN if spin else SURROUNDINGS, len(points)))
+    distance, near = (np.asarray(array).reshape(len(centres), -1) for array in found)
+    shape, normal = principal_shape(points[near[:, :SURROUNDINGS]])
+    reach = distance[:, :SURROUNDINGS][:, -1]
+    columns = [shape, np.log(reach + TINY)[:, None]]
+    if spin:
+        columns.append(spin_images(points[near] - centres[:, None]))
+    return np.concatenate(columns, axis=1), normal
+
+
+def principal_shape(neighbours: Float) -> tuple[Float, Float]:
+    """Shapes ``[n, 7]`` of point sets ``[n, k, 3]`` by principal components, and normals.
+
+    How far a set is a line, a plane or a volume (roots of the variances along its axes), how much
+    it varies off its plane, how upright its plane and its line are, and the spread of its heights.
+
+    Example:
+        >>> line = np.array([[[0.0, 0.0, z] for z in range(5)]])
+        >>> principal_shape(line)[0][0, [0, 5]].tolist()  # a line, upright
+        [1.0, 1.0]
+    """
+    offset = neighbours - neighbours.mean(axis=1, keepdims=True)
+    covariance = np.einsum("nki,nkj->nij", offset, offset) / neighbours.shape[1]
+    variance, axes = np.linalg.eigh(covariance)
+    low, middle, high = np.sqrt(np.maximum(variance, 0.0)).T
+    largest = np.maximum(high, TINY)
+    off_plane = variance[:, 0] / np.maximum(variance.sum(axis=1), TINY)
+    normal, along = axes[:, :, 0], axes[:, :, 2]
+    shape = np.stack(
+        [(high - middle) / largest, (middle - low) / largest, low / largest, off_plane,
+         np.abs(normal[:, 2]), np.abs(along[:, 2]), np.sqrt(covariance[:, 2, 2])], axis=1
+    )  # fmt: skip
+    return shape, normal
+
+
+def spin_images(offsets: Float) -> Float:
+    """Shares ``[n, bins]`` of neighbours ``[n, k, 3]`` by distance from the axis and height.
+
+    Example:
+        >>> found = spin_images(np.array([[[0.1, 0.0, 0.5], [0.0, 5.0, 0.0]]]))
+        >>> (found**2).max().round(2)
+        np.float64(0.5)
+    """
+    ring = np.digitize(np.hypot(offsets[..., 0], offsets[..., 1]), RADII) - 1
+    floor = np.digitize(offsets[..., 2], HEIGHTS) - 1
+    rings, floors = len(RADII), len(HEIGHTS) - 1
+    n, k = offsets.shape[:2]
+    bins = (np.arange(n)[:, None] * rings + ring) * floors + floor
+    counts = np.bincount(bins.ravel(), minlength=n * rings * floors)
+    # Roots: a few points say nearly as much as many.
+    return np.sqrt(counts.reshape(n, rings * floors) / k)
+
+
+def column_heights(points: Float) -> Float:
+    """Heights ``[n, 2 columns]`` above the lowest point and below the highest, in square columns.
+
+    Example:
+        >>> column_heights(np.array([[0.0, 0.0, 1.0], [0.1, 0.1, 4.0]]))[:, 0].tolist()
+        [0.0, 3.0]
+    """
+    found = []
+    for side in COLUMNS:
+        cells = np.floor(points[:, :2] / side).astype(np.int64)
+        _, cell = np.unique(cells, axis=0, return_inverse=True)
+        lowest, highest = np.full(cell.max() + 1, np.inf), np.full(cell.max() + 1, -np.inf)
+        np.minimum.at(lowest, cell, points[:, 2])
+        np.maximum.at(highest, cell, points[:, 2])
+        found += [points[:, 2] - lowest[cell], highest[cell] - points[:, 2]]
+    return np.stack(found, axis=1)
+
+
+def nearest_neighbours(tree: cKDTree, points: Float, count: int) -> tuple[Int64, Float]:
+    """Edges ``[E, 2]`` from every point to its ``count`` nearest, each once, and their lengths.
+
+    Example:
+        >>> line = np.array([[0.0, 0, 0], [1.0, 0, 0], [3.0, 0, 0]])
+        >>> nearest_neighbours(cKDTree(line), line, 1)[0].tolist()
+        [[0, 1], [1, 2]]
+    """
+    n = len(points)
+    near = tree.query(points, min(count + 1, n))[1].reshape(n, -1)
+    own = np.repeat(np.arange(n), near.shape[1])
+    pairs = np.sort(np.stack([own, near.ravel()], axis=1), axis=1)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # a point is its own nearest, but for twins
+    keys = np.unique(pairs[:, 0] * n + pairs[:, 1])
+    edges = np.stack([keys // n, keys % n], axis=1).astype(np.int64)
+    return edges, np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)

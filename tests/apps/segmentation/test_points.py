@@ -1,0 +1,115 @@
+"""Point clouds from files to labels, by the command line."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+from scipy.spatial import cKDTree
+
+from assent.apps.segmentation.data import read_points, write_points
+from assent.apps.segmentation.features.point_features import nearest_neighbours, spin_images
+from assent.cli import main
+from assent.io.text import FormatError
+from tests.apps.segmentation.clouds import BUSH, GROUND, UNDETERMINED, WALL, cloud, write_cloud
+
+
+def run(*arguments):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+@pytest.mark.parametrize(
+    ("classes", "labels", "error"),
+    [
+        ("", 3, 0.03),
+        (f"{GROUND} rest\n{WALL} rest\n{BUSH} bush\n", 2, 0.02),
+    ],
+)
+def test_surfaces_and_bushes_are_told_apart(tmp_path, classes, labels, error):
+    seen = [write_cloud(tmp_path / f"seen{seed}.xyz.txt", seed) for seed in range(4)]
+    unseen = write_cloud(tmp_path / "unseen.txt", 100)
+    more = ("--unknown", UNDETERMINED)
+    if classes:
+        (tmp_path / "classes").write_text(classes)
+        more = ("--classes", tmp_path / "classes")
+    files = [argument for path in seen for argument in ("--points", path)]
+    done = run("train", "segmenter", *files, *more, "--output", tmp_path / "model")
+    assert done.exit_code == 0, done.output
+    assert f"{labels} labels learnt from 4 points, 4800 nodes" in done.stdout
+    done = run("segment", "--model", tmp_path / "model", "--points", unseen,
+               "--output", tmp_path / "found")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = tmp_path / "found" / "unseen.xyz"
+    done = run("evaluate", "segmentations", unseen, found, *more, "--json")
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.stdout)
+    assert answer["error"] < error
+    assert len(answer["iou"]) == labels
+    done = run("show", "segmentation", unseen, found, "--gold", unseen,
+               "--output", tmp_path / "seen.png")  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert np.asarray(Image.open(tmp_path / "seen.png")).shape[1] == 3 * 328 - 8
+    done = run("segment", "--model", tmp_path / "model", "--images", tmp_path,
+               "--output", tmp_path / "none")  # fmt: skip
+    assert done.exit_code == 2
+    assert "the model is for points, not for photographs" in done.stderr
+
+
+def test_files_of_points_keep_them(tmp_path):
+    points, numbers = cloud(0)
+    write_points(tmp_path / "cloud.txt.gz", points, numbers)
+    again = read_points(tmp_path / "cloud.txt.gz", labelled=True)
+    assert again.name == "cloud"
+    assert (again.points == points).all()
+    assert (again.numbers == numbers).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("# nothing\n", "no points in this file"),
+        ("1 2 3 4\n1 2 x 4\n", "line 2: expected x y z and a number of .* '1 2 x 4'"),
+        ("# a\n1 2 3 4\n\n1 2 3\n", "line 4: expected .*4 columns as before"),
+        ("1 2 3\n", "line 1: expected x y z and a number of its label"),
+        ("1 2 3 0.5\n", "line 1"),
+        ("1 2 nan 1\n", "line 1"),
+    ],
+)
+def test_lines_that_are_no_points_are_named(tmp_path, text, problem):
+    path = tmp_path / "points.txt"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=problem):
+        read_points(path, labelled=True)
+
+
+def test_clouds_of_different_size_are_not_compared(tmp_path):
+    for name, text in (("gold", "1 2 3 4\n1 2 4 5\n"), ("system", "1 2 3 4\n")):
+        (tmp_path / name).write_text(text)
+    done = run("evaluate", "segmentations", tmp_path / "gold", tmp_path / "system")
+    assert done.exit_code == 2
+    assert "system: 1 points, but" in done.stderr
+
+
+def test_photographs_and_points_are_not_mixed(tmp_path):
+    done = run("train", "segmenter", "--output", tmp_path / "model")
+    assert done.exit_code == 2
+    assert "give either --images FOLDER or --points FILE" in done.stderr
+
+
+def test_edges_join_the_nearest():
+    points = cloud(1, n=20)[0]
+    edges, length = nearest_neighbours(cKDTree(points), points, 3)
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+    near = np.argsort(apart, axis=1)[:, 1:4]
+    expected = {tuple(sorted((i, int(j)))) for i in range(len(points)) for j in near[i]}
+    assert set(map(tuple, edges.tolist())) == expected
+    assert length == pytest.approx(apart[edges[:, 0], edges[:, 1]])
+
+
+def test_spin_images_count_neighbours_in_rings_and_at_heights():
+    offsets = np.array([[[0.0, 0.1, 0.0], [0.5, 0.0, 2.0], [0.0, 9.0, -0.2], [0.0, 0.2, 0.01]]])
+    counts = (spin_images(offsets)[0] ** 2 * 4).round().reshape(4, 7)
+    expected = np.zeros((4, 7))
+    expected[0, 3], expected[1, 6], expected[3, 2] = 2, 1, 1
+    assert (counts == expected).all()
