@@ -46,12 +46,12 @@ class DualExtragradient(SaddleSettings):
         r_w = np.zeros(examples.size)
 
         def step(example: Example) -> tuple[Any, Float, Float, float]:
-            costs, scores = example.costs, example.scores(v_w)
-            target = example.target(scores)
-            direction = eta * t * (example.scores(mean) + costs)
+            costs, average = example.costs, example.scores(mean)
+            target = example.target(average)
+            direction = eta * t * (average + costs)
             mirror = outputs.move(example, outputs.start(example), direction)
             at_v = example.features(target - outputs.point(example, mirror))
-            mirror = outputs.move(example, mirror, eta * (scores + costs))
+            mirror = outputs.move(example, mirror, eta * (example.scores(v_w) + costs))
             u = outputs.point(example, mirror)
             return example.columns, at_v, example.features(target - u), example.loss(u)
 

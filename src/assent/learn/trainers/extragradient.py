@@ -42,7 +42,7 @@ class Extragradient(SaddleSettings):
         """Extrapolate with the gradient at the iterate, step with that at the extrapolation."""
         sets, outputs = self.weights_in, self.outputs
         eta_w, eta = state.step * state.balance, state.step / state.balance
-        w = sets.point(state.w)
+        w, mean = sets.point(state.w), self.weights(state)
         # Extrapolated weights need all outputs; extrapolated outputs only the weights.
         gradient, _ = self._gradient(examples, state)
         ahead = sets.point(sets.move(state.w, -eta_w * gradient, examples.squared))
@@ -50,9 +50,8 @@ class Extragradient(SaddleSettings):
         def step(example: Example, z: Float) -> tuple[Any, Float, Float, float]:
             u = outputs.move(example, z, eta * (example.scores(w) + example.costs))
             u = outputs.point(example, u)
-            scores = example.scores(ahead)
-            moved = outputs.move(example, z, eta * (scores + example.costs))
-            change = example.features(example.target(scores) - u)
+            moved = outputs.move(example, z, eta * (example.scores(ahead) + example.costs))
+            change = example.features(self.target(example, mean) - u)
             return example.columns, change, moved, example.loss(u)
 
         slope = move_outputs(examples, state, step)
@@ -64,11 +63,11 @@ class Extragradient(SaddleSettings):
 
     def _gradient(self, examples: Examples, state: SaddleState) -> tuple[Float, float]:
         """The gradient in w at the current outputs, and their loss."""
-        gradient, total, w = np.zeros(examples.size), 0.0, self.weights_in.point(state.w)
+        gradient, total, mean = np.zeros(examples.size), 0.0, self.weights(state)
 
         def at(example: Example, z: Float) -> tuple[Any, Float, float]:
             u = self.outputs.point(example, z)
-            target = example.target(example.scores(w)) if example.latent else example.gold
+            target = self.target(example, mean)
             return example.columns, example.features(u - target), example.loss(u)
 
         for columns, features, loss in examples.each(at, state.z):

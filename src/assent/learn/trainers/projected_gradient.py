@@ -34,13 +34,12 @@ class ProjectedGradient(SaddleSettings):
         """A simultaneous gradient step of weights and outputs."""
         sets, outputs = self.weights_in, self.outputs
         eta_w, eta = state.step * state.balance, state.step / state.balance
-        w = sets.point(state.w)
+        w, mean = sets.point(state.w), self.weights(state)
 
         def step(example: Example, z: Float) -> tuple[Any, Float, Float, float]:
             u = outputs.point(example, z)
-            scores = example.scores(w)
-            moved = outputs.move(example, z, eta * (scores + example.costs))
-            change = example.features(example.target(scores) - u)
+            moved = outputs.move(example, z, eta * (example.scores(w) + example.costs))
+            change = example.features(self.target(example, mean) - u)
             return example.columns, change, moved, example.loss(u)
 
         slope = move_outputs(examples, state, step)

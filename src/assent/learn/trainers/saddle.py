@@ -17,6 +17,7 @@ from assent.learn.trainer import Measure, closed
 from assent.learn.trainers.geometry import EUCLIDEAN, Entropic, Euclidean, WeightSet
 from assent.learn.trainers.step_sizes import StepSearch, find_balance, find_step
 from assent.learn.trainers.weight_sets import FREE, L2Ball
+from assent.models.example import Example
 
 
 @dataclass
@@ -90,6 +91,13 @@ class SaddleSettings:
     def weights(self, state: SaddleState) -> Float:
         """The average of the weights."""
         return state.total / max(1, state.iteration)
+
+    def target(self, example: Example, mean: Float) -> Float:
+        """The output to learn; where several are right, the best for the average weights.
+
+        The weights of the moment swing, and targets that followed them would swing with them.
+        """
+        return example.target(example.scores(mean)) if example.latent else example.gold
 
     def measure(self, examples: Examples, state: SaddleState) -> Measure:
         """The hinge loss, and the saddle gap at these weights and the average outputs."""
