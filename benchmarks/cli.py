@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from benchmarks import (
+    alignment,
     answers,
     auto,
     batch,
@@ -98,6 +99,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(ldpc_command, quick=quick, data=data)
         context.invoke(tag_rules_command, quick=quick)
         context.invoke(tagging_command, quick=quick, data=data)
+        context.invoke(alignment_command, quick=quick, data=data, plots=plots)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(
@@ -196,6 +198,15 @@ def own_structures_command() -> None:
 def tagging_command(quick: bool, data: Path | None) -> None:
     """The tagger on treebanks: accuracy, and words per second."""
     tagging.run(new_console(), tagging.treebanks(data, quick))
+
+
+@main.command("alignment")
+@quick_option
+@data_option
+@plots_option
+def alignment_command(quick: bool, data: Path | None, plots: Path) -> None:
+    """Word alignment of the Hansards: all trainers, fertility, time."""
+    alignment.run(new_console(), data, quick, plots)
 
 
 @main.command("sentences")

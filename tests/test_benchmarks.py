@@ -12,9 +12,11 @@ from rich.console import Console
 from scipy.sparse import csr_array
 
 import assent as at
+from assent.apps.alignment.model.alignment_model import AlignmentInput, AlignmentModel
 from assent.io import write_alist, write_conllu
 from assent.solvers.programs.compact_lp import build_lp
 from benchmarks import (
+    alignment,
     answers,
     auto,
     batch,
@@ -547,3 +549,18 @@ def test_tagging_of_made_up_treebanks(tmp_path):
     shown = console.export_text()
     assert "UD_Czech-CLTT" in shown and "words/s" in shown
     assert tagging.treebanks(None, quick=True) == []
+
+
+def test_alignment_without_data_and_against_highs():
+    """Integer programs of alignments have the values of our decodings, rewards included."""
+    assert "no data" in run("alignment")
+    rng = np.random.default_rng(0)
+    for adjacent in (0, 2):
+        inputs = [
+            AlignmentInput(rng.normal(size=(n, m, 1)), rng.normal(size=(n, 1)),
+                           rng.normal(size=(m, 1)), rng.normal(size=(n - 1, m - 1, adjacent)))
+            for n, m in ((3, 4), (5, 4), (1, 3))
+        ]  # fmt: skip
+        model = AlignmentModel(2).shaped(inputs, [])
+        proven, own, peer = alignment.against_highs(model, inputs, rng.normal(size=model.size))
+        assert proven == 1.0 and own > 0.0 and peer > 0.0

@@ -104,5 +104,8 @@ def test_options_that_belong_together(folder, tmp_path):
     result = run("train", "aligner", *texts(folder), "--gold", folder / "gold.links",
                  "--bitext-source", folder / "text.src", "--output", tmp_path / "m")  # fmt: skip
     assert result.exit_code == 2 and "belong together" in result.output
+    result = run("train", "aligner", *texts(folder), "--gold", folder / "gold.links",
+                 "--trainer", "dual-extragradient", "--output", tmp_path / "m")  # fmt: skip
+    assert result.exit_code == 2 and "is for one link per word" in result.output
     result = run("show", "alignment", *texts(folder), "--output", tmp_path / "a.png")
     assert result.exit_code == 2 and "nothing to draw" in result.output

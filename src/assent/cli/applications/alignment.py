@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # Trainers by name, with settings that suit a hundred sentence pairs.
 TRAINERS = ("mira", "perceptron", "frank-wolfe", "dual-extragradient", "projected-gradient",
             "quadratic-program")  # fmt: skip
+# Those that need more of a model than its best outputs: projections, or linear rows.
+ONE_TO_ONE = TRAINERS[3:]
 
 quiet_option = click.option("--quiet", is_flag=True, help="No progress, no summary.")
 source_option = click.option(
@@ -63,8 +65,8 @@ def _trainer(name: str, seed: int) -> Any:
         "mira": lambda: learn.MIRA(C=0.05, max_iterations=10, seed=seed),
         "perceptron": lambda: learn.AveragedPerceptron(max_iterations=10, seed=seed),
         "frank-wolfe": lambda: learn.FrankWolfe(C=0.1, max_iterations=20, seed=seed),
-        "dual-extragradient": lambda: learn.DualExtragradient(max_iterations=200),
-        "projected-gradient": lambda: learn.ProjectedGradient(max_iterations=200),
+        "dual-extragradient": lambda: learn.DualExtragradient(balance=0.2, max_iterations=400),
+        "projected-gradient": lambda: learn.ProjectedGradient(balance=0.2, max_iterations=400),
         "quadratic-program": lambda: learn.QuadraticProgram(C=0.1, max_iterations=3),
     }
     return makers[name]()
@@ -97,6 +99,11 @@ def train_aligner(**given: Any) -> None:
     """
     if (given["bitext_source"] is None) != (given["bitext_target"] is None):
         raise click.UsageError("--bitext-source and --bitext-target belong together")
+    if given["trainer"] in ONE_TO_ONE and (given["fertility"] > 1 or given["adjacent"]):
+        raise click.UsageError(
+            f"--trainer {given['trainer']} is for one link per word: give --fertility 1, without "
+            "--adjacent"
+        )
     with bad_files_reported():
         from assent.apps import alignment
 
@@ -115,8 +122,8 @@ def train_aligner(**given: Any) -> None:
     if not given["quiet"]:
         sure = sum(len(links.sure) for links in gold)
         click.echo(
-            f"{given['output']}: {len(aligner.weights)} weights learnt from {len(pairs)} sentence "
-            f"pairs, {sure} sure links"
+            f"{given['output']}: {len(aligner.weights)} weights learnt from {_pairs(len(pairs))}, "
+            f"{sure} sure links"
         )
 
 
@@ -145,7 +152,12 @@ def align(
         count = [0]
         alignment.write_links(output, _shown(aligner.align(bitext, given), count, quiet))
     if not quiet:
-        click.echo(f"{output}: {count[0]} sentence pairs")
+        click.echo(f"{output}: {_pairs(count[0])}")
+
+
+def _pairs(count: int) -> str:
+    """A number of sentence pairs in words."""
+    return f"{count} sentence pair{'s' * (count != 1)}"
 
 
 def _shown(links: Iterator[Links], count: list[int], quiet: bool) -> Iterator[Links]:
@@ -218,4 +230,4 @@ def show_alignment(**given: Any) -> None:
             raise BadFile(f"{given['source']} has {len(pairs)} sentences, none is to be drawn")
         alignment.save_alignments(given["output"], chosen[: given["count"]])
     if not given["quiet"]:
-        click.echo(f"{given['output']}: {len(chosen[: given['count']])} sentence pairs")
+        click.echo(f"{given['output']}: {_pairs(len(chosen[: given['count']]))}")

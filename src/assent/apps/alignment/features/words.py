@@ -10,17 +10,28 @@ from assent.kernels.problem import Float
 def fertility_features(tables: dict[str, Float], axis: int) -> Float:
     """Features ``[words, W]`` of each row's (axis 1) or column's links beyond the first.
 
-    A constant, and what the tables say about the second best link.
+    A constant, how frequent the word is, what tables say about its second best link, and how
+    often other aligners give it several.
 
     Example:
-        >>> tables = {"HMM, forms": np.array([[0.9, 0.6]]), "HMM, stems": np.array([[0.9, 0.4]])}
+        >>> names = "HMM, forms", "HMM, stems", "both frequent, forms"
+        >>> tables = dict(zip(names, np.array([[[0.9, 0.6]], [[0.9, 0.4]], [[0.2, 0.1]]])))
         >>> fertility_features(tables, 1).round(2).tolist()
-        [[1.0, 0.5]]
+        [[1.0, 0.2, 0.5]]
     """
     agreed = agreed_links(tables)
-    found = [np.ones(agreed.shape[1 - axis]), _second(agreed, axis)]
+    found = [
+        np.ones(agreed.shape[1 - axis]),
+        tables["both frequent, forms"].max(axis=axis),
+        _second(agreed, axis),
+    ]
+    linked = [table for name, table in tables.items() if name.startswith("linked both ways")]
+    if linked:
+        found.append(_second(np.mean(linked, axis=0), axis))
     if "votes" in tables:
-        found.append(_second(tables["votes"], axis))
+        others = [table for name, table in tables.items() if name.startswith("other ")]
+        several = [table.sum(axis=axis) > 1.0 for table in others]
+        found += [_second(tables["votes"], axis), np.mean(several, axis=0)]
     return np.stack(found, axis=-1)
 
 
