@@ -97,23 +97,25 @@ def draw_figure(sentences: Sequence[AlignedPair]) -> Any:
 def save_alignments(path: PathLike, sentences: Sequence[AlignedPair]) -> None:
     """Write a picture (``.png``, ``.svg``, ``.pdf``) or a page (``.html``) of sentence pairs."""
     target = Path(path)
-    if target.suffix != ".html":
+    if target.suffix == ".html":
+        pictures = [_svg([aligned], "none") for aligned in sentences]
+        figures = "\n".join(f"<figure>\n{text[text.index('<svg') :]}</figure>" for text in pictures)
+        target.write_text(
+            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
+            f"<title>{html.escape(target.stem)}</title>\n{figures}\n</html>\n",
+            encoding="utf-8",
+        )
+    elif target.suffix == ".svg":
+        target.write_text(_svg(sentences, "path"), encoding="utf-8")
+    else:
         draw_figure(sentences).savefig(target, dpi=150)
-        return
-    pictures = "\n".join(f"<figure>\n{_svg([aligned])}</figure>" for aligned in sentences)
-    target.write_text(
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
-        f"<title>{html.escape(target.stem)}</title>\n{pictures}\n</html>\n",
-        encoding="utf-8",
-    )
 
 
-def _svg(sentences: Sequence[AlignedPair]) -> str:
-    """A figure as an element of a page, its words as text."""
+def _svg(sentences: Sequence[AlignedPair], fonts: str) -> str:
+    """A figure as SVG, the same text for the same links; ``fonts``: words as text or as paths."""
     from matplotlib import rc_context
 
     raw = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "assent"}):
+    with rc_context({"svg.fonttype": fonts, "svg.hashsalt": "assent"}):
         draw_figure(sentences).savefig(raw, format="svg", metadata={"Date": None})
-    text = raw.getvalue()
-    return text[text.index("<svg") :]
+    return raw.getvalue()
