@@ -38,7 +38,7 @@ def accuracy(tagger):
 
 def test_golden_score(tagger):
     """Found by this very training; a change of features or updates may raise it."""
-    assert accuracy(tagger)["upos"] == pytest.approx(97.09, abs=0.2)
+    assert accuracy(tagger)["upos"] == pytest.approx(97.53, abs=0.2)
     assert accuracy(tagger)["xpos"] == accuracy(tagger)["upos"]  # one tag each here
 
 
@@ -87,22 +87,26 @@ def test_several_runs_are_averaged():
 def test_averages_are_those_of_a_perceptron_written_plainly():
     """Three sentences, two epochs, against weights that are kept after every single step."""
     corpus = small_corpus(3, seed=5)
-    settings = PerceptronSettings(epochs=2, table_bits=8, margin=1.0, seed=3)
+    settings = PerceptronSettings(epochs=2, table_bits=8, margin=1.0, dropout=0.5, seed=3)
     found = train_tagger(corpus, settings=settings, columns=("upos",))
     labels = found.labels
     random = np.random.default_rng(3)
     weights, transitions = np.zeros((256, len(labels))), np.zeros((len(labels),) * 2)
     kept = []
     plain = Tagger.of(labels, np.zeros((256, len(labels))), transitions)
+    every_row = plain._rows([sentence.words for sentence in corpus])[0]
+    ends = np.cumsum([0, *map(len, corpus)])
     for _ in range(2):
+        kept_rows = random.random(every_row.shape, np.float32) >= 0.5
         for c in random.permutation(np.arange(3)):
-            words, gold = corpus[c].words, labels.numbers([corpus[c]])
-            rows = plain._rows([words])[0]
-            scores = weights[rows].sum(axis=1)
+            gold = labels.numbers([corpus[c]])
+            own = slice(ends[c], ends[c + 1])
+            rows, used = every_row[own], kept_rows[own]
+            scores = (weights[rows] * used[:, :, None]).sum(axis=1)
             scores[np.arange(len(gold)), gold] -= 1.0
             states = _viterbi(scores, transitions)
             for y, sign in ((gold, 1.0), (states, -1.0)):
-                np.add.at(weights, (rows, y[:, None]), sign)
+                np.add.at(weights, (rows, y[:, None]), sign * used)
                 np.add.at(transitions, (y[:-1], y[1:]), sign)
             kept.append((weights.copy(), transitions.copy()))
     # A change counts from the step after it: the average is over the weights before each step,
@@ -190,7 +194,8 @@ def test_clusters_tell_of_words_that_are_new(tmp_path):
         Sentence.from_words([word]).with_columns(upos=[tag])
         for word, tag in (("baba", "NOUN"), ("dada", "VERB"))
     ]
-    found = train_tagger(train, columns=["upos"], clusters=read_clusters(path), settings=SMALL)
+    plain = dataclasses.replace(SMALL, dropout=0.0)
+    found = train_tagger(train, columns=["upos"], clusters=read_clusters(path), settings=plain)
     found.save(tmp_path / "model")
     loaded = Tagger.load(tmp_path / "model")
     assert loaded.tag_words([["kaka"], ["gaga"], ["Gaga"]]) == [["NOUN"], ["VERB"], ["VERB"]]
@@ -217,6 +222,8 @@ def test_bad_training_data():
         train_tagger([bare], columns=("heads",))
     with pytest.raises(ModelError, match="epochs and runs must be"):
         PerceptronSettings(epochs=0)
+    with pytest.raises(ModelError, match="dropout must be"):
+        PerceptronSettings(dropout=1.0)
     with pytest.raises(ModelError, match="table_bits must be"):
         PerceptronSettings(table_bits=40)
 

@@ -30,6 +30,8 @@ class PerceptronSettings:
     Attributes:
         epochs: passes through the training sentences.
         margin: by how much a right label must win, in updates.
+        dropout: share of the features of each word that are left out in an epoch, so that no
+            feature rests on another.
         table_bits: binary logarithm of the number of rows for hashed features.
         seed: of the order of sentences.
         runs: with seeds that follow each other; their weights are averaged, which takes as much
@@ -38,6 +40,7 @@ class PerceptronSettings:
 
     epochs: int = 10
     margin: float = 5.0
+    dropout: float = 0.3
     table_bits: int = 19
     seed: int = 0
     runs: int = 1
@@ -45,6 +48,8 @@ class PerceptronSettings:
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.runs < 1 or self.margin < 0:
             raise ModelError("epochs and runs must be at least 1 and margin at least 0")
+        if not 0 <= self.dropout < 1:
+            raise ModelError(f"dropout must be at least 0 and below 1, got {self.dropout}")
         if not 1 <= self.table_bits <= 24:
             raise ModelError(f"table_bits must be from 1 to 24, got {self.table_bits}")
 
@@ -225,8 +230,12 @@ class _Perceptron:
         from assent.kernels.linear.chain_perceptron import perceptron_epoch
 
         corpus, settings = self.corpus, self.settings
+        rows = corpus.rows
+        if settings.dropout:
+            left_out = self._random.random(rows.shape, np.float32) < settings.dropout
+            rows = np.where(left_out, np.int32(-1), rows)
         wrong, self._steps = perceptron_epoch(
-            self._chains, self._random.permutation(chosen), corpus.rows, corpus.gold,
+            self._chains, self._random.permutation(chosen), rows, corpus.gold,
             settings.margin, self._weights, self._sums, self._steps,
         )  # fmt: skip
         words = np.diff(corpus.ends)[chosen].sum()

@@ -1,7 +1,7 @@
 """Chains with hashed features: scores, best states, and the averaged perceptron's updates.
 
 Weights ``[R, K]`` have a row for every value of a hashed feature, ``rows[positions, F]`` are those
-of each position.  ``inner`` are the tables of a tree (see
+of each position; in training, negative ones are left out.  ``inner`` are the tables of a tree (see
 ``kernels.kinds.sequences.tree_recursion``): all edges share one table ``[K, K]`` of transitions.
 """
 
@@ -58,8 +58,9 @@ def add_rows(weights, rows, scores):
         scores[t, :] = 0.0
         for f in range(rows.shape[1]):
             row = rows[t, f]
-            for k in range(scores.shape[1]):
-                scores[t, k] += weights[row, k]
+            if row >= 0:
+                for k in range(scores.shape[1]):
+                    scores[t, k] += weights[row, k]
 
 
 @jit
@@ -100,7 +101,8 @@ def move_weights(weights, rows, states, first, last, amount):
     width = weights.rows.shape[1]
     for t in range(first, last):
         for f in range(rows.shape[1]):
-            weights.rows[rows[t, f], states[t]] += amount
+            if rows[t, f] >= 0:
+                weights.rows[rows[t, f], states[t]] += amount
         if t > first:
             weights.inner[states[t - 1] * width + states[t]] += amount
 
