@@ -35,6 +35,7 @@ from benchmarks import (
     threads,
     tighten,
     to_bound,
+    turbo_parsing,
 )
 from benchmarks.collection import Instance, has_instances, instances, uai_instances
 from benchmarks.cpu_clock import count_processor_time
@@ -100,6 +101,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(tag_rules_command, quick=quick)
         context.invoke(tagging_command, quick=quick, data=data)
         context.invoke(alignment_command, quick=quick, data=data, plots=plots)
+        context.invoke(parsing_command, quick=quick, data=data, only="", presets=())
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(
@@ -207,6 +209,16 @@ def tagging_command(quick: bool, data: Path | None) -> None:
 def alignment_command(quick: bool, data: Path | None, plots: Path) -> None:
     """Word alignment of the Hansards: all trainers, fertility, time."""
     alignment.run(new_console(), data, quick, plots)
+@main.command("parsing")
+@quick_option
+@data_option
+@click.option("--only", default="", help="One treebank, by its folder's name.")
+@click.option("--preset", "presets", multiple=True, help="One preset; may be given again.")
+def parsing_command(quick: bool, data: Path | None, only: str, presets: tuple[str, ...]) -> None:
+    """The turbo parser on treebanks: accuracy, words per second, proofs; AD3 beside others."""
+    folders = [f for f in tagging.treebanks(data, quick) if only in ("", f.name)]
+    chosen = presets or (("standard",) if quick else turbo_parsing.ALL)
+    turbo_parsing.run(new_console(), folders, chosen)
 
 
 @main.command("sentences")

@@ -44,6 +44,7 @@ from benchmarks import (
     threads,
     to_bound,
     treebank,
+    turbo_parsing,
 )
 from benchmarks.cli import main
 from benchmarks.collection import Instance, instances
@@ -564,3 +565,12 @@ def test_alignment_without_data_and_against_highs():
         model = AlignmentModel(2).shaped(inputs, [])
         proven, own, peer = alignment.against_highs(model, inputs, rng.normal(size=model.size))
         assert proven == 1.0 and own > 0.0 and peer > 0.0
+def test_parsing_of_made_up_treebanks(tmp_path):
+    folder = tmp_path / "ud" / "UD_Czech-CLTT"
+    folder.mkdir(parents=True)
+    for seed, part in enumerate(("train", "dev", "test")):
+        write_conllu(folder / f"x-{part}.conllu", small_corpus(20, seed))
+    console = Console(record=True, width=150)
+    turbo_parsing.run(console, tagging.treebanks(tmp_path, quick=True), ("standard",))
+    shown = console.export_text()
+    assert "UD_Czech-CLTT" in shown and "words/s" in shown and "subgradient" in shown

