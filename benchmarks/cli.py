@@ -209,6 +209,8 @@ def tagging_command(quick: bool, data: Path | None) -> None:
 def alignment_command(quick: bool, data: Path | None, plots: Path) -> None:
     """Word alignment of the Hansards: all trainers, fertility, time."""
     alignment.run(new_console(), data, quick, plots)
+
+
 @main.command("parsing")
 @quick_option
 @data_option

@@ -565,6 +565,8 @@ def test_alignment_without_data_and_against_highs():
         model = AlignmentModel(2).shaped(inputs, [])
         proven, own, peer = alignment.against_highs(model, inputs, rng.normal(size=model.size))
         assert proven == 1.0 and own > 0.0 and peer > 0.0
+
+
 def test_parsing_of_made_up_treebanks(tmp_path):
     folder = tmp_path / "ud" / "UD_Czech-CLTT"
     folder.mkdir(parents=True)
