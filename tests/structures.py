@@ -176,6 +176,24 @@ def head_sequence(rng: np.random.Generator, graph: at.FactorGraph) -> at.HeadSeq
     return at.HeadSequence(x, scores=scores, heads=head, modifiers=modifier)
 
 
+def compression(
+    rng: np.random.Generator, graph: at.FactorGraph, limited: bool = False
+) -> at.Compression:
+    """Up to five words; some may not be left out alone, some may be kept without their heads."""
+    n = int(rng.integers(1, 6))
+    order = rng.permutation(n) + 1
+    heads = np.zeros(n, np.int64)
+    for place in range(1, n):
+        heads[order[place] - 1] = [0, *order[:place]][int(rng.integers(place + 1))]
+    deletions = np.where(rng.random(n) < 0.2, -np.inf, rng.normal(size=n))
+    deletions[heads == 0] = 0.3
+    orphans = np.where(rng.random(n) < 0.6, -np.inf, rng.normal(size=n))
+    limit = int(rng.integers(0, n + 1)) if limited else None
+    return at.Compression(
+        literals(rng, graph, n), heads, deletions=deletions, orphans=orphans, at_most=limit
+    )
+
+
 def soft(rng: np.random.Generator, graph: at.FactorGraph, kind: Any = at.Soft) -> Any:
     """A softened constraint on a number of literals."""
     x = literals(rng, graph, int(rng.integers(2, 6)))
@@ -292,6 +310,8 @@ STRUCTURES: dict[str, Any] = {
     "GrandparentAutomaton": grandparent_automaton,
     "TriSiblingAutomaton": tri_siblings,
     "HeadSequence": head_sequence,
+    "Compression": compression,
+    "Compression-at_most": lambda rng, graph: compression(rng, graph, limited=True),
     "Soft": soft,
     "Soft-output": soft_output,
     "Soft-agree": soft_agreement,

@@ -134,6 +134,8 @@ KINDS = {
     "Tree counts": added(lambda x, t, v: at.Tree(t, parents=[-1, 0, 0, 1], scores=0.0, counts=v)),
     "HeadAutomaton": added(lambda x, t, v: at.HeadAutomaton(x[0], scores=v)),
     "TriSiblingAutomaton": added(lambda x, t, v: at.TriSiblingAutomaton(x[0], scores=v)),
+    "Compression heads": added(lambda x, t, v: at.Compression(x[0, :2], v, deletions=0.0)),
+    "Compression": added(lambda x, t, v: at.Compression(x[0, :2], [2, 0], deletions=v)),
     "HeadSequence": added(lambda x, t, v: at.HeadSequence(x[:4, :3], scores=v)),
     "Matching": added(lambda x, t, v: at.Matching(x, rows=v)),
     "Cut edges": added(lambda x, t, v: at.Cut(x[0], v, scores=1.0)),

@@ -12,6 +12,7 @@ from assent.factors.at_most_one import AtMostOne
 from assent.factors.base import Factor, Logic
 from assent.factors.cardinality import Cardinality
 from assent.factors.chain import Chain
+from assent.factors.compression import Compression
 from assent.factors.custom import Custom
 from assent.factors.cut import Cut
 from assent.factors.dense import Dense
@@ -38,8 +39,8 @@ from assent.factors.tri_sibling_automaton import TriSiblingAutomaton
 KINDS: tuple[type[Factor], ...] = (
     Pair, ExactlyOne, AtMostOne, AtLeastOne, All, Implies, AtMost, AtLeast, Exactly, Agree, Parity,
     Knapsack, Dense, Potts, Cardinality, Chain, Tree, Regular, Arborescence, ProjectiveTree,
-    HeadAutomaton, GrandparentAutomaton, TriSiblingAutomaton, HeadSequence, Soft, SoftCount,
-    Matching, Cut, Custom,
+    HeadAutomaton, GrandparentAutomaton, TriSiblingAutomaton, HeadSequence, Compression,
+    Soft, SoftCount, Matching, Cut, Custom,
 )  # fmt: skip
 
 __all__ = [
