@@ -23,7 +23,7 @@ from assent.apps.alignment.features.vocabulary import (
 from assent.kernels.problem import Float, Int32, Int64
 
 # Word pairs less probable than this under all models are forgotten: most of a bitext's pairs.
-LEAST = 1e-3
+LEAST = 1e-5
 # Links that a pair of cognates counts for beforehand: enough to decide for words seen once.
 COGNATE = 0.5
 
