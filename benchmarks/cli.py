@@ -15,6 +15,7 @@ from benchmarks import (
     chunking,
     cold_start,
     consensus,
+    corpus,
     decoders,
     decompositions,
     exact,
@@ -97,6 +98,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         if not quick:
             context.invoke(learning_growth_command, quick=quick, edges="", plots=plots)
         context.invoke(consensus_command, quick=quick, only="*", data=data)
+        context.invoke(corpus_command, quick=quick, data=data)
         context.invoke(ldpc_command, quick=quick, data=data)
         context.invoke(tag_rules_command, quick=quick)
         context.invoke(tagging_command, quick=quick, data=data)
@@ -192,6 +194,14 @@ def auto_command(data: Path | None, only: str, quick: bool, half: str) -> None:
 def own_structures_command() -> None:
     """A user's compiled chain against the built-in one, inside AD3."""
     own_structures.run(new_console())
+
+
+@main.command("corpus")
+@quick_option
+@data_option
+def corpus_command(quick: bool, data: Path | None) -> None:
+    """A text tagged as a whole: gains in accuracy, and calls to sentences by solver."""
+    corpus.run(new_console(), data, quick)
 
 
 @main.command("tagging")

@@ -6,6 +6,7 @@ others.  All words that were not seen in training and occur more than once shoul
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -24,6 +25,9 @@ from assent.models import ChainModel
 
 Sentence = list[tuple[str, str]]  # words and tags
 
+_BRACKET = re.compile(r"[()]")
+_LEAF = re.compile(r"\(([^\s()]+) ([^\s()]+)\)")  # tag and word
+
 TESTED = 600  # the last sentences of the sample; the first ones are trained on
 # Found by the accuracy on the tested sentences with 200 to train on, as in the paper.
 PENALTY = 2.0
@@ -37,22 +41,32 @@ def archive(data: Path) -> Path:
 
 @cache
 def read(path: Path) -> list[Sentence]:
-    """Tagged sentences; a tag "." ends one, and of two tags the first is taken."""
+    """The tagged sentences of the sample's trees, without what is not written (``-NONE-``)."""
     found: list[Sentence] = []
     with zipfile.ZipFile(path) as file:
-        for name in sorted(name for name in file.namelist() if name.endswith(".pos")):
-            own: Sentence = []
-            for token in file.read(name).decode("latin-1").split():
-                word, slash, tag = token.rpartition("/")
-                if not slash:
-                    continue  # brackets and lines
-                own.append((word.replace("\\/", "/"), tag.split("|")[0]))
-                if own[-1][1] == ".":
-                    found.append(own)
-                    own = []
-            if own:
-                found.append(own)
-    return found
+        for name in sorted(name for name in file.namelist() if name.endswith(".mrg")):
+            for tree in trees(file.read(name).decode("latin-1")):
+                leaves = [(word, tag) for tag, word in _LEAF.findall(tree) if tag != "-NONE-"]
+                found.append([(word.replace("\\/", "/"), tag) for word, tag in leaves])
+    return [sentence for sentence in found if sentence]
+
+
+def trees(text: str) -> Iterator[str]:
+    """Bracketed trees, one after the other.
+
+    Example:
+        >>> list(trees("( (S (NN a)) ) ( (S (NN b)) )"))
+        ['( (S (NN a)) )', '( (S (NN b)) )']
+    """
+    depth, begin = 0, 0
+    for bracket in _BRACKET.finditer(text):
+        if bracket.group() == "(":
+            begin = begin if depth else bracket.start()
+            depth += 1
+            continue
+        depth -= 1
+        if depth == 0:
+            yield text[begin : bracket.end()]
 
 
 def features(words: list[str], i: int) -> Iterator[str]:

@@ -59,6 +59,23 @@ def test_tagging_raw_text(folder, tmp_path):
     assert run("tag", "-", "--model", model, input="").output == ""
 
 
+def test_tagging_a_file_as_a_whole(folder, tmp_path):
+    gold, model, changes = folder / "test.conllu", folder / "tagger.model", tmp_path / "changes"
+    apart = run("tag", gold, "--model", model).stdout
+    together = ("tag", gold, "--model", model, "--consistent")
+    done = run(*together, "--penalty", 10, "--changes", changes)
+    assert done.exit_code == 0, done.output
+    assert "words are tagged otherwise" in done.stderr
+    lines = changes.read_text().splitlines()
+    differing = sum(map(str.__ne__, apart.splitlines(), done.stdout.splitlines()))
+    assert len(lines) - 1 == differing > 0
+    assert run(*together, "--penalty", 0, "--quiet").output == apart
+    refused = run("tag", gold, "--model", model, "--changes", changes)
+    assert refused.exit_code == 2
+    assert "go with --consistent" in refused.output
+    assert run("tag", "-", "--model", model, "--consistent", "--quiet", input="").output == ""
+
+
 def test_training_a_tagger(folder, tmp_path):
     arguments = ("train", "tagger", "--train", folder / "train.conllu", "--epochs", 2, "--output")
     done = run(*arguments, tmp_path / "one", "--dev", folder / "test.conllu")

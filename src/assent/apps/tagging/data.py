@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,20 @@ def sentence_ends(lengths: Sequence[int]) -> NDArray[np.int64]:
 def all_words(sentences: Sequence[Sentence]) -> list[str]:
     """The words of all sentences, one after the other."""
     return [word for sentence in sentences for word in sentence.words]
+
+
+def frequent_words(sentences: Iterable[Sequence[str]], times: int = 5) -> frozenset[str]:
+    """Words that occur at least ``times``, of whose tags training has seen enough.
+
+    The others gain when a text is tagged as a whole (`assent.apps.corpus`); five is where that
+    brings most on the Penn Treebank, with 50 training sentences as with 500.
+
+    Example:
+        >>> sorted(frequent_words([["a", "a", "b"], ["a"]], times=3))
+        ['a']
+    """
+    often = Counter(word for words in sentences for word in words)
+    return frozenset(word for word, count in often.items() if count >= times)
 
 
 @dataclass(frozen=True)

@@ -39,12 +39,14 @@ class Tagger:
         weights: of hashed features, R rows (a power of two) by K labels; most are zero.
         transitions: ``[K, K]`` scores of a label and the next.
         clusters: paths to the clusters of words, if it was trained with some.
+        frequent: words of whose tags training has seen enough (`frequent_words`).
     """
 
     labels: LabelSet
     weights: SparseRows = field(repr=False)
     transitions: NDArray[np.float64] = field(repr=False)
     clusters: Mapping[str, str] = field(default_factory=dict, repr=False)
+    frequent: frozenset[str] = field(default=frozenset(), repr=False)
 
     @classmethod
     def of(
@@ -96,11 +98,15 @@ class Tagger:
 
     def scores(self, words: Sequence[str]) -> NDArray[np.float64]:
         """Scores ``[n, K]`` of labels for the words of a sentence, without transitions."""
+        scores = np.empty((len(words), len(self.labels)))
+        self.score_into([words], scores)
+        return scores
+
+    def score_into(self, sentences: Sequence[Sequence[str]], scores: NDArray[Any]) -> None:
+        """The same for the words of several sentences, into ``scores[words, K]``."""
         from assent.kernels.linear.chain_perceptron import add_sparse_rows
 
-        scores = np.empty((len(words), len(self.labels)))
-        add_sparse_rows(self.weights, self._rows([words])[0], scores)
-        return scores
+        add_sparse_rows(self.weights, self._rows(sentences)[0], scores)
 
     def graph(self, sentences: Sequence[Sequence[str]]) -> assent.FactorGraph:
         """Words in lists as a factor graph: a variable ``tag`` over all words, a chain per list.
@@ -123,7 +129,8 @@ class Tagger:
     def save(self, path: str | Path, *, eight_bits: bool = True) -> None:
         """Write a model file; with 8 bits per weight, which cost hardly any accuracy."""
         settings = {
-            "columns": self.labels.columns, "labels": self.labels.labels, "clusters": self.clusters
+            "columns": self.labels.columns, "labels": self.labels.labels,
+            "clusters": self.clusters, "frequent": sorted(self.frequent),
         }  # fmt: skip
         arrays: dict[str, NDArray] = {
             # Lengths of rows are small numbers, which pack better than where they begin.
@@ -162,7 +169,9 @@ class Tagger:
         ):  # fmt: skip
             raise ModelError(f"{path} is damaged: its weights do not fit its labels")
         sparse = SparseRows(start.astype(np.int32), state, weight)
-        return cls(labels, sparse, transitions, settings["clusters"])
+        # Files of before corpora were tagged as a whole have no list of frequent words.
+        frequent = frozenset(settings.get("frequent", ()))
+        return cls(labels, sparse, transitions, settings["clusters"], frequent)
 
     def _rows(self, sentences: Sequence[Sequence[str]]) -> tuple[NDArray, NDArray[np.int64]]:
         ends = sentence_ends(list(map(len, sentences)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.apps.tagging.data import LabelSet, all_words, sentence_ends
+from assent.apps.tagging.data import LabelSet, all_words, frequent_words, sentence_ends
 from assent.apps.tagging.decode import corpus_chains
 from assent.apps.tagging.features import TEMPLATES, feature_rows
 from assent.apps.tagging.metrics import tag_scores
@@ -91,11 +91,14 @@ def train_tagger(
         progress: show a line per epoch.
     """
     settings = settings or PerceptronSettings()
-    corpus = Corpus.of(list(sentences), columns, settings.table_bits, clusters)
+    own = list(sentences)
+    corpus = Corpus.of(own, columns, settings.table_bits, clusters)
     if trainer is not None:
-        return _train_by(trainer, corpus, progress)
-    held_out = None if dev is None else list(dev)
-    return _average_of_runs(corpus, settings, range(corpus.size), held_out, progress)
+        tagger = _train_by(trainer, corpus, progress)
+    else:
+        held_out = None if dev is None else list(dev)
+        tagger = _average_of_runs(corpus, settings, range(corpus.size), held_out, progress)
+    return replace(tagger, frequent=frequent_words(sentence.words for sentence in own))
 
 
 def jackknife(

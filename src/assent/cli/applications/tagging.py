@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import assent.cli.applications.consistent as consistent
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, train
 from assent.cli.model_arguments import EXISTING_FILE
@@ -25,21 +26,38 @@ if TYPE_CHECKING:
 @shared.model_option
 @shared.output_option
 @shared.lines_option
+@consistent.consistent_option
+@consistent.changes_option
+@consistent.penalty_option
 @shared.quiet_option
-def tag(source: Path, model: Path | None, output: Path | None, by_line: bool, quiet: bool) -> None:
+def tag(
+    source: Path,
+    model: Path | None,
+    output: Path | None,
+    by_line: bool,
+    is_consistent: bool,
+    changes: Path | None,
+    penalty: float | None,
+    quiet: bool,
+) -> None:
     """Tag the words of IN: CoNLL-U, raw text, or - for standard input.
 
     Everything but the tags stays as it is. Without --output, CoNLL-U goes to standard output, or
-    words and tags are shown at a terminal.
+    words and tags are shown at a terminal. With --consistent the whole file is tagged as one
+    problem, in which occurrences of a rare word tend to agree.
     """
+    consistent.check_options(is_consistent, changes, penalty)
     with shared.bad_sentences_reported():
         from assent.apps.shipped import english_model
         from assent.apps.tagging import Tagger
         from assent.io import write_conllu
 
         tagger = Tagger.load(model or english_model())
-        sentences = tagger.tag(shared.read_sentences(source, by_line))
-        sentences = shared.counted(sentences, "tagging", quiet)
+        sentences: Iterable[Sentence] = shared.read_sentences(source, by_line)
+        if is_consistent:
+            sentences = consistent.tag_as_a_whole(tagger, sentences, penalty, changes, quiet)
+        else:
+            sentences = shared.counted(tagger.tag(sentences), "tagging", quiet)
         if output is not None:
             write_conllu(output, sentences)
         elif sys.stdout.isatty():

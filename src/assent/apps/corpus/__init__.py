@@ -1,0 +1,28 @@
+"""Corpus-wide inference: all sentences of a corpus decoded as one problem.
+
+Occurrences of the same word, or of any key of your own, are encouraged to agree.
+"""
+
+from assent.apps.corpus.data import ConsensusSets, consensus_sets, word_keys
+from assent.apps.corpus.decode import CorpusReport, CorpusResult, decode_corpus
+from assent.apps.corpus.executor import Executor
+from assent.apps.corpus.model import CorpusModel, corpus_model
+from assent.apps.corpus.tagging import Change, CorpusTagging, tag_corpus
+from assent.apps.corpus.view import summary, write_changes
+
+__all__ = [
+    "Change",
+    "ConsensusSets",
+    "CorpusModel",
+    "CorpusReport",
+    "CorpusResult",
+    "CorpusTagging",
+    "Executor",
+    "consensus_sets",
+    "corpus_model",
+    "decode_corpus",
+    "summary",
+    "tag_corpus",
+    "word_keys",
+    "write_changes",
+]

@@ -1,0 +1,172 @@
+"""Multipliers between sentences and sets, and the four ways of improving them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+import assent
+from assent.apps.corpus.executor import Executor, shares
+from assent.apps.corpus.model import CorpusModel
+from assent.errors import ModelError
+from assent.solvers.boxes import box_subgradient
+from assent.solvers.boxes.chain_walks import AT_BEST, kept
+from assent.solvers.messages import subgradient
+
+if TYPE_CHECKING:
+    from assent.kernels.consensus.consensus_walks import Walk
+
+CorpusSolver = assent.BoxMPLP | assent.BoxSubgradient | assent.MPLP | assent.Subgradient
+
+
+class Multipliers(Protocol):
+    """A running solve.
+
+    Attributes:
+        states: ``[words]`` best labels of the sentences at the multipliers.
+        bound: the dual value.
+        calls: so far, per sentence.
+        at_rest: whether nothing will change any more.
+    """
+
+    states: NDArray[np.int32]
+    bound: float
+    calls: float
+    at_rest: bool
+
+    def advance(self) -> None:
+        """One more iteration."""
+
+    def consensus(self) -> NDArray[np.int32]:
+        """``[S]`` the best labels of sets at the multipliers."""
+
+
+def start_solver(solver: CorpusSolver, model: CorpusModel, executor: Executor) -> Multipliers:
+    """Multipliers of zero: every sentence has been decoded for itself."""
+    if isinstance(solver, assent.BoxMPLP | assent.MPLP):
+        return _Descent(model, executor, isinstance(solver, assent.BoxMPLP))
+    if isinstance(solver, assent.BoxSubgradient | assent.Subgradient):
+        return _Steps(model, executor, solver)
+    raise ModelError(
+        f"a corpus is decoded by BoxMPLP, BoxSubgradient, MPLP or Subgradient, not by "
+        f"{type(solver).__name__}"
+    )
+
+
+class _Linked:
+    """What all solvers share: multipliers ``nu[L, K]``, labels and values of sentences."""
+
+    def __init__(self, model: CorpusModel, executor: Executor, boxed: bool) -> None:
+        from assent.kernels.consensus.set_sides import BOX, COPIES
+
+        self.form = BOX if boxed else COPIES
+        self.chains = model.linked_chains()
+        self.executor = executor
+        words, width = model.scores.shape
+        self.sentences = max(1, len(model.ends) - 1)
+        self.nu = np.zeros((len(model.sets.sets), width))
+        self.total = np.zeros((len(model.sets.names), width))
+        self.states = np.zeros(words, np.int32)
+        self.values = np.zeros(len(model.ends) - 1)
+        self.bound, self.calls, self.at_rest = np.inf, 0.0, not len(self.nu)
+        self.decode(np.ones(len(self.values), bool))
+
+    def decode(self, asked: NDArray[np.bool_]) -> None:
+        """Decode the sentences that are asked, and add up the dual value."""
+        from assent.kernels.consensus.linked_chains import decode_charged
+
+        def decode(first: int, last: int) -> int:
+            return int(
+                decode_charged(self.chains, self.nu, asked, first, last, self.states, self.values)
+            )
+
+        self.calls += sum(self.executor.run(decode, shares(len(asked)))) / self.sentences
+        self.add_up()
+
+    def add_up(self) -> None:
+        """The dual value: what sentences are worth, and what sets are."""
+        from assent.kernels.consensus.set_sides import sum_sets
+
+        # Anew every time: sums of changes would gather errors.
+        sets = sum_sets(self.form, self.chains, self.nu, self.total) if len(self.nu) else 0.0
+        self.bound = float(self.values.sum() + sets)
+
+    def consensus(self) -> NDArray[np.int32]:
+        """``[S]`` the best labels of sets."""
+        return self.total.argmax(axis=1).astype(np.int32)
+
+
+class _Descent(_Linked):
+    """MPLP and Box-MPLP: walks along all sentences."""
+
+    def __init__(self, model: CorpusModel, executor: Executor, boxed: bool) -> None:
+        super().__init__(model, executor, boxed)
+        from assent.kernels.consensus.consensus_walks import Walk
+
+        links = np.bincount(model.sets.sets, minlength=1)[model.sets.sets]
+        self._keep = kept(links)
+        self._is_linked = np.diff(model.sets.start[model.ends]) > 0
+        count = len(self.values)
+        self._walk: Walk = Walk(
+            self.nu, self.total, np.zeros((len(self.states), self.nu.shape[1])),
+            np.full(count, -1, np.int64), np.zeros(count, bool), self.states, self.values,
+            # The first time nobody has told the sets anything yet: sentences keep half as much.
+            np.ones(len(links)), 0.5 * self._keep,
+        )  # fmt: skip
+
+    def advance(self) -> None:
+        """One walk along every sentence that has something to gain."""
+        from assent.kernels.consensus.consensus_walks import MOST_RESTS, walk_all
+
+        walks = walk_all(self.form, self.chains, self._walk, MOST_RESTS)
+        # A walk finds max-marginals, which count twice, though it takes one pass.
+        self.calls += 2.0 * walks / self.sentences
+        self._walk = self._walk._replace(
+            at_best=np.full(len(self.nu), AT_BEST), elsewhere=self._keep
+        )
+        before = self.bound
+        self.add_up()
+        resting = self._walk.rested[self._is_linked].min(initial=MOST_RESTS) > 0
+        self.at_rest = bool(resting and before - self.bound <= 1e-12 * abs(before))
+
+
+class _Steps(_Linked):
+    """Subgradient and box-subgradient steps."""
+
+    def __init__(
+        self, model: CorpusModel, executor: Executor,
+        solver: assent.BoxSubgradient | assent.Subgradient,
+    ) -> None:  # fmt: skip
+        boxed = isinstance(solver, assent.BoxSubgradient)
+        super().__init__(model, executor, boxed)
+        from assent.kernels.messages import subgradient_step as kernel
+
+        self._rule = kernel.StepRule(subgradient.RULES[solver.step], solver.count == "increases")
+        self._state = np.zeros(kernel.STATES)
+        self._state[kernel.BEST] = self.bound
+        # Penalties are the size of a multiplier; that of scores says nothing of them.
+        size = float(model.sets.penalty.mean()) if len(self.nu) else 1.0
+        self._state[kernel.FIRST_STEP] = solver.first_step or size
+        if solver.step == "polyak":
+            owner = box_subgradient if boxed else subgradient
+            # An answer is at hand, and nothing lies below its value.
+            margin = self.bound - model.value(self.states, model.voted(self.states))
+            subgradient.aim_below(self._state, margin, owner.FIRST_ROUND, owner.LONGER)
+        self._others = np.zeros(len(self.nu), np.int32)
+
+    def advance(self) -> None:
+        """One step, and the sentences whose multipliers changed are decoded again."""
+        from assent.kernels.consensus import consensus_steps as steps
+        from assent.kernels.messages.subgradient_step import BEST
+
+        steps.other_sides(self.form, self.chains, self.nu, self.total, self._others)
+        squares = steps.subgradient_squares(
+            self.form, self.chains, self.nu, self.states, self._others
+        )
+        self._state[BEST] = min(self._state[BEST], self.bound)
+        step = steps.step_size(self._rule, self.bound, squares, self._state)
+        self.at_rest = squares == 0.0
+        changed = steps.move(self.form, self.chains, self.nu, self.states, self._others, step)
+        self.decode(changed)

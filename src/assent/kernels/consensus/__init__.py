@@ -1,0 +1,1 @@
+"""Chains of a corpus whose positions should agree, compiled."""

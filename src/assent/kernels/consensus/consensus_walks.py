@@ -1,0 +1,190 @@
+"""Coordinate descent over a corpus, chain by chain: MPLP and Box-MPLP (Belanger et al., 2014).
+
+Max-marginals of a position are its scores and messages from both ends of its chain.  On the way
+along a chain the messages from behind are sent anew, and those from ahead still hold, since nothing
+there has moved: every linked position gets its exact step for the price of one pass, where asking
+would take two passes for each (see :mod:`assent.kernels.boxes.chain_passes`, which does this for
+any model; here a corpus of a million words fits in memory).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assent.kernels.consensus.linked_chains import charged_scores, room_for
+from assent.kernels.consensus.set_sides import (
+    BOX,
+    add_link,
+    first_best,
+    is_settled,
+    state_beside,
+    step_box,
+    step_copies,
+)
+from assent.kernels.core.copies import copy_values
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+from assent.kernels.kinds.sequences.tree_recursion import pass_maximum
+
+# Sweeps that a chain may rest in a row; as of `chain_passes`.
+MOST_RESTS = 3
+
+
+class Walk(NamedTuple):
+    """Multipliers, and what is known from earlier walks.
+
+    Attributes:
+        nu: ``[L, K]`` multipliers.
+        total: ``[S, K]`` what states of sets are worth.
+        messages: ``[positions, K]`` from the end where the last walk along the chain began.
+        rested: ``[n]`` sweeps a chain has rested; -1 before its first walk.
+        back: ``[n]`` whether the next walk begins at the end.
+        states: ``[positions]`` best states after the last walk.
+        values: ``[n]`` their charged scores.
+        at_best, elsewhere: ``[L]`` where in its interval a multiplier should be (`best_block`).
+    """
+
+    nu: Any
+    total: Any
+    messages: Any
+    rested: Any
+    back: Any
+    states: Any
+    values: Any
+    at_best: Any
+    elsewhere: Any
+
+
+class BlockRoom(NamedTuple):
+    """Scratch for a step, ``[K]`` each."""
+
+    marginals: Any
+    mine: Any
+    other: Any
+    penalties: Any
+    new: Any
+    behind: Any
+
+
+@jit_internal_no_allocation
+def may_rest(form, model, w, c):
+    """Whether no link of a chain has anything to gain."""
+    for t in range(model.ends[c], model.ends[c + 1]):
+        for link in range(model.start[t], model.start[t + 1]):
+            own, penalty = w.nu[link], model.penalty[link]
+            other = state_beside(form, own, penalty, first_best(w.total[model.sets[link]]))
+            if not is_settled(form, own, penalty, w.states[t], other):
+                return False
+    return True
+
+
+@jit_internal
+def visit(form, model, w, t, nodes, room):
+    """The steps of all links of position ``t``; its max-marginals are in ``room.marginals``."""
+    for link in range(model.start[t], model.start[t + 1]):
+        own, total, c = w.nu[link], w.total[model.sets[link]], model.penalty[link]
+        if form == BOX:
+            step_box(room.marginals, own, c, total, w.at_best[link], w.elsewhere[link], room)
+        else:
+            step_copies(room.marginals, own, c, total, room)
+        add_link(form, own, c, -1.0, total)
+        for k in range(len(own)):
+            change = own[k] - room.new[k]
+            nodes[k] += change
+            room.marginals[k] += change
+            own[k] = room.new[k]
+        add_link(form, own, c, 1.0, total)
+
+
+@jit_internal_no_allocation
+def send(nodes, message, table, forward, out):
+    """What a position and those behind it tell the next: ``out[K]``; ``message`` is spent."""
+    wide, one = np.int64(len(out)), np.int64(1)
+    for k in range(len(out)):
+        message[k] += nodes[k]
+    if forward:
+        pass_maximum(message, table, wide, one, 1.0, out)
+    else:
+        pass_maximum(message, table, one, wide, 1.0, out)
+
+
+@jit_internal_no_allocation
+def send_all(nodes, table, forward, messages, spare):
+    """Messages from one end of a chain, into ``messages[n, K]``."""
+    n = len(nodes)
+    messages[0 if forward else n - 1] = 0.0
+    for step in range(n - 1):
+        t = step if forward else n - 1 - step
+        copy_values(messages[t], spare)
+        send(nodes[t], spare, table, forward, messages[t + 1 if forward else t - 1])
+
+
+@jit_internal_no_allocation
+def trace(nodes, messages, table, forward, states):
+    """Best states after a walk, followed back from where it ended; returns their score."""
+    n, width = nodes.shape
+    value, before = -np.inf, 0
+    for step in range(n):
+        t = n - 1 - step if forward else step
+        best, state = -np.inf, 0
+        for k in range(width):
+            own = nodes[t, k] + messages[t, k]
+            if step > 0:
+                own += table[k * width + before] if forward else table[before * width + k]
+            if own > best:
+                best, state = own, k
+        if step == 0:
+            value = best
+        states[t] = before = state
+    return value
+
+
+@jit_internal
+def walk(form, model, w, c, nodes, room):
+    """Along one chain, to its end or back."""
+    begin, end = model.ends[c], model.ends[c + 1]
+    n = end - begin
+    messages, table, forward = w.messages[begin:end], model.table, not w.back[c]
+    charged_scores(model, w.nu, c, nodes)
+    if w.rested[c] < 0:
+        send_all(nodes, table, not forward, messages, room.mine)
+    behind = room.behind
+    behind[:] = 0.0
+    for step in range(n):
+        t = step if forward else n - 1 - step
+        for k in range(len(behind)):
+            room.marginals[k] = behind[k] + nodes[t, k] + messages[t, k]
+        visit(form, model, w, begin + t, nodes[t], room)
+        copy_values(behind, messages[t])
+        if step < n - 1:
+            copy_values(behind, room.mine)
+            send(nodes[t], room.mine, table, forward, behind)
+    w.values[c] = trace(nodes, messages, table, forward, w.states[begin:end])
+    w.back[c] = forward
+    w.rested[c] = 0
+
+
+@jit
+def walk_all(form, model, w, most_rests):
+    """Along every chain with links once; returns the number of walks.
+
+    A chain rests, up to ``most_rests`` times in a row, while it has nothing to gain.
+    """
+    width = model.scores.shape[1]
+    nodes = room_for(model, 0, len(model.ends) - 1).nodes
+    room = BlockRoom(
+        np.empty(width), np.empty(width), np.empty(width), np.empty(width), np.empty(width),
+        np.empty(width),
+    )  # fmt: skip
+    walks = 0
+    for c in range(len(model.ends) - 1):
+        begin, end = model.ends[c], model.ends[c + 1]
+        if model.start[begin] == model.start[end]:
+            continue
+        if 0 <= w.rested[c] < most_rests and may_rest(form, model, w, c):
+            w.rested[c] += 1
+            continue
+        walk(form, model, w, c, nodes[: end - begin], room)
+        walks += 1
+    return walks

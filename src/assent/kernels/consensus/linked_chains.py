@@ -1,0 +1,128 @@
+"""Chains whose linked positions are charged multipliers: their best states, one call each.
+
+A corpus is one problem: chains with common transitions, and *consensus sets* of positions.  A link
+of a position with its set costs a penalty where the two have different states.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from assent.kernels.batch.chain_recursion import best_states, new_scratch
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+
+
+class LinkedChains(NamedTuple):
+    """A corpus.
+
+    Attributes:
+        ends: ``[n + 1]`` where the positions of each chain begin and end.
+        scores: ``[positions, K]`` of states.
+        table: ``[K * K]`` scores of a state and the next.
+        start: ``[positions + 1]`` where the links of each position begin.
+        sets: ``[L]`` the set of each link.
+        penalty: ``[L]`` what disagreement costs.
+    """
+
+    ends: Any
+    scores: Any
+    table: Any
+    start: Any
+    sets: Any
+    penalty: Any
+
+
+@jit_internal_no_allocation
+def charged_scores(model, nu, c, out):
+    """What multipliers ``nu[L, K]`` leave of the scores of a chain, into ``out[n, K]``."""
+    first = model.ends[c]
+    for t in range(first, model.ends[c + 1]):
+        for k in range(out.shape[1]):
+            out[t - first, k] = model.scores[t, k]
+        for link in range(model.start[t], model.start[t + 1]):
+            for k in range(out.shape[1]):
+                out[t - first, k] -= nu[link, k]
+
+
+@jit_internal
+def room_for(model, first, last):
+    """Scratch for the longest of the chains ``first … last - 1``."""
+    longest = 1
+    for c in range(first, last):
+        longest = max(longest, model.ends[c + 1] - model.ends[c])
+    return new_scratch(longest, model.scores.shape[1])
+
+
+@jit
+def decode_charged(model, nu, asked, first, last, states, values):
+    """Best states and values of the chains ``first … last - 1`` that are ``asked``; their number.
+
+    The states go into ``states[positions]``, their charged scores into ``values[n]``.
+    """
+    room = room_for(model, first, last)
+    calls = 0
+    for c in range(first, last):
+        begin, end = model.ends[c], model.ends[c + 1]
+        if asked[c] and end > begin:
+            nodes = room.nodes[: end - begin]
+            charged_scores(model, nu, c, nodes)
+            values[c] = best_states(nodes, model.table, room, states[begin:end])
+            calls += 1
+    return calls
+
+
+@jit
+def decode_beside(model, consensus, asked, first, last, states):
+    """Best states of the chains that are ``asked`` beside sets that have decided on theirs."""
+    room = room_for(model, first, last)
+    calls = 0
+    for c in range(first, last):
+        begin, end = model.ends[c], model.ends[c + 1]
+        if not asked[c] or end == begin:
+            continue
+        nodes = room.nodes[: end - begin]
+        for t in range(begin, end):
+            for k in range(nodes.shape[1]):
+                nodes[t - begin, k] = model.scores[t, k]
+            for link in range(model.start[t], model.start[t + 1]):
+                nodes[t - begin, consensus[model.sets[link]]] += model.penalty[link]
+        best_states(nodes, model.table, room, states[begin:end])
+        calls += 1
+    return calls
+
+
+@jit
+def answer_value(model, states, consensus):
+    """The score of an answer, less the penalties of links that disagree with ``consensus[S]``."""
+    width = model.scores.shape[1]
+    total = 0.0
+    for c in range(len(model.ends) - 1):
+        for t in range(model.ends[c], model.ends[c + 1]):
+            total += model.scores[t, states[t]]
+            if t > model.ends[c]:
+                total += model.table[states[t - 1] * width + states[t]]
+            for link in range(model.start[t], model.start[t + 1]):
+                if consensus[model.sets[link]] != states[t]:
+                    total -= model.penalty[link]
+    return total
+
+
+@jit
+def vote(model, states, votes):
+    """Penalties that each state of each set would spare, into ``votes[S, K]``."""
+    votes[:] = 0.0
+    for t in range(len(states)):
+        for link in range(model.start[t], model.start[t + 1]):
+            votes[model.sets[link], states[t]] += model.penalty[link]
+
+
+@jit
+def differing(model, before, after):
+    """Which chains ``[n]`` have a link to a set whose state is another one now."""
+    asked = np.zeros(len(model.ends) - 1, np.bool_)
+    for c in range(len(asked)):
+        for link in range(model.start[model.ends[c]], model.start[model.ends[c + 1]]):
+            asked[c] |= before[model.sets[link]] != after[model.sets[link]]
+    return asked

@@ -1,0 +1,97 @@
+"""The other side of links: what multipliers are worth to consensus sets.
+
+In both forms a linked position pays ``nu[K]`` and the other side earns it.
+
+BOX (Belanger et al., 2014, figure 1): a set is one variable without scores, worth the greatest
+entry of the sum of its links' multipliers, and ``0 <= nu <= c``.
+
+COPIES (figure 2, after Rush et al., 2012): a set is a star, one variable with a copy of every
+linked position around it; a copy that differs from the middle costs ``c``, and ``nu`` is free.
+With the middle in state k the copy is worth ``max(nu[k], max nu - c)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from assent.kernels.boxes.agreement_block import best_block
+from assent.kernels.core.copies import copy_values
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+
+BOX, COPIES = 0, 1
+
+
+@jit_internal_no_allocation
+def add_link(form, own, c, sign, total):
+    """Add ``sign`` times what a link with multipliers ``own[K]`` is worth, to ``total[K]``."""
+    lowest = -np.inf
+    if form == COPIES:
+        for k in range(len(own)):
+            lowest = max(lowest, own[k] - c)
+    for k in range(len(own)):
+        total[k] += sign * max(own[k], lowest)
+
+
+@jit
+def sum_sets(form, model, nu, total):
+    """What each state of each set is worth, into ``total[S, K]``; returns the sum of the best."""
+    total[:] = 0.0
+    for link in range(len(nu)):
+        add_link(form, nu[link], model.penalty[link], 1.0, total[model.sets[link]])
+    value = 0.0
+    for s in range(len(total)):
+        value += total[s].max()
+    return value
+
+
+@jit_internal_no_allocation
+def first_best(values):
+    """The first of the greatest entries."""
+    best = 0
+    for k in range(1, len(values)):
+        if values[k] > values[best]:
+            best = k
+    return best
+
+
+@jit_internal_no_allocation
+def state_beside(form, own, c, middle):
+    """The state of a link's other side, if the set is in its state ``middle``."""
+    if form == BOX:
+        return middle
+    best = first_best(own)
+    return best if own[best] - c > own[middle] else middle
+
+
+@jit_internal_no_allocation
+def is_settled(form, own, c, state, other):
+    """Whether a position in ``state`` and the ``other`` side leave nothing to gain."""
+    if state == other:
+        return True
+    return form == BOX and own[state] >= c and own[other] <= 0.0
+
+
+@jit_internal
+def step_box(m, own, c, total, at_best, elsewhere, room):
+    """Algorithm 4, corrected: the best multipliers of a link, into ``room.new[K]``."""
+    room.penalties[:] = c
+    for k in range(len(m)):
+        room.mine[k] = m[k] + own[k]
+        room.other[k] = total[k] - own[k]
+    best_block(room.mine, room.other, room.penalties, room.new, at_best, elsewhere)
+
+
+@jit_internal
+def step_copies(m, own, c, total, room):
+    """Algorithm 3: multipliers that make both sides' max-marginals equal, into ``room.new[K]``."""
+    copy_values(total, room.other)
+    add_link(COPIES, own, c, -1.0, room.other)
+    lowest = room.other.max() - c
+    # Only differences count: without the greatest entries, numbers stay small.
+    mine, other = -np.inf, -np.inf
+    for k in range(len(m)):
+        room.mine[k] = m[k] + own[k]
+        room.other[k] = max(room.other[k], lowest)
+        mine, other = max(mine, room.mine[k]), max(other, room.other[k])
+    for k in range(len(m)):
+        room.new[k] = 0.5 * (room.mine[k] - mine - room.other[k] + other)

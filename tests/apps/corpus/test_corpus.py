@@ -1,0 +1,235 @@
+"""Corpora decoded as one problem, against linear programs, enumeration and the general solvers."""
+
+import dataclasses
+from itertools import product
+
+import numpy as np
+import pytest
+
+import assent as at
+from assent.apps.corpus import (
+    CorpusModel,
+    Executor,
+    consensus_sets,
+    corpus_model,
+    decode_corpus,
+    summary,
+    tag_corpus,
+    word_keys,
+    write_changes,
+)
+from assent.apps.tagging import PerceptronSettings, train_tagger
+from assent.errors import ModelError
+from tests.apps.small_language import small_corpus
+
+SOLVERS = [at.BoxMPLP(), at.MPLP(), at.BoxSubgradient(), at.Subgradient()]
+
+
+def random_corpus(seed, sentences=12, longest=5, states=3, types=4, penalty=1.5):
+    """Chains with random scores; half of the words belong to a set, some to two."""
+    random = np.random.default_rng(seed)
+    lengths = random.integers(0, longest + 1, sentences)
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    keys = [
+        [int(key) for key in random.integers(types, size=random.choice(3, p=[0.5, 0.4, 0.1]))]
+        for _ in range(ends[-1])
+    ]
+    return CorpusModel(
+        ends,
+        random.normal(size=(ends[-1], states)).astype(np.float32),
+        random.normal(size=(states, states)),
+        consensus_sets(keys, penalty=lambda key: penalty / (1 + key)),
+    )
+
+
+def by_name(solver):
+    return type(solver).__name__
+
+
+def score(model, states, consensus):
+    """The value of an answer, the obvious way."""
+    total = 0.0
+    for first, last in zip(model.ends[:-1], model.ends[1:], strict=True):
+        own = states[first:last]
+        total += model.scores[np.arange(first, last), own].sum(dtype=float)
+        total += model.transitions[own[:-1], own[1:]].sum()
+    own = model.sets
+    return total - own.penalty[states[own.positions] != consensus[own.sets]].sum()
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=by_name)
+@pytest.mark.parametrize("seed", range(4))
+def test_bounds_are_those_of_the_linear_program(solver, seed):
+    """Subgradients reach the relaxation's optimum, coordinate descent ends at it or above."""
+    model = random_corpus(seed)
+    optimum = at.decode(model.graph(), at.LinearProgram()).bound
+    result = decode_corpus(model, solver, iterations=2000, gap_tolerance=1e-6)
+    assert result.bound >= optimum - 1e-6 * abs(optimum)
+    excess = 0.01 if isinstance(solver, at.BoxMPLP | at.MPLP) else 1e-3
+    assert result.bound <= optimum + excess * abs(optimum)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=by_name)
+def test_answers_are_legal_and_scored_right(solver):
+    model = random_corpus(seed=9, sentences=30)
+    result = decode_corpus(model, solver)
+    assert result.value == pytest.approx(score(model, result.states, result.consensus))
+    assert result.value <= result.bound + 1e-9
+    apart = model.value(result.isolated, model.voted(result.isolated))
+    assert result.value >= apart
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_values_and_bounds_enclose_the_best_of_all_answers(seed):
+    model = random_corpus(seed, sentences=3, longest=3, states=2, types=2)
+    words = int(model.ends[-1])
+    answers = [np.array(own, np.int32) for own in product(range(2), repeat=words)]
+    best = max(score(model, own, model.voted(own)) for own in answers)
+    result = decode_corpus(model, iterations=100, gap_tolerance=0.0)
+    assert result.value <= best + 1e-9 <= result.bound + 2e-9
+    assert result.value == pytest.approx(best)  # as it happens, for these
+
+
+def test_what_is_apart_is_decoded_apart():
+    model = random_corpus(seed=3, penalty=0.0)
+    result = decode_corpus(model)
+    np.testing.assert_array_equal(result.states, result.isolated)
+    assert result.relative_gap == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_high_penalty_makes_sets_agree():
+    model = random_corpus(seed=4, penalty=1e3)
+    result = decode_corpus(model, iterations=200)
+    own = model.sets
+    assert (result.states[own.positions] == result.consensus[own.sets]).all()
+
+
+def test_threads_change_nothing():
+    model = random_corpus(seed=5, sentences=60)
+    one, two = (decode_corpus(model, executor=Executor(threads)) for threads in (1, 2))
+    np.testing.assert_array_equal(one.states, two.states)
+    assert (one.bound, one.calls) == (two.bound, two.calls)
+
+
+def test_bounds_fall_with_coordinate_descent_and_calls_grow():
+    model = random_corpus(seed=6, sentences=60, longest=8)
+    reports = []
+    decode_corpus(model, at.BoxMPLP(), gap_tolerance=0.0, callback=lambda r: reports.append(r[:3]))
+    iterations, calls, bounds = map(np.array, zip(*reports, strict=True))
+    assert (np.diff(bounds) <= 1e-9).all()
+    assert (np.diff(calls) >= 0).all()
+    # A pass for each sentence alone, and walks that count twice.
+    assert calls[0] <= 3.0
+    assert iterations[0] == 1
+
+
+def test_callbacks_end_a_solve():
+    model = random_corpus(seed=7)
+    assert decode_corpus(model, callback=lambda report: report.iteration == 2).iterations == 2
+
+
+def test_a_corpus_without_sets_or_words():
+    nothing = consensus_sets([])
+    empty = CorpusModel(np.zeros(1, np.int64), np.zeros((0, 3), np.float32), np.eye(3), nothing)
+    result = decode_corpus(empty)
+    assert len(result.states) == 0
+    assert result.value == result.bound == 0.0
+
+
+def test_sets_of_keys():
+    sets = consensus_sets([["a", "b"], ["b"], [], ["c"], ["a", "a"]], penalty={"a": 1, "b": 2}.get)
+    assert sets.names == ("a", "b")
+    assert sets.start.tolist() == [0, 2, 3, 3, 3, 4]
+    assert sets.sets.tolist() == [0, 1, 1, 0]
+    assert sets.penalty.tolist() == [1.0, 2.0, 2.0, 1.0]
+    assert sets.with_penalty(3.0).penalty.tolist() == [3.0] * 4
+
+
+@pytest.mark.parametrize("penalty", [-1.0, np.inf, np.nan])
+def test_penalties_are_checked(penalty):
+    with pytest.raises(ModelError, match=r"finite and at least 0.*'a'"):
+        consensus_sets([["a"], ["a"]], penalty=penalty)
+
+
+def test_errors_say_what_does_not_fit():
+    model = random_corpus(seed=0)
+    with pytest.raises(ModelError, match="keys for 1"):
+        CorpusModel(model.ends, model.scores, model.transitions, consensus_sets([["a"]]))
+    with pytest.raises(ModelError, match="3 labels need transitions"):
+        CorpusModel(model.ends, model.scores, np.eye(2), model.sets)
+    with pytest.raises(ModelError, match="not by AD3"):
+        decode_corpus(model, at.AD3())
+    with pytest.raises(ModelError, match="at least 1"):
+        decode_corpus(model, iterations=0)
+
+
+@pytest.fixture(scope="module")
+def tagged():
+    """A tagger from few sentences, and a text with gold tags."""
+    text = small_corpus(400, seed=1)
+    settings = PerceptronSettings(epochs=4, table_bits=12)
+    return train_tagger(small_corpus(15, seed=0), columns=["upos"], settings=settings), text
+
+
+def test_rare_words_gain_from_agreement(tagged):
+    """A golden score: few training sentences, and words that recur in the text."""
+    tagger, text = tagged
+    words = [sentence.words for sentence in text]
+    keys = word_keys([word for own in words for word in own], tagger.frequent)
+    model = corpus_model(tagger, words, consensus_sets(keys, penalty=10.0))
+    result = decode_corpus(model)
+    gold = tagger.labels.numbers(text)
+    np.testing.assert_array_equal(result.isolated, np.concatenate(tagger.states(words)))
+    apart, together = (100 * np.mean(own == gold) for own in (result.isolated, result.states))
+    assert result.relative_gap < 5e-4
+    assert together > apart
+
+
+def test_a_text_is_tagged_and_every_change_has_a_reason(tagged, tmp_path):
+    tagger, text = tagged
+    bare = [sentence.with_columns(upos=["_"] * len(sentence)) for sentence in text]
+    tagging = tag_corpus(tagger, bare, penalty=10.0)
+    apart = list(tagger.tag(bare))
+    differing = {
+        (i + 1, t + 1, word, before, after)
+        for i, (one, other) in enumerate(zip(apart, tagging.sentences, strict=True))
+        for t, (word, before, after) in enumerate(
+            zip(one.words, one.upos, other.upos, strict=True)
+        )
+        if before != after
+    }
+    own = {(c.sentence, c.word, c.form, c.before, c.after) for c in tagging.changes}
+    assert own == differing
+    assert own
+    for change in tagging.changes:
+        assert 1 <= change.agreeing <= change.size
+        occurrences = sum(sentence.words.count(change.key) for sentence in text)
+        assert change.size == occurrences > 1
+        assert change.key not in tagger.frequent
+    path = tmp_path / "changes.tsv"
+    write_changes(path, tagging.changes)
+    lines = path.read_text().splitlines()
+    assert lines[0].split("\t")[:5] == ["sentence", "word", "form", "before", "after"]
+    assert len(lines) == 1 + len(tagging.changes)
+    assert f"{len(tagging.changes):,} of" in summary(tagging)
+
+
+def test_keys_of_ones_own(tagged):
+    """All words in one set: whatever is not certain goes with the crowd."""
+    tagger, text = tagged
+    tagging = tag_corpus(tagger, text[:20], penalty=1e4, keys=lambda words: [["all"]] * len(words))
+    assert len({tag for sentence in tagging.sentences for tag in sentence.upos}) == 1
+
+
+def test_a_tagger_that_knows_no_frequent_words(tagged):
+    tagger, text = tagged
+    old = dataclasses.replace(tagger, frequent=frozenset())
+    with pytest.raises(ModelError, match="train it again"):
+        tag_corpus(old, text)
+
+
+def test_frequent_words_are_kept_in_files(tagged, tmp_path):
+    tagger, _ = tagged
+    tagger.save(tmp_path / "small.model")
+    assert type(tagger).load(tmp_path / "small.model").frequent == tagger.frequent
+    assert len(tagger.frequent) > 1
