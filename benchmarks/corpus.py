@@ -40,8 +40,7 @@ TRAINED_FROM = 1500  # sentences of which training ones are drawn; the others ar
 SIZES = {True: (50,), False: (50, 100, 200, 500)}
 SAMPLES = {True: 2, False: 5}
 CALLS = {True: 50, False: 200}  # training sentences where calls are counted, as in table 1
-# In log-probabilities: few sentences leave more to doubt.
-PENALTY = {50: 2.0, 100: 2.0, 200: 2.0, 500: 1.0}
+PENALTY = 2.0  # in log-probabilities
 TRAINER = LogLikelihood(C=10.0, max_iterations=60)
 TABLE_BITS = 18  # as many rows as 500 sentences have features
 
@@ -102,7 +101,7 @@ def sample(path: Path, trained: int, seed: int) -> Sample:
     text = sentences[TRAINED_FROM:]
     words = [sentence.words for sentence in text]
     keys = word_keys([word for own in words for word in own], tagger.frequent)
-    model = corpus_model(tagger, words, consensus_sets(keys, PENALTY[trained]))
+    model = corpus_model(tagger, words, consensus_sets(keys, PENALTY))
     return Sample(model, tagger.labels.numbers(text))
 
 

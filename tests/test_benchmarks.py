@@ -23,6 +23,7 @@ from benchmarks import (
     certify,
     chunking,
     consensus,
+    corpus,
     decoders,
     decompositions,
     exact,
@@ -201,17 +202,42 @@ def test_sum_product_of_one_check_is_exact():
     assert np.array_equal(found[~done], marginals[~done] > 0.5)
 
 
+def write_treebank(folder):
+    """Four sentences in two files."""
+    old = (
+        "( (S (NP-SBJ (DT The) (NN dog)) (VP (VBZ barks) (RB loudly)) (. .)))\n"
+        "( (S (NP (DT A) (NN cat))\n   (VP (VBZ sleeps) (NP (-NONE- *))) (. .)))\n"
+    )
+    new = (
+        "( (S (NP (DT The) (NN yak)) (VP (VBZ sleeps)) (. .)) )\n( (S (NP (DT A) (NN yak) "
+        "(CC and\\/or) (NN gnu)) (VP (VBP bark))))"
+    )
+    (folder / "nltk").mkdir()
+    with zipfile.ZipFile(treebank.archive(folder), "w") as file:
+        file.writestr("treebank/combined/wsj_0001.mrg", old)
+        file.writestr("treebank/combined/wsj_0002.mrg", new)
+
+
+def test_corpus_on_a_treebank(tmp_path, monkeypatch):
+    write_treebank(tmp_path)
+    monkeypatch.setattr(corpus, "TRAINED_FROM", 2)
+    monkeypatch.setattr(corpus, "TABLE_BITS", 10)
+    monkeypatch.setattr(corpus, "SIZES", {True: (50,)})
+    monkeypatch.setattr(corpus, "SOLVERS", {n: s[:1] for n, s in corpus.SOLVERS.items()})
+    with Console(record=True, width=200) as console:
+        corpus.run(console, tmp_path, quick=True)
+    text = console.export_text()
+    assert "79.0" in text and "BoxMPLP" in text and "2 sentences, 9 words" in text
+    assert "no data" in run("corpus", "--quick")
+
+
 def test_consensus_on_a_treebank(tmp_path):
-    old = "[ The/DT dog/NN ]\nbarks/VBZ loudly/RB ./. \n======\n[ A/DT cat/NN ]\nsleeps/VBZ ./.\n"
-    new = "[ The/DT yak/NN|NNP ] sleeps/VBZ ./. A/DT yak/NN and\\/or/CC gnu/NN bark/VBP"
-    (tmp_path / "nltk").mkdir()
-    with zipfile.ZipFile(treebank.archive(tmp_path), "w") as file:
-        file.writestr("treebank/tagged/wsj_0001.pos", old)
-        file.writestr("treebank/tagged/wsj_0002.pos", new)
+    write_treebank(tmp_path)
     small = treebank.Tagged(treebank.archive(tmp_path), trained=2, tested=2)
     assert small.split[1][0][1] == ("yak", "NN") and small.split[1][1][2] == ("and/or", "CC")
+    assert len(small.split[0][1]) == 4  # what is not written is none of the words
     assert [part.tolist() for part in small.links] == [[1, 5], [0, 0]]
-    names = [corpus.name for corpus in consensus.corpora(tmp_path, quick=False, only="tree*")]
+    names = [each.name for each in consensus.corpora(tmp_path, quick=False, only="tree*")]
     assert names == [f"treebank, {n} trained" for n in (50, 200, 500)]
     found = consensus.run(new_console(), [small])[small.name]
     assert found.keys() == {name for name in consensus.SOLVERS if name.startswith("Box")}

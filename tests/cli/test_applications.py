@@ -116,6 +116,15 @@ def test_training_and_running_a_parser(folder, tmp_path):
     assert run("tag", "-", "--model", model, input=text).exit_code == 0  # its tagger
     assert run("parse", "-", "--model", model, input="").output == ""
 
+    together = run("parse", gold, "--model", model, "--consistent", "--quiet").stdout
+    (tmp_path / "together.conllu").write_text(together)
+    tagged = run("tag", gold, "--model", model, "--consistent", "--quiet").stdout
+    (tmp_path / "tagged.conllu").write_text(tagged)
+    parsed = list(read_conllu(tmp_path / "together.conllu"))
+    assert all(len(sentence.tree) == len(sentence) for sentence in parsed)
+    assert [s.upos for s in parsed] == [s.upos for s in read_conllu(tmp_path / "tagged.conllu")]
+    assert run("parse", gold, "--model", model, "--consistent", "--keep-tags").exit_code == 2
+
 
 def test_showing_parses(folder, tmp_path):
     gold, picture, page = folder / "test.conllu", tmp_path / "a.svg", tmp_path / "a.html"

@@ -193,9 +193,7 @@ def test_a_text_is_tagged_and_every_change_has_a_reason(tagged, tmp_path):
     differing = {
         (i + 1, t + 1, word, before, after)
         for i, (one, other) in enumerate(zip(apart, tagging.sentences, strict=True))
-        for t, (word, before, after) in enumerate(
-            zip(one.words, one.upos, other.upos, strict=True)
-        )
+        for t, (word, before, after) in enumerate(zip(one.words, one.upos, other.upos, strict=True))
         if before != after
     }
     own = {(c.sentence, c.word, c.form, c.before, c.after) for c in tagging.changes}
@@ -223,7 +221,7 @@ def test_keys_of_ones_own(tagged):
 
 def test_a_tagger_that_knows_no_frequent_words(tagged):
     tagger, text = tagged
-    old = dataclasses.replace(tagger, frequent=frozenset())
+    old = dataclasses.replace(tagger, frequent=None)
     with pytest.raises(ModelError, match="train it again"):
         tag_corpus(old, text)
 

@@ -96,12 +96,12 @@ def tag_corpus(
     forms = [form for of_sentence in words for form in of_sentence]
     if keys is not None:
         found = keys(forms)
-    elif tagger.frequent or not forms:
+    elif tagger.frequent is not None:
         found = word_keys(forms, tagger.frequent)
     else:
         raise ModelError(
-            "this tagger does not know which words it has met often in training: train it again, "
-            "with at least five occurrences of some word, or give keys"
+            "this tagger does not say which words it has met often in training: train it again, or "
+            "give keys"
         )
     model = corpus_model(tagger, words, consensus_sets(found, penalty), executor)
     result = decode_corpus(model, executor=executor, callback=callback)

@@ -39,14 +39,15 @@ class Tagger:
         weights: of hashed features, R rows (a power of two) by K labels; most are zero.
         transitions: ``[K, K]`` scores of a label and the next.
         clusters: paths to the clusters of words, if it was trained with some.
-        frequent: words of whose tags training has seen enough (`frequent_words`).
+        frequent: words of whose tags training has seen enough (`frequent_words`); None in files
+            that do not say.
     """
 
     labels: LabelSet
     weights: SparseRows = field(repr=False)
     transitions: NDArray[np.float64] = field(repr=False)
     clusters: Mapping[str, str] = field(default_factory=dict, repr=False)
-    frequent: frozenset[str] = field(default=frozenset(), repr=False)
+    frequent: frozenset[str] | None = field(default=None, repr=False)
 
     @classmethod
     def of(
@@ -130,7 +131,8 @@ class Tagger:
         """Write a model file; with 8 bits per weight, which cost hardly any accuracy."""
         settings = {
             "columns": self.labels.columns, "labels": self.labels.labels,
-            "clusters": self.clusters, "frequent": sorted(self.frequent),
+            "clusters": self.clusters,
+            "frequent": None if self.frequent is None else sorted(self.frequent),
         }  # fmt: skip
         arrays: dict[str, NDArray] = {
             # Lengths of rows are small numbers, which pack better than where they begin.
@@ -170,7 +172,8 @@ class Tagger:
             raise ModelError(f"{path} is damaged: its weights do not fit its labels")
         sparse = SparseRows(start.astype(np.int32), state, weight)
         # Files of before corpora were tagged as a whole have no list of frequent words.
-        frequent = frozenset(settings.get("frequent", ()))
+        words = settings.get("frequent")
+        frequent = None if words is None else frozenset(words)
         return cls(labels, sparse, transitions, settings["clusters"], frequent)
 
     def _rows(self, sentences: Sequence[Sequence[str]]) -> tuple[NDArray, NDArray[np.int64]]:

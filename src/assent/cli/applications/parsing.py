@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+import assent.cli.applications.consistent as consistent
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, show, train
 from assent.cli.model_arguments import EXISTING_FILE, WritableFile
@@ -30,6 +31,9 @@ _MOST_SHOWN = 200
 @click.option("--exact", is_flag=True, help="Go on until every tree is proven optimal.")
 @click.option("--keep-tags", is_flag=True, help="Take the tags that are in IN.")
 @shared.lines_option
+@consistent.consistent_option
+@consistent.changes_option
+@consistent.penalty_option
 @shared.quiet_option
 def parse(
     source: Path,
@@ -38,20 +42,30 @@ def parse(
     exact: bool,
     keep_tags: bool,
     by_line: bool,
+    is_consistent: bool,
+    changes: Path | None,
+    penalty: float | None,
     quiet: bool,
 ) -> None:
     """Parse the sentences of IN: CoNLL-U, raw text, or - for standard input.
 
     Words are tagged first. Everything but tags, heads and labels stays as it is. Without --output,
-    CoNLL-U goes to standard output, or trees are shown at a terminal.
+    CoNLL-U goes to standard output, or trees are shown at a terminal. With --consistent the whole
+    file is tagged as one problem, in which occurrences of a rare word tend to agree.
     """
+    consistent.check_options(is_consistent, changes, penalty)
+    if is_consistent and keep_tags:
+        raise click.UsageError("--keep-tags leaves nothing to --consistent")
     with shared.bad_sentences_reported():
         from assent.apps.parsing.pipeline import Pipeline
         from assent.apps.shipped import english_model
         from assent.io import write_conllu
 
         pipeline = Pipeline.load(model or english_model())
-        sentences = shared.read_sentences(source, by_line)
+        sentences: Iterable[Sentence] = shared.read_sentences(source, by_line)
+        if is_consistent:
+            own, keep_tags = pipeline.tagger, True
+            sentences = consistent.tag_as_a_whole(own, sentences, penalty, changes, quiet)
         found = pipeline.parse(sentences, exact=exact, keep_tags=keep_tags)
         parsed = shared.counted(found, "parsing", quiet)
         if output is not None:
