@@ -88,6 +88,18 @@ def test_trees_and_bounds(words, seed, single_root, kinds):
     np.testing.assert_allclose(heads, 1.0, atol=1e-2)
 
 
+def test_a_run_ends_where_the_relaxation_is_solved():
+    """No tree is worth the bound of some sentences: more iterations would not change that."""
+    limit = 2000
+    runs = [random_sentence(8, SECOND_ORDER, seed) for seed in range(12)]
+    found = [TurboRun(*run, True).solve(at.AD3(max_iterations=limit)) for run in runs]
+    assert not all(one.proven for one in found)
+    assert max(one.iterations for one in found) < limit
+    for one, (_, scores) in zip(found, runs, strict=True):
+        relaxed = sum(float(a @ b) for a, b in zip(scores, one.marginals, strict=True))
+        assert relaxed == pytest.approx(one.bound, abs=1e-3)
+
+
 @pytest.mark.parametrize("kinds", SOME)
 def test_graph_is_the_same_problem(kinds):
     parts, scores = random_sentence(5, kinds, seed=sum(kinds))

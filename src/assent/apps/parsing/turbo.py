@@ -16,7 +16,7 @@ from assent.kernels.ad3 import advance, anderson, dual_points, initial_multiplie
 from assent.kernels.ad3 import state as places
 from assent.kernels.ad3.state import ONLY_THREAD, Instance, Links, Outside, Quadratic, Structures
 from assent.kernels.ad3.table_steps import group_support, make_flat_work, make_supports
-from assent.kernels.core import thread_shares
+from assent.kernels.core import schedule, thread_shares
 from assent.kernels.core.barrier import new_barrier
 from assent.kernels.core.oracle import address_of
 from assent.kernels.kinds.sentences.head_automata import maximize_automaton, parts_automaton
@@ -107,25 +107,45 @@ class TurboRun:
         return max(scale, parts) or 1.0
 
     def solve(self, solver: AD3) -> Solution:
-        """Iterate until a tree is proven best, or the solver's iterations are over."""
+        """Iterate until a tree is proven best, the relaxation is solved, or iterations are over."""
         settings = solver.compiled_settings()
         least, relative = least_and_relative(solver.gap_tolerance, 1.0)
         own, outside, state, barrier = self.own, self.outside, self.state, self.barrier
         history, best, value, bound = _nothing().history, None, -np.inf, np.inf
         while True:
+            history = self._accelerated(history)
             advance.advance(own, outside, state, history, settings, ROUND, ONLY_THREAD, barrier)
             tree = self._tree(state.current.p)
             if tree.value > value:
                 best, value = tree, tree.value
             latest = dual_points.latest_bound(own, outside, state, ONLY_THREAD, barrier)
             bound = min(bound, latest)
-            proven = bound - value <= least + relative * abs(bound)
+            tolerance = least + relative * abs(bound)
+            proven = bound - value <= tolerance
             done = int(state.numbers[places.ITERATIONS])
-            if proven or done >= solver.max_iterations:
+            solved = self._is_solved(bound, tolerance, settings.residual_tolerance)
+            if proven or solved or done >= solver.max_iterations:
                 break
         assert best is not None
         marginals = best.marginals if proven else self._marginals()
         return Solution(best.heads, value, float(bound), bool(proven), done, marginals)
+
+    def _accelerated(self, history: Any) -> Any:
+        """Room for Anderson's acceleration once that begins, as in `AD3`."""
+        numbers = self.state.numbers
+        links = 2 * len(self.parts.pairs) + len(self.own.table_lits)
+        if len(history.z) or not schedule.is_accelerated(numbers[places.ITERATIONS], links, False):
+            return history
+        numbers[places.PREFERRED] = places.CURRENT
+        return anderson.make_history(links + len(self.own.degree))
+
+    def _is_solved(self, bound: float, tolerance: float, residual_tolerance: float) -> bool:
+        """Whether the relaxed answer is worth the bound: no more iterations bring it down."""
+        numbers = self.state.numbers
+        if max(numbers[places.PRIMAL], numbers[places.DUAL]) > residual_tolerance:
+            return False
+        relaxed = dual_points.relaxed_value(self.own, self.outside, self.state.current.p)
+        return abs(bound - relaxed) <= tolerance
 
     def _tree(self, point: Float) -> Solution:
         """The tree of most weight in a point ``[A]``, as if it were proven."""
