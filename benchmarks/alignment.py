@@ -55,7 +55,7 @@ TRAINERS: tuple[Trainer, ...] = (
     ProjectedGradient(balance=0.2, max_iterations=400),
     AveragedPerceptron(max_iterations=20),
     MIRA(C=0.05, max_iterations=20),
-    FrankWolfe(C=0.1, max_iterations=50),
+    FrankWolfe(C=0.1, max_iterations=50, averaged=True),
     QuadraticProgram(C=0.1, max_iterations=3),
 )
 SPLITS = {True: 0, False: 5}
@@ -258,7 +258,7 @@ def growth(console: Console, corpus: Corpus, sizes: tuple[int, ...]) -> list[tup
     tables.show(
         console, f"{PASSES} iterations of dual extragradient, one core",
         ("edges", "CPU time", "per edge and iteration", "paper, 2006"),
-        [(f"{count:,}", tables.duration(cpu), tables.duration(cpu / count / PASSES), paper[edges])
+        [(f"{count:,}", tables.duration(cpu), f"{1e9 * cpu / count / PASSES:.0f} ns", paper[edges])
          for (count, cpu), edges in zip(rows, sizes, strict=True)],
         caption=tables.circumstances(),
     )  # fmt: skip

@@ -64,7 +64,7 @@ def _trainer(name: str, seed: int) -> Any:
     makers: dict[str, Callable[[], Any]] = {
         "mira": lambda: learn.MIRA(C=0.05, max_iterations=10, seed=seed),
         "perceptron": lambda: learn.AveragedPerceptron(max_iterations=10, seed=seed),
-        "frank-wolfe": lambda: learn.FrankWolfe(C=0.1, max_iterations=20, seed=seed),
+        "frank-wolfe": lambda: learn.FrankWolfe(C=0.1, max_iterations=20, averaged=True, seed=seed),
         "dual-extragradient": lambda: learn.DualExtragradient(balance=0.2, max_iterations=400),
         "projected-gradient": lambda: learn.ProjectedGradient(balance=0.2, max_iterations=400),
         "quadratic-program": lambda: learn.QuadraticProgram(C=0.1, max_iterations=3),
