@@ -13,23 +13,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 
-import assent as at
 from assent.apps.corpus import (
     CorpusModel,
     Executor,
+    compare_solvers,
     consensus_sets,
     corpus_model,
     decode_corpus,
     word_keys,
 )
+from assent.apps.corpus.comparison import QUANTILES, Goal, published_solvers
 from assent.apps.tagging import PerceptronSettings, train_tagger
 from assent.io import Sentence
 from assent.learn import LogLikelihood
@@ -44,30 +44,12 @@ PENALTY = 2.0  # in log-probabilities
 TRAINER = LogLikelihood(C=10.0, max_iterations=60)
 TABLE_BITS = 18  # as many rows as 500 sentences have features
 
-QUANTILES = (0.8, 0.85, 0.9, 0.95)
 MOST_ITERATIONS = 100
 # Belanger et al., supplement, table 4: isolated, corpus-wide.
 PUBLISHED = {50: (79.0, 80.1), 100: (84.8, 86.4), 200: (88.4, 89.5), 500: (91.8, 92.1)}
 
 
-def steps(kind: Any) -> list[Any]:
-    """A subgradient solver with the supplement's steps, of which the best in hindsight counts."""
-    # Of the published sizes 0.001 gets nowhere near a penalty in 100 steps, and 10 overshoots all.
-    sizes = (0.01, 0.1, 1.0)
-    return [
-        kind(step=rule, count=count, first_step=size)
-        for rule, count, size in product(
-            ("harmonic", "root", "geometric"), ("iterations", "increases"), sizes
-        )
-    ]
-
-
-SOLVERS: dict[str, list[Any]] = {
-    "Subgradient": steps(at.Subgradient),
-    "MPLP": [at.MPLP()],
-    "BoxSubgradient": steps(at.BoxSubgradient),
-    "BoxMPLP": [at.BoxMPLP()],
-}
+SOLVERS = published_solvers()
 
 
 @dataclass(frozen=True)
@@ -167,47 +149,14 @@ def isolated_seconds(model: CorpusModel) -> float:
 
 def run_calls(console: Console, trained: int, own: Sample) -> None:
     """Calls until parts of the gains in accuracy and in the dual value are had."""
-    paths = {name: [_path(own, solver) for solver in solvers] for name, solvers in SOLVERS.items()}
-    best = max(accuracy.max() for ways in paths.values() for _, _, accuracy in ways)
-    lowest = min(bound.min() for ways in paths.values() for _, bound, _ in ways)
-    apart, start = next(iter(paths.values()))[0][2][0], next(iter(paths.values()))[0][1][0]
-    rows = []
-    for name, ways in paths.items():
-        to_accuracy = [
-            min(_first(calls, accuracy >= apart + q * (best - apart))
-                for calls, _, accuracy in ways)
-            for q in QUANTILES
-        ]  # fmt: skip
-        to_bound = [
-            min(_first(calls, bound <= start - q * (start - lowest)) for calls, bound, _ in ways)
-            for q in QUANTILES
-        ]
-        rows.append([name, *map(_number, to_accuracy + to_bound)])
-    columns = (
-        "solver", *(f"accuracy {q:.0%}" for q in QUANTILES), *(f"dual {q:.0%}" for q in QUANTILES)
-    )  # fmt: skip
-    title = f"Calls per sentence to parts of the best gain; trained on {trained}; {own.model}"
-    caption = (
-        f"max-marginals count twice; – not in {MOST_ITERATIONS} iterations; steps are the best in "
-        "hindsight for each figure"
+    found = compare_solvers(
+        own.model, own.gold, SOLVERS, iterations=MOST_ITERATIONS, executor=Executor(1)
     )
-    tables.show(console, title, columns, rows, caption=caption)
-
-
-def _path(own: Sample, solver: Any) -> tuple[NDArray, NDArray, NDArray]:
-    """Calls, bounds and accuracies, iteration by iteration."""
-    found = []
-    decode_corpus(
-        own.model, solver, iterations=MOST_ITERATIONS, gap_tolerance=0.0, executor=Executor(1),
-        callback=lambda r: found.append((r.calls, r.bound, own.accuracy(r.states))),
-    )  # fmt: skip
-    calls, bounds, accuracies = np.array(found).T
-    return calls, bounds, accuracies
-
-
-def _first(calls: NDArray, reached: NDArray) -> float:
-    return float(calls[reached.argmax()]) if reached.any() else np.inf
-
-
-def _number(calls: float) -> str:
-    return f"{calls:.1f}" if np.isfinite(calls) else tables.DASH
+    for goal in get_args(Goal):
+        columns = ("solver", *(f"{part:.0%} of the gain" for part in QUANTILES))
+        title = f"Calls per sentence, {goal}; trained on {trained}; {own.model}"
+        caption = (
+            f"max-marginals count twice; – not in {MOST_ITERATIONS} iterations; steps are the best "
+            "in hindsight for each figure"
+        )
+        tables.show(console, title, columns, found.rows(goal), caption=caption)

@@ -76,6 +76,21 @@ def test_tagging_a_file_as_a_whole(folder, tmp_path):
     assert run("tag", "-", "--model", model, "--consistent", "--quiet", input="").output == ""
 
 
+def test_comparing_solvers_on_a_text(folder, tmp_path):
+    gold, model, picture = folder / "test.conllu", folder / "tagger.model", tmp_path / "a.svg"
+    arguments = ("compare", "corpus", gold, "--model", model, "--iterations", 3, "--penalty", 10)
+    done = run(*arguments, "--plot", picture)
+    assert done.exit_code == 0, done.output
+    assert "CorpusModel(30 sentences" in done.stdout
+    assert done.stdout.count("BoxSubgradient") == 2
+    assert picture.read_text().count("<svg") == 1
+    calls = json.loads(run(*arguments, "--json").stdout)
+    assert calls["80%"]["BoxMPLP"] > 1.0
+    empty = run("compare", "corpus", "-", "--model", model, input="")
+    assert empty.exit_code == 2
+    assert "no words to tag" in empty.output
+
+
 def test_training_a_tagger(folder, tmp_path):
     arguments = ("train", "tagger", "--train", folder / "train.conllu", "--epochs", 2, "--output")
     done = run(*arguments, tmp_path / "one", "--dev", folder / "test.conllu")

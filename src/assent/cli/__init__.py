@@ -10,6 +10,7 @@ import time
 import click
 
 from assent import __version__
+from assent.cli.applications import corpus as corpus
 from assent.cli.applications.alignment import align
 from assent.cli.applications.groups import evaluate, show, train
 from assent.cli.applications.parsing import parse

@@ -11,8 +11,24 @@ import click
 import assent.cli.options as shared
 from assent.cli.solvers import SOLVERS
 
+_FILE = "file"
 
-@click.command()
+
+class FileByDefault(click.Group):
+    """A group whose first argument may be a file: what names no command goes to that of files."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the command of files first, unless another is named."""
+        named = bool(args) and args[0] in self.commands
+        return super().parse_args(ctx, args if named else [_FILE, *args])
+
+
+@click.group(cls=FileByDefault)
+def compare() -> None:
+    """Run several solvers on a model, or on a text as a whole."""
+
+
+@compare.command(_FILE)
 @shared.file_argument
 @shared.evidence_option
 @click.option("--solvers", "names", help="Names as in `assent solvers`, with commas between.")
@@ -27,7 +43,7 @@ from assent.cli.solvers import SOLVERS
 @shared.plot_option("Draw bounds and values of all runs.")
 @shared.json_option
 @shared.markdown_option
-def compare(
+def compare_on_file(
     file: Path,
     evidence: Path | None,
     names: str | None,
@@ -37,7 +53,10 @@ def compare(
     as_json: bool,
     markdown: bool,
 ) -> None:
-    """Run several solvers on FILE and show the value, bound and time of each."""
+    """Run several solvers on FILE and show the value, bound and time of each.
+
+    `assent compare corpus` does it on the sentences of a text that is tagged as a whole.
+    """
     chosen = _chosen(names)
     model = shared.load_single(file, evidence, "compare")
     import assent

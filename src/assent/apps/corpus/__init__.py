@@ -3,26 +3,30 @@
 Occurrences of the same word, or of any key of your own, are encouraged to agree.
 """
 
+from assent.apps.corpus.comparison import CorpusComparison, compare_solvers
 from assent.apps.corpus.data import ConsensusSets, consensus_sets, word_keys
 from assent.apps.corpus.decode import CorpusReport, CorpusResult, decode_corpus
 from assent.apps.corpus.executor import Executor
 from assent.apps.corpus.model import CorpusModel, corpus_model
-from assent.apps.corpus.tagging import Change, CorpusTagging, tag_corpus
+from assent.apps.corpus.tagging import Change, CorpusTagging, tag_corpus, text_model
 from assent.apps.corpus.view import summary, write_changes
 
 __all__ = [
     "Change",
     "ConsensusSets",
+    "CorpusComparison",
     "CorpusModel",
     "CorpusReport",
     "CorpusResult",
     "CorpusTagging",
     "Executor",
+    "compare_solvers",
     "consensus_sets",
     "corpus_model",
     "decode_corpus",
     "summary",
     "tag_corpus",
+    "text_model",
     "word_keys",
     "write_changes",
 ]

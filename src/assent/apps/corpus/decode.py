@@ -87,7 +87,8 @@ def decode_corpus(
         iterations: the most passes over the corpus.
         gap_tolerance: stop when an answer is known to be as good as that, relative to its value.
         executor: who decodes shares of sentences; threads on all cores by default.
-        callback: called after every iteration; what it says true to ends the solve.
+        callback: called before the first iteration and after each; if it returns something true
+            then, the solve ends.
 
     Example:
         >>> from assent.apps.corpus import consensus_sets
@@ -104,6 +105,8 @@ def decode_corpus(
     isolated = state.states.copy()
     answer = _Answer(model, executor, isolated)
     bound, done = state.bound, 0
+    if callback is not None:
+        callback(CorpusReport(0, state.calls, bound, isolated))
     for done in range(1, iterations + 1):
         state.advance()
         bound = min(bound, state.bound)

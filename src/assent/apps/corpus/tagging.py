@@ -92,7 +92,26 @@ def tag_corpus(
         ['NOUN', 'VERB']
     """
     own = list(sentences)
-    words = [sentence.words for sentence in own]
+    model = text_model(tagger, own, penalty, keys, executor)
+    result = decode_corpus(model, executor=executor, callback=callback)
+    tagged = [
+        sentence.with_columns(**tagger.labels.values(result.states[first:last]))
+        for sentence, first, last in zip(own, model.ends[:-1], model.ends[1:], strict=True)
+    ]
+    names = ["|".join(label) for label in tagger.labels.labels]
+    forms = [form for sentence in own for form in sentence.words]
+    return CorpusTagging(tagged, _changes(model, result, forms, names), result)
+
+
+def text_model(
+    tagger: Tagger,
+    sentences: Sequence[Sentence],
+    penalty: float | Callable[[Hashable], float] = PENALTY,
+    keys: Callable[[Sequence[str]], Iterable[Iterable[Hashable]]] | None = None,
+    executor: Executor | None = None,
+) -> CorpusModel:
+    """What `tag_corpus` solves; arguments are the same."""
+    words = [sentence.words for sentence in sentences]
     forms = [form for of_sentence in words for form in of_sentence]
     if keys is not None:
         found = keys(forms)
@@ -103,14 +122,7 @@ def tag_corpus(
             "this tagger does not say which words it has met often in training: train it again, or "
             "give keys"
         )
-    model = corpus_model(tagger, words, consensus_sets(found, penalty), executor)
-    result = decode_corpus(model, executor=executor, callback=callback)
-    tagged = [
-        sentence.with_columns(**tagger.labels.values(result.states[first:last]))
-        for sentence, first, last in zip(own, model.ends[:-1], model.ends[1:], strict=True)
-    ]
-    names = ["|".join(label) for label in tagger.labels.labels]
-    return CorpusTagging(tagged, _changes(model, result, forms, names), result)
+    return corpus_model(tagger, words, consensus_sets(found, penalty), executor)
 
 
 def _changes(

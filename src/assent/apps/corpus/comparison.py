@@ -1,0 +1,176 @@
+"""The four solvers on one corpus: calls to sentences until parts of the gain are had.
+
+As in Belanger et al. (2014): calls are counted per sentence of the corpus, max-marginals twice, and
+subgradient methods get the steps that are best in hindsight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+import assent
+from assent.apps.corpus.decode import decode_corpus
+from assent.apps.corpus.executor import Executor
+from assent.apps.corpus.model import CorpusModel
+from assent.apps.corpus.multipliers import CorpusSolver
+from assent.text_table import format_table
+from assent.trace import new_figure
+
+Goal = Literal["bound", "accuracy"]
+QUANTILES = (0.8, 0.85, 0.9, 0.95)
+
+# Of the published sizes, 0.001 to 10: the least get nowhere near a penalty in a hundred steps, and
+# the largest overshoot all.
+_SIZES = (0.01, 0.1, 1.0)
+
+
+def published_steps(kind: Any) -> list[CorpusSolver]:
+    """A subgradient solver with each of the supplement's rules and sizes of steps."""
+    rules, counts = ("harmonic", "root", "geometric"), ("iterations", "increases")
+    return [
+        kind(step=rule, count=count, first_step=size)
+        for rule, count, size in product(rules, counts, _SIZES)
+    ]
+
+
+def published_solvers() -> dict[str, list[CorpusSolver]]:
+    """The solvers of the paper; of several of one name the best in hindsight counts."""
+    return {
+        "Subgradient": published_steps(assent.Subgradient),
+        "MPLP": [assent.MPLP()],
+        "BoxSubgradient": published_steps(assent.BoxSubgradient),
+        "BoxMPLP": [assent.BoxMPLP()],
+    }
+
+
+@dataclass(frozen=True)
+class Course:
+    """A solve, iteration by iteration, from every sentence for itself on.
+
+    Attributes:
+        calls: to sentences so far, per sentence.
+        bound: the best so far.
+        accuracy: of the sentences' labels in percent; NaN without gold labels.
+    """
+
+    calls: NDArray[np.float64]
+    bound: NDArray[np.float64]
+    accuracy: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CorpusComparison:
+    """Courses by solver; made by `compare_solvers`."""
+
+    courses: dict[str, list[Course]] = field(repr=False)
+
+    def calls_to(self, part: float, goal: Goal = "bound") -> dict[str, float]:
+        """Calls per sentence to a part of the best gain of all; inf if it was not had."""
+        # Falling bounds and rising accuracies are gains alike.
+        sign = -1.0 if goal == "bound" else 1.0
+        every = [sign * getattr(course, goal) for own in self.courses.values() for course in own]
+        start, best = every[0][0], max(gains.max() for gains in every)
+        if not best > start:
+            return dict.fromkeys(self.courses, np.inf)
+        aim = start + part * (best - start)
+        return {
+            name: min(_first(course.calls, sign * getattr(course, goal) >= aim) for course in own)
+            for name, own in self.courses.items()
+        }
+
+    def rows(self, goal: Goal) -> list[list[str]]:
+        """A row per solver with the calls to all quantiles; – where one was not had."""
+        found = [self.calls_to(part, goal) for part in QUANTILES]
+        return [
+            [name, *(f"{row[name]:.1f}" if np.isfinite(row[name]) else "–" for row in found)]
+            for name in self.courses
+        ]
+
+    def table(self, markdown: bool = False) -> str:
+        """Calls to parts of the gains in accuracy, where it is known, and in the bound."""
+        goals = [g for g in get_args(Goal) if g == "bound" or self._has_accuracy()]
+        parts = [f"{part:.0%}" for part in QUANTILES]
+        return "\n\n".join(
+            format_table(
+                [f"calls to parts of the gain in {goal}", *parts], self.rows(goal), markdown
+            )
+            for goal in goals
+        )
+
+    def plot(self, path: Any = None, *, title: str = "") -> Any:
+        """Accuracy and bound against calls (figure 3), the best course of each; returns the axes.
+
+        Needs matplotlib (``pip install "assent[plot]"``).
+        """
+        goals = [g for g in reversed(get_args(Goal)) if g == "bound" or self._has_accuracy()]
+        figure = new_figure(6, 3.6 * len(goals))
+        panels = figure.subplots(len(goals), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, goal in zip(panels, goals, strict=True):
+            for name, courses in self.courses.items():
+                best = min(courses, key=lambda course: float(course.bound.mean()))
+                axes.plot(best.calls, getattr(best, goal), label=name)
+            axes.set(ylabel="accuracy, percent" if goal == "accuracy" else "bound (dual value)")
+        panels[0].set(title=title)
+        panels[0].legend(fontsize="small")
+        panels[-1].set(xlabel="calls per sentence")
+        if path is not None:
+            figure.savefig(path, dpi=150)
+        return panels
+
+    def _has_accuracy(self) -> bool:
+        return not any(np.isnan(own[0].accuracy).any() for own in self.courses.values())
+
+
+def compare_solvers(
+    model: CorpusModel,
+    gold: NDArray[np.int32] | None = None,
+    solvers: Mapping[str, Sequence[CorpusSolver]] | None = None,
+    *,
+    iterations: int = 100,
+    executor: Executor | None = None,
+) -> CorpusComparison:
+    """Run solvers on a corpus from the same start.
+
+    Args:
+        model: the corpus.
+        gold: ``[words]`` the right labels as numbers, if they are known.
+        solvers: by name, several of which the best counts; the paper's by default.
+        iterations: of each.
+        executor: who decodes shares of sentences.
+    """
+    chosen = published_solvers() if solvers is None else solvers
+    return CorpusComparison(
+        {
+            name: [_course(model, solver, gold, iterations, executor) for solver in own]
+            for name, own in chosen.items()
+        }
+    )
+
+
+def _course(
+    model: CorpusModel,
+    solver: CorpusSolver,
+    gold: NDArray[np.int32] | None,
+    iterations: int,
+    executor: Executor | None,
+) -> Course:
+    found: list[tuple[float, float, float]] = []
+
+    def note(report: Any) -> None:
+        right = np.nan if gold is None else 100.0 * float(np.mean(report.states == gold))
+        found.append((report.calls, report.bound, right))
+
+    decode_corpus(
+        model, solver, iterations=iterations, gap_tolerance=0.0, executor=executor, callback=note
+    )
+    return Course(*np.array(found).T)
+
+
+def _first(calls: NDArray[np.float64], reached: NDArray[np.bool_]) -> float:
+    return float(calls[reached.argmax()]) if reached.any() else np.inf
