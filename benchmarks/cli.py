@@ -27,6 +27,7 @@ from benchmarks import (
     per_iteration,
     projections,
     scaling,
+    segmentation,
     sentences,
     soft_logic,
     structures,
@@ -104,6 +105,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(tagging_command, quick=quick, data=data)
         context.invoke(alignment_command, quick=quick, data=data, plots=plots)
         context.invoke(parsing_command, quick=quick, data=data, only="", presets=())
+        context.invoke(segmentation_command, quick=quick, data=data)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(
@@ -353,6 +355,14 @@ def exact_command(
 def learning_command(quick: bool, data: Path | None) -> None:
     """All trainers on handwritten words and snakes: accuracy, time, questions asked."""
     learning.run(new_console(), data, quick)
+
+
+@main.command("segmentation")
+@quick_option
+@data_option
+def segmentation_command(quick: bool, data: Path | None) -> None:
+    """Photographs and laser scans: nodes alone, their averages, trained networks."""
+    segmentation.run(new_console(), data, quick)
 
 
 @main.command("chunking")

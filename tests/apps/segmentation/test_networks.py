@@ -92,7 +92,7 @@ def stripes(seed, n=200):
     ("trainer", "jointly"),
     [
         (Subgradient(C=0.1, max_iterations=30), False),
-        (Subgradient(C=0.1, max_iterations=30), True),
+        (None, True),
         (AveragedPerceptron(max_iterations=20), True),
         (DualExtragradient(max_iterations=40), False),
     ],

@@ -8,13 +8,12 @@ from scipy.spatial import cKDTree
 from assent.apps.segmentation.features.region_features import region_means
 from assent.kernels.problem import Float, Int64
 
-# Sides, in the file's units (metres), of the cells to each of which one point is left before
-# surroundings are looked at: a laser sees what is near a hundred times as densely as what is far.
-# Threefold each: a branch, a door, a car.
-CELLS = (0.1, 0.3, 0.9)
-# Points of such a thinned cloud that surroundings consist of.
-SURROUNDINGS = 30
-SPUN = 90  # and those that spin images count, of the middle one
+# Neighbours that surroundings consist of, threefold each: from an edge to a wall.
+SURROUNDINGS = (10, 30, 90)
+# Side, in the file's units (metres), of the cells to each of which one point is left before spin
+# images are made: a laser sees what is near a hundred times as densely as what is far.
+CELL = 0.3
+SPUN = 90  # points of the thinned cloud that a spin image counts
 # Sides, in the file's units (metres), of the columns in which a point's height is measured: a car,
 # a tree, a house.
 COLUMNS = (2.0, 5.0, 15.0)
@@ -28,21 +27,37 @@ RADII = (0.0, 0.3, 0.8, 2.0)
 HEIGHTS = (-np.inf, -1.0, -0.3, -0.05, 0.05, 0.3, 1.0, np.inf)
 
 
-def point_features(points: Float) -> tuple[Float, Float]:
+def point_features(points: Float, tree: cKDTree) -> tuple[Float, Float]:
     """Features ``[n, D]`` of points ``[n, 3]``, and their normals ``[n, 3]``."""
-    columns, normals = [], np.zeros_like(points)
-    for number, side in enumerate(CELLS):
-        thin = thinned(points, side)
-        tree = cKDTree(thin)
-        parts = [
-            _surroundings(thin, points[begin : begin + AT_ONCE], tree, spin=number == 1)
-            for begin in range(0, len(points), AT_ONCE)
-        ]
-        shapes, own = (np.concatenate(part) for part in zip(*parts, strict=True))
-        columns.append(shapes)
-        if number == 1:
-            normals = own
-    return np.concatenate([*columns, column_heights(points)], axis=1), normals
+    thin = thinned(points, CELL)
+    sparse = cKDTree(thin)
+    shapes, spun, normals = [], [], []
+    for begin in range(0, len(points), AT_ONCE):
+        centres = points[begin : begin + AT_ONCE]
+        shape, normal = _surroundings(points, centres, tree)
+        near = _nearest(sparse, centres, SPUN)[1]
+        shapes.append(shape)
+        normals.append(normal)
+        spun.append(spin_images(thin[near] - centres[:, None]))
+    columns = [np.concatenate(shapes), np.concatenate(spun), column_heights(points)]
+    return np.concatenate(columns, axis=1), np.concatenate(normals)
+
+
+def _nearest(tree: cKDTree, centres: Float, count: int) -> tuple[Float, Int64]:
+    """Distances and indices ``[n, count]`` of the nearest; of all where there are fewer."""
+    distance, near = tree.query(centres, min(count, tree.n))
+    return distance.reshape(len(centres), -1), near.reshape(len(centres), -1)
+
+
+def _surroundings(points: Float, centres: Float, tree: cKDTree) -> tuple[Float, Float]:
+    """Shapes of the surroundings of some points, and normals by the middle size."""
+    distance, near = _nearest(tree, centres, SURROUNDINGS[-1])
+    columns, normals = [], []
+    for count in SURROUNDINGS:
+        shape, normal = principal_shape(points[near[:, :count]])
+        columns += [shape, np.log(distance[:, :count][:, -1:] + TINY)]
+        normals.append(normal)
+    return np.concatenate(columns, axis=1), normals[1]
 
 
 def thinned(points: Float, side: float) -> Float:
@@ -54,20 +69,6 @@ def thinned(points: Float, side: float) -> Float:
     """
     _, cell = np.unique(np.floor(points / side).astype(np.int64), axis=0, return_inverse=True)
     return region_means(cell, points)
-
-
-def _surroundings(
-    points: Float, centres: Float, tree: cKDTree, *, spin: bool
-) -> tuple[Float, Float]:
-    """Shapes of the surroundings of some points, and normals."""
-    found = tree.query(centres, min(SPUN if spin else SURROUNDINGS, len(points)))
-    distance, near = (np.asarray(array).reshape(len(centres), -1) for array in found)
-    shape, normal = principal_shape(points[near[:, :SURROUNDINGS]])
-    reach = distance[:, :SURROUNDINGS][:, -1]
-    columns = [shape, np.log(reach + TINY)[:, None]]
-    if spin:
-        columns.append(spin_images(points[near] - centres[:, None]))
-    return np.concatenate(columns, axis=1), normal
 
 
 def principal_shape(neighbours: Float) -> tuple[Float, Float]:
@@ -140,7 +141,7 @@ def nearest_neighbours(tree: cKDTree, points: Float, count: int) -> tuple[Int64,
         [[0, 1], [1, 2]]
     """
     n = len(points)
-    near = tree.query(points, min(count + 1, n))[1].reshape(n, -1)
+    near = _nearest(tree, points, count + 1)[1]
     own = np.repeat(np.arange(n), near.shape[1])
     pairs = np.sort(np.stack([own, near.ravel()], axis=1), axis=1)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # a point is its own nearest, but for twins

@@ -35,7 +35,7 @@ def point_scene(
     if len(cloud.points) < 2:
         raise ModelError(f"{cloud.name}: a cloud has at least two points")
     tree = cKDTree(cloud.points)
-    nodes, normals = point_features(cloud.points)
+    nodes, normals = point_features(cloud.points, tree)
     edges, length = nearest_neighbours(tree, cloud.points, neighbours)
     gold = None
     if labels is not None and cloud.numbers is not None:
