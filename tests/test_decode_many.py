@@ -251,8 +251,12 @@ def test_structures_beside_other_factors_as_one_by_one(kind):
     results = at.decode_many(graphs, solver=LIMIT)
     again = at.decode_many(graphs, solver=LIMIT, warm_start=results)
     for graph, result, later in zip(graphs, results, again, strict=True):
-        assert_same(result, at.decode(graph, LIMIT))
+        alone = at.decode(graph, LIMIT)
         assert result.certificate.verify()
+        if alone.status is at.Status.INFEASIBLE:  # how small a conflict is found takes time
+            assert result.status is later.status is alone.status
+            continue
+        assert_same(result, alone)
         assert later.value >= result.value - 1e-6
         if result.status is at.Status.OPTIMAL:
             assert later.iterations <= result.iterations
