@@ -15,6 +15,7 @@ from assent.cli.applications.alignment import align
 from assent.cli.applications.groups import evaluate, show, train
 from assent.cli.applications.parsing import parse
 from assent.cli.applications.segmentation import segment
+from assent.cli.applications.summarization import summarize
 from assent.cli.applications.tagging import tag
 from assent.cli.compare import compare
 from assent.cli.convert import convert
@@ -37,7 +38,7 @@ for verb in (decode, k_best, compare, ground, convert, info, kinds, solvers, war
     main.add_command(verb)
 
 # Applications.
-for verb in (train, evaluate, show, tag, parse, align, segment):
+for verb in (train, evaluate, show, tag, parse, align, segment, summarize):
     main.add_command(verb)
 
 

@@ -1,0 +1,1 @@
+"""Collections to summarize, and sentences that people compressed."""

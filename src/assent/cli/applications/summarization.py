@@ -1,0 +1,142 @@
+"""``assent summarize``, and ``summaries`` of the groups."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import assent.cli.applications.sentence_arguments as shared
+from assent.cli.applications.groups import evaluate
+from assent.cli.model_arguments import WritableFile
+from assent.cli.options import POSITIVE, json_option
+
+if TYPE_CHECKING:
+    from assent.apps.summarization import Summary
+    from assent.io import Sentence
+
+_ANY_PATH = click.Path(exists=True, allow_dash=True, path_type=Path)
+
+
+@click.command()
+@click.argument("sources", metavar="[FILES]...", nargs=-1, type=_ANY_PATH)
+@click.option(
+    "--words", type=click.IntRange(min=1), default=100, show_default=True,
+    help="The summary has at most so many; marks do not count.",
+)  # fmt: skip
+@click.option("--extractive", is_flag=True, help="Whole sentences only; needs no parser.")
+@click.option("--exact", is_flag=True, help="Go on until no better summary is possible.")
+@click.option("--time-limit", type=POSITIVE, help="Seconds for --exact.")
+@shared.model_option
+@shared.lines_option
+@json_option
+@click.option("--html", "page", type=WritableFile(), help="Write a page with what was deleted.")
+@shared.quiet_option
+def summarize(
+    sources: tuple[Path, ...],
+    words: int,
+    extractive: bool,
+    exact: bool,
+    time_limit: float | None,
+    model: Path | None,
+    by_line: bool,
+    as_json: bool,
+    page: Path | None,
+    quiet: bool,
+) -> None:
+    """Summarize FILES: raw text, CoNLL-U, folders of both, or - for standard input.
+
+    All are one collection, of which the summary covers what is said most often. Sentences are
+    compressed: what is left out at a terminal is grey.
+    """
+    if time_limit is not None and not exact:
+        raise click.UsageError("--time-limit goes with --exact")
+    with shared.bad_sentences_reported():
+        from assent.apps.summarization import summarize as summary_of
+
+        sentences, starts = _read(sources or (Path("-"),), by_line)
+        if not extractive:
+            sentences = _parsed(sentences, model, quiet)
+        summary = summary_of(
+            sentences, words,
+            extractive=extractive, starts=starts, exact=exact, time_limit=time_limit,
+        )  # fmt: skip
+        if page is not None:
+            from assent.apps.summarization.view import summary_html
+
+            page.write_text(summary_html(summary), encoding="utf-8")
+    _tell(summary, as_json, quiet)
+
+
+def _read(sources: tuple[Path, ...], by_line: bool) -> tuple[list[Sentence], list[int]]:
+    """All sentences, and the numbers of those with which files begin."""
+    files: list[Path] = []
+    for source in sources:
+        files += (
+            sorted(p for p in source.rglob("*") if p.is_file()) if source.is_dir() else [source]
+        )
+    sentences: list[Sentence] = []
+    starts = []
+    for file in files:
+        starts.append(len(sentences))
+        sentences += shared.read_sentences(file, by_line)
+    return sentences, starts
+
+
+def _parsed(sentences: list[Sentence], model: Path | None, quiet: bool) -> list[Sentence]:
+    """The sentences with heads and labels; those that have them stay as they are."""
+    from assent.io.conllu import HEAD
+
+    bare = [sentence for sentence in sentences if "_" in sentence.column(HEAD)]
+    if not bare:
+        return sentences
+    from assent.apps.parsing.pipeline import Pipeline
+    from assent.apps.shipped import english_model
+
+    pipeline = Pipeline.load(model or english_model())
+    found = iter(shared.counted(pipeline.parse(bare), "parsing", quiet))
+    return [next(found) if "_" in sentence.column(HEAD) else sentence for sentence in sentences]
+
+
+def _tell(summary: Summary, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        about = {
+            "summary": summary.text, "words": summary.words, "value": summary.value,
+            "bound": summary.bound, "gap": summary.gap, "seconds": summary.seconds,
+        }  # fmt: skip
+        click.echo(json.dumps(about, ensure_ascii=False))
+    elif sys.stdout.isatty() and not quiet:
+        from rich.console import Console
+
+        from assent.apps.summarization.view import show_summary
+
+        Console(highlight=False).print(show_summary(summary))
+    else:
+        click.echo(summary.text)
+
+
+@evaluate.command("summaries")
+@click.argument("gold", type=_ANY_PATH)
+@click.argument("system", type=_ANY_PATH)
+@json_option
+def evaluate_summaries(gold: Path, system: Path, as_json: bool) -> None:
+    """ROUGE-1, ROUGE-2 and ROUGE-L of SYSTEM, means over the references in GOLD.
+
+    Both are text files, or folders in which files are matched by their names up to the first
+    dot; in GOLD, several may match, or all in a folder of that name.
+    """
+    with shared.bad_sentences_reported():
+        from assent.apps.summarization import metrics
+
+        count, scores = metrics.evaluate_summaries(gold, system)
+    if as_json:
+        about = {kind: own._asdict() for kind, own in scores.items()}
+        click.echo(json.dumps({"summaries": count, **about}))
+        return
+    for kind, own in scores.items():
+        click.echo(
+            f"{kind}  recall {own.recall:.4f}  precision {own.precision:.4f}  F1 {own.f1:.4f}"
+        )
