@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
@@ -59,7 +58,6 @@ def parse(
     with shared.bad_sentences_reported():
         from assent.apps.parsing.pipeline import Pipeline
         from assent.apps.shipped import english_model
-        from assent.io import write_conllu
 
         pipeline = Pipeline.load(model or english_model())
         sentences: Iterable[Sentence] = shared.read_sentences(source, by_line)
@@ -67,13 +65,7 @@ def parse(
             own, keep_tags = pipeline.tagger, True
             sentences = consistent.tag_as_a_whole(own, sentences, penalty, changes, quiet)
         found = pipeline.parse(sentences, exact=exact, keep_tags=keep_tags)
-        parsed = shared.counted(found, "parsing", quiet)
-        if output is not None:
-            write_conllu(output, parsed)
-        elif sys.stdout.isatty():
-            _print(parsed)
-        else:
-            write_conllu(sys.stdout, parsed)
+        shared.deliver(found, output, _print, "parsing", quiet)
 
 
 @train.command("parser")

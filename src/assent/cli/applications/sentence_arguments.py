@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -72,6 +73,24 @@ def bad_sentences_reported() -> Iterator[None]:
             yield
     except BrokenPipeError:  # `assent tag … | head`
         raise SystemExit(0) from None
+
+
+def deliver(
+    sentences: Iterable[Sentence],
+    output: Path | None,
+    show: Callable[[Iterable[Sentence]], None],
+    verb: str,
+    quiet: bool,
+) -> None:
+    """Write sentences to a file or to a pipe, counting them, or show them at a terminal."""
+    from assent.io import write_conllu
+
+    if output is not None:
+        write_conllu(output, counted(sentences, verb, quiet))
+    elif sys.stdout.isatty():
+        show(sentences)
+    else:
+        write_conllu(sys.stdout, counted(sentences, verb, quiet))
 
 
 def counted(sentences: Iterable[Sentence], verb: str, quiet: bool) -> Iterator[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -50,20 +49,14 @@ def tag(
     with shared.bad_sentences_reported():
         from assent.apps.shipped import english_model
         from assent.apps.tagging import Tagger
-        from assent.io import write_conllu
 
         tagger = Tagger.load(model or english_model())
         sentences: Iterable[Sentence] = shared.read_sentences(source, by_line)
         if is_consistent:
-            sentences = consistent.tag_as_a_whole(tagger, sentences, penalty, changes, quiet)
+            tagged = consistent.tag_as_a_whole(tagger, sentences, penalty, changes, quiet)
         else:
-            sentences = shared.counted(tagger.tag(sentences), "tagging", quiet)
-        if output is not None:
-            write_conllu(output, sentences)
-        elif sys.stdout.isatty():
-            _show(sentences)
-        else:
-            write_conllu(sys.stdout, sentences)
+            tagged = tagger.tag(sentences)
+        shared.deliver(tagged, output, _show, "tagging", quiet)
 
 
 def _show(sentences: Iterable[Sentence]) -> None:
