@@ -30,6 +30,7 @@ from benchmarks import (
     segmentation,
     sentences,
     soft_logic,
+    structured_batch,
     structures,
     tag_rules,
     tagging,
@@ -83,6 +84,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(per_iteration_command, quick=quick, data=data, only="*", sides="")
         context.invoke(scaling_command, quick=quick, factors="", plots=plots)
         context.invoke(structures_command)
+        context.invoke(structured_batch_command)
         context.invoke(own_structures_command)
         context.invoke(projections_command, quick=quick)
         context.invoke(tighten_command, data=data, only="*", uai="")
@@ -155,6 +157,12 @@ def per_iteration_command(quick: bool, only: str, data: Path | None, sides: str)
 def structures_command() -> None:
     """Nanoseconds per step of the inner loop of chains, trees and other structures."""
     structures.run(new_console())
+
+
+@main.command("structured-batch")
+def structured_batch_command() -> None:
+    """Many sentences and alignments whose structures share variables, in one call."""
+    structured_batch.run(new_console())
 
 
 @main.command("projections")

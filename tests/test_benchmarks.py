@@ -38,6 +38,7 @@ from benchmarks import (
     scaling,
     sentences,
     soft_logic,
+    structured_batch,
     structures,
     tag_rules,
     tagging,
@@ -602,3 +603,14 @@ def test_parsing_of_made_up_treebanks(tmp_path):
     turbo_parsing.run(console, tagging.treebanks(tmp_path, quick=True), ("standard",))
     shown = console.export_text()
     assert "UD_Czech-CLTT" in shown and "words/s" in shown and "subgradient" in shown
+
+
+def test_structured_batch(monkeypatch):
+    monkeypatch.setattr(structured_batch, "SENTENCES", 2)
+    monkeypatch.setattr(structured_batch, "LONGEST", 8)
+    monkeypatch.setattr(structured_batch, "ALIGNMENTS", 2)
+    monkeypatch.setattr(structured_batch, "REPEATS", 1)
+    rows = structured_batch.run(new_console())
+    assert [row[1] for row in rows] == ["2"] * 5
+    output = run("structured-batch")
+    assert "head bigrams" in output and "alignments: Matching" in output
