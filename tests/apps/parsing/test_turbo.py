@@ -9,9 +9,10 @@ import assent as at
 from assent.apps.parsing.sentence_graph import graph
 from assent.apps.parsing.turbo import TurboRun
 from assent.kernels.parsing import sentence_parts
-from assent.kernels.parsing.sentence_parts import Kinds, PartScores
+from assent.kernels.parsing.sentence_parts import Kinds, PartScores, TreeShape
 from tests.oracles.sentence_trees import list_trees
 
+SHAPES = [TreeShape(False, False), TreeShape(True, False), TreeShape(True, True)]
 SECOND_ORDER = Kinds(True, True, False, False, False)
 THIRD_ORDER = Kinds(True, True, True, False, False)
 EVERYTHING = Kinds(True, True, True, True, True)
@@ -69,13 +70,13 @@ def score_of(heads, parts, scores):
 
 
 @pytest.mark.parametrize("kinds", SOME)
-@pytest.mark.parametrize("single_root", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("words", "seed"), [(1, 0), (2, 1), (3, 2), (4, 3), (5, 5)])
-def test_trees_and_bounds(words, seed, single_root, kinds):
+def test_trees_and_bounds(words, seed, shape, kinds):
     parts, scores = random_sentence(words, kinds, seed)
-    trees = list_trees(words, single_root=single_root)
+    trees = list_trees(words, **shape._asdict())
     values = [score_of(heads, parts, scores) for heads in trees]
-    found = TurboRun(parts, scores, single_root).solve(at.AD3(max_iterations=300))
+    found = TurboRun(parts, scores, shape).solve(at.AD3(max_iterations=300))
     assert found.heads.tolist() in trees.tolist()
     assert found.value == pytest.approx(score_of(found.heads, parts, scores))
     assert found.bound >= max(values) - 1e-9
@@ -92,7 +93,9 @@ def test_a_run_ends_where_the_relaxation_is_solved():
     """No tree is worth the bound of some sentences: more iterations would not change that."""
     limit = 2000
     runs = [random_sentence(8, SECOND_ORDER, seed) for seed in range(12)]
-    found = [TurboRun(*run, True).solve(at.AD3(max_iterations=limit)) for run in runs]
+    found = [
+        TurboRun(*run, TreeShape(True, False)).solve(at.AD3(max_iterations=limit)) for run in runs
+    ]
     assert not all(one.proven for one in found)
     assert max(one.iterations for one in found) < limit
     for one, (_, scores) in zip(found, runs, strict=True):
@@ -103,8 +106,9 @@ def test_a_run_ends_where_the_relaxation_is_solved():
 @pytest.mark.parametrize("kinds", SOME)
 def test_graph_is_the_same_problem(kinds):
     parts, scores = random_sentence(5, kinds, seed=sum(kinds))
-    own = graph(parts, scores, single_root=True)
-    best = max(score_of(heads, parts, scores) for heads in list_trees(5, single_root=True))
+    shape = SHAPES[sum(kinds) % len(SHAPES)]
+    own = graph(parts, scores, shape)
+    best = max(score_of(heads, parts, scores) for heads in list_trees(5, **shape._asdict()))
     assert at.decode(own, exact=True).value == pytest.approx(best)
 
 

@@ -19,7 +19,7 @@ from assent.apps.parsing.pruner import Pruner
 from assent.apps.parsing.turbo import Solution, TurboRun
 from assent.io.conllu import Sentence
 from assent.kernels.parsing import part_scores, sentence_parts
-from assent.kernels.parsing.sentence_parts import Arcs, PartScores, SentenceParts
+from assent.kernels.parsing.sentence_parts import Arcs, PartScores, SentenceParts, TreeShape
 from assent.model.graph import FactorGraph
 from assent.solvers.ad3.ad3 import AD3
 
@@ -36,14 +36,21 @@ class ParserSettings:
     Attributes:
         parts: a preset (``"basic"``, ``"standard"``, ``"full"``), or a list of parts.
         single_root: whether exactly one word of a sentence hangs on the root.
+        projective: whether arcs never cross; as in most training trees if ``None``.
         morphology: whether the column FEATS is read; it must be filled then in whatever is parsed.
         table_bits: the table has two to this power weights.
     """
 
     parts: str | tuple[str, ...] = "full"
     single_root: bool = True
+    projective: bool | None = None
     morphology: bool = False
     table_bits: int = 22
+
+    @property
+    def shape(self) -> TreeShape:
+        """Which trees it finds."""
+        return TreeShape(self.single_root, bool(self.projective))
 
 
 class Parse(NamedTuple):
@@ -102,7 +109,7 @@ class Parser:
     def solve(self, tokens: Tokens) -> Solution:
         """Heads, value and bound for an encoded sentence."""
         solver = AD3(max_iterations=ITERATIONS)
-        return best_parse(*self._scored(tokens), self.settings.single_root, solver)
+        return best_parse(*self._scored(tokens), self.settings.shape, solver)
 
     def graph(self, sentence: Sentence) -> tuple[FactorGraph, Arcs]:
         """The problem of a tagged sentence for all that a graph can be asked, and its arcs.
@@ -111,7 +118,7 @@ class Parser:
         and any solver can be tried.
         """
         parts, scores = self._scored(self.encode(sentence))
-        return sentence_graph.graph(parts, scores, self.settings.single_root), parts.arcs
+        return sentence_graph.graph(parts, scores, self.settings.shape), parts.arcs
 
     def _scored(self, tokens: Tokens) -> tuple[SentenceParts, PartScores]:
         """The parts of a sentence over its candidate arcs, and their scores."""
@@ -145,13 +152,11 @@ class Parser:
         )  # fmt: skip
 
 
-def best_parse(
-    parts: SentenceParts, scores: PartScores, single_root: bool, solver: AD3
-) -> Solution:
+def best_parse(parts: SentenceParts, scores: PartScores, shape: TreeShape, solver: AD3) -> Solution:
     """The best tree by AD3; by its arcs alone it needs no relaxation."""
     if len(scores.inner) or len(scores.pairs):
-        return TurboRun(parts, scores, single_root).solve(solver)
-    heads = sentence_parts.best_tree(parts.arcs, scores.arcs, single_root)
+        return TurboRun(parts, scores, shape).solve(solver)
+    heads = sentence_parts.best_tree(parts.arcs, scores.arcs, shape)
     chosen = sentence_parts.tree_parts(parts, heads)
     value = sentence_parts.sum_parts(scores, chosen)
     return Solution(heads, value, value, True, 0, chosen)

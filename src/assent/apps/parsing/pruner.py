@@ -12,11 +12,11 @@ from assent.apps.parsing.data import Example, Tokens
 from assent.kernels.parsing import head_posteriors
 from assent.kernels.parsing.sentence_parts import Arcs
 
-# A table of 2**20 weights (1 MB in 8 bits) finds as good candidates as larger ones do.
-TABLE_BITS = 20
+# A table of 2**21 weights (2 MB in 8 bits) finds as good candidates as larger ones do.
+TABLE_BITS = 21
 
 # Passes and rate of AdaGrad; more passes fit the training sentences and find no better candidates.
-PASSES, RATE = 3, 0.1
+PASSES, RATE = 3, 0.06
 
 # The squared gradient that every weight begins with keeps the first steps short.
 FIRST_SQUARE = 0.01
@@ -35,8 +35,8 @@ class Pruner:
     """
 
     weights: NDArray[np.float32]
-    most: int = 10
-    least: float = 3e-3
+    most: int = 20
+    least: float = 5e-3
 
     def arcs(self, tokens: Tokens, gold: NDArray[np.int64] = _NO_HEADS) -> Arcs:
         """Candidate arcs; those of ``gold[n]``, if given, are kept."""

@@ -15,17 +15,19 @@ from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import HeadAutomaton, unpacked
 from assent.factors.head_sequence import HeadSequence
 from assent.factors.pair import Pair
-from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts
+from assent.factors.projective_tree import ProjectiveTree
+from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts, TreeShape
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph
 
 
-def graph(parts: SentenceParts, scores: PartScores, single_root: bool) -> FactorGraph:
+def graph(parts: SentenceParts, scores: PartScores, shape: TreeShape) -> FactorGraph:
     """The graph of a sentence, with variables ``arc[A]``."""
     out, arcs, automata = FactorGraph(), parts.arcs, parts.automata
     arc = out.binary(scores=scores.arcs, name="arc")
     ends = {"heads": arcs.head, "modifiers": arcs.modifier}
-    out.add(Arborescence(arc, **ends, single_root=single_root), name="tree")
+    tree = ProjectiveTree if shape.projective else Arborescence
+    out.add(tree(arc, **ends, single_root=shape.single_root), name="tree")
     for u, head in enumerate(automata.head.tolist()):
         own = arc[automata.arc[automata.begin[u] : automata.begin[u + 1]]]
         first = int(arcs.first[head])

@@ -20,10 +20,11 @@ from assent.kernels.core import schedule, thread_shares
 from assent.kernels.core.barrier import new_barrier
 from assent.kernels.core.oracle import address_of
 from assent.kernels.kinds.sentences.head_automata import maximize_automaton, parts_automaton
+from assent.kernels.kinds.sentences.projective_chart import maximize_projective
 from assent.kernels.kinds.sentences.spanning_trees import maximize_arborescence
 from assent.kernels.kinds.sequences.tree_recursion import maximize_tree, parts_tree, tree_data
 from assent.kernels.parsing import sentence_parts, sentence_structures
-from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts
+from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts, TreeShape
 from assent.kernels.problem import Float, ScoredProblem, make_logic, no_tables
 from assent.proof.gap_rule import least_and_relative
 from assent.solvers.ad3.ad3 import AD3
@@ -77,9 +78,9 @@ def _nothing() -> _Nothing:
 class TurboRun:
     """An AD3 run on one sentence."""
 
-    def __init__(self, parts: SentenceParts, scores: PartScores, single_root: bool) -> None:
-        self.parts, self.scores, self.single_root = parts, scores, single_root
-        arcs, structures = parts.arcs, _structures(parts, single_root)
+    def __init__(self, parts: SentenceParts, scores: PartScores, shape: TreeShape) -> None:
+        self.parts, self.scores, self.shape = parts, scores, shape
+        arcs, structures = parts.arcs, _structures(parts, shape)
         nothing, tables, pairs = _nothing(), structures.tables, read_only(parts.pairs)
         links = np.concatenate([tables.lits, pairs.ravel()])
         degree = np.bincount(links, minlength=len(arcs.head)).astype(np.int32)
@@ -149,7 +150,7 @@ class TurboRun:
 
     def _tree(self, point: Float) -> Solution:
         """The tree of most weight in a point ``[A]``, as if it were proven."""
-        heads = sentence_parts.best_tree(self.parts.arcs, point, self.single_root)
+        heads = sentence_parts.best_tree(self.parts.arcs, point, self.shape)
         chosen = sentence_parts.tree_parts(self.parts, heads)
         value = sentence_parts.sum_parts(self.scores, chosen)
         return Solution(heads, value, value, True, 0, chosen)
@@ -175,11 +176,14 @@ class TurboRun:
         return PartScores(p, inner, both)
 
 
-def _structures(parts: SentenceParts, single_root: bool) -> Structures:
+def _structures(parts: SentenceParts, shape: TreeShape) -> Structures:
     """State of the structures before the first iteration."""
     tables = sentence_structures.make_tables(parts)
-    addresses = tuple(map(address_of, (maximize_arborescence, maximize_automaton, maximize_tree)))
-    models = sentence_structures.make_models(parts, single_root, addresses, _sequence_data(parts))
+    tree = maximize_projective if shape.projective else maximize_arborescence
+    addresses = tuple(map(address_of, (tree, maximize_automaton, maximize_tree)))
+    models = sentence_structures.make_models(
+        parts, shape.single_root, addresses, _sequence_data(parts)
+    )
     layout = sentence_structures.make_layout(tables)
     for array in (*tables, models.data, models.place, models.base, layout.start, layout.no_base):
         array.setflags(write=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import jit_internal_no_allocation
+from assent.kernels.jit import jit_inline_llvm, jit_internal, jit_internal_no_allocation
 from assent.kernels.linear.hashed_keys import mix
 from assent.kernels.parsing.feature_places import write_places
 from assent.kernels.parsing.token_columns import (
@@ -25,15 +25,53 @@ ENDS, FAR_ENDS, BETWEEN, TAG_BETWEEN, FIRST_LOOK = range(5)  # kinds of features
 # More words of a group between two ends count as this many.
 _MANY = 3
 
+# Groups of tags, each of which has a column of running counts.
+GROUPS = 4
+
+# Longer arcs count as this long.
+_LONG = 30
+
 # Different tags between two ends that have a feature each.
 _MOST_BETWEEN = 12
 
 
+@jit_internal
+def running_counts(tokens):
+    """``[n + 4, GROUPS]`` how many words of each group stand before a row of ``tokens``."""
+    out = np.zeros((len(tokens) + 1, GROUPS), np.int64)
+    for i in range(len(tokens)):
+        out[i + 1] = out[i]
+        out[i + 1, tokens[i, GROUP]] += 1
+    return out
+
+
+@jit_inline_llvm
+def code_counts(verbs, marks, coordinations):
+    """One number for how many words of each group there are."""
+    counts = min(verbs, _MANY) * (_MANY + 1) + min(marks, _MANY)
+    return np.uint64(counts * (_MANY + 1) + min(coordinations, _MANY))
+
+
 @jit_internal_no_allocation
-def first_look_places(tokens, h, m, features):
-    """Places for a first look at all arcs of a sentence; returns how many there are."""
+def code_between(counts, h, m):
+    """The same for the words between two ends, from running counts."""
+    first, last = counts[min(h, m) + 2], counts[max(h, m) + 1]
+    return code_counts(
+        last[VERB_GROUP] - first[VERB_GROUP],
+        last[PUNCTUATION_GROUP] - first[PUNCTUATION_GROUP],
+        last[COORDINATION_GROUP] - first[COORDINATION_GROUP],
+    )
+
+
+@jit_internal_no_allocation
+def first_look_places(tokens, h, m, between, features):
+    """Places for a first look at all arcs of a sentence; returns how many there are.
+
+    ``between`` is a number for what stands between the ends.
+    """
     head, modifier, keys = tokens[h + 1], tokens[m + 1], features.keys
     hw, hx, mw, mx = head[FORM], head[FINE_TAG], modifier[FORM], modifier[FINE_TAG]
+    mt = modifier[TAG]
     pair, words = mix(hx, mx), mix(hw, mw)
     keys[0] = hw
     keys[1] = hx
@@ -48,8 +86,16 @@ def first_look_places(tokens, h, m, features):
     keys[9] = mix(right, tokens[m, FINE_TAG])
     keys[10] = mix(right, tokens[m + 2, FINE_TAG])
     keys[11] = words
-    keys[12] = mix(mix(head[TAG], modifier[TAG]), np.uint64(abs(h - m)))
-    return write_places(features, 13, FIRST_LOOK, 2 * distance_bin(h, m) + (h < m), 0)
+    keys[12] = mix(mix(head[TAG], modifier[TAG]), np.uint64(min(abs(h - m), _LONG)))
+    keys[13] = mix(pair, between)
+    keys[14] = mix(mw, between)
+    keys[15] = mix(hw, between)
+    keys[16] = mix(hx, modifier[MORPHOLOGY])
+    keys[17] = mix(head[MORPHOLOGY], mx)
+    keys[18] = mix(mix(head[STEM], modifier[STEM]), pair)
+    keys[19] = mix(mix(tokens[m, TAG], mt), mix(tokens[m + 2, TAG], head[TAG]))
+    keys[20] = mix(mix(tokens[h, TAG], head[TAG]), mix(tokens[h + 2, TAG], mt))
+    return write_places(features, 21, FIRST_LOOK, 2 * distance_bin(h, m) + (h < m), 0)
 
 
 @jit_internal_no_allocation
@@ -61,6 +107,7 @@ def arc_places(tokens, h, m, features):
     size = write_places(features, count, FAR_ENDS, 2 * distance_bin(h, m) + toward, size)
     # Every tag that stands between, once: all of the same template.
     tags, seen = mix(tokens[h + 1, TAG], tokens[m + 1, TAG]), np.uint64(0)
+    pair = mix(tokens[h + 1, FINE_TAG], tokens[m + 1, FINE_TAG])
     verbs = marks = coordinations = found = 0
     for i in range(min(h, m) + 1, max(h, m)):
         group = tokens[i + 1, GROUP]
@@ -72,14 +119,18 @@ def arc_places(tokens, h, m, features):
             seen |= bit
             found += 1
             features.keys[0] = mix(tags, tokens[i + 1, TAG])
-            size = write_places(features, 1, TAG_BETWEEN, toward, size)
-    counts = (min(verbs, _MANY) * (_MANY + 1) + min(marks, _MANY)) * (_MANY + 1)
-    counts += min(coordinations, _MANY)
-    features.keys[0] = mix(tags, np.uint64(counts))
-    features.keys[1] = np.uint64(counts)
+            features.keys[1] = mix(pair, tokens[i + 1, FINE_TAG])
+            size = write_places(features, 2, TAG_BETWEEN, toward, size)
+    counts = code_counts(verbs, marks, coordinations)
+    features.keys[0] = mix(tags, counts)
+    features.keys[1] = counts
     features.keys[2] = seen
     features.keys[3] = mix(tags, seen)
-    return write_places(features, 4, BETWEEN, toward, size)
+    features.keys[4] = mix(pair, counts)
+    features.keys[5] = mix(tags, np.uint64(min(abs(h - m), _LONG)))
+    features.keys[6] = mix(tokens[m + 1, FORM], counts)
+    features.keys[7] = mix(tokens[h + 1, FORM], counts)
+    return write_places(features, 8, BETWEEN, toward, size)
 
 
 @jit_internal_no_allocation
@@ -123,4 +174,12 @@ def _write_end_keys(tokens, h, m, keys):
     keys[27] = mix(tokens[m + 2, FORM], pair)
     keys[28] = mix(tags, mix(tokens[m - 1, TAG], tokens[m, TAG]))
     keys[29] = mix(tags, mix(tokens[m + 2, TAG], tokens[min(m + 3, len(tokens) - 1), TAG]))
-    return 30
+    keys[30] = mix(tokens[h, FORM], pair)
+    keys[31] = mix(tokens[h + 2, FORM], pair)
+    # Ends of words.
+    keys[32] = mix(head[MORPHOLOGY], mx)
+    keys[33] = mix(hx, modifier[MORPHOLOGY])
+    keys[34] = mix(hw, modifier[MORPHOLOGY])
+    keys[35] = mix(hw, modifier[TAG])
+    keys[36] = mix(head[TAG], mw)
+    return 37

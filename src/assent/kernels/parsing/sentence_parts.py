@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+from assent.kernels.kinds.sentences.projective_chart import CHARTS, inside, trace_back
 from assent.kernels.kinds.sentences.spanning_trees import (
     best_arborescence,
     count_roots,
@@ -50,6 +51,13 @@ class Kinds(NamedTuple):
     grand_siblings: bool
     any_siblings: bool
     head_bigrams: bool
+
+
+class TreeShape(NamedTuple):
+    """Which trees there are."""
+
+    single_root: bool  # exactly one word hangs on the root
+    projective: bool  # arcs do not cross
 
 
 class SentenceParts(NamedTuple):
@@ -263,18 +271,48 @@ def sum_parts(scores, amounts):
     return total + _weighted_sum(scores.pairs, amounts.pairs)
 
 
+@jit_internal_no_allocation
+def _fill(arcs, arc_scores, matrix):
+    """Scores ``[n, n + 1]`` of heads by word, -inf where there is no arc."""
+    matrix[:] = -np.inf
+    for a in range(len(arcs.head)):
+        matrix[arcs.modifier[a] - 1, arcs.head[a]] = arc_scores[a]
+
+
 @jit
-def best_tree(arcs, arc_scores, single_root):
-    """``[n]`` the heads of the tree whose arcs score most: Chu, Liu and Edmonds."""
+def best_tree(arcs, arc_scores, shape):
+    """``[n]`` the heads of the tree of a shape whose arcs score most.
+
+    By Eisner's algorithm if arcs must not cross, else by that of Chu, Liu and Edmonds.
+    """
     words = len(arcs.first) - 2
     matrix, heads = np.empty((words, words + 1)), np.empty(words, np.int64)
-    for attempt in range(2):
-        matrix[:] = -np.inf
-        for a in range(len(arcs.head)):
-            matrix[arcs.modifier[a] - 1, arcs.head[a]] = arc_scores[a]
-        if attempt:
-            discourage_roots(matrix)
+    _fill(arcs, arc_scores, matrix)
+    if shape.projective:
+        chart = np.empty((CHARTS, words + 1, words + 1))
+        inside(matrix, shape.single_root, 0.0, chart)
+        trace_back(chart, shape.single_root, np.empty((2 * words + 2, 3), np.int64), heads)
+        return heads
+    best_arborescence(matrix, heads)
+    if shape.single_root and count_roots(heads) > 1:
+        _fill(arcs, arc_scores, matrix)
+        discourage_roots(matrix)
         best_arborescence(matrix, heads)
-        if not single_root or count_roots(heads) == 1:
-            break
     return heads
+
+
+@jit
+def has_crossing(heads):
+    """Whether two arcs of a tree ``heads[n]``, drawn above the sentence, cross.
+
+    Example:
+        >>> import numpy as np
+        >>> has_crossing(np.array([3, 4, 0, 3])), has_crossing(np.array([2, 0, 2, 3]))
+        (True, False)
+    """
+    for word in range(1, len(heads) + 1):
+        low, high = min(word, heads[word - 1]), max(word, heads[word - 1])
+        for other in range(low + 1, high):
+            if not low <= heads[other - 1] <= high:
+                return True
+    return False
