@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import combinations, pairwise
+from math import comb
+
 import numpy as np
 import pytest
 
@@ -13,10 +16,10 @@ from assent.kernels.parsing.sentence_parts import Kinds, PartScores, TreeShape
 from tests.oracles.sentence_trees import list_trees
 
 SHAPES = [TreeShape(False, False), TreeShape(True, False), TreeShape(True, True)]
-SECOND_ORDER = Kinds(True, True, False, False, False)
-THIRD_ORDER = Kinds(True, True, True, False, False)
-EVERYTHING = Kinds(True, True, True, True, True)
-ONE_KIND = [Kinds(*(kind == only for kind in range(5))) for only in range(5)]
+SECOND_ORDER = Kinds(True, True, False, False, False, False)
+THIRD_ORDER = Kinds(True, True, True, False, False, False)
+EVERYTHING = Kinds(*(True,) * 6)
+ONE_KIND = [Kinds(*(kind == only for kind in range(6))) for only in range(6)]
 SOME = [SECOND_ORDER, THIRD_ORDER, EVERYTHING, *ONE_KIND]
 
 
@@ -28,6 +31,11 @@ def random_sentence(words, kinds, seed):
     parts = sentence_parts.make_parts(sentence_parts.make_arcs(allowed), kinds)
     shapes = sentence_parts.tree_parts(parts, np.arange(words))
     arcs, inner, pairs = (rng.normal(size=part.shape) for part in shapes)
+    for begin, end in pairwise(parts.triple):  # pairs of siblings, which automata score
+        k = next(
+            (k for k in range(2, words + 1) if comb(k + 2, 2) + comb(k + 2, 3) == end - begin), 0
+        )
+        inner[begin : begin + (k and comb(k + 2, 2))] = 0.0
     if kinds.head_bigrams:  # behind the tables stands what is no part
         inner[parts.bigram[-1] :] = 0.0
     return parts, PartScores(arcs, 0.4 * inner, 0.4 * pairs)
@@ -58,6 +66,16 @@ def score_of(heads, parts, scores):
         table = tables[number if len(tables) > 1 else 0]
         for before, after in zip([0, *modifiers], [*modifiers, k + 1], strict=True):
             total += table[after * (after - 1) // 2 + before]
+    for u in range(len(parts.triple) - 1):
+        own_triples = scores.inner[parts.triple[u] : parts.triple[u + 1]]
+        own = arcs.modifier[automata.arc[automata.begin[u] : automata.begin[u + 1]]].tolist()
+        assert (len(own_triples) > 0) == (len(own) > 1)
+        row = [0, *(i for i, w in enumerate(own, 1) if heads[w - 1] == automata.head[u])]
+        row.append(len(own) + 1)
+        order = list(combinations(range(len(own) + 2), 3))
+        order.sort(key=lambda three: three[::-1])
+        for three in zip(row, row[1:], row[2:], strict=False) if len(own_triples) else ():
+            total += own_triples[comb(len(own) + 2, 2) + order.index(three)]
     for (first, second), score in zip(parts.pairs.tolist(), scores.pairs, strict=True):
         ends = [(int(arcs.head[a]), int(arcs.modifier[a])) for a in (first, second)]
         assert ends[0][0] == ends[1][0]

@@ -14,8 +14,8 @@ from assent.kernels.parsing import label_scores
 # Weights of a feature for all labels lie side by side, so 2**22 of them hold what is learned.
 TABLE_BITS = 22
 
-# After two passes the training labels are all but learned by heart.
-PASSES = 2
+# Further passes find no better labels of other sentences.
+PASSES = 4
 
 # The longest step of MIRA.
 LONGEST_STEP = 0.02

@@ -13,6 +13,7 @@ PARTS = {
     "siblings": "h and two modifiers s, m on one side with none in between (consecutive siblings)",
     "grandparents": "g, h and m",
     "grand_siblings": "g, h and two modifiers s, m on one side with none in between",
+    "tri_siblings": "h and three modifiers on one side with none in between",
     "any_siblings": "h and two modifiers s, m on one side, whatever is in between",
     "head_bigrams": "two neighbouring words and the heads of both",
 }
@@ -20,7 +21,7 @@ PARTS = {
 PRESETS = {
     "basic": ("arcs",),
     "standard": ("arcs", "siblings", "grandparents"),
-    "full": tuple(PARTS),
+    "full": ("arcs", "siblings", "grandparents", "grand_siblings", "any_siblings", "head_bigrams"),
 }
 
 

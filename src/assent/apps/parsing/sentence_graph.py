@@ -16,6 +16,7 @@ from assent.factors.head_automaton import HeadAutomaton, unpacked
 from assent.factors.head_sequence import HeadSequence
 from assent.factors.pair import Pair
 from assent.factors.projective_tree import ProjectiveTree
+from assent.factors.tri_sibling_automaton import TriSiblingAutomaton
 from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts, TreeShape
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph
@@ -36,6 +37,11 @@ def graph(parts: SentenceParts, scores: PartScores, shape: TreeShape) -> FactorG
         side = "right" if automata.toward[u] else "left"
         factor = _factor(own, above, int(automata.tables[u]), inner)
         out.add(factor, name=f"{side} modifiers of {head}")
+    for u in range(len(parts.triple) - 1):
+        inner = scores.inner[parts.triple[u] : parts.triple[u + 1]]
+        if len(inner):
+            own = arc[automata.arc[automata.begin[u] : automata.begin[u + 1]]]
+            out.add(TriSiblingAutomaton(own, scores=inner))
     if len(parts.bigram) > 1:
         tables = scores.inner[parts.bigram[0] : parts.bigram[-1]]
         out.add(HeadSequence(arc, scores=tables, **ends), name="head bigrams")

@@ -19,7 +19,7 @@ import numpy as np
 from assent.apps.parsing.data import Example, encode, label_names
 from assent.apps.parsing.labels import train_labeler
 from assent.apps.parsing.model import Parser, ParserSettings, best_parse
-from assent.apps.parsing.parts import kinds_of
+from assent.apps.parsing.parts import kinds_of, parts_of
 from assent.apps.parsing.pruner import jackknife, train_pruner
 from assent.errors import ModelError
 from assent.io.array_files import open_arrays
@@ -95,8 +95,11 @@ def train_parser(
     settings, training = settings or ParserSettings(), training or ParserTraining()
     names = label_names(sentences)
     examples = read_examples(sentences, names, settings.morphology)
-    if settings.projective is None:
-        settings = replace(settings, projective=are_projective(examples))
+    projective = settings.projective
+    settings = replace(
+        settings, parts=parts_of(settings.parts),
+        projective=are_projective(examples) if projective is None else projective,
+    )  # fmt: skip
     arcs = jackknife(examples, training.folds, training.seed)
     state = _begin(settings, checkpoint)
     kinds = kinds_of(settings.parts)

@@ -22,6 +22,7 @@ from assent.kernels.core.oracle import address_of
 from assent.kernels.kinds.sentences.head_automata import maximize_automaton, parts_automaton
 from assent.kernels.kinds.sentences.projective_chart import maximize_projective
 from assent.kernels.kinds.sentences.spanning_trees import maximize_arborescence
+from assent.kernels.kinds.sentences.tri_sibling_automata import maximize_triples, parts_triples
 from assent.kernels.kinds.sequences.tree_recursion import maximize_tree, parts_tree, tree_data
 from assent.kernels.parsing import sentence_parts, sentence_structures
 from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts, TreeShape
@@ -164,9 +165,11 @@ class TurboRun:
         )
         own, inner = self.outside.structures, np.zeros(len(self.scores.inner))
         assert own is not None
-        last = len(own.tables.kind) - (len(self.parts.bigram) > 0)
-        for group in range(1, len(own.tables.kind)):
-            kernel = parts_automaton if group < last else parts_tree
+        groups, automata = len(own.tables.kind), len(self.parts.automata.head)
+        kernels = [parts_automaton] * automata + [parts_triples] * (groups - 1 - automata)
+        if len(self.parts.bigram):
+            kernels[-1] = parts_tree
+        for group, kernel in enumerate(kernels, start=1):
             part = inner[own.tables.entry[group] : own.tables.entry[group + 1]]
             start = own.layout.start[own.tables.slot[group] + group :]
             data = own.models.data[own.models.data_at[group] : own.models.data_at[group + 1]]
@@ -180,7 +183,8 @@ def _structures(parts: SentenceParts, shape: TreeShape) -> Structures:
     """State of the structures before the first iteration."""
     tables = sentence_structures.make_tables(parts)
     tree = maximize_projective if shape.projective else maximize_arborescence
-    addresses = tuple(map(address_of, (tree, maximize_automaton, maximize_tree)))
+    searches = (tree, maximize_automaton, maximize_triples, maximize_tree)
+    addresses = sentence_structures.Addresses(*map(address_of, searches))
     models = sentence_structures.make_models(
         parts, shape.single_root, addresses, _sequence_data(parts)
     )

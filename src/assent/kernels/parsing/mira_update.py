@@ -25,6 +25,7 @@ from assent.kernels.parsing.grandparent_features import grandparent_places
 from assent.kernels.parsing.head_bigram_features import head_bigram_places
 from assent.kernels.parsing.part_scores import grandparent_of, word_at
 from assent.kernels.parsing.sibling_features import any_sibling_places, sibling_places
+from assent.kernels.parsing.tri_sibling_features import tri_sibling_places
 
 
 class Table(NamedTuple):
@@ -113,6 +114,25 @@ def _add_automata(tokens, arcs, automata, kinds, amounts, table, features, touch
 
 
 @jit_internal_no_allocation
+def _add_triples(tokens, parts, amounts, table, features, touched):
+    arcs, automata, triple = parts.arcs, parts.automata, parts.triple
+    for u in range(len(triple) - 1):
+        h, toward = automata.head[u], automata.toward[u]
+        k = automata.begin[u + 1] - automata.begin[u]
+        place = triple[u] + (k + 1) * (k + 2) // 2
+        for c in range(2, k + 2 if triple[u + 1] > triple[u] else 0):
+            m = word_at(arcs, automata, u, c)
+            for b in range(1, c):
+                second = word_at(arcs, automata, u, b)
+                for a in range(b):
+                    if amounts[place] != 0.0:
+                        first = word_at(arcs, automata, u, a)
+                        size = tri_sibling_places(tokens, h, first, second, m, toward, features)
+                        add_at(table, features, size, amounts[place], touched)
+                    place += 1
+
+
+@jit_internal_no_allocation
 def _add_bigrams(tokens, arcs, bigram, amounts, table, features, touched):
     for m in range(1, len(bigram)):
         place = bigram[m - 1]
@@ -155,6 +175,7 @@ def mira_update(tokens, parts, kinds, amounts, loss, most, step, table):
     # 1. The difference.
     _add_arcs(tokens, arcs, amounts.arcs, table, features, touched)
     _add_automata(tokens, arcs, parts.automata, kinds, amounts.inner, table, features, touched)
+    _add_triples(tokens, parts, amounts.inner, table, features, touched)
     _add_bigrams(tokens, arcs, parts.bigram, amounts.inner, table, features, touched)
     _add_pairs(tokens, arcs, parts.pairs, amounts.pairs, table, features, touched)
     # 2. The step: as long as the loss asks for.

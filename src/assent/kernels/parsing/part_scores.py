@@ -12,6 +12,7 @@ from assent.kernels.parsing.grandparent_features import grandparent_places
 from assent.kernels.parsing.head_bigram_features import head_bigram_places
 from assent.kernels.parsing.sentence_parts import PartScores, count_inner
 from assent.kernels.parsing.sibling_features import any_sibling_places, sibling_places
+from assent.kernels.parsing.tri_sibling_features import tri_sibling_places
 
 
 @jit_internal_no_allocation
@@ -86,6 +87,24 @@ def _score_automata(tokens, arcs, automata, kinds, weights, features, out):
 
 
 @jit_internal_no_allocation
+def _score_triples(tokens, parts, weights, features, out):
+    arcs, automata, triple = parts.arcs, parts.automata, parts.triple
+    for u in range(len(triple) - 1):
+        h, toward = automata.head[u], automata.toward[u]
+        k = automata.begin[u + 1] - automata.begin[u]
+        place = triple[u] + (k + 1) * (k + 2) // 2
+        for c in range(2, k + 2 if triple[u + 1] > triple[u] else 0):
+            m = word_at(arcs, automata, u, c)
+            for b in range(1, c):
+                second = word_at(arcs, automata, u, b)
+                for a in range(b):
+                    first = word_at(arcs, automata, u, a)
+                    size = tri_sibling_places(tokens, h, first, second, m, toward, features)
+                    out[place] = sum_at(weights, features, size)
+                    place += 1
+
+
+@jit_internal_no_allocation
 def _score_bigrams(tokens, arcs, bigram, weights, features, out):
     for m in range(1, len(bigram)):
         place = bigram[m - 1]
@@ -112,6 +131,7 @@ def score_parts(tokens, parts, kinds, weights):
     pairs = np.empty(len(parts.pairs))
     _score_arcs(tokens, arcs, weights, features, of_arcs)
     _score_automata(tokens, arcs, parts.automata, kinds, weights, features, inner)
+    _score_triples(tokens, parts, weights, features, inner)
     _score_bigrams(tokens, arcs, parts.bigram, weights, features, inner)
     _score_pairs(tokens, arcs, parts.pairs, weights, features, pairs)
     return PartScores(of_arcs, inner, pairs)

@@ -3,8 +3,9 @@
 Arcs are sorted by modifier, then by head.  An automaton holds the candidate modifiers of a head on
 one side, from the head outwards; its inner parts, end to end with those of all others, are laid out
 as :mod:`assent.kernels.kinds.sentences.head_automata` reads them: what grandparents add to
-modifiers, then tables of consecutive siblings.  Behind the automata stand head bigrams, a table
-for every word and the next one, as :mod:`assent.kernels.kinds.sequences.tree_recursion` reads them.
+modifiers, then tables of consecutive siblings.  Behind the automata stand triples of siblings, as
+:mod:`assent.kernels.kinds.sentences.tri_sibling_automata` reads them, and head bigrams, a table for
+every word and the next one, as :mod:`assent.kernels.kinds.sequences.tree_recursion` reads them.
 Any two siblings on one side are a pair of arcs.
 """
 
@@ -49,6 +50,7 @@ class Kinds(NamedTuple):
     siblings: bool
     grandparents: bool
     grand_siblings: bool
+    tri_siblings: bool
     any_siblings: bool
     head_bigrams: bool
 
@@ -65,6 +67,7 @@ class SentenceParts(NamedTuple):
 
     arcs: Arcs
     automata: Automata
+    triple: np.ndarray  # [U + 1] int64: where the triples of an automaton's modifiers begin; or [0]
     bigram: np.ndarray  # [n] int64: where the table of words 1 and 2, 2 and 3, … begins; or empty
     pairs: np.ndarray  # [P, 2] int32, arcs to any two siblings, the inner one first
 
@@ -108,9 +111,10 @@ def make_arcs(allowed):
 @jit_internal
 def make_automata(arcs, kinds):
     """The automata of all heads that have candidate modifiers, for these kinds of parts."""
-    siblings, grandparents, grand_siblings = kinds[0], kinds[1], kinds[2]
+    siblings, grandparents, grand_siblings, tri_siblings = kinds[0], kinds[1], kinds[2], kinds[3]
     words = len(arcs.first) - 2
-    count = len(arcs.head) if siblings or grandparents or grand_siblings else 0
+    any_kind = siblings or grandparents or grand_siblings or tri_siblings
+    count = len(arcs.head) if any_kind else 0
     sizes = np.zeros((words + 1, 2), np.int32)
     for a in range(count):
         sizes[arcs.head[a], int(arcs.modifier[a] > arcs.head[a])] += 1
@@ -148,6 +152,23 @@ def make_automata(arcs, kinds):
 
 
 @jit_internal
+def make_triples(automata):
+    """Where the triples of every automaton begin, behind the automata's own parts.
+
+    Pairs of siblings stand before them, as `TriSiblingAutomaton` reads both; an automaton of fewer
+    than two modifiers has none.
+    """
+    used = len(automata.head)
+    out = np.empty(used + 1, np.int64)
+    out[0] = automata.entry[used]
+    for u in range(used):
+        k = automata.begin[u + 1] - automata.begin[u]
+        pairs = (k + 1) * (k + 2) // 2
+        out[u + 1] = out[u] + (pairs + pairs * k // 3 if k >= 2 else 0)
+    return out
+
+
+@jit_internal
 def make_bigrams(arcs, begin):
     """Where the tables of neighbouring words begin, the first one at ``begin``.
 
@@ -167,7 +188,7 @@ def make_bigrams(arcs, begin):
 @jit_internal
 def make_pairs(arcs):
     """All pairs of arcs to two modifiers of a head on one side."""
-    sides = make_automata(arcs, (True, False, False, False, False))
+    sides = make_automata(arcs, (True, False, False, False))
     count = 0
     for u in range(len(sides.head)):
         k = sides.begin[u + 1] - sides.begin[u]
@@ -186,13 +207,18 @@ def make_pairs(arcs):
 def make_parts(arcs, kinds):
     """All parts over candidate arcs."""
     automata = make_automata(arcs, kinds)
+    end = automata.entry[len(automata.head)]
+    triple = np.zeros(1, np.int64)
+    if kinds.tri_siblings:
+        triple = make_triples(automata)
+        end = triple[-1]
     bigram = np.zeros(0, np.int64)
     if kinds.head_bigrams:
-        bigram = make_bigrams(arcs, automata.entry[len(automata.head)])
+        bigram = make_bigrams(arcs, end)
     pairs = np.zeros((0, 2), np.int32)
     if kinds.any_siblings:
         pairs = make_pairs(arcs)
-    return SentenceParts(arcs, automata, bigram, pairs)
+    return SentenceParts(arcs, automata, triple, bigram, pairs)
 
 
 @jit_internal_no_allocation
@@ -201,7 +227,30 @@ def count_inner(parts):
     if len(parts.bigram):
         first = parts.arcs.first
         return parts.bigram[-1] + first[len(first) - 1] - first[len(first) - 2] + 1
+    if len(parts.triple) > 1:
+        return parts.triple[-1]
     return parts.automata.entry[len(parts.automata.head)]
+
+
+@jit_internal_no_allocation
+def _mark_triples(arcs, automata, triple, heads, out):
+    """1 for the triples that a tree has, and for the pairs before them, which score nothing."""
+    for u in range(len(triple) - 1):
+        first = automata.begin[u]
+        k = automata.begin[u + 1] - first
+        entry = triple[u] + (k + 1) * (k + 2) // 2
+        before, last = -1, 0
+        for c in range(1, k + 2 if triple[u + 1] > triple[u] else 0):
+            chosen = c == k + 1
+            if c <= k:
+                modifier = arcs.modifier[automata.arc[first + c - 1]]
+                chosen = heads[modifier - 1] == automata.head[u]
+            if chosen:
+                out[triple[u] + c * (c - 1) // 2 + last] = 1.0
+                if before >= 0:
+                    place = c * (c - 1) * (c - 2) // 6 + last * (last - 1) // 2 + before
+                    out[entry + place] = 1.0
+                before, last = last, c
 
 
 @jit_internal_no_allocation
@@ -246,6 +295,7 @@ def tree_parts(parts, heads):
     for a in range(len(of_arcs)):
         of_arcs[a] = heads[arcs.modifier[a] - 1] == arcs.head[a]
     _mark_automata(arcs, parts.automata, heads, inner)
+    _mark_triples(arcs, parts.automata, parts.triple, heads, inner)
     for m in range(1, len(parts.bigram)):
         columns = arcs.first[m + 2] - arcs.first[m + 1]
         row, column = chosen_head(arcs, heads, m), chosen_head(arcs, heads, m + 1)
