@@ -45,7 +45,7 @@ class ParserSettings:
     single_root: bool = True
     projective: bool | None = None
     morphology: bool = False
-    table_bits: int = 22
+    table_bits: int = 23
 
     @property
     def shape(self) -> TreeShape:

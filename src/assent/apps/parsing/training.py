@@ -46,9 +46,9 @@ class ParserTraining:
         seed: for the order of sentences; the same seed gives the same parser.
     """
 
-    passes: int = 6
+    passes: int = 5
     longest_step: float = 0.01
-    iterations: int = 30
+    iterations: int = 20
     folds: int = 4
     seed: int = 0
 
