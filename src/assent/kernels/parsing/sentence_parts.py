@@ -120,7 +120,7 @@ def make_automata(arcs, kinds):
         sizes[arcs.head[a], int(arcs.modifier[a] > arcs.head[a])] += 1
     used = 0
     for h in range(words + 1):
-        used += (sizes[h, 0] > 0) + (sizes[h, 1] > 0)
+        used += int(sizes[h, 0] > 0) + int(sizes[h, 1] > 0)
     head, toward = np.empty(used, np.int32), np.empty(used, np.int32)
     begin, entry = np.zeros(used + 1, np.int32), np.zeros(used + 1, np.int64)
     above, tables = np.zeros(used, np.int32), np.zeros(used, np.int32)
