@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -35,6 +37,7 @@ def test_tagging_a_file(folder, tmp_path):
     text = gzip.decompress(out.read_bytes()).decode()
     assert run("tag", gold, "--model", model).stdout == text
     assert run("tag", "-", "--model", model, input=gold.read_text()).stdout == text
+    assert run("tag", "--model", model, input=gold.read_text()).stdout == text
 
     scores = json.loads(run("evaluate", "tags", gold, out, "--json").stdout)
     assert 80 < scores["accuracy"]["upos"] < 100
@@ -89,6 +92,18 @@ def test_comparing_solvers_on_a_text(folder, tmp_path):
     empty = run("compare", "corpus", "-", "--model", model, input="")
     assert empty.exit_code == 2
     assert "no words to tag" in empty.output
+
+
+def test_a_reader_who_has_gone_ends_it_quietly(folder, tmp_path):
+    """`assent tag … | head`: more than a pipe holds, of which nobody reads but a line."""
+    write_conllu(tmp_path / "long.conllu", small_corpus(3000, seed=2))
+    command = [sys.executable, "-m", "assent.cli", "tag", tmp_path / "long.conllu"]
+    command += ["--model", folder / "tagger.model"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
 
 
 def test_training_a_tagger(folder, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 INPUT = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
-input_argument = click.argument("source", metavar="IN", type=INPUT, default=Path("-"))
+input_argument = click.argument("source", metavar="IN", type=INPUT, default="-")
 output_option = click.option(
     "--output", type=WritableFile(), help="Write CoNLL-U there (.gz, .xz are compressed)."
 )
@@ -67,12 +68,14 @@ def read_sentences(source: Path, by_line: bool = False) -> Iterator[Sentence]:
 
 @contextmanager
 def bad_sentences_reported() -> Iterator[None]:
-    """Turn errors in files, and a reader who has gone, into one line and an exit code."""
-    try:
-        with bad_files_reported():
+    """Turn errors in files into one line and exit code 2; end when the reader has gone."""
+    with bad_files_reported():
+        try:
             yield
-    except BrokenPipeError:  # `assent tag … | head`
-        raise SystemExit(0) from None
+        except BrokenPipeError:  # `assent tag … | head`
+            # What is left to write goes nowhere, or Python would complain when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(0) from None
 
 
 def deliver(

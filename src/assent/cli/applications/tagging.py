@@ -54,10 +54,10 @@ def tag(
         sentences: Iterable[Sentence] = shared.read_sentences(source, by_line)
         tagged: Iterable[Sentence]
         if is_consistent:
-            tagged = consistent.tag_as_a_whole(tagger, sentences, penalty, changes, quiet)
+            sentences = consistent.tag_as_a_whole(tagger, sentences, penalty, changes, quiet)
         else:
-            tagged = tagger.tag(sentences)
-        shared.deliver(tagged, output, _show, "tagging", quiet)
+            sentences = tagger.tag(sentences)
+        shared.deliver(sentences, output, _show, "tagging", quiet)
 
 
 def _show(sentences: Iterable[Sentence]) -> None:
