@@ -11,17 +11,17 @@ import assent as at
 from assent.demo import convergence, pictures, restoration, timetable, tour
 from assent.demo.__main__ import main
 
-PICTURES = ["convergence.png", "restoration.png", "timetable.png"]
+PICTURES = ["convergence.png", "restoration.png", "sentence.svg", "timetable.png"]
 
 
 def test_tour_tells_its_story_and_saves_pictures(tmp_path):
     folder = tmp_path / "new" / "folder"
     run = CliRunner().invoke(main, ["--output", str(folder)], catch_exceptions=False)
     assert run.exit_code == 0
-    for words in ("restored", "Certificate", "INFEASIBLE", "bound falls", "saved"):
+    for words in ("restored", "Certificate", "INFEASIBLE", "bound falls", "learned VERB", "saved"):
         assert words in run.output
     assert sorted(path.name for path in folder.iterdir()) == PICTURES
-    assert all(path.read_bytes().startswith(b"\x89PNG") for path in folder.iterdir())
+    assert all(path.read_bytes().startswith((b"\x89PNG", b"<svg")) for path in folder.iterdir())
 
 
 def test_a_first_tour_compiles_its_chapters_together(monkeypatch):
@@ -30,15 +30,16 @@ def test_a_first_tour_compiles_its_chapters_together(monkeypatch):
     monkeypatch.setattr(tour, "do_all", done.append)
     tour.introduce(Console(file=shown))
     assert "compiles the numerical kernels, once" in shown.getvalue()
-    assert done == [["chapter restoration", "chapter timetable", "chapter convergence"]]
+    names = ("restoration", "timetable", "convergence", "sentence")
+    assert done == [[f"chapter {name}" for name in names]]
 
 
 def test_tour_goes_on_without_matplotlib(tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, "find_spec", lambda name: None)
     run = CliRunner().invoke(main, ["--output", str(tmp_path)], catch_exceptions=False)
     assert run.exit_code == 0
-    assert "No pictures without matplotlib" in run.output
-    assert not list(tmp_path.iterdir())
+    assert "Other pictures need matplotlib" in run.output
+    assert [path.name for path in tmp_path.iterdir()] == ["sentence.svg"]
 
 
 def test_restoration_removes_most_of_the_noise():

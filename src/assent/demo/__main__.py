@@ -20,7 +20,7 @@ from assent.demo.tour import tell
     help="Folder for the pictures; made if needed.",
 )
 def main(output: Path) -> None:
-    """A short tour of Assent that saves three pictures."""
+    """A short tour of Assent that saves four pictures."""
     # A pipe with a poor character set shows question marks instead of stopping the tour.
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")

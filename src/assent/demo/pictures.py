@@ -14,9 +14,14 @@ from assent.trace import Trace, new_figure
 INK = "#1d3557"
 
 
+def can_draw() -> bool:
+    """Whether matplotlib is there."""
+    return find_spec("matplotlib") is not None
+
+
 def save_gallery(shown: Mapping[str, NDArray[np.bool_]], path: Path) -> list[Path]:
     """Black-and-white pictures side by side under their titles."""
-    if find_spec("matplotlib") is None:
+    if not can_draw():
         return []
     from matplotlib.colors import ListedColormap
 
@@ -33,7 +38,7 @@ def save_timetable(
     week: Sequence[Sequence[str]], days: Sequence[str], hours: Sequence[str], path: Path
 ) -> list[Path]:
     """The week as a coloured grid, one column per day."""
-    if find_spec("matplotlib") is None:
+    if not can_draw():
         return []
     figure = new_figure(7.0, 3.4)
     axes = figure.subplots()
@@ -56,7 +61,7 @@ def save_timetable(
 
 def save_trace(trace: Trace, path: Path) -> list[Path]:
     """Bound, value and residuals of a run."""
-    if find_spec("matplotlib") is None:
+    if not can_draw():
         return []
     trace.plot(path)
     return [path]

@@ -1,4 +1,4 @@
-"""Tell the story: warm up, restore a picture, make a timetable, watch a proof close."""
+"""Tell the story: restore a picture, make a timetable, watch a proof close, parse a sentence."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.panel import Panel
 
-from assent.demo import convergence, restoration, timetable
+from assent.demo import convergence, pictures, restoration, sentence, timetable
 from assent.kernels.ad3.advance import advance
 from assent.kernels.kept_code import is_kept
 from assent.warm_up.jobs import CHAPTERS
@@ -39,14 +39,13 @@ def tell(console: Console, folder: Path) -> None:
     """All chapters in order; pictures go to ``folder``."""
     introduce(console)
     saved = []
-    chapters = (restoration.tell, timetable.tell, convergence.tell)
+    chapters = (restoration.tell, timetable.tell, convergence.tell, sentence.tell)
     for number, chapter in enumerate(chapters, start=1):
         saved += chapter(console, number, folder)
         console.print()
-    if saved:
-        console.print("[bold]Pictures[/] saved in this folder:")
-        for path in saved:
-            console.print(f"  {path}", style="cyan", soft_wrap=True)
-    else:
-        console.print('No pictures without matplotlib: pip install "assent[plot]".')
+    console.print("[bold]Pictures[/] saved in this folder:")
+    for path in saved:
+        console.print(f"  {path}", style="cyan", soft_wrap=True)
+    if not pictures.can_draw():
+        console.print('Other pictures need matplotlib: pip install "assent[plot]".')
     console.print("\nNext: the README, or the examples folder, one idea per file.")

@@ -42,7 +42,9 @@ SOLVERS = (
 )  # fmt: skip
 
 # The tour of `make demo`.
-CHAPTERS = ["chapter restoration", "chapter timetable", "chapter convergence"]
+CHAPTERS = [
+    "chapter restoration", "chapter timetable", "chapter convergence", "chapter sentence"
+]  # fmt: skip
 
 # Pairs beyond which AD3 works in blocks and with threads: a grid of this side has enough links.
 LARGE_SIDE = 130
