@@ -101,6 +101,9 @@ def parses(words: int = 4) -> at.FactorGraph:
     )
     graph.add(at.TriSiblingAutomaton(arc[0], scores=rng.normal(size=(words + 2,) * 3)))
     graph.add(at.HeadSequence(arc, scores=rng.normal(size=(words + 1, words + 1))))
+    kept = graph.binary(words, scores=rng.normal(size=words), name="kept")
+    graph.add(at.Compression(kept, np.arange(words), deletions=rng.normal(size=words)))
+    graph.add(at.AtMost(words - 1, kept))
     return graph
 
 
