@@ -10,9 +10,11 @@ of the first 1,500 that other draws had not trained on.
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from pathlib import Path
 from typing import get_args
 
@@ -24,14 +26,12 @@ from assent.apps.corpus import (
     CorpusModel,
     Executor,
     compare_solvers,
-    consensus_sets,
-    corpus_model,
     decode_corpus,
-    word_keys,
+    text_model,
 )
 from assent.apps.corpus.comparison import QUANTILES, Goal, published_solvers
-from assent.apps.tagging import PerceptronSettings, train_tagger
-from assent.io import Sentence
+from assent.apps.tagging import PerceptronSettings, Tagger, train_tagger
+from assent.io import Sentence, read_conllu
 from assent.learn import LogLikelihood
 from benchmarks import tables
 from benchmarks.treebank import archive, read
@@ -45,6 +45,8 @@ TRAINER = LogLikelihood(C=10.0, max_iterations=60)
 TABLE_BITS = 18  # as many rows as 500 sentences have features
 
 MOST_ITERATIONS = 100
+SCALE_TRAINED = 200  # training sentences of the tagger where texts grow
+SENTENCES = {True: (1000, 2000), False: (6250, 12500, 25000, 50000)}  # how time and memory grow
 # Belanger et al., supplement, table 4: isolated, corpus-wide.
 PUBLISHED = {50: (79.0, 80.1), 100: (84.8, 86.4), 200: (88.4, 89.5), 500: (91.8, 92.1)}
 
@@ -69,21 +71,27 @@ class Sample:
         return 100.0 * float(np.mean(states == self.gold))
 
 
-def sample(path: Path, trained: int, seed: int) -> Sample:
-    """Train on sentences drawn at random."""
-    sentences = [
+def sentences_of(path: Path) -> list[Sentence]:
+    """The sample as sentences of a tagger."""
+    return [
         Sentence.from_words([word for word, _ in own]).with_columns(xpos=[tag for _, tag in own])
         for own in read(path)
     ]
+
+
+def trained_on(sentences: list[Sentence]) -> Tagger:
+    """A conditional random field."""
+    settings = PerceptronSettings(table_bits=TABLE_BITS)
+    return train_tagger(sentences, columns=["xpos"], trainer=TRAINER, settings=settings)
+
+
+def sample(path: Path, trained: int, seed: int) -> Sample:
+    """Train on sentences drawn at random."""
+    sentences = sentences_of(path)
     chosen = np.random.default_rng(seed).permutation(TRAINED_FROM)[:trained]
-    tagger = train_tagger(
-        [sentences[i] for i in chosen], columns=["xpos"], trainer=TRAINER,
-        settings=PerceptronSettings(table_bits=TABLE_BITS),
-    )  # fmt: skip
+    tagger = trained_on([sentences[i] for i in chosen])
     text = sentences[TRAINED_FROM:]
-    words = [sentence.words for sentence in text]
-    keys = word_keys([word for own in words for word in own], tagger.frequent)
-    model = corpus_model(tagger, words, consensus_sets(keys, PENALTY))
+    model = text_model(tagger, text, PENALTY)
     return Sample(model, tagger.labels.numbers(text))
 
 
@@ -94,6 +102,7 @@ def run(console: Console, data: Path | None, quick: bool) -> None:
         return
     run_gains(console, archive(data), SIZES[quick], SAMPLES[quick])
     run_calls(console, CALLS[quick], sample(archive(data), CALLS[quick], seed=0))
+    run_scale(console, data, SENTENCES[quick])
 
 
 def run_gains(console: Console, path: Path, sizes: Sequence[int], samples: int) -> None:
@@ -160,3 +169,38 @@ def run_calls(console: Console, trained: int, own: Sample) -> None:
             "in hindsight for each figure"
         )
         tables.show(console, title, columns, found.rows(goal), caption=caption)
+
+
+def run_scale(console: Console, data: Path, sizes: Sequence[int]) -> None:
+    """Time and memory of texts of several sizes, made of the English treebanks over and over."""
+    tagger = trained_on(sentences_of(archive(data))[:SCALE_TRAINED])
+    files = sorted(data.glob("ud/UD_English-*/*.conllu*"))
+    words = [sentence.words for path in files for sentence in read_conllu(path)]
+    if not words:
+        console.print("corpus: no texts to grow (ASSENT_DATA has no folder 'ud/UD_English-EWT')")
+        return
+    rows = []
+    for size in sizes:
+        text = [Sentence.from_words(own) for own in islice(cycle(words), size)]
+        begun = time.perf_counter()
+        model = text_model(tagger, text, PENALTY)
+        scored = time.perf_counter()
+        result = decode_corpus(model)
+        ended = time.perf_counter()
+        rows.append([
+            f"{size:,}", f"{len(model.scores):,}", f"{len(model.sets.sets):,}",
+            f"{scored - begun:.1f} s", f"{ended - scored:.1f} s", str(result.iterations),
+            f"{1e6 * (ended - scored) / result.iterations / len(model.scores):.2f} µs",
+            f"{100 * result.relative_gap:.3f} %", f"{peak_gigabytes():.2f} GB",
+        ])  # fmt: skip
+    columns = (
+        "sentences", "words", "links", "scoring", "decoding", "passes", "per word and pass", "gap",
+        "peak memory",
+    )  # fmt: skip
+    caption = f"all cores; {tables.circumstances()}"
+    tables.show(console, "Growth with the text", columns, rows, caption=caption)
+
+
+def peak_gigabytes() -> float:
+    """The most memory this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -224,11 +224,15 @@ def test_corpus_on_a_treebank(tmp_path, monkeypatch):
     monkeypatch.setattr(corpus, "TRAINED_FROM", 2)
     monkeypatch.setattr(corpus, "TABLE_BITS", 10)
     monkeypatch.setattr(corpus, "SIZES", {True: (50,)})
+    monkeypatch.setattr(corpus, "SENTENCES", {True: (3, 6)})
+    (tmp_path / "ud" / "UD_English-Small").mkdir(parents=True)
+    write_conllu(tmp_path / "ud" / "UD_English-Small" / "a.conllu", small_corpus(4, seed=0))
     monkeypatch.setattr(corpus, "SOLVERS", {n: s[:1] for n, s in corpus.SOLVERS.items()})
     with Console(record=True, width=200) as console:
         corpus.run(console, tmp_path, quick=True)
     text = console.export_text()
     assert "79.0" in text and "BoxMPLP" in text and "2 sentences, 9 words" in text
+    assert "Growth with the text" in text
     assert "no data" in run("corpus", "--quick")
 
 
