@@ -9,6 +9,7 @@ from assent.apps.corpus.decode import CorpusReport, CorpusResult, decode_corpus
 from assent.apps.corpus.executor import Executor
 from assent.apps.corpus.model import CorpusModel, corpus_model
 from assent.apps.corpus.tagging import Change, CorpusTagging, tag_corpus, text_model
+from assent.apps.corpus.tree_model import TreeCorpusModel, context_keys, tree_corpus_model
 from assent.apps.corpus.view import summary, write_changes
 
 __all__ = [
@@ -20,13 +21,16 @@ __all__ = [
     "CorpusResult",
     "CorpusTagging",
     "Executor",
+    "TreeCorpusModel",
     "compare_solvers",
     "consensus_sets",
+    "context_keys",
     "corpus_model",
     "decode_corpus",
     "summary",
     "tag_corpus",
     "text_model",
+    "tree_corpus_model",
     "word_keys",
     "write_changes",
 ]

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import assent
-from assent.apps.corpus.executor import Executor, shares
-from assent.apps.corpus.model import CorpusModel
-from assent.apps.corpus.multipliers import CorpusSolver, Multipliers, start_solver
+from assent.apps.corpus.executor import Executor, Share, shares
+from assent.apps.corpus.model import CorpusModel, Decoded, LinkedCorpus, voted
+from assent.apps.corpus.multipliers import CorpusSolver, start_solver
 from assent.errors import ModelError
 
 # Rounds in which sets and sentences take turns to improve an answer; most rest after three.
@@ -46,7 +46,7 @@ class CorpusResult:
     """A decoded corpus.
 
     Attributes:
-        states: ``[words]`` labels as numbers.
+        states: ``[words]`` labels as numbers, or heads.
         isolated: ``[words]`` those of every sentence for itself.
         consensus: ``[S]`` the label of each set.
         value: score of the answer: all chains', less penalties.
@@ -70,7 +70,7 @@ class CorpusResult:
 
 
 def decode_corpus(
-    model: CorpusModel,
+    model: LinkedCorpus,
     solver: CorpusSolver | None = None,
     *,
     iterations: int = 25,
@@ -83,7 +83,7 @@ def decode_corpus(
     Args:
         model: the corpus.
         solver: ``BoxMPLP()`` by default, or `BoxSubgradient`, `MPLP`, `Subgradient` with their
-            steps.
+            steps; trees take the subgradient methods.
         iterations: the most passes over the corpus.
         gap_tolerance: stop when an answer is known to be as good as that, relative to its value.
         executor: who decodes shares of sentences; threads on all cores by default.
@@ -101,26 +101,31 @@ def decode_corpus(
     if iterations < 1:
         raise ModelError(f"iterations must be at least 1, got {iterations}")
     executor = executor or Executor()
-    state = start_solver(solver or assent.BoxMPLP(), model, executor)
-    isolated = state.states.copy()
+    state = start_solver(solver or _usual(model), model, executor)
+    isolated = state.found.copy()
     answer = _Answer(model, executor, isolated)
     bound, done = state.bound, 0
     if callback is not None:
-        callback(CorpusReport(0, state.calls, bound, isolated))
+        callback(CorpusReport(0, state.calls, bound, isolated.states))
     for done in range(1, iterations + 1):
         state.advance()
         bound = min(bound, state.bound)
-        report = CorpusReport(done, state.calls, bound, state.states)
+        report = CorpusReport(done, state.calls, bound, state.found.states)
         stop = callback is not None and callback(report)
         if stop or state.at_rest or done == iterations or _is_due(done):
-            answer.offer(state)
+            answer.offer(state.consensus())
             if stop or state.at_rest or bound - answer.value <= gap_tolerance * abs(bound):
                 break
     sentences = max(1, len(model.ends) - 1)
     return CorpusResult(
-        answer.states, isolated, answer.consensus, answer.value, bound,
+        answer.found.words, isolated.words, answer.consensus, answer.value, bound,
         state.calls + answer.calls / sentences, done,
     )  # fmt: skip
+
+
+def _usual(model: LinkedCorpus) -> CorpusSolver:
+    """Walks need chains; trees are asked for nothing but their best."""
+    return assent.BoxMPLP() if isinstance(model, CorpusModel) else assent.BoxSubgradient()
 
 
 def _is_due(done: int) -> bool:
@@ -131,40 +136,46 @@ def _is_due(done: int) -> bool:
 class _Answer:
     """The best answer so far."""
 
-    def __init__(self, model: CorpusModel, executor: Executor, isolated: NDArray[np.int32]) -> None:
-        self._model, self._executor = model, executor
-        self._chains = model.linked_chains()
-        self.calls = 0
-        self.states, self.consensus = isolated, model.voted(isolated)
-        self.value = model.value(self.states, self.consensus)
+    def __init__(self, model: LinkedCorpus, executor: Executor, isolated: Decoded) -> None:
+        self._model, self._executor, self._isolated = model, executor, isolated
+        sets = model.sets
+        self._sentence = np.searchsorted(model.ends, sets.positions, side="right") - 1
+        self._penalties = np.bincount(
+            self._sentence, sets.penalty, minlength=len(isolated.values)
+        ).astype(float)  # of each sentence
+        self.calls, self.value = 0, -np.inf
+        self.offer(voted(model, isolated.states))
 
-    def offer(self, state: Multipliers) -> None:
-        """Improve on what multipliers say, and keep the better one.
+    def offer(self, consensus: NDArray[np.int32]) -> None:
+        """Begin with these states of sets, improve them, and keep the better answer.
 
-        Sets begin with their best states; then sentences decode beside sets and sets choose
-        beside sentences, by turns.  The value never falls.
+        Sentences decode beside sets and sets choose beside sentences, by turns; the value never
+        falls.  A sentence that agrees with all of its sets by itself has nothing better to say.
         """
-        from assent.kernels.consensus.linked_chains import differing
-
-        states, consensus = state.states.copy(), state.consensus()
-        asked = np.diff(self._chains.start[self._chains.ends]) > 0
+        sets, found = self._model.sets, self._isolated.copy()
+        found.values[:] += self._penalties
+        asked = self._sentences(found.states[sets.positions] != consensus[sets.sets])
         for _ in range(_MOST_TURNS):
-            self._decode_beside(consensus, asked, states)
-            chosen = self._model.voted(states)
-            asked = differing(self._chains, consensus, chosen)
-            consensus = chosen
+            self._decode_beside(consensus, asked, found)
+            chosen = voted(self._model, found.states)
+            value = float(found.values.sum() - self._penalties.sum())
+            if value > self.value:
+                self.found, self.consensus, self.value = found.copy(), consensus, value
+            asked = self._sentences(consensus[sets.sets] != chosen[sets.sets])
             if not asked.any():
                 break
-        value = self._model.value(states, consensus)
-        if value > self.value:
-            self.states, self.consensus, self.value = states, consensus, value
+            consensus = chosen
+
+    def _sentences(self, links: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The sentences ``[n]`` of some links."""
+        found = np.zeros(len(self._isolated.values), bool)
+        found[self._sentence[links]] = True
+        return found
 
     def _decode_beside(
-        self, consensus: NDArray[np.int32], asked: NDArray, states: NDArray[np.int32]
+        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], found: Decoded
     ) -> None:
-        from assent.kernels.consensus.linked_chains import decode_beside
-
-        def decode(first: int, last: int) -> int:
-            return int(decode_beside(self._chains, consensus, asked, first, last, states))
+        def decode(share: Share) -> int:
+            return self._model.decode_beside(consensus, asked, share, found)
 
         self.calls += sum(self._executor.run(decode, shares(len(asked))))

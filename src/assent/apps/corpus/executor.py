@@ -43,15 +43,15 @@ class Executor:
 
     threads: int | None = None
 
-    def run(self, function: Callable[[int, int], Found], parts: Sequence[Share]) -> list[Found]:
-        """Call ``function(first, last)`` for every share; results in the order of shares.
+    def run(self, function: Callable[[Share], Found], parts: Sequence[Share]) -> list[Found]:
+        """Call ``function(share)`` for every share; results in the order of shares.
 
         Example:
-            >>> Executor(threads=2).run(lambda first, last: last - first, [(0, 2), (2, 5)])
+            >>> Executor(threads=2).run(lambda share: share[1] - share[0], [(0, 2), (2, 5)])
             [2, 3]
         """
         threads = self.threads or os.cpu_count() or 1
         if threads == 1 or len(parts) == 1:
-            return [function(*part) for part in parts]
+            return [function(part) for part in parts]
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(lambda part: function(*part), parts))
+            return list(pool.map(function, parts))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent.apps.corpus.data import ConsensusSets
-from assent.apps.corpus.executor import Executor, shares
+from assent.apps.corpus.executor import Executor, Share, shares
 from assent.apps.tagging.data import sentence_ends
 from assent.errors import ModelError
 
@@ -19,6 +19,66 @@ if TYPE_CHECKING:
     import assent
     from assent.apps.tagging import Tagger
     from assent.kernels.consensus.linked_chains import LinkedChains
+
+
+class Decoded(NamedTuple):
+    """What sentences say.
+
+    Attributes:
+        states: ``[words]`` what should agree: labels, or classes of heads.
+        values: ``[n]`` scores of sentences.
+        words: ``[words]`` the answer: labels, or heads.
+    """
+
+    states: NDArray[np.int32]
+    values: NDArray[np.float64]
+    words: NDArray[np.int32]
+
+    def copy(self) -> Decoded:
+        """The same in arrays of its own."""
+        return Decoded(self.states.copy(), self.values.copy(), self.words.copy())
+
+
+class LinkedCorpus(Protocol):
+    """Sentences of any structure, as solvers see them.
+
+    Attributes:
+        ends: ``[n + 1]`` where the words of each sentence begin and end.
+        sets: positions that should agree.
+        width: K, the number of states a word may have for its sets.
+    """
+
+    @property
+    def ends(self) -> NDArray[np.int64]: ...
+    @property
+    def sets(self) -> ConsensusSets: ...
+    @property
+    def width(self) -> int: ...
+
+    def linked(self) -> Any:
+        """What kernels take."""
+
+    def decode_charged(
+        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], share: Share, found: Decoded
+    ) -> int:
+        """Decode sentences of a share that are ``asked[n]``, charged multipliers ``nu[L, K]``.
+
+        What they say goes into ``found``, its values less the charges; returns the calls.
+        """
+
+    def decode_beside(
+        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], share: Share, found: Decoded
+    ) -> int:
+        """The same where links earn their penalty if they agree with ``consensus[S]``."""
+
+
+def voted(corpus: LinkedCorpus, states: NDArray[np.int32]) -> NDArray[np.int32]:
+    """``[S]`` the states of sets that go best with those of words: what most of them say."""
+    from assent.kernels.consensus.linked_chains import vote
+
+    votes = np.zeros((len(corpus.sets.names), corpus.width))
+    vote(corpus.linked(), states, votes)
+    return votes.argmax(axis=1).astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -61,7 +121,7 @@ class CorpusModel:
             f"{len(self.sets.names)} sets, {len(self.sets.sets)} links)"
         )
 
-    def linked_chains(self) -> LinkedChains:
+    def linked(self) -> LinkedChains:
         """What kernels take."""
         from assent.kernels.consensus.linked_chains import LinkedChains
 
@@ -69,19 +129,42 @@ class CorpusModel:
         own = self.sets
         return LinkedChains(self.ends, self.scores, table, own.start, own.sets, own.penalty)
 
-    def voted(self, states: NDArray[np.int32]) -> NDArray[np.int32]:
-        """``[S]`` the labels of sets that go best with labels ``[words]``: those of most words."""
-        from assent.kernels.consensus.linked_chains import vote
+    @property
+    def width(self) -> int:
+        """Number of labels."""
+        return len(self.transitions)
 
-        votes = np.zeros((len(self.sets.names), len(self.transitions)))
-        vote(self.linked_chains(), states, votes)
-        return votes.argmax(axis=1).astype(np.int32)
+    def decode_charged(
+        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], share: Share, found: Decoded
+    ) -> int:
+        """Best labels of sentences that pay multipliers ``nu[L, K]``; see `LinkedCorpus`."""
+        from assent.kernels.consensus.linked_chains import decode_charged
+
+        calls = decode_charged(self.linked(), nu, asked, *share, found.states, found.values)
+        self._copy_labels(share, found)
+        return int(calls)
+
+    def decode_beside(
+        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], share: Share, found: Decoded
+    ) -> int:
+        """Best labels of sentences beside the labels of sets; see `LinkedCorpus`."""
+        from assent.kernels.consensus.linked_chains import decode_beside
+
+        states, values, _ = found
+        calls = decode_beside(self.linked(), consensus, asked, *share, states, values)
+        self._copy_labels(share, found)
+        return int(calls)
+
+    def _copy_labels(self, share: Share, found: Decoded) -> None:
+        """What should agree is the answer itself."""
+        first, last = self.ends[share[0]], self.ends[share[1]]
+        found.words[first:last] = found.states[first:last]
 
     def value(self, states: NDArray[np.int32], consensus: NDArray[np.int32]) -> float:
         """What labels of words and of sets score, less penalties where they differ."""
         from assent.kernels.consensus.linked_chains import answer_value
 
-        return float(answer_value(self.linked_chains(), states, consensus))
+        return float(answer_value(self.linked(), states, consensus))
 
     def graph(self) -> assent.FactorGraph:
         """The same as a factor graph, for corpora of some hundred sentences.
@@ -114,7 +197,8 @@ def corpus_model(
     ends = sentence_ends(list(map(len, sentences)))
     scores = np.empty((int(ends[-1]), len(tagger.labels)), np.float32)
 
-    def score(first: int, last: int) -> None:
+    def score(share: Share) -> None:
+        first, last = share
         for batch in range(first, last, _BATCH_SENTENCES):
             stop = min(batch + _BATCH_SENTENCES, last)
             own = sentences[batch:stop]

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import assent
-from assent.apps.corpus.executor import Executor, shares
-from assent.apps.corpus.model import CorpusModel
+from assent.apps.corpus.executor import Executor, Share, shares
+from assent.apps.corpus.model import CorpusModel, Decoded, LinkedCorpus, voted
 from assent.errors import ModelError
 from assent.solvers.boxes import box_subgradient
 from assent.solvers.boxes.chain_walks import AT_BEST, kept
@@ -25,13 +25,13 @@ class Multipliers(Protocol):
     """A running solve.
 
     Attributes:
-        states: ``[words]`` best labels of the sentences at the multipliers.
+        found: what sentences say at the multipliers.
         bound: the dual value.
         calls: so far, per sentence.
         at_rest: whether nothing will change any more.
     """
 
-    states: NDArray[np.int32]
+    found: Decoded
     bound: float
     calls: float
     at_rest: bool
@@ -43,9 +43,14 @@ class Multipliers(Protocol):
         """``[S]`` the best labels of sets at the multipliers."""
 
 
-def start_solver(solver: CorpusSolver, model: CorpusModel, executor: Executor) -> Multipliers:
+def start_solver(solver: CorpusSolver, model: LinkedCorpus, executor: Executor) -> Multipliers:
     """Multipliers of zero: every sentence has been decoded for itself."""
     if isinstance(solver, assent.BoxMPLP | assent.MPLP):
+        if not isinstance(model, CorpusModel):
+            raise ModelError(
+                f"{type(solver).__name__} walks along chains, and these sentences are trees: "
+                "decode with BoxSubgradient() or Subgradient()"
+            )
         return _Descent(model, executor, isinstance(solver, assent.BoxMPLP))
     if isinstance(solver, assent.BoxSubgradient | assent.Subgradient):
         return _Steps(model, executor, solver)
@@ -55,32 +60,38 @@ def start_solver(solver: CorpusSolver, model: CorpusModel, executor: Executor) -
     )
 
 
+def disagreement(
+    model: LinkedCorpus, states: NDArray[np.int32], consensus: NDArray[np.int32]
+) -> float:
+    """The penalties of links whose words differ from their sets."""
+    sets = model.sets
+    return float(sets.penalty[states[sets.positions] != consensus[sets.sets]].sum())
+
+
 class _Linked:
     """What all solvers share: multipliers ``nu[L, K]``, labels and values of sentences."""
 
-    def __init__(self, model: CorpusModel, executor: Executor, boxed: bool) -> None:
+    def __init__(self, model: LinkedCorpus, executor: Executor, boxed: bool) -> None:
         from assent.kernels.consensus.set_sides import BOX, COPIES
 
         self.form = BOX if boxed else COPIES
-        self.chains = model.linked_chains()
+        self.model, self.linked = model, model.linked()
         self.executor = executor
-        words, width = model.scores.shape
+        words, width = int(model.ends[-1]), model.width
         self.sentences = max(1, len(model.ends) - 1)
         self.nu = np.zeros((len(model.sets.sets), width))
         self.total = np.zeros((len(model.sets.names), width))
-        self.states = np.zeros(words, np.int32)
-        self.values = np.zeros(len(model.ends) - 1)
+        self.found = Decoded(
+            np.zeros(words, np.int32), np.zeros(len(model.ends) - 1), np.zeros(words, np.int32)
+        )
         self.bound, self.calls, self.at_rest = np.inf, 0.0, not len(self.nu)
-        self.decode(np.ones(len(self.values), bool))
+        self.decode(np.ones(len(self.found.values), bool))
 
     def decode(self, asked: NDArray[np.bool_]) -> None:
         """Decode the sentences that are asked, and add up the dual value."""
-        from assent.kernels.consensus.linked_chains import decode_charged
 
-        def decode(first: int, last: int) -> int:
-            return int(
-                decode_charged(self.chains, self.nu, asked, first, last, self.states, self.values)
-            )
+        def decode(share: Share) -> int:
+            return self.model.decode_charged(self.nu, asked, share, self.found)
 
         self.calls += sum(self.executor.run(decode, shares(len(asked)))) / self.sentences
         self.add_up()
@@ -90,8 +101,8 @@ class _Linked:
         from assent.kernels.consensus.set_sides import sum_sets
 
         # Anew every time: sums of changes would gather errors.
-        sets = sum_sets(self.form, self.chains, self.nu, self.total) if len(self.nu) else 0.0
-        self.bound = float(self.values.sum() + sets)
+        sets = sum_sets(self.form, self.linked, self.nu, self.total) if len(self.nu) else 0.0
+        self.bound = float(self.found.values.sum() + sets)
 
     def consensus(self) -> NDArray[np.int32]:
         """``[S]`` the best labels of sets."""
@@ -101,17 +112,18 @@ class _Linked:
 class _Descent(_Linked):
     """MPLP and Box-MPLP: walks along all sentences."""
 
-    def __init__(self, model: CorpusModel, executor: Executor, boxed: bool) -> None:
+    def __init__(self, model: LinkedCorpus, executor: Executor, boxed: bool) -> None:
         super().__init__(model, executor, boxed)
         from assent.kernels.consensus.consensus_walks import Walk
 
         links = np.bincount(model.sets.sets, minlength=1)[model.sets.sets]
         self._keep = kept(links)
         self._is_linked = np.diff(model.sets.start[model.ends]) > 0
-        count = len(self.values)
+        count = len(self.found.values)
         self._walk: Walk = Walk(
-            self.nu, self.total, np.zeros((len(self.states), self.nu.shape[1])),
-            np.full(count, -1, np.int64), np.zeros(count, bool), self.states, self.values,
+            self.nu, self.total, np.zeros((len(self.found.states), self.nu.shape[1])),
+            np.full(count, -1, np.int64), np.zeros(count, bool),
+            self.found.states, self.found.values,
             # The first time nobody has told the sets anything yet: sentences keep half as much.
             np.ones(len(links)), 0.5 * self._keep,
         )  # fmt: skip
@@ -120,7 +132,7 @@ class _Descent(_Linked):
         """One walk along every sentence that has something to gain."""
         from assent.kernels.consensus.consensus_walks import MOST_RESTS, walk_all
 
-        walks = walk_all(self.form, self.chains, self._walk, MOST_RESTS)
+        walks = walk_all(self.form, self.linked, self._walk, MOST_RESTS)
         # A walk finds max-marginals, which count twice, though it takes one pass.
         self.calls += 2.0 * walks / self.sentences
         self._walk = self._walk._replace(
@@ -136,7 +148,7 @@ class _Steps(_Linked):
     """Subgradient and box-subgradient steps."""
 
     def __init__(
-        self, model: CorpusModel, executor: Executor,
+        self, model: LinkedCorpus, executor: Executor,
         solver: assent.BoxSubgradient | assent.Subgradient,
     ) -> None:  # fmt: skip
         boxed = isinstance(solver, assent.BoxSubgradient)
@@ -152,7 +164,7 @@ class _Steps(_Linked):
         if solver.step == "polyak":
             owner = box_subgradient if boxed else subgradient
             # An answer is at hand, and nothing lies below its value.
-            margin = self.bound - model.value(self.states, model.voted(self.states))
+            margin = disagreement(model, self.found.states, voted(model, self.found.states))
             subgradient.aim_below(self._state, margin, owner.FIRST_ROUND, owner.LONGER)
         self._others = np.zeros(len(self.nu), np.int32)
 
@@ -161,12 +173,12 @@ class _Steps(_Linked):
         from assent.kernels.consensus import consensus_steps as steps
         from assent.kernels.messages.subgradient_step import BEST
 
-        steps.other_sides(self.form, self.chains, self.nu, self.total, self._others)
+        steps.other_sides(self.form, self.linked, self.nu, self.total, self._others)
         squares = steps.subgradient_squares(
-            self.form, self.chains, self.nu, self.states, self._others
+            self.form, self.linked, self.nu, self.found.states, self._others
         )
         self._state[BEST] = min(self._state[BEST], self.bound)
         step = steps.step_size(self._rule, self.bound, squares, self._state)
         self.at_rest = squares == 0.0
-        changed = steps.move(self.form, self.chains, self.nu, self.states, self._others, step)
+        changed = steps.move(self.form, self.linked, self.nu, self.found.states, self._others, step)
         self.decode(changed)

@@ -17,6 +17,7 @@ from assent.apps.parsing.labels import Labeler
 from assent.apps.parsing.parts import kinds_of
 from assent.apps.parsing.pruner import Pruner
 from assent.apps.parsing.turbo import Solution, TurboRun
+from assent.errors import ModelError
 from assent.io.conllu import Sentence
 from assent.kernels.parsing import part_scores, sentence_parts
 from assent.kernels.parsing.sentence_parts import Arcs, PartScores, SentenceParts, TreeShape
@@ -119,6 +120,17 @@ class Parser:
         """
         parts, scores = self._scored(self.encode(sentence))
         return sentence_graph.graph(parts, scores, self.settings.shape), parts.arcs
+
+    def scored_arcs(self, sentence: Sentence) -> tuple[Arcs, NDArray[np.float64]]:
+        """The candidate arcs of a tagged sentence and their scores, if nothing else is scored.
+
+        Raises:
+            ModelError: if the parser scores larger parts.
+        """
+        parts, scores = self._scored(self.encode(sentence))
+        if len(scores.inner) or len(scores.pairs):
+            raise ModelError("this parser scores more than arcs: train one with the preset 'basic'")
+        return parts.arcs, scores.arcs
 
     def _scored(self, tokens: Tokens) -> tuple[SentenceParts, PartScores]:
         """The parts of a sentence over its candidate arcs, and their scores."""

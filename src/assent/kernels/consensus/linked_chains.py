@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from assent.kernels.batch.chain_recursion import best_states, new_scratch
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
@@ -74,8 +72,12 @@ def decode_charged(model, nu, asked, first, last, states, values):
 
 
 @jit
-def decode_beside(model, consensus, asked, first, last, states):
-    """Best states of the chains that are ``asked`` beside sets that have decided on theirs."""
+def decode_beside(model, consensus, asked, first, last, states, values):
+    """Best states of the chains that are ``asked`` beside sets that have decided on theirs.
+
+    Links earn their penalty where they agree.  States and values go where those of
+    `decode_charged` do.
+    """
     room = room_for(model, first, last)
     calls = 0
     for c in range(first, last):
@@ -88,7 +90,7 @@ def decode_beside(model, consensus, asked, first, last, states):
                 nodes[t - begin, k] = model.scores[t, k]
             for link in range(model.start[t], model.start[t + 1]):
                 nodes[t - begin, consensus[model.sets[link]]] += model.penalty[link]
-        best_states(nodes, model.table, room, states[begin:end])
+        values[c] = best_states(nodes, model.table, room, states[begin:end])
         calls += 1
     return calls
 
@@ -116,13 +118,3 @@ def vote(model, states, votes):
     for t in range(len(states)):
         for link in range(model.start[t], model.start[t + 1]):
             votes[model.sets[link], states[t]] += model.penalty[link]
-
-
-@jit
-def differing(model, before, after):
-    """Which chains ``[n]`` have a link to a set whose state is another one now."""
-    asked = np.zeros(len(model.ends) - 1, np.bool_)
-    for c in range(len(asked)):
-        for link in range(model.start[model.ends[c]], model.start[model.ends[c + 1]]):
-            asked[c] |= before[model.sets[link]] != after[model.sets[link]]
-    return asked

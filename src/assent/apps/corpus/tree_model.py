@@ -1,0 +1,126 @@
+"""The trees of a corpus as one model: words in like contexts should have like heads.
+
+After Rush et al. (2012): what agrees is the class of a word's head, its tag.  Sentences are trees
+by their arcs alone, a first-order parser's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.apps.corpus.data import ConsensusSets
+from assent.apps.corpus.executor import Share
+from assent.apps.corpus.model import Decoded
+from assent.apps.tagging.data import sentence_ends
+from assent.errors import ModelError
+from assent.io.conllu import Sentence
+
+if TYPE_CHECKING:
+    from assent.apps.parsing import Parser
+    from assent.kernels.consensus.linked_trees import LinkedTrees
+
+ROOT = "<root>"
+
+
+@dataclass(frozen=True)
+class TreeCorpusModel:
+    """Candidate arcs of all sentences, linked by consensus sets; made by `tree_corpus_model`.
+
+    Attributes:
+        classes: of heads: the root, and all tags.
+        trees: arcs, their scores and links.
+        sets: words whose heads should be of one class.
+        single_root: whether exactly one word of a sentence hangs on the root.
+    """
+
+    classes: tuple[str, ...]
+    trees: LinkedTrees = field(repr=False)
+    sets: ConsensusSets = field(repr=False)
+    single_root: bool
+
+    @property
+    def ends(self) -> NDArray[np.int64]:
+        """``[n + 1]`` where the words of each sentence begin and end."""
+        return self.trees.ends
+
+    @property
+    def width(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    def linked(self) -> LinkedTrees:
+        """What kernels take."""
+        return self.trees
+
+    def decode_charged(
+        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], share: Share, found: Decoded
+    ) -> int:
+        """Best trees of sentences that pay multipliers ``nu[L, K]``; see `LinkedCorpus`."""
+        from assent.kernels.consensus.linked_trees import decode_charged
+
+        return int(decode_charged(self.trees, self.single_root, nu, asked, *share, *found))
+
+    def decode_beside(
+        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], share: Share, found: Decoded
+    ) -> int:
+        """Best trees of sentences beside the classes of sets; see `LinkedCorpus`."""
+        from assent.kernels.consensus.linked_trees import decode_beside
+
+        own = self.trees, self.single_root, consensus
+        return int(decode_beside(*own, asked, *share, *found))
+
+
+def context_keys(sentences: Sequence[Sentence]) -> list[tuple[tuple[str, ...], ...]]:
+    """A key for every word: its tag and those of its neighbours.
+
+    Example:
+        >>> birds = Sentence.from_words(["Birds", "sing"]).with_columns(upos=["NOUN", "VERB"])
+        >>> context_keys([birds])
+        [(('', 'NOUN', 'VERB'),), (('NOUN', 'VERB', ''),)]
+    """
+    found: list[tuple[tuple[str, ...], ...]] = []
+    for sentence in sentences:
+        tags = ["", *sentence.upos, ""]
+        found += [(tuple(tags[i : i + 3]),) for i in range(len(sentence))]
+    return found
+
+
+def tree_corpus_model(
+    parser: Parser, sentences: Sequence[Sentence], sets: ConsensusSets
+) -> TreeCorpusModel:
+    """Tagged sentences, their arcs scored by a first-order parser.
+
+    Raises:
+        ModelError: if the parser scores larger parts.
+    """
+    from assent.kernels.consensus.linked_trees import LinkedTrees
+
+    classes = (ROOT, *sorted({tag for sentence in sentences for tag in sentence.upos}))
+    number = {name: i for i, name in enumerate(classes)}
+    filled = [sentence for sentence in sentences if len(sentence)]
+    if len(filled) < len(sentences):
+        raise ModelError("a sentence without words has no tree: leave it out")
+    ends = sentence_ends(list(map(len, filled)))
+    if len(sets.start) != ends[-1] + 1:
+        raise ModelError(f"there are {ends[-1]} words and keys for {len(sets.start) - 1}")
+    scored = [parser.scored_arcs(sentence) for sentence in filled]
+    group = [
+        np.array([0, *(number[tag] for tag in sentence.upos)], np.int32)[arcs.head]
+        for sentence, (arcs, _) in zip(filled, scored, strict=True)
+    ]
+    trees = LinkedTrees(
+        ends, sentence_ends([len(scores) for _, scores in scored]),
+        _joined([arcs.head for arcs, _ in scored]), _joined([arcs.modifier for arcs, _ in scored]),
+        _joined([arcs.first for arcs, _ in scored]), _joined([own for _, own in scored], float),
+        _joined(group), sets.start, sets.sets, sets.penalty,
+    )  # fmt: skip
+    return TreeCorpusModel(classes, trees, sets, parser.settings.single_root)
+
+
+def _joined(arrays: list[NDArray], dtype: type = np.int32) -> NDArray:
+    return np.concatenate([np.zeros(0, dtype), *arrays]).astype(dtype)
