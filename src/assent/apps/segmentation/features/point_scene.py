@@ -16,7 +16,7 @@ from assent.apps.segmentation.features.scene import Scene
 from assent.errors import ModelError
 from assent.kernels.problem import Float, Int64
 
-# As in the trials of Munoz et al. (2009) on such scans: enough to join a surface, few to pay for.
+# Enough to join a surface, few to pay for.
 NEIGHBOURS = 5
 # Decays of the price with length, in units of the mean; doubling.
 RATES = (0.5, 1.0, 2.0)

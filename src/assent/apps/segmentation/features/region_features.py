@@ -13,7 +13,7 @@ from assent.kernels.problem import Float
 # Widths, in Lab units, of the kernels that compare colours: from what an eye can just tell (2.3)
 # to what names tell apart, doubling.
 WIDTHS = (2.5, 5.0, 10.0, 20.0)
-# Of the marked pixels as many are compared with each region: more change nothing but the time.
+# Of the marked pixels about as many are compared with each region, which bounds the time.
 SAMPLE = 2000
 AT_ONCE = 4096  # regions compared with them together, which bounds the memory
 
