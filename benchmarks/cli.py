@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from assent.apps.shipped import english_model
 from benchmarks import (
     alignment,
     answers,
@@ -32,6 +33,7 @@ from benchmarks import (
     soft_logic,
     structured_batch,
     structures,
+    summarization,
     tag_rules,
     tagging,
     tail,
@@ -212,6 +214,15 @@ def own_structures_command() -> None:
 def corpus_command(quick: bool, data: Path | None) -> None:
     """A text tagged as a whole: gains in accuracy, and calls to sentences by solver."""
     corpus.run(new_console(), data, quick)
+
+
+@main.command("summarization")
+@quick_option
+@data_option
+@click.option("--model", type=click.Path(exists=True, path_type=Path), help="Tagger and parser.")
+def summarization_command(quick: bool, data: Path | None, model: Path | None) -> None:
+    """Summaries: ROUGE, and AD3 with a search beside HiGHS."""
+    summarization.run(new_console(), data, quick, model or english_model())
 
 
 @main.command("tagging")

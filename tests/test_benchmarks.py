@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import zipfile
 
@@ -40,6 +41,7 @@ from benchmarks import (
     soft_logic,
     structured_batch,
     structures,
+    summarization,
     tag_rules,
     tagging,
     tail,
@@ -542,6 +544,38 @@ def test_outcomes_are_summed_up_by_family():
     assert list(exact_outcome.against_ours(found, "assent", solvers)) == [
         ("f", "0.25 (1)"), ("g", "–"), ("all", "0.25 (1)"),
     ]  # fmt: skip
+
+
+class _Paths:
+    """A parser that hangs every word from the one before it."""
+
+    def parse(self, sentences):
+        for sentence in sentences:
+            labels = ["root"] + ["obl"] * (len(sentence) - 1)
+            yield sentence.with_columns(heads=range(len(sentence)), deprels=labels)
+
+
+def test_summaries_of_made_up_documents(tmp_path, capsys):
+    (tmp_path / "compression").mkdir()
+    (tmp_path / "opinosis").mkdir()
+    text = ["good clean rooms in a hotel", "good clean rooms for a week", "very good clean rooms"]
+    rows = [
+        {"id": f"d{document}.{i}", "text": line, "summaries": [line]}
+        for document in range(10) for i, line in enumerate(text)
+    ]  # fmt: skip
+    with gzip.open(tmp_path / "compression" / "broadcast.jsonl.gz", "wt") as file:
+        file.write("\n".join(map(json.dumps, rows)))
+    with zipfile.ZipFile(tmp_path / "opinosis" / "topics.zip", "w") as archive:
+        archive.writestr("topics/rooms.txt.data", "\n".join(text))
+        archive.writestr("summaries-gold/rooms/rooms.1.gold", "good clean rooms")
+    console = new_console()
+    summarization.opinosis(console, tmp_path, True, _Paths())
+    summarization.solvers(console, tmp_path, True, _Paths())
+    shown = capsys.readouterr().out
+    assert shown.count("1.000") == 2  # recall of both
+    assert shown.count("0.00 %") >= 3  # ours is the optimum of HiGHS
+    summarization.run(console, None, True, tmp_path)
+    assert "no data" in capsys.readouterr().out
 
 
 def test_auto_beside_single_solvers():

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -38,6 +39,19 @@ def test_parsed_folders(tmp_path):
     about = json.loads(done.output)
     assert 0 < about["words"] <= 30 and about["value"] <= about["bound"]
     assert page.read_text().startswith("<!doctype html>")
+
+
+def test_a_proof_that_takes_too_long():
+    random = np.random.default_rng(0)
+    lines = [" ".join(random.choice(list("abcdefghij"), 12)) + "." for _ in range(200)]
+    done = run(
+        "summarize", "--extractive", "--lines", "--words", 60, "--exact", "--time-limit", 0.01,
+        "--json", input="\n".join(lines),
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "Warning: the proof was not finished" in done.stderr
+    about = json.loads(done.stdout)
+    assert about["words"] <= 60 and about["value"] < about["bound"]
 
 
 def test_errors_in_one_line(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -66,6 +67,9 @@ ITERATIONS = 300
 _TRACE = 0.01
 # Among so many of the others, those with most for their length, the rest of a budget is spent.
 _MORE_SENTENCES = 20
+# Words beyond which a proof may take hours: it is given up after a time, unless one is asked for.
+_LARGE = 10_000
+_LARGE_SECONDS = 60.0
 # Seconds for the best summary of the sentences in question; it mostly takes a tenth of one.
 _SECONDS = 2.0
 
@@ -91,7 +95,8 @@ def summarize(
         concepts: what to cover, by default pairs of words that occur in several sentences.
         starts: numbers of the sentences with which documents begin.
         exact: go on until the summary is proven to be the best.
-        time_limit: seconds for that.
+        time_limit: seconds for that; a minute for collections of more than 10,000 words, if none
+            is given, with a warning where it ends without a proof.
 
     Example:
         >>> text = ["Rooms are clean .", "Rooms are clean and quiet .", "It rained .",
@@ -110,6 +115,8 @@ def summarize(
     if not len(concepts.weights):  # single words: as many as possible
         every = np.arange(len(units.of_word))
         concepts = Concepts(np.ones(len(every)), every, np.stack([every, every], axis=1))
+    if time_limit is None and len(units.of_word) > _LARGE:
+        time_limit = _LARGE_SECONDS
     found = _solve(units, concepts, words, exact, time_limit)
     ends = np.cumsum([len(sentence) for sentence in sentences])[:-1]
     kept = np.split(found.kept[units.of_word], ends) if len(sentences) else []
@@ -133,7 +140,14 @@ def _solve(
         return _Found(np.zeros(len(units.cost), bool), 0.0, 0.0)
     graph = summary_graph(units, concepts, budget)
     if exact:
-        return _read(at.decode(graph, exact=True, time_limit=time_limit), graph)
+        result = at.decode(graph, exact=True, time_limit=time_limit)
+        if result.status is not at.Status.OPTIMAL:
+            warnings.warn(
+                f"the proof was not finished: this summary is worth {result.value:.6g}, and a "
+                f"better one at most {result.bound:.6g}; a longer time limit helps",
+                stacklevel=3,
+            )
+        return _read(result, graph)
     relaxed = at.decode(graph, at.AD3(max_iterations=ITERATIONS))
     found = _read(relaxed, graph)
     if relaxed.status is at.Status.OPTIMAL:
@@ -141,15 +155,18 @@ def _solve(
     near = sentences_in_question(units, concepts, relaxed.marginals[graph["unit"]])
     own, its_concepts, places = restricted(units, concepts, near)
     part = summary_graph(own, its_concepts, budget)
-    better = _read(at.decode(part, exact=True, time_limit=_SECONDS), part)
+    better = _read(at.decode(part, at.IntegerProgram(time_limit=_SECONDS)), part)
+    bound = min(found.bound, better.bound) if near.all() else found.bound
     if better.value <= found.value:
-        return found
+        return found._replace(bound=bound)
     kept = np.zeros(len(units.cost), bool)
     kept[places[better.kept]] = True
-    return _Found(kept, better.value, found.bound)
+    return _Found(kept, better.value, bound)
 
 
 def _read(result: at.Result, graph: at.FactorGraph) -> _Found:
+    if not result.feasible:  # stopped too early: an empty summary always is
+        return _Found(np.zeros(graph["unit"].shape, bool), 0.0, result.bound)
     return _Found(result[graph["unit"]] == 1, result.value, result.bound)
 
 

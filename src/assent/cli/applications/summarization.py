@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,10 +61,14 @@ def summarize(
         sentences, starts = _read(sources or (Path("-"),), by_line)
         if not extractive:
             sentences = _parsed(sentences, model, quiet)
-        summary = summary_of(
-            sentences, words,
-            extractive=extractive, starts=starts, exact=exact, time_limit=time_limit,
-        )  # fmt: skip
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", UserWarning)
+            summary = summary_of(
+                sentences, words,
+                extractive=extractive, starts=starts, exact=exact, time_limit=time_limit,
+            )  # fmt: skip
+        for warning in told:
+            click.echo(f"Warning: {warning.message}", err=True)
         if page is not None:
             from assent.apps.summarization.view import summary_html
 
