@@ -52,7 +52,6 @@ def tag(
 
         tagger = Tagger.load(model or english_model())
         sentences: Iterable[Sentence] = shared.read_sentences(source, by_line)
-        tagged: Iterable[Sentence]
         if is_consistent:
             sentences = consistent.tag_as_a_whole(tagger, sentences, penalty, changes, quiet)
         else:
