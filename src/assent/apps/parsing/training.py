@@ -46,7 +46,7 @@ class ParserTraining:
         seed: for the order of sentences; the same seed gives the same parser.
     """
 
-    passes: int = 5
+    passes: int = 6
     longest_step: float = 0.01
     iterations: int = 20
     folds: int = 4
