@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -107,6 +108,16 @@ def test_a_deadline_is_kept(interpreter, monkeypatch):
     monkeypatch.setattr(interpreted, "seconds_left", lambda: -1.0)
     with pytest.raises(NotInterpreted):
         interpreter.call((np.zeros(3), 1), {})
+
+
+def test_threads_that_share_arrays_do_not_interpret(interpreter):
+    values = np.zeros(3)
+    with interpreted.only_compiled(), pytest.raises(NotInterpreted):
+        interpreter.call((values, 1), {})
+    with ThreadPoolExecutor(1) as pool, pytest.raises(NotInterpreted):
+        pool.submit(interpreter.call, (values, 1), {}).result()
+    assert not values.any()
+    assert interpreter.call((values, 1), {}) == 3.0
 
 
 def test_nothing_is_interpreted_where_code_is_kept(interpreter, monkeypatch):

@@ -4,7 +4,8 @@ Most first models are small: interpreted they are solved in less than a second, 
 takes a minute.  What is rented before it is bought costs little more than the better of the two: a
 kernel is interpreted for a quarter of the time that compiling it is likely to take, over all
 processes that share a cache, and compiled then.  A call that takes longer than is left of that is
-given up, its arrays are put back, and the kernel is compiled for it.
+given up, its arrays are put back, and the kernel is compiled for it.  What other threads write to
+could not be put back: only the main thread interprets, and not while others work with it.
 
 An interpreted kernel calls others as plain Python too: its *twin* is the same function in a world
 where all kernels are replaced by their twins.
@@ -17,7 +18,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -51,6 +52,16 @@ def always_compile() -> None:
     os.environ[_CHOICE] = "always"
 
 
+@contextmanager
+def only_compiled() -> Iterator[None]:
+    """A block in which other threads write to the same arrays: nothing is interpreted."""
+    outer, _LIMIT.at = _LIMIT.at, 0.0
+    try:
+        yield
+    finally:
+        _LIMIT.at = outer
+
+
 class Interpreter:
     """How long one kernel has been interpreted, and may be."""
 
@@ -64,11 +75,11 @@ class Interpreter:
 
     def call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """What the kernel returns; raises :class:`NotInterpreted`, with all arrays as before."""
-        left = min(self.left, DEADLINE_SHARE * seconds_left())
-        if left <= 0.0 or os.environ.get(_CHOICE) == "always":
+        begun = time.perf_counter()
+        left = min(self.left, DEADLINE_SHARE * seconds_left(), _LIMIT.at - begun)
+        if left <= 0.0 or os.environ.get(_CHOICE) == "always" or not _in_main_thread():
             raise NotInterpreted
         before = _copies(args)
-        begun = time.perf_counter()
         outer, _LIMIT.at = _LIMIT.at, begun + left
         try:
             with np.errstate(all="ignore"):  # as compiled code divides and overflows
@@ -105,6 +116,10 @@ class Interpreter:
         function = self.kernel.py_func
         folder = kept_code.writable_folder(Path(function.__code__.co_filename))
         return None if folder is None else folder / f"{function.__qualname__}{_SUFFIX}"
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _copies(value: Any) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -132,17 +132,6 @@ class Parser:
             raise ModelError("this parser scores more than arcs: train one with the preset 'basic'")
         return parts.arcs, scores.arcs
 
-    def scored_arcs(self, sentence: Sentence) -> tuple[Arcs, NDArray[np.float64]]:
-        """The candidate arcs of a tagged sentence and their scores, if nothing else is scored.
-
-        Raises:
-            ModelError: if the parser scores larger parts.
-        """
-        parts, scores = self._scored(self.encode(sentence))
-        if len(scores.inner) or len(scores.pairs):
-            raise ModelError("this parser scores more than arcs: train one with the preset 'basic'")
-        return parts.arcs, scores.arcs
-
     def _scored(self, tokens: Tokens) -> tuple[SentenceParts, PartScores]:
         """The parts of a sentence over its candidate arcs, and their scores."""
         kinds = kinds_of(self.settings.parts)

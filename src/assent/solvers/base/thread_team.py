@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from assent.kernels.core.barrier import CALLED_OFF, linger, new_barrier, wait_until
 from assent.kernels.core.schedule import ORDERED_LINKS
+from assent.kernels.interpreted import only_compiled
 from assent.kernels.problem import Problem
 
 Answer = TypeVar("Answer")
@@ -45,6 +46,12 @@ def together(work: Callable[[int, NDArray], Answer], threads: int) -> Answer:
     """
     if threads == 1:
         return work(0, new_barrier())
+    with only_compiled():
+        return _with_helpers(work, threads)
+
+
+def _with_helpers(work: Callable[[int, NDArray], Answer], threads: int) -> Answer:
+    """What thread 0 returns, while all others work as well."""
     team = _taken_team()
     failures: list[BaseException] = []
 
@@ -159,7 +166,8 @@ def in_order(jobs: Iterable[Callable[[], Answer]], threads: int) -> Iterator[Ans
     helpers = [threading.Thread(target=work, daemon=True) for _ in listed[1:threads]]
     for thread in helpers:
         thread.start()
-    work()
+    with only_compiled():
+        work()
     for thread in helpers:
         thread.join()
     if failures:
