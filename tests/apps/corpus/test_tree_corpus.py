@@ -20,6 +20,7 @@ from assent.apps.parsing.training import ParserTraining
 from assent.errors import ModelError
 from assent.io.conllu import check_tree
 from assent.kernels.consensus.linked_trees import LinkedTrees
+from assent.kernels.parsing.sentence_parts import TreeShape
 from tests.apps.small_language import small_corpus
 
 
@@ -40,7 +41,8 @@ def random_trees(seed, sentences=4, words=3, classes=3, penalty=1.0):
         np.concatenate([own[head[: len(arcs)]] for own in tags]).astype(np.int32),
         sets.start, sets.sets, sets.penalty,
     )  # fmt: skip
-    return TreeCorpusModel(tuple(map(str, range(classes))), trees, sets, single_root=False)
+    shape = TreeShape(single_root=False, projective=False)
+    return TreeCorpusModel(tuple(map(str, range(classes))), trees, sets, shape)
 
 
 def is_tree(heads):

@@ -23,6 +23,7 @@ from assent.io.conllu import Sentence
 if TYPE_CHECKING:
     from assent.apps.parsing import Parser
     from assent.kernels.consensus.linked_trees import LinkedTrees
+    from assent.kernels.parsing.sentence_parts import TreeShape
 
 ROOT = "<root>"
 
@@ -35,13 +36,13 @@ class TreeCorpusModel:
         classes: of heads: the root, and all tags.
         trees: arcs, their scores and links.
         sets: words whose heads should be of one class.
-        single_root: whether exactly one word of a sentence hangs on the root.
+        shape: which trees there are: with one root or several, arcs crossing or not.
     """
 
     classes: tuple[str, ...]
     trees: LinkedTrees = field(repr=False)
     sets: ConsensusSets = field(repr=False)
-    single_root: bool
+    shape: TreeShape
 
     @property
     def ends(self) -> NDArray[np.int64]:
@@ -63,7 +64,7 @@ class TreeCorpusModel:
         """Best trees of sentences that pay multipliers ``nu[L, K]``; see `LinkedCorpus`."""
         from assent.kernels.consensus.linked_trees import decode_charged
 
-        return int(decode_charged(self.trees, self.single_root, nu, asked, *share, *found))
+        return int(decode_charged(self.trees, self.shape, nu, asked, *share, *found))
 
     def decode_beside(
         self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], share: Share, found: Decoded
@@ -71,7 +72,7 @@ class TreeCorpusModel:
         """Best trees of sentences beside the classes of sets; see `LinkedCorpus`."""
         from assent.kernels.consensus.linked_trees import decode_beside
 
-        own = self.trees, self.single_root, consensus
+        own = self.trees, self.shape, consensus
         return int(decode_beside(*own, asked, *share, *found))
 
 
@@ -119,7 +120,7 @@ def tree_corpus_model(
         _joined([arcs.first for arcs, _ in scored]), _joined([own for _, own in scored], float),
         _joined(group), sets.start, sets.sets, sets.penalty,
     )  # fmt: skip
-    return TreeCorpusModel(classes, trees, sets, parser.settings.single_root)
+    return TreeCorpusModel(classes, trees, sets, parser.settings.shape)
 
 
 def _joined(arrays: list[NDArray], dtype: type = np.int32) -> NDArray:

@@ -60,7 +60,7 @@ def read_heads(model, c, arcs, scores, heads, states, words):
 
 
 @jit
-def decode_charged(model, single_root, nu, asked, first, last, states, values, words):
+def decode_charged(model, shape, nu, asked, first, last, states, values, words):
     """As `linked_chains.decode_charged`; multipliers are ``nu[L, classes]``."""
     calls = 0
     for c in range(first, last):
@@ -73,14 +73,14 @@ def decode_charged(model, single_root, nu, asked, first, last, states, values, w
             t = model.ends[c] + arcs.modifier[a] - 1
             for link in range(model.start[t], model.start[t + 1]):
                 scores[a] -= nu[link, model.group[begin + a]]
-        heads = best_tree(arcs, scores, single_root)
+        heads = best_tree(arcs, scores, shape)
         values[c] = read_heads(model, c, arcs, scores, heads, states, words)
         calls += 1
     return calls
 
 
 @jit
-def decode_beside(model, single_root, consensus, asked, first, last, states, values, words):
+def decode_beside(model, shape, consensus, asked, first, last, states, values, words):
     """As `linked_chains.decode_beside`; see `read_heads`."""
     calls = 0
     for c in range(first, last):
@@ -94,7 +94,7 @@ def decode_beside(model, single_root, consensus, asked, first, last, states, val
             for link in range(model.start[t], model.start[t + 1]):
                 if consensus[model.sets[link]] == model.group[begin + a]:
                     scores[a] += model.penalty[link]
-        heads = best_tree(arcs, scores, single_root)
+        heads = best_tree(arcs, scores, shape)
         values[c] = read_heads(model, c, arcs, scores, heads, states, words)
         calls += 1
     return calls
