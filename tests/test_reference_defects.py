@@ -22,7 +22,7 @@ def test_1_it_installs_on_the_python_at_hand():
     assert SpecifierSet(project["requires-python"]).contains(platform.python_version())
     package = Path(at.__file__).parent
     files = [p for p in package.rglob("*") if p.is_file() and "__pycache__" not in p.parts]
-    assert {path.suffix for path in files} <= {".py", ".typed"}
+    assert {path.suffix for path in files} <= {".py", ".typed", ".model", ".md"}
 
 
 def test_2_odd_graphs_do_not_end_the_interpreter():

@@ -69,7 +69,9 @@ class Interpreter:
         self.kernel = kernel
         self.left = 0.0  # seconds
         self.unnoted = 0.0
-        if not kept_code.is_kept(kernel):
+        # Code typed at a prompt has no file, hence no place for a note.
+        source = Path(kernel.py_func.__code__.co_filename)
+        if source.is_file() and not kept_code.is_kept(kernel):
             likely = kept_code.likely_seconds(kernel.py_func)
             self.left = SHARE * likely - self._noted()
 
