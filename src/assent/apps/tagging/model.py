@@ -39,8 +39,8 @@ class Tagger:
         weights: of hashed features, R rows (a power of two) by K labels; most are zero.
         transitions: ``[K, K]`` scores of a label and the next.
         clusters: paths to the clusters of words, if it was trained with some.
-        frequent: words of whose tags training has seen enough (`frequent_words`); None in files
-            that do not say.
+        frequent: words of whose tags training has seen enough (`frequent_words`); None if nobody
+            counted them.
     """
 
     labels: LabelSet
@@ -171,8 +171,7 @@ class Tagger:
         ):  # fmt: skip
             raise ModelError(f"{path} is damaged: its weights do not fit its labels")
         sparse = SparseRows(start.astype(np.int32), state, weight)
-        # Files of before corpora were tagged as a whole have no list of frequent words.
-        words = settings.get("frequent")
+        words = settings["frequent"]
         frequent = None if words is None else frozenset(words)
         return cls(labels, sparse, transitions, settings["clusters"], frequent)
 
