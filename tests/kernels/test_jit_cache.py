@@ -18,14 +18,22 @@ import pytest
 
 import assent.kernels.jit as decorators
 from assent import interrupts
-from assent.kernels import compile_clock, interpreted, kept_code, kernel, part_library
+from assent.kernels import (
+    compile_clock,
+    interpreted,
+    kept_code,
+    kept_library,
+    kernel,
+    part_library,
+)
 from assent.kernels.core import oracle
 from assent.kernels.jit import jit, jit_internal
 
 SOURCES = [
     module.__file__
     for module in (
-        decorators, kernel, interpreted, kept_code, compile_clock, part_library, interrupts,
+        decorators, kernel, interpreted, kept_code, kept_library, compile_clock, part_library,
+        interrupts,
     )
 ]  # fmt: skip
 
@@ -34,11 +42,14 @@ CALLER = (
     "from fake.callee import callee\nfrom fake.jit import jit\n\n"
     "@jit\ndef caller(x):\n    return 10 * callee(x)\n"
 )
-# Prints the answer, then whether it came from the cache (Numba counts hits per signature).
-USE = (
-    "from fake.caller import caller\n"
-    "print(caller(1), sum(caller.stats.cache_hits.values()) if hasattr(caller, 'stats') else 0)\n"
-)
+# Prints the answer, then whether it came from the cache (Numba counts hits per signature), and
+# whether Numba prepared for compiling.
+USE = """
+from fake.caller import caller
+import sys
+print(caller(1), sum(caller.stats.cache_hits.values()) if hasattr(caller, "stats") else 0)
+print("numba.np.arraymath" in sys.modules)
+"""
 
 
 @pytest.fixture
@@ -72,7 +83,8 @@ def use(package, **variables):
         check=True,
     )
     assert done.stderr == ""  # not a terminal: nothing is announced
-    answer, hits = done.stdout.split()
+    answer, hits, prepared = done.stdout.split()
+    assert prepared == "False" or hits == "0"
     return int(answer), int(hits)
 
 
@@ -191,8 +203,8 @@ def test_processes_that_start_together_compile_once(package):
         for _ in range(3)
     ]
     answers = [process.communicate()[0].split() for process in started]
-    assert [answer for answer, _ in answers] == ["20"] * 3
-    assert sum(int(hits) for _, hits in answers) == 2
+    assert [answer[0] for answer in answers] == ["20"] * 3
+    assert sum(int(hits) for _, hits, _ in answers) == 2
     assert not list(package.rglob("*.lock"))
 
 

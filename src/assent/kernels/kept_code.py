@@ -22,8 +22,8 @@ Where none is writable the kernels compile anew in every process, and everything
 from __future__ import annotations
 
 import hashlib
+import io
 import os
-import pickle
 import platform
 import re
 import shutil
@@ -54,6 +54,7 @@ from assent.kernels.compile_clock import (
     seconds_left,
     waiting_for_code,
 )
+from assent.kernels.kept_library import KernelUnpickler, rebuilt
 
 _SOURCES = Path(__file__).resolve().parent
 # The folder from which the imports of this package are found.
@@ -112,7 +113,6 @@ class KernelCache(_Cache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for a signature, or ``None``; Numba then compiles it."""
-        target_context.refresh()
         processor = target_context.codegen().magic_tuple()
         code = self._load(sig, processor, target_context)
         if code is not None:
@@ -133,7 +133,7 @@ class KernelCache(_Cache):
     def _load(self, sig: Any, processor: tuple[str, str, str], target_context: Any) -> Any:
         with loading_code():
             for path in self._places(sig, processor):
-                code = _rebuilt(path, sig, target_context)
+                code = _read(path, sig, target_context)
                 if code is not None:
                     loaded.append(path)
                     return code
@@ -247,7 +247,7 @@ def _claimed(path: Path) -> IO | None:
     return file
 
 
-def _rebuilt(path: Path, sig: Any, target_context: Any) -> Any:
+def _read(path: Path, sig: Any, target_context: Any) -> Any:
     """The code in a file, ready to run; ``None`` if it is not there, damaged or of no use."""
     try:
         content = path.read_bytes()
@@ -257,11 +257,11 @@ def _rebuilt(path: Path, sig: Any, target_context: Any) -> Any:
     if digest != _digest(pickled):
         return None
     try:
-        reduced = pickle.loads(pickled)
+        reduced = KernelUnpickler(io.BytesIO(pickled)).load()
         # Two types may have the same name.
         if tuple(reduced[_SIGNATURE].args) != _argument_types(sig):
             return None
-        code = CompileResult._rebuild(target_context, *reduced)
+        code = rebuilt(target_context, reduced)
     except Exception:  # whatever it is that such a file needs, it can be compiled
         return None
     _mark_used(path.parent)
