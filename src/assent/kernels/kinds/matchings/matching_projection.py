@@ -12,7 +12,9 @@ by Newton's method: its second derivatives are those of the pieces in which ``z`
 these are the right ones a step ends at the solution.  Where a step does not help, one sweep over
 columns, then rows, that sets the price of each to its best is made instead.
 
-The side with fewer nodes has Newton's prices; they are kept from one projection to the next.
+The side with fewer nodes has Newton's prices.  All prices are kept from one projection to the
+next.  Where nothing must be filled, no price is negative and a pair of ``a <= 0`` stays out: only
+the others are looked at, most often a few per row.
 """
 
 from __future__ import annotations
@@ -43,10 +45,12 @@ MOST_TRIALS = 100  # of a threshold; it takes a handful
 
 
 class Prices(NamedTuple):
-    """The table and its prices; ``C`` is the side with Newton's prices."""
+    """The pairs that may be matched, row after row, and prices; columns have Newton's."""
 
-    a: np.ndarray  # float64[R, C]; -inf where nothing can be
-    z: np.ndarray  # float64[R, C]
+    a: np.ndarray  # float64[K]
+    z: np.ndarray  # float64[K]
+    column: np.ndarray  # int64[K]
+    begin: np.ndarray  # int64[R + 1]: row i has the pairs begin[i]:begin[i + 1]
     rows: np.ndarray  # float64[R] capacities
     columns: np.ndarray  # float64[C]
     fill_rows: bool
@@ -64,7 +68,7 @@ def newton_columns(data):
 
 def matching_memory(rows: int, columns: int) -> int:
     """How many numbers a projection keeps for the next one."""
-    return min(rows, columns)
+    return rows + columns
 
 
 @jit_internal_no_allocation
@@ -74,18 +78,15 @@ def threshold(values, most, exactly, before):
     If that is only an upper limit, ``t`` is at least 0.  A Newton step from ``before`` as
     long as it stays between what is known to be too low and too high.
     """
-    low, high, count = np.inf, -np.inf, 0
-    total = 0.0
+    low, high, total = np.inf, -np.inf, 0.0
     for value in values:
-        if value > -np.inf:
-            low, high = min(low, value - 1.0), max(high, value)
-            count += 1
-            total += min(max(value, 0.0), 1.0)
+        low, high = min(low, value - 1.0), max(high, value)
+        total += min(max(value, 0.0), 1.0)
     if not exactly and total <= most:
         return 0.0
-    if most <= 0.0 or count == 0:
+    if most <= 0.0 or len(values) == 0:
         return max(high, 0.0)
-    if count <= most:
+    if len(values) <= most:
         return low
     t = before
     for _ in range(MOST_TRIALS):
@@ -118,36 +119,44 @@ def threshold(values, most, exactly, before):
 @jit_internal_no_allocation
 def price_rows(p, values):
     """Best prices of rows, the ``z`` and the gradient they lead to; returns the dual value."""
-    rows, columns = p.a.shape
-    for j in range(columns):
-        p.gradient[j] = -p.columns[j]
     dual = 0.0
-    for i in range(rows):
-        for j in range(columns):
-            values[j] = p.a[i, j] - p.v[j]
-        u = threshold(values[:columns], p.rows[i], p.fill_rows, p.u[i])
+    for j in range(len(p.v)):
+        p.gradient[j] = -p.columns[j]
+        dual -= p.v[j] * p.columns[j]
+    for i in range(len(p.u)):
+        first, last = p.begin[i], p.begin[i + 1]
+        for k in range(first, last):
+            values[k - first] = p.a[k] - p.v[p.column[k]]
+        u = threshold(values[: last - first], p.rows[i], p.fill_rows, p.u[i])
         p.u[i] = u
         dual -= u * p.rows[i]
-        for j in range(columns):
-            rest = values[j] - u
+        for k in range(first, last):
+            rest = values[k - first] - u
             z = min(max(rest, 0.0), 1.0)
-            p.z[i, j] = z
-            p.gradient[j] += z
+            p.z[k] = z
             if z > 0.0:
+                p.gradient[p.column[k]] += z
                 dual += (0.5 * z - rest) * z
-    for j in range(columns):
-        dual -= p.v[j] * p.columns[j]
     return dual
 
 
-@jit_internal_no_allocation
-def price_columns(p, values):
+@jit_internal
+def price_columns(p):
     """Best prices of columns for the rows' prices."""
-    rows, columns = p.a.shape
-    for j in range(columns):
-        for i in range(rows):
-            values[i] = p.a[i, j] - p.u[i]
-        p.v[j] = threshold(values[:rows], p.columns[j], p.fill_columns, p.v[j])
+    begin = np.zeros(len(p.v) + 1, np.int64)
+    for j in p.column:
+        begin[j + 1] += 1
+    for j in range(len(p.v)):
+        begin[j + 1] += begin[j]
+    values, number = np.empty(len(p.a)), begin[:-1].copy()
+    for i in range(len(p.u)):
+        for k in range(p.begin[i], p.begin[i + 1]):
+            j = p.column[k]
+            values[number[j]] = p.a[k] - p.u[i]
+            number[j] += 1
+    for j in range(len(p.v)):
+        own = values[begin[j] : begin[j + 1]]
+        p.v[j] = threshold(own, p.columns[j], p.fill_columns, p.v[j])
 
 
 @jit_internal_no_allocation
@@ -167,22 +176,26 @@ def violation(p):
 
 
 @jit_internal_no_allocation
-def curvature(p, free, size, damping, h, inside):
-    """Second derivatives ``h[size, size]`` of the free columns, with their sign turned."""
+def curvature(p, number_of, size, damping, h, inside):
+    """Second derivatives ``h[size, size]`` of the free columns, with their sign turned.
+
+    ``number_of[C]`` numbers these; it is -1 for others.
+    """
     for s in range(size):
         for t in range(s + 1):
             h[s, t] = damping if s == t else 0.0
     for i in range(len(p.u)):
-        count, number = 0, 0
-        for j in range(len(p.v)):
-            count += 0.0 < p.z[i, j] < 1.0
-        for s in range(size):
-            if 0.0 < p.z[i, free[s]] < 1.0:
-                inside[number] = s
-                number += 1
-                h[s, s] += 1.0
+        count, free = 0, 0
+        for k in range(p.begin[i], p.begin[i + 1]):
+            if 0.0 < p.z[k] < 1.0:
+                count += 1
+                s = number_of[p.column[k]]
+                if s >= 0:
+                    inside[free] = s
+                    free += 1
+                    h[s, s] += 1.0
         if p.fill_rows or p.u[i] > 0.0:
-            for one in range(number):
+            for one in range(free):
                 row = h[inside[one]]
                 for two in range(one + 1):
                     row[inside[two]] -= 1.0 / count
@@ -210,15 +223,14 @@ def solve(h, x, size):
 @jit_internal
 def optimal_prices(p):
     """Find the prices; ``p.z`` is then the projection.  Returns the number of steps."""
-    rows, columns = p.a.shape
-    values = np.empty(max(rows, columns))
+    columns = len(p.v)
+    values = np.empty(columns)
     h, step, before = np.empty((columns, columns)), np.empty(columns), np.empty(columns)
     free, inside = np.empty(columns, np.int64), np.empty(columns, np.int64)
+    number_of = np.empty(columns, np.int64)
     size = 1.0
-    for i in range(rows):
-        for j in range(columns):
-            if p.a[i, j] > -np.inf:
-                size = max(size, abs(p.a[i, j]))
+    for value in p.a:
+        size = max(size, abs(value))
     dual = price_rows(p, values)
     for count in range(MOST_STEPS):
         wrong = violation(p)
@@ -227,11 +239,13 @@ def optimal_prices(p):
         number = 0
         for j in range(columns):
             before[j] = p.v[j]
+            number_of[j] = -1
             if is_free(p, j):
+                number_of[j] = number
                 free[number] = j
                 step[number] = p.gradient[j]
                 number += 1
-        curvature(p, free, number, max(DAMPING * wrong, SMALLEST_DAMPING), h, inside)
+        curvature(p, number_of, number, max(DAMPING * wrong, SMALLEST_DAMPING), h, inside)
         solve(h, step, number)
         better, length = False, 1.0
         for _ in range(MOST_HALVINGS):
@@ -250,7 +264,7 @@ def optimal_prices(p):
             for j in range(columns):
                 p.v[j] = before[j]
             price_rows(p, values)
-            price_columns(p, values)
+            price_columns(p)
             dual = price_rows(p, values)
     return MOST_STEPS
 
@@ -272,25 +286,34 @@ def project_matching(start, data, base, a, inner, scale, memory, q):
     own = newton_columns(data)
     rows, columns = (n, m) if own else (m, n)
     fill_rows, fill_columns = (data[2], data[3]) if own else (data[3], data[2])
-    p = Prices(
-        np.empty((rows, columns)), np.empty((rows, columns)), np.empty(rows), np.empty(columns),
-        fill_rows == 1, fill_columns == 1, np.zeros(rows), memory[:columns], np.empty(columns),
-    )  # fmt: skip
+    filled = fill_rows + fill_columns > 0
+    full_rows, full_columns = np.empty(rows), np.empty(columns)
     for i in range(rows):
-        p.rows[i] = data[HEADER + i + (0 if own else n)]
+        full_rows[i] = data[HEADER + i + (0 if own else n)]
     for j in range(columns):
-        p.columns[j] = data[HEADER + j + (n if own else 0)]
+        full_columns[j] = data[HEADER + j + (n if own else 0)]
+    value, column = np.empty(n * m), np.empty(n * m, np.int64)
+    begin, count = np.zeros(rows + 1, np.int64), 0
     for i in range(rows):
         for j in range(columns):
             at = 2 * (i * m + j if own else j * m + i)
-            p.a[i, j] = a[at + 1] if base[at] + base[at + 1] == 0.0 else -np.inf
+            q[at], q[at + 1] = 1.0, 0.0
             if base[at] == -np.inf:
-                p.rows[i] -= 1.0
-                p.columns[j] -= 1.0
+                q[at], q[at + 1] = 0.0, 1.0
+                full_rows[i] -= 1.0
+                full_columns[j] -= 1.0
+            elif base[at + 1] == 0.0 and (filled or a[at + 1] > 0.0):
+                value[count], column[count] = a[at + 1], j
+                count += 1
+        begin[i + 1] = count
+    p = Prices(
+        value[:count], np.empty(count), column[:count], begin, full_rows, full_columns,
+        fill_rows == 1, fill_columns == 1, memory[columns : columns + rows], memory[:columns],
+        np.empty(columns),
+    )  # fmt: skip
     optimal_prices(p)
     for i in range(rows):
-        for j in range(columns):
-            at = 2 * (i * m + j if own else j * m + i)
-            q[at + 1] = 1.0 if base[at] == -np.inf else p.z[i, j]
-            q[at] = 1.0 - q[at + 1]
+        for k in range(begin[i], begin[i + 1]):
+            at = 2 * (i * m + column[k] if own else column[k] * m + i)
+            q[at], q[at + 1] = 1.0 - p.z[k], p.z[k]
     return 0.0
