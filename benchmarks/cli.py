@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from assent.apps.parsing import ParserTraining
 from assent.apps.shipped import english_model
 from benchmarks import (
     alignment,
@@ -25,6 +26,8 @@ from benchmarks import (
     learning,
     lp_optima,
     own_structures,
+    parsing_data,
+    parsing_solvers,
     per_iteration,
     projections,
     scaling,
@@ -108,7 +111,8 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(tag_rules_command, quick=quick)
         context.invoke(tagging_command, quick=quick, data=data)
         context.invoke(alignment_command, quick=quick, data=data, plots=plots)
-        context.invoke(parsing_command, quick=quick, data=data, only="", presets=())
+        for experiment in ("presets", "solvers"):
+            context.invoke(parsing_command, quick=quick, data=data, experiment=experiment)
         context.invoke(segmentation_command, quick=quick, data=data)
         if not quick:
             context.invoke(cold_start_command)
@@ -245,13 +249,36 @@ def alignment_command(quick: bool, data: Path | None, plots: Path) -> None:
 @main.command("parsing")
 @quick_option
 @data_option
-@click.option("--only", default="", help="One treebank, by its folder's name.")
-@click.option("--preset", "presets", multiple=True, help="One preset; may be given again.")
-def parsing_command(quick: bool, data: Path | None, only: str, presets: tuple[str, ...]) -> None:
+@plots_option
+@click.option("--only", default="", help="One treebank, by its folder's name; 'penn' the sample.")
+@click.option(
+    "--experiment",
+    type=click.Choice([*turbo_parsing.EXPERIMENTS, "solvers"]),
+    default="presets",
+    show_default=True,
+    help="Presets, parts one by one, crossing arcs or not, solvers on the shipped model.",
+)
+@click.option("--passes", default=3, show_default=True, help="Of training.")
+@click.option("--words", default=30_000, show_default=True, help="To train on at most; 0: all.")
+def parsing_command(
+    quick: bool, data: Path | None, plots: Path, only: str, experiment: str, passes: int, words: int
+) -> None:
     """The turbo parser on treebanks: accuracy, words per second, proofs; AD3 beside others."""
-    folders = [f for f in tagging.treebanks(data, quick) if only in ("", f.name)]
-    chosen = presets or (("standard",) if quick else turbo_parsing.ALL)
-    turbo_parsing.run(new_console(), folders, chosen)
+    found = {} if data is None else parsing_data.treebanks(data)
+    if only and only not in found:
+        raise click.UsageError(f"no treebank {only!r}; there are {', '.join(found) or 'none'}")
+    if experiment == "solvers":
+        folder = found.get(only or "UD_English-EWT")
+        if folder is not None:
+            parsing_solvers.run(new_console(), folder, english_model(), quick, plots)
+        return
+    chosen = [only] if only else [tagging.QUICK] if quick else list(found)
+    paths = [found[name] for name in chosen if name in found]
+    parsers = turbo_parsing.EXPERIMENTS[experiment]
+    training = ParserTraining(1 if quick else passes)
+    # Which parts there should be is a choice: that is not made on test parts.
+    part = "dev" if experiment == "ablation" else "test"
+    turbo_parsing.run(new_console(), paths, parsers, training, words, part)
 
 
 @main.command("sentences")

@@ -1,4 +1,4 @@
-"""The turbo parser on treebanks: accuracy, words per second, proofs, and AD3 beside other solvers.
+"""The turbo parser on treebanks: accuracy, words per second, proofs.
 
 Tags are predicted, those of the training sentences by taggers that have not seen them.  Everything
 counts for the speed: tags, pruning, features, AD3, labels.
@@ -7,110 +7,149 @@ counts for the speed: tags, pruning, features, AD3, labels.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
-import assent as at
-from assent.apps.parsing import PRESETS, Parser, ParserSettings, train_parser
-from assent.apps.parsing.metrics import parse_scores
-from assent.apps.tagging import Tagger, jackknife, train_tagger
+from assent.apps.parsing import PRESETS, ParserSettings, ParserTraining, train_parser
+from assent.apps.parsing.metrics import ParseScores, parse_scores
 from assent.io import Sentence
 from benchmarks import tables
-from benchmarks.tagging import parts
+from benchmarks.parsing_data import Treebank, prepare
 
-ALL = tuple(PRESETS)
-REPEATS = 3  # the fastest counts: others share the machine
-# Lengths of sentences, and how many of each are decoded by every solver.
-LENGTHS, OF_EACH = ((5, 10), (10, 20), (20, 30), (30, 45)), 8
-LIMIT = 10.0  # seconds for a sentence
+# Samples of the test sentences, with repetition, that say how far a difference is chance.
+RESAMPLES = 2000
 
-SOLVERS: dict[str, Callable[[], Any]] = {
-    "AD3": lambda: at.AD3(max_iterations=1000),
-    "subgradient": lambda: at.Subgradient(max_iterations=5000),
-    "HiGHS": at.IntegerProgram,
+PRESET_SETTINGS = {preset: ParserSettings(preset) for preset in PRESETS}
+
+# Parts added one by one (Martins et al. 2011, Table 3), in the order of the presets.
+_STEPS = {
+    "arcs": ("arcs",),
+    "+ siblings": ("siblings",),
+    "+ grandparents": ("grandparents",),
+    "+ grand-siblings": ("grand_siblings",),
+    "+ any siblings": ("any_siblings",),
+    "+ head bigrams": ("head_bigrams",),
+    "+ tri-siblings": ("tri_siblings",),
+}
+ABLATION = {
+    name: ParserSettings(sum(list(_STEPS.values())[: i + 1], ()))
+    for i, name in enumerate(_STEPS)
+}  # fmt: skip
+
+# The same parts on trees whose arcs must not cross, and on all trees.
+CROSSING = {
+    "no arcs cross": ParserSettings("standard", projective=True),
+    "arcs may cross": ParserSettings("standard", projective=False),
 }
 
+EXPERIMENTS = {"presets": PRESET_SETTINGS, "ablation": ABLATION, "crossing": CROSSING}
 
-def run(console: Console, folders: list[Path], presets: tuple[str, ...] = ALL) -> None:
-    """A table with a line per treebank and preset, and one of solvers for the last parser."""
+COLUMNS = (
+    "treebank", "parser", "trained on", "training", "UAS", "LAS", "UAS, no punctuation", "gain",
+    "UPOS", "proven", "words/s",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a parser reaches on a treebank.
+
+    Attributes:
+        seconds: of training, in processor time.
+        scores: on the part that was asked for.
+        right: ``[S]`` words with the right head in every sentence of it.
+        proven: share of sentences whose tree is proven best.
+        speed: words per second of processor time.
+    """
+
+    seconds: float
+    scores: ParseScores
+    right: NDArray[np.int64]
+    proven: float
+    speed: float
+
+
+def run(
+    console: Console, paths: Sequence[Path], parsers: Mapping[str, ParserSettings],
+    training: ParserTraining, most_words: int, part: str,
+) -> None:  # fmt: skip
+    """A table with a line per treebank and parser; each line is printed as it is found, too.
+
+    Args:
+        console: to print on.
+        paths: of treebanks, see `parsing_data.treebanks`.
+        parsers: by name.
+        training: of all of them.
+        most_words: to train on.
+        part: ``"dev"`` or ``"test"``, what is scored.
+    """
     rows = []
-    for folder in folders:
-        own = parts(folder)
-        has_xpos = any(tag != "_" for sentence in own["train"] for tag in sentence.xpos)
-        columns = ("upos", "xpos") if has_xpos else ("upos",)
-        tagger = train_tagger(own["train"], columns=columns)
-        tagged = jackknife(own["train"], columns=columns)
-        for preset in presets:
-            with console.status(f"{folder.name}, {preset}"):
-                begun = time.process_time()
-                parser = train_parser(tagged, ParserSettings(preset))
-                seconds = time.process_time() - begun
-            rows.append(_row(folder.name, preset, parser, tagger, own, seconds))
-        race(console, parser, list(tagger.tag(own["test"])), folder.name)
-    columns = (
-        "treebank", "preset", "training", "dev UAS", "test UAS", "LAS", "UPOS", "proven", "words/s",
-    )  # fmt: skip
-    tables.show(
-        console, "Parsing: scores in percent", columns, rows, caption=tables.circumstances()
+    for path in paths:
+        with console.status(f"{path.name}, tags"):
+            treebank = prepare(path, most_words)
+        before = None
+        for name, settings in parsers.items():
+            with console.status(f"{treebank.name}, {name}"):
+                found = outcome(treebank, settings, training, part)
+            rows.append(_row(treebank, part, name, found, before))
+            console.print("  ".join(rows[-1]), highlight=False)
+            before = found
+    caption = (
+        "scores in percent; gain: of UAS over the line above, with the interval that holds 95 % of "
+        f"resampled parts; {training.passes} passes; {tables.circumstances()}"
     )
+    tables.show(console, f"Parsing, {part} parts", COLUMNS, rows, caption=caption)
+
+
+def outcome(
+    treebank: Treebank, settings: ParserSettings, training: ParserTraining, part: str = "test"
+) -> Outcome:
+    """Train a parser, and try it on the ``"dev"`` or ``"test"`` part."""
+    begun = time.process_time()
+    parser = train_parser(treebank.train, settings, training)
+    seconds = time.process_time() - begun
+    gold: list[Sentence] = getattr(treebank, part)
+    begun = time.process_time()
+    parses = [parser.parse(sentence) for sentence in treebank.tagger.tag(gold)]
+    speed = sum(map(len, gold)) / (time.process_time() - begun)
+    found = [parse.sentence for parse in parses]
+    right = np.array([(a.heads == b.heads).sum() for a, b in zip(gold, found, strict=True)])
+    proven = float(np.mean([parse.proven for parse in parses]))
+    return Outcome(seconds, parse_scores(gold, found), right, proven, speed)
+
+
+def gain_interval(
+    one: NDArray[np.int64], other: NDArray[np.int64], words: NDArray[np.int64]
+) -> tuple[float, float, float]:
+    """By how many points of accuracy ``one`` is better, and a 95 % interval (paired bootstrap).
+
+    Args:
+        one, other: ``[S]`` right words in each sentence.
+        words: ``[S]`` words in each sentence.
+    """
+    gains = one - other
+    drawn = np.random.default_rng(0).integers(len(words), size=(RESAMPLES, len(words)))
+    low, high = np.quantile(gains[drawn].sum(axis=1) / words[drawn].sum(axis=1), [0.025, 0.975])
+    return 100.0 * gains.sum() / words.sum(), 100.0 * float(low), 100.0 * float(high)
 
 
 def _row(
-    name: str, preset: str, parser: Parser, tagger: Tagger, own: dict[str, list[Sentence]],
-    seconds: float,
-) -> list[str]:  # fmt: skip
-    dev = [parser.parse(sentence).sentence for sentence in tagger.tag(own["dev"])]
-    parses = [parser.parse(sentence) for sentence in tagger.tag(own["test"])]
-    test = parse_scores(own["test"], [parse.sentence for parse in parses])
+    treebank: Treebank, part: str, name: str, found: Outcome, before: Outcome | None
+) -> list[str]:
+    gain = tables.DASH
+    if before is not None:
+        words = np.array([len(sentence) for sentence in getattr(treebank, part)])
+        middle, low, high = gain_interval(found.right, before.right, words)
+        gain = f"{middle:+.2f} [{low:+.2f}, {high:+.2f}]"
+    scores = found.scores
     return [
-        name, preset, f"{seconds:.0f} s", f"{parse_scores(own['dev'], dev).uas:.2f}",
-        f"{test.uas:.2f}", f"{test.las:.2f}", f"{test.upos:.2f}",
-        f"{100.0 * np.mean([parse.proven for parse in parses]):.1f}",
-        f"{words_per_second(parser, tagger, own['test']):,.0f}",
+        treebank.name, name, f"{treebank.trained_words:,}", f"{found.seconds:.0f} s",
+        f"{scores.uas:.2f}", f"{scores.las:.2f}" if treebank.has_labels else tables.DASH,
+        f"{scores.uas_without_punctuation:.2f}", gain, f"{scores.upos:.2f}",
+        f"{100.0 * found.proven:.1f}", f"{found.speed:,.0f}",
     ]  # fmt: skip
-
-
-def words_per_second(parser: Parser, tagger: Tagger, sentences: list[Sentence]) -> float:
-    """Tagging and parsing, the best of several runs, in processor time."""
-    seconds = []
-    for _ in range(REPEATS):
-        begun = time.process_time()
-        for sentence in tagger.tag(sentences):
-            parser.parse(sentence)
-        seconds.append(time.process_time() - begun)
-    return sum(map(len, sentences)) / min(seconds)
-
-
-def race(console: Console, parser: Parser, sentences: list[Sentence], name: str) -> None:
-    """Time to a proven tree by length of the sentence (Martins et al. 2015, Figure 1.5 left)."""
-    rows = []
-    for low, high in LENGTHS:
-        chosen = [s for s in sentences if low <= len(s) < high][:OF_EACH]
-        if not chosen:
-            continue
-        row = [f"{low}–{high - 1}", str(len(chosen))]
-        for solver in SOLVERS.values():
-            row += _timed(parser, chosen, solver())
-        rows.append(row)
-    columns = ["words", "sentences"]
-    for solver_name in SOLVERS:
-        columns += [solver_name, "proven"]
-    title = f"{name}: seconds per sentence to a proof, the graph already written"
-    tables.show(console, title, columns, rows, caption=tables.circumstances())
-
-
-def _timed(parser: Parser, sentences: list[Sentence], solver: Any) -> list[str]:
-    """Mean processor time, and how many sentences were proven within it."""
-    spent, proven = 0.0, 0
-    for sentence in sentences:
-        graph, _ = parser.graph(sentence)
-        graph.compile()
-        begun = time.process_time()
-        result = at.decode(graph, solver, time_limit=LIMIT)
-        spent += time.process_time() - begun
-        proven += result.status is at.Status.OPTIMAL
-    return [tables.duration(spent / len(sentences)), str(proven)]
