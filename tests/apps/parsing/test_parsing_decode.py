@@ -18,7 +18,16 @@ def random_scores(words, seed):
         "siblings": 0.5 * rng.normal(size=(n + 1, n + 1, n + 2)),
         "grandparents": 0.5 * rng.normal(size=(n + 1, n + 1, n + 1)),
         "head_bigrams": 0.5 * rng.normal(size=(n - 1, n + 1, n + 1)),
+        "nonprojective": rng.normal(size=(n + 1, n)),
+        "paths": rng.normal(size=(n + 1, n)),
     }
+
+
+def is_above(heads, a, d):
+    """Whether the walk from a word to the root meets ``a``; a word is above itself."""
+    while d and d != a:
+        d = heads[d - 1]
+    return d == a
 
 
 def score_of(heads, arcs, parts):
@@ -30,6 +39,12 @@ def score_of(heads, arcs, parts):
             total += parts["labels"][h, m - 1].max()
         if "grandparents" in parts and h:
             total += parts["grandparents"][heads[h - 1], h, m]
+        between = range(min(h, m) + 1, max(h, m))
+        if "nonprojective" in parts and not all(is_above(heads, h, k) for k in between):
+            total += parts["nonprojective"][h, m - 1]
+        for a in range(n + 1) if "paths" in parts else ():
+            if a != m and is_above(heads, a, m):
+                total += parts["paths"][a, m - 1]
     for m in range(1, n):
         if "head_bigrams" in parts:
             total += parts["head_bigrams"][m - 1, heads[m - 1], heads[m]]
@@ -43,8 +58,9 @@ def score_of(heads, arcs, parts):
 
 
 @pytest.mark.parametrize("names", [
-    (), ("labels",), ("siblings",), ("grandparents",), ("head_bigrams",),
-    ("labels", "siblings", "grandparents", "head_bigrams"),
+    (), ("labels",), ("siblings",), ("grandparents",), ("head_bigrams",), ("nonprojective",),
+    ("paths",),
+    ("labels", "siblings", "grandparents", "head_bigrams", "nonprojective", "paths"),
 ])  # fmt: skip
 @pytest.mark.parametrize(
     ("single_root", "projective"), [(False, False), (True, False), (True, True)]
@@ -89,6 +105,24 @@ def test_arcs_may_be_missing():
     assert decode(arcs).heads.tolist() == [2, 0, 2]
 
 
+def test_paths_over_few_arcs():
+    """Words that nothing can hang on, and one that is below the root in any case."""
+    arcs, parts = random_scores(4, seed=7)
+    arcs[1], arcs[1:, 2], arcs[3, :2] = -np.inf, -np.inf, -np.inf
+    own = {name: parts[name] for name in ("nonprojective", "paths")}
+    possible = [h for h in list_trees(4) if np.isfinite(arcs[h, np.arange(4)]).all()]
+    best = max(score_of(heads, arcs, own) for heads in possible)
+    assert decode(arcs, **own, exact=True).value == pytest.approx(best)
+
+
+@pytest.mark.parametrize("arcs", [[[2.0], [0.0]], [[2.0, 3.0], [-np.inf] * 2, [-np.inf] * 2]])
+def test_paths_where_there_are_none_but_from_the_root(arcs):
+    n = len(arcs[0])
+    found = decode(arcs, paths=np.ones((n + 1, n)), nonprojective=np.ones((n + 1, n)))
+    assert found.heads.tolist() == [0] * n
+    assert found.value == pytest.approx(sum(arcs[0]) + n)
+
+
 def test_wrong_shapes_are_named():
     arcs = np.zeros((3, 2))
     with pytest.raises(ModelError, match=r"scores\[1:\]\.T"):
@@ -97,3 +131,5 @@ def test_wrong_shapes_are_named():
         decode(arcs, siblings=np.zeros((2, 2, 2)))
     with pytest.raises(ModelError, match="lengths are 1 whole numbers from 1 to 2"):
         decode(arcs[None], lengths=[3])
+    with pytest.raises(TypeError, match="no 'sibling'; parts are labels, siblings"):
+        decode(arcs, sibling=np.zeros((3, 3, 4)))

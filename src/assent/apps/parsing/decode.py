@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 import assent as at
+from assent.apps.parsing.path_rules import add_nonprojective, add_paths
 from assent.errors import ModelError
 from assent.kernels.problem import Float
 
@@ -34,18 +35,26 @@ class DecodedTrees(NamedTuple):
     proven: Any
 
 
+class Parts(TypedDict, total=False):
+    """Scores of parts of a tree; `decode` says what they are."""
+
+    labels: Any
+    siblings: Any
+    grandparents: Any
+    head_bigrams: Any
+    nonprojective: Any
+    paths: Any
+
+
 def decode(
     arc_scores: Any,
     *,
-    labels: Any = None,
-    siblings: Any = None,
-    grandparents: Any = None,
-    head_bigrams: Any = None,
     lengths: Any = None,
     single_root: bool = False,
     projective: bool = False,
     solver: Any = None,
     exact: bool = False,
+    **given: Unpack[Parts],
 ) -> DecodedTrees:
     """The best tree for scores of arcs and of larger parts, of one sentence or a padded batch.
 
@@ -53,16 +62,22 @@ def decode(
         arc_scores: ``(n + 1, n)`` for ``n`` words: ``arc_scores[h, m]`` for the arc from ``h``, 0
             being the root, to word ``m + 1``.  ``-inf`` leaves an arc out.  A batch has a first
             axis more, here and in all other arrays.
-        labels: ``(n + 1, n, L)`` scores of an arc's labels; each arc earns its best one.
-        siblings: ``(n + 1, n + 1, n + 2)`` for ``[h, s, m]``, as `assent.add_head_automata` has it.
-        grandparents: ``(n + 1, n + 1, n + 1)`` for ``[g, h, m]``, where g is the head of h and h
-            that of m.
-        head_bigrams: ``(n - 1, n + 1, n + 1)`` for ``[m, i, j]``, where word ``m + 1`` has head i
-            and word ``m + 2`` head j.
         lengths: numbers of words of the sentences of a batch, if they differ.
         single_root: whether exactly one word hangs on the root.
         projective: whether arcs may not cross.
         solver, exact: as for `assent.decode`.
+        given: scores of larger parts, each if wanted:
+
+            - ``labels`` ``(n + 1, n, L)`` of an arc's labels; each arc earns its best one.
+            - ``siblings`` ``(n + 1, n + 1, n + 2)`` for ``[h, s, m]``, as
+              `assent.add_head_automata` has it.
+            - ``grandparents`` ``(n + 1, n + 1, n + 1)`` for ``[g, h, m]``, where g is the head of h
+              and h that of m.
+            - ``head_bigrams`` ``(n - 1, n + 1, n + 1)`` for ``[m, i, j]``, where word ``m + 1`` has
+              head i and word ``m + 2`` head j.
+            - ``nonprojective`` ``(n + 1, n)`` as for arcs, of an arc over a word that is not below
+              its head.
+            - ``paths`` ``(n + 1, n)`` for ``[a, d]``, where a is anywhere above word ``d + 1``.
 
     Example:
         >>> import numpy as np
@@ -76,10 +91,6 @@ def decode(
         (array([0, 1, 1]), True)
     """
     arcs = _fit_arcs(arc_scores)
-    given = {
-        "labels": labels, "siblings": siblings, "grandparents": grandparents,
-        "head_bigrams": head_bigrams,
-    }  # fmt: skip
     parts = {name: _fit(name, part, arcs.shape) for name, part in given.items() if part is not None}
     if arcs.ndim == 2:
         parts = {name: part[None] for name, part in parts.items()}
@@ -137,13 +148,16 @@ def _shapes(n: int) -> dict[str, tuple[int, ...]]:
     return {
         "labels": (n + 1, n, -1), "siblings": (n + 1, n + 1, n + 2),
         "grandparents": (n + 1, n + 1, n + 1), "head_bigrams": (n - 1, n + 1, n + 1),
+        "nonprojective": (n + 1, n), "paths": (n + 1, n),
     }  # fmt: skip
 
 
 def _fit(name: str, scores: Any, arcs: tuple[int, ...]) -> Float:
     """Scores of a part, checked."""
-    own = np.asarray(scores, np.float64)
-    shape = _shapes(arcs[-1])[name]
+    own, shapes = np.asarray(scores, np.float64), _shapes(arcs[-1])
+    if name not in shapes:
+        raise TypeError(f"decode takes no {name!r}; parts are {', '.join(shapes)}")
+    shape = shapes[name]
     last = max(own.shape[-1:], default=0) if shape[-1] < 0 else shape[-1]
     wanted = (*arcs[:-2], *shape[:-1], last)
     if own.shape != wanted or not last:
@@ -185,7 +199,10 @@ def _graph(
     allowed[np.arange(1, n + 1), np.arange(n)] = False  # no word is its own head
     modifiers, heads = np.nonzero(allowed.T)
     graph = at.FactorGraph()
-    arc = graph.binary(scores=arcs[heads, modifiers], name="arc")
+    scores = arcs[heads, modifiers]
+    if "paths" in parts:
+        scores = scores + parts["paths"][0, modifiers]  # the root is above every word
+    arc = graph.binary(scores=scores, name="arc")
     ends = {"heads": heads, "modifiers": modifiers + 1}
     graph.add(tree(arc, **ends), name="tree")
     if "grandparents" in parts:
@@ -198,4 +215,17 @@ def _graph(
         own = [heads[modifiers == m] for m in range(n)]
         tables = [parts["head_bigrams"][m][np.ix_(own[m], own[m + 1])] for m in range(n - 1)]
         graph.add(at.HeadSequence(arc, scores=tables, **ends), name="head bigrams")
+    if n > 1 and ("nonprojective" in parts or "paths" in parts):
+        _add_path_parts(graph, arc, ends, parts, n)
     return graph, heads
+
+
+def _add_path_parts(
+    graph: at.FactorGraph, arc: Any, ends: dict[str, Any], parts: dict[str, Float], n: int
+) -> None:
+    """Paths, and the arcs that are non-projective for want of them."""
+    scores = parts.get("paths", np.zeros((n + 1, n)))
+    path = add_paths(graph, arc, **ends, scores=scores[1:])
+    if "nonprojective" in parts:
+        own = parts["nonprojective"][ends["heads"], ends["modifiers"] - 1]
+        add_nonprojective(graph, arc, path, **ends, scores=own)
