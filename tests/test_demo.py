@@ -1,14 +1,11 @@
 """The tour runs without a terminal, saves its pictures, and its chapters keep their promises."""
 
-import io
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from rich.console import Console
 
 import assent as at
-from assent.demo import convergence, pictures, restoration, timetable, tour
+from assent.demo import convergence, pictures, restoration, timetable
 from assent.demo.__main__ import main
 
 PICTURES = ["convergence.png", "restoration.png", "sentence.svg", "timetable.png"]
@@ -22,16 +19,6 @@ def test_tour_tells_its_story_and_saves_pictures(tmp_path):
         assert words in run.output
     assert sorted(path.name for path in folder.iterdir()) == PICTURES
     assert all(path.read_bytes().startswith((b"\x89PNG", b"<svg")) for path in folder.iterdir())
-
-
-def test_a_first_tour_compiles_its_chapters_together(monkeypatch):
-    done, shown = [], io.StringIO()
-    monkeypatch.setattr(tour, "is_kept", lambda kernel: False)
-    monkeypatch.setattr(tour, "do_all", done.append)
-    tour.introduce(Console(file=shown))
-    assert "compiles the numerical kernels, once" in shown.getvalue()
-    names = ("restoration", "timetable", "convergence", "sentence")
-    assert done == [[f"chapter {name}" for name in names]]
 
 
 def test_tour_goes_on_without_matplotlib(tmp_path, monkeypatch):

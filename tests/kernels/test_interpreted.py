@@ -13,7 +13,12 @@ import numpy as np
 import pytest
 
 from assent.kernels import interpreted, kept_code
-from assent.kernels.interpreted import Interpreter, NotInterpreted, twin_of
+from assent.kernels.interpreted import (
+    Interpreter,
+    NotInterpreted,
+    looks_up,
+    twin_of,
+)
 from assent.kernels.jit import jit, jit_internal
 
 FIRST_ANSWERS = """
@@ -50,6 +55,12 @@ def add_often(values, times):
     return values.sum()
 
 
+@looks_up("table")
+@jit
+def entry_of(table, place):
+    return table[place]
+
+
 @jit
 def fail(values):
     values[0] = 5.0
@@ -79,10 +90,10 @@ def test_a_short_call_is_interpreted(interpreter):
 
 def test_a_long_call_is_given_up_and_its_arrays_are_put_back(interpreter):
     interpreter.left = 0.2
-    values, begun = np.zeros(3), time.perf_counter()
+    values, begun = np.zeros(3), time.thread_time()
     with pytest.raises(NotInterpreted):
         interpreter.call((values, 10**9), {})
-    assert time.perf_counter() - begun < 10.0
+    assert time.thread_time() - begun < 2.0
     assert values.tolist() == [0.0, 0.0, 0.0]
     with pytest.raises(NotInterpreted):  # and never tried again
         interpreter.call((values, 1), {})
@@ -98,10 +109,12 @@ def test_what_python_cannot_do_is_left_to_the_compiler(interpreter):
     assert values[0] == 0.0
 
 
-def test_long_arrays_are_left_to_the_compiler(interpreter):
+def test_long_arrays_are_left_to_the_compiler_unless_they_are_only_looked_up(interpreter):
+    long = np.zeros(interpreted.MOST_ELEMENTS + 1)
     with pytest.raises(NotInterpreted):
-        interpreter.call(((np.zeros(3), np.zeros(interpreted.MOST_ELEMENTS + 1)), 1), {})
+        interpreter.call(((np.zeros(3), long), 1), {})
     assert interpreter.left > 0.0
+    assert Interpreter(entry_of).call((long, 2), {}) == 0.0
 
 
 def test_a_deadline_is_kept(interpreter, monkeypatch):

@@ -1,4 +1,4 @@
-"""Chapter: a large grid, and the convergence of bound and answer."""
+"""Chapter: a grid, and the convergence of bound and answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console
 import assent as at
 from assent.demo import pictures
 
-SIDE = 60
+SIDE = 24
 # Unary scores and attractions of similar strength: the proof then takes some iterations.
 FIELD, ATTRACTION = 1.5, 2.0
 
@@ -29,9 +29,9 @@ def attracting_grid(seed: int = 1) -> at.FactorGraph:
 
 def tell(console: Console, number: int, folder: Path) -> list[Path]:
     """Show the chapter; returns the pictures saved."""
+    console.rule(f"[bold]{number}. A proof closing[/]", align="left")
     graph = attracting_grid()
     result = at.decode(graph, at.AD3())  # Auto would solve it by one maximum flow, without a trace
-    console.rule(f"[bold]{number}. A proof closing[/]", align="left")
     console.print(
         f"{graph.n_factors:,} pairs of neighbours attract each other. The answer rises, the bound "
         "falls; what lies between is all that can still be gained."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ DAYS = ("Mon", "Tue", "Wed")
 HOURS = ("9", "11", "14")
 SLOTS = tuple(f"{day} {hour}" for day in DAYS for hour in HOURS)
 ROOMS = 2
+PATIENCE = 30.0  # seconds, which are not needed
 # lesson: (teacher, class, the hour it likes best)
 LESSONS = {
     "algebra": ("Ada", "red", "9"),
@@ -89,7 +91,9 @@ def certificate_table(result: at.Result) -> Table:
 
 def conflict_names(result: at.Result) -> list[str]:
     """Names of the rules in a conflict, each once; the implied ones said in words."""
-    names = [rule.split(":", 1)[0] for rule in result.certificate.conflict]
+    # At a first run, without compiled kernels, finding few of them takes longer than usual.
+    claim = replace(result.certificate, naming_seconds=PATIENCE)
+    names = [rule.split(":", 1)[0] for rule in claim.conflict]
     words = ["every lesson gets a slot" if n.startswith("one state of") else n for n in names]
     return list(dict.fromkeys(words))
 

@@ -3,9 +3,10 @@
 Most first models are small: interpreted they are solved in less than a second, where compiling
 takes a minute.  What is rented before it is bought costs little more than the better of the two: a
 kernel is interpreted for a quarter of the time that compiling it is likely to take, over all
-processes that share a cache, and compiled then.  A call that takes longer than is left of that is
-given up, its arrays are put back, and the kernel is compiled for it.  What other threads write to
-could not be put back: only the main thread interprets, and not while others work with it.
+processes that share a cache, and compiled then.  (Time of the processor: where others use it too,
+compiling takes longer as well.)  A call that takes longer than is left of that is given up, its
+arrays are put back, and the kernel is compiled for it.  What other threads write to could not be
+put back: only the main thread interprets, and not while others work with it.
 
 An interpreted kernel calls others as plain Python too: its *twin* is the same function in a world
 where all kernels are replaced by their twins.
@@ -77,11 +78,12 @@ class Interpreter:
 
     def call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """What the kernel returns; raises :class:`NotInterpreted`, with all arrays as before."""
-        begun = time.perf_counter()
-        left = min(self.left, DEADLINE_SHARE * seconds_left(), _LIMIT.at - begun)
+        begun = time.thread_time()
+        others = min(DEADLINE_SHARE * seconds_left(), _LIMIT.at - begun)
+        left = min(self.left, others)
         if left <= 0.0 or os.environ.get(_CHOICE) == "always" or not _in_main_thread():
             raise NotInterpreted
-        before = _copies(args)
+        before = _copies(self._read_in_full(args))
         outer, _LIMIT.at = _LIMIT.at, begun + left
         try:
             with np.errstate(all="ignore"):  # as compiled code divides and overflows
@@ -91,11 +93,20 @@ class Interpreter:
                 array[...] = copy
             if not isinstance(end, Exception):
                 raise
-            self.left = 0.0
+            # What a deadline cut short may go on another time.
+            if self.left <= others or not isinstance(end, NotInterpreted):
+                self.left = 0.0
             raise NotInterpreted from end
         finally:
             _LIMIT.at = outer
-            self._note(time.perf_counter() - begun)
+            self._note(time.thread_time() - begun)
+
+    def _read_in_full(self, args: tuple) -> tuple:
+        """The arguments but for tables that are only looked up."""
+        function = self.kernel.py_func
+        tables = _looked_up.get(function, ())
+        named = zip(function.__code__.co_varnames, args, strict=False)
+        return tuple(value for name, value in named if name not in tables)
 
     def _note(self, seconds: float) -> None:
         """Write down what was spent, for this process and later ones."""
@@ -139,11 +150,12 @@ def _copies(value: Any) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 class _Limit(threading.local):
-    at = float("inf")  # a time of `time.perf_counter`
+    at = float("inf")  # a time of `time.thread_time`
 
 
 _LIMIT = _Limit()
 _twins: dict[Any, Callable] = {}
+_looked_up: dict[Any, tuple[str, ...]] = {}
 
 
 def interpreted_as(plain: Callable) -> Callable[[Any], Any]:
@@ -151,6 +163,16 @@ def interpreted_as(plain: Callable) -> Callable[[Any], Any]:
 
     def register(kernel: Any) -> Any:
         _twins[getattr(kernel, "py_func", kernel)] = plain
+        return kernel
+
+    return register
+
+
+def looks_up(*tables: str) -> Callable[[Any], Any]:
+    """A decorator of kernels with tables, of any size, of which a call reads a few places only."""
+
+    def register(kernel: Any) -> Any:
+        _looked_up[getattr(kernel, "py_func", kernel)] = tables
         return kernel
 
     return register
@@ -190,7 +212,7 @@ def _timed(twin: Callable) -> Callable:
     """A twin that is not begun after the limit."""
 
     def begin(*args: Any, **kwargs: Any) -> Any:
-        if time.perf_counter() > _LIMIT.at:
+        if time.thread_time() > _LIMIT.at:
             raise NotInterpreted
         return twin(*args, **kwargs)
 

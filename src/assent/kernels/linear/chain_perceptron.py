@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assent.kernels.interpreted import looks_up
 from assent.kernels.jit import jit, jit_internal
 from assent.kernels.kinds.sequences.tree_recursion import maximize_tree
 
@@ -86,6 +87,7 @@ def best_states(chains, c, inner, scores, states):
     )  # fmt: skip
 
 
+@looks_up("weights")
 @jit
 def decode_chains(chains, weights, inner, rows, states):
     """Best states of all chains with sparse weights, into ``states[positions]``."""

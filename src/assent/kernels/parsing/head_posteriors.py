@@ -11,6 +11,7 @@ from math import exp
 
 import numpy as np
 
+from assent.kernels.interpreted import looks_up
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.parsing.arc_features import (
     code_between,
@@ -69,6 +70,7 @@ def _keep_probable(row, m, most, least, allowed):
         row[h] = -1.0
 
 
+@looks_up("weights")
 @jit
 def prune(tokens, weights, most, least, gold):
     """Candidate arcs of a sentence; heads in ``gold[n]``, if any are given, are kept."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.interpreted import looks_up
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.parsing.feature_places import make_features
 from assent.kernels.parsing.label_features import label_places, make_neighbours
@@ -23,6 +24,7 @@ def _score_labels(weights, features, size, out):
             out[label] += weights[(place + np.uint32(label)) & mask]
 
 
+@looks_up("weights")
 @jit
 def best_labels(tokens, heads, labels, weights):
     """``[n]`` the best of ``labels`` labels for the arc into each word."""

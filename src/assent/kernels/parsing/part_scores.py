@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.interpreted import looks_up
 from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
 from assent.kernels.parsing.arc_features import arc_places
 from assent.kernels.parsing.feature_places import make_features, sum_at
@@ -123,6 +124,7 @@ def _score_pairs(tokens, arcs, pairs, weights, features, out):
         out[i] = sum_at(weights, features, size)
 
 
+@looks_up("weights")
 @jit
 def score_parts(tokens, parts, kinds, weights):
     """The scores of all parts of a sentence."""
