@@ -1,7 +1,20 @@
 """Summaries of whole or compressed sentences under a budget of words, with a certificate."""
 
+from assent.apps.summarization.compression_metrics import CompressionScores, compression_scores
+from assent.apps.summarization.compressor import Compressor
+from assent.apps.summarization.compressor_training import train_compressor
 from assent.apps.summarization.concepts import Concepts, bigram_concepts
 from assent.apps.summarization.decode import Summary, summarize
 from assent.apps.summarization.deletions import phrase_deletions
 
-__all__ = ["Concepts", "Summary", "bigram_concepts", "phrase_deletions", "summarize"]
+__all__ = [
+    "CompressionScores",
+    "Compressor",
+    "Concepts",
+    "Summary",
+    "bigram_concepts",
+    "compression_scores",
+    "phrase_deletions",
+    "summarize",
+    "train_compressor",
+]

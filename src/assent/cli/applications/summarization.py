@@ -1,4 +1,4 @@
-"""``assent summarize``, and ``summaries`` of the groups."""
+"""``assent summarize``, and ``compressor`` and ``summaries`` of the groups."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import json
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import assent.cli.applications.sentence_arguments as shared
-from assent.cli.applications.groups import evaluate
-from assent.cli.model_arguments import WritableFile
+from assent.cli.applications.groups import evaluate, train
+from assent.cli.model_arguments import EXISTING_FILE, WritableFile
 from assent.cli.options import POSITIVE, json_option
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from assent.apps.summarization import Summary
     from assent.io import Sentence
 
@@ -32,6 +35,10 @@ _ANY_PATH = click.Path(exists=True, allow_dash=True, path_type=Path)
 @click.option("--exact", is_flag=True, help="Go on until no better summary is possible.")
 @click.option("--time-limit", type=POSITIVE, help="Seconds for --exact.")
 @shared.model_option
+@click.option(
+    "--compressor", type=EXISTING_FILE,
+    help="From `assent train compressor`: what may be left out, instead of by rules.",
+)  # fmt: skip
 @shared.lines_option
 @json_option
 @click.option("--html", "page", type=WritableFile(), help="Write a page with what was deleted.")
@@ -40,32 +47,38 @@ def summarize(
     sources: tuple[Path, ...],
     words: int,
     extractive: bool,
-    exact: bool,
-    time_limit: float | None,
     model: Path | None,
+    compressor: Path | None,
     by_line: bool,
     as_json: bool,
     page: Path | None,
     quiet: bool,
+    **proof: Any,
 ) -> None:
     """Summarize FILES: raw text, CoNLL-U, folders of both, or - for standard input.
 
     All are one collection, of which the summary covers what is said most often. Sentences are
     compressed: what is left out at a terminal is grey.
     """
-    if time_limit is not None and not exact:
+    if proof["time_limit"] is not None and not proof["exact"]:
         raise click.UsageError("--time-limit goes with --exact")
+    if compressor is not None and extractive:
+        raise click.UsageError("--extractive leaves nothing out: it needs no --compressor")
     with shared.bad_sentences_reported():
+        from assent.apps.summarization import Compressor, phrase_deletions
         from assent.apps.summarization import summarize as summary_of
 
+        deletions = (
+            phrase_deletions if compressor is None else Compressor.load(compressor).deletions
+        )
         sentences, starts = _read(sources or (Path("-"),), by_line)
         if not extractive:
             sentences = _parsed(sentences, model, quiet)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", UserWarning)
             summary = summary_of(
-                sentences, words,
-                extractive=extractive, starts=starts, exact=exact, time_limit=time_limit,
+                sentences, words, extractive=extractive, deletions=deletions, starts=starts,
+                **proof,
             )  # fmt: skip
         for warning in told:
             click.echo(f"Warning: {warning.message}", err=True)
@@ -121,6 +134,53 @@ def _tell(summary: Summary, as_json: bool, quiet: bool) -> None:
         Console(highlight=False).print(show_summary(summary))
     else:
         click.echo(summary.text)
+
+
+@train.command("compressor")
+@click.option(
+    "--train", "train_file", type=EXISTING_FILE, required=True,
+    help="Compressed sentences to learn from: JSON lines with id, text and summaries.",
+)  # fmt: skip
+@click.option(
+    "--dev", type=EXISTING_FILE,
+    help="More of them: the threshold is such that as much of them is kept as people kept.",
+)  # fmt: skip
+@shared.model_option
+@shared.new_model_option
+@shared.quiet_option
+def train_a_compressor(
+    train_file: Path, dev: Path | None, model: Path | None, output: Path, quiet: bool
+) -> None:
+    """Learn what people leave out of sentences.
+
+    A line of the files has an "id" (a document, a dot and a number), a "text" and its "summaries",
+    one or more of the text's words in order, with spaces between words. They are parsed first.
+    """
+    with shared.bad_sentences_reported():
+        from assent.apps.summarization import compression_scores, train_compressor
+
+        sentences, kept = _compressed(train_file, model, quiet)
+        held_out = None if dev is None else _compressed(dev, model, quiet)
+        learnt = train_compressor(sentences, kept, dev=held_out, progress=not quiet)
+        learnt.save(output)
+        if quiet:
+            return
+        click.echo(f"{output}: {len(learnt.weights):,} weights, {output.stat().st_size:,} bytes")
+        if held_out is not None:
+            found = [learnt.compress(sentence) for sentence in held_out[0]]
+            click.echo(f"development: {compression_scores(held_out[1], found)}")
+
+
+def _compressed(
+    file: Path, model: Path | None, quiet: bool
+) -> tuple[list[Sentence], list[NDArray[np.bool_]]]:
+    """Parsed sentences, and ``[people, n]`` what people kept of each."""
+    from assent.apps.summarization.data.broadcast import read_compressions
+    from assent.io import Sentence
+
+    own = [sentence for document in read_compressions(file) for sentence in document]
+    bare = [Sentence.from_words(sentence.words) for sentence in own]
+    return _parsed(bare, model, quiet), [sentence.kept for sentence in own]
 
 
 @evaluate.command("summaries")
