@@ -23,6 +23,7 @@ from benchmarks import (
     batch,
     certify,
     chunking,
+    compressing,
     consensus,
     corpus,
     decoders,
@@ -42,6 +43,7 @@ from benchmarks import (
     structured_batch,
     structures,
     summarization,
+    summary_solvers,
     tag_rules,
     tagging,
     tail,
@@ -555,12 +557,12 @@ class _Paths:
             yield sentence.with_columns(heads=range(len(sentence)), deprels=labels)
 
 
-def test_summaries_of_made_up_documents(tmp_path, capsys):
+def test_summaries_of_made_up_documents(tmp_path, capsys, monkeypatch):
     (tmp_path / "compression").mkdir()
     (tmp_path / "opinosis").mkdir()
     text = ["good clean rooms in a hotel", "good clean rooms for a week", "very good clean rooms"]
     rows = [
-        {"id": f"d{document}.{i}", "text": line, "summaries": [line]}
+        {"id": f"d{document}.{i}", "text": line, "summaries": [line, "clean rooms"]}
         for document in range(10) for i, line in enumerate(text)
     ]  # fmt: skip
     with gzip.open(tmp_path / "compression" / "broadcast.jsonl.gz", "wt") as file:
@@ -569,11 +571,21 @@ def test_summaries_of_made_up_documents(tmp_path, capsys):
         archive.writestr("topics/rooms.txt.data", "\n".join(text))
         archive.writestr("summaries-gold/rooms/rooms.1.gold", "good clean rooms")
     console = new_console()
-    summarization.opinosis(console, tmp_path, True, _Paths())
-    summarization.solvers(console, tmp_path, True, _Paths())
+    documents = summarization.broadcast(tmp_path, _Paths())
+    monkeypatch.setattr(compressing, "DEV", 6)
+    monkeypatch.setattr(compressing, "TEST", 8)
+    learnt = compressing.run(console, documents)
+    assert "people, one against another" in capsys.readouterr().out
+    monkeypatch.setattr(summary_solvers, "find_spec", lambda name: None)
+    summarization.opinosis(console, tmp_path, True, _Paths(), learnt)
     shown = capsys.readouterr().out
-    assert shown.count("1.000") == 2  # recall of both
-    assert shown.count("0.00 %") >= 3  # ours is the optimum of HiGHS
+    assert shown.count("1.0000") == 5  # recall of all
+    problem = summary_solvers.task([[own for _, own in d] for d in documents],
+                                   summary_solvers.any_word)  # fmt: skip
+    values = [outcome.value for outcome in summary_solvers.outcomes(problem).values()]
+    assert values == pytest.approx([values[0]] * 7)  # also of the paper's formulation
+    summary_solvers.run(console, [[own for _, own in d] for d in documents], True)
+    assert capsys.readouterr().out.count("0.00 %") >= 12  # all are optima
     summarization.run(console, None, True, tmp_path)
     assert "no data" in capsys.readouterr().out
 
