@@ -29,7 +29,7 @@ from assent.apps.corpus import (
     decode_corpus,
     text_model,
 )
-from assent.apps.corpus.comparison import QUANTILES, Goal, published_solvers
+from assent.apps.corpus.comparison import QUANTILES, Goal
 from assent.apps.tagging import PerceptronSettings, Tagger, train_tagger
 from assent.io import Sentence, read_conllu
 from assent.learn import LogLikelihood
@@ -49,9 +49,6 @@ SCALE_TRAINED = 200  # training sentences of the tagger where texts grow
 SENTENCES = {True: (1000, 2000), False: (6250, 12500, 25000, 50000)}  # how time and memory grow
 # Belanger et al., supplement, table 4: isolated, corpus-wide.
 PUBLISHED = {50: (79.0, 80.1), 100: (84.8, 86.4), 200: (88.4, 89.5), 500: (91.8, 92.1)}
-
-
-SOLVERS = published_solvers()
 
 
 @dataclass(frozen=True)
@@ -158,9 +155,7 @@ def isolated_seconds(model: CorpusModel) -> float:
 
 def run_calls(console: Console, trained: int, own: Sample) -> None:
     """Calls until parts of the gains in accuracy and in the dual value are had."""
-    found = compare_solvers(
-        own.model, own.gold, SOLVERS, iterations=MOST_ITERATIONS, executor=Executor(1)
-    )
+    found = compare_solvers(own.model, own.gold, iterations=MOST_ITERATIONS, executor=Executor(1))
     for goal in get_args(Goal):
         columns = ("solver", *(f"{part:.0%} of the gain" for part in QUANTILES))
         title = f"Calls per sentence, {goal}; trained on {trained}; {own.model}"

@@ -20,11 +20,11 @@ from assent.apps.parsing.training import ParserTraining
 from assent.errors import ModelError
 from assent.io.conllu import check_tree
 from assent.kernels.consensus.linked_trees import LinkedTrees
-from assent.kernels.parsing.sentence_parts import TreeShape
+from assent.kernels.parsing.sentence_parts import TreeShape, has_crossing
 from tests.apps.small_language import small_corpus
 
 
-def random_trees(seed, sentences=4, words=3, classes=3, penalty=1.0):
+def random_trees(seed, sentences=4, words=3, classes=3, penalty=1.0, projective=False):
     """All arcs of short sentences with random scores, classes and sets."""
     random = np.random.default_rng(seed)
     arcs = [(h, m) for m in range(1, words + 1) for h in range(words + 1) if h != m]
@@ -41,16 +41,18 @@ def random_trees(seed, sentences=4, words=3, classes=3, penalty=1.0):
         np.concatenate([own[head[: len(arcs)]] for own in tags]).astype(np.int32),
         sets.start, sets.sets, sets.penalty,
     )  # fmt: skip
-    shape = TreeShape(single_root=False, projective=False)
+    shape = TreeShape(single_root=projective, projective=projective)
     return TreeCorpusModel(tuple(map(str, range(classes))), trees, sets, shape)
 
 
-def is_tree(heads):
+def is_tree(heads, shape):
     try:
         check_tree(heads)
     except ValueError:
         return False
-    return True
+    if shape.projective and has_crossing(np.array(heads)):
+        return False
+    return not shape.single_root or heads.count(0) == 1
 
 
 def all_trees(model, c):
@@ -61,7 +63,7 @@ def all_trees(model, c):
                      strict=True))  # fmt: skip
     group = dict(zip(trees.head[own], trees.group[own], strict=True))
     for heads in product(range(words + 1), repeat=words):
-        if all(h != m + 1 for m, h in enumerate(heads)) and is_tree(heads):
+        if all(h != m + 1 for m, h in enumerate(heads)) and is_tree(heads, model.shape):
             value = sum(score[h, m + 1] for m, h in enumerate(heads))
             yield heads, value, [group[h] for h in heads]
 
@@ -109,18 +111,40 @@ def relaxed_optimum(model):
     return -linprog(costs, excess, np.zeros(links), one_each, ones).fun
 
 
-@pytest.mark.parametrize("solver", [at.BoxSubgradient(), at.Subgradient()], ids=["box", "copies"])
-@pytest.mark.parametrize("seed", range(3))
-def test_values_and_bounds_enclose_the_best_of_all_trees(seed, solver):
-    model = random_trees(seed)
+SOLVERS = [at.BoxSubgradient(), at.Subgradient(), at.BoxMPLP(), at.MPLP()]
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+@pytest.mark.parametrize(("seed", "projective"), [(0, False), (1, True), (2, False)])
+def test_values_and_bounds_enclose_the_best_of_all_trees(seed, projective, solver):
+    model = random_trees(seed, projective=projective)
     best = best_of_all(model)
-    result = decode_corpus(model, solver, iterations=1000, gap_tolerance=1e-6, executor=Executor(1))
+    result = decode_corpus(model, solver, iterations=2000, gap_tolerance=1e-6, executor=Executor(1))
     assert result.value <= best + 1e-9 <= result.bound + 2e-9
     assert result.value == pytest.approx(best, rel=0.02)
     relaxed = relaxed_optimum(model)
-    assert relaxed - 1e-6 <= result.bound <= relaxed + 5e-3 * abs(relaxed)
+    # Coordinate descent may end above: 2e-4 on average over 24 such corpora, 4.5e-3 at most.
+    excess = 1e-3 if isinstance(solver, at.BoxSubgradient | at.Subgradient) else 5e-3
+    assert relaxed - 1e-6 <= result.bound <= relaxed + excess * abs(relaxed)
     for heads in result.states.reshape(-1, 3):
         check_tree(heads)
+
+
+@pytest.mark.parametrize("projective", [False, True])
+def test_max_marginals_of_trees(projective):
+    """The best of all trees with each class of each head fixed, less multipliers."""
+    model = random_trees(seed=1, sentences=2, words=4, projective=projective)
+    nu = np.random.default_rng(0).normal(size=(len(model.sets.sets), model.width))
+    found = np.full((8, model.width), np.nan)
+    model.max_marginals(nu, np.arange(2), found)
+    assert (model.sets.positions == np.arange(8)).all()  # a link each
+    wanted = np.full_like(found, -np.inf)
+    for c in range(2):
+        words = np.arange(4 * c, 4 * c + 4)
+        for _, value, groups in all_trees(model, c):
+            own = value - nu[words, groups].sum()
+            wanted[words, groups] = np.maximum(wanted[words, groups], own)
+    np.testing.assert_allclose(found, wanted)
 
 
 def test_sentences_apart_have_their_best_trees():
@@ -128,11 +152,6 @@ def test_sentences_apart_have_their_best_trees():
     result = decode_corpus(model)
     for c, heads in enumerate(result.isolated.reshape(-1, 3)):
         assert tuple(heads) == max(all_trees(model, c), key=lambda tree: tree[1])[0]
-
-
-def test_walks_are_for_chains():
-    with pytest.raises(ModelError, match="decode with BoxSubgradient"):
-        decode_corpus(random_trees(seed=0), at.BoxMPLP())
 
 
 def test_a_parsed_text():

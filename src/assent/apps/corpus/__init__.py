@@ -8,11 +8,13 @@ from assent.apps.corpus.data import ConsensusSets, consensus_sets, word_keys
 from assent.apps.corpus.decode import CorpusReport, CorpusResult, decode_corpus
 from assent.apps.corpus.executor import Executor
 from assent.apps.corpus.model import CorpusModel, corpus_model
+from assent.apps.corpus.multipliers import BySets
 from assent.apps.corpus.tagging import Change, CorpusTagging, tag_corpus, text_model
 from assent.apps.corpus.tree_model import TreeCorpusModel, context_keys, tree_corpus_model
 from assent.apps.corpus.view import summary, write_changes
 
 __all__ = [
+    "BySets",
     "Change",
     "ConsensusSets",
     "CorpusComparison",

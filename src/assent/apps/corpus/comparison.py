@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 import assent
 from assent.apps.corpus.decode import decode_corpus
 from assent.apps.corpus.executor import Executor
-from assent.apps.corpus.model import CorpusModel
-from assent.apps.corpus.multipliers import CorpusSolver
+from assent.apps.corpus.model import CorpusModel, LinkedCorpus
+from assent.apps.corpus.multipliers import BySets, CorpusSolver
 from assent.text_table import format_table
 from assent.trace import new_figure
 
@@ -39,14 +39,21 @@ def published_steps(kind: Any) -> list[CorpusSolver]:
     ]
 
 
-def published_solvers() -> dict[str, list[CorpusSolver]]:
-    """The solvers of the paper; of several of one name the best in hindsight counts."""
-    return {
+def published_solvers(model: LinkedCorpus) -> dict[str, list[CorpusSolver]]:
+    """The solvers of the paper; of several of one name the best in hindsight counts.
+
+    Chains can be walked along besides.
+    """
+    found: dict[str, list[CorpusSolver]] = {
         "Subgradient": published_steps(assent.Subgradient),
-        "MPLP": [assent.MPLP()],
+        "MPLP": [BySets(assent.MPLP())],
         "BoxSubgradient": published_steps(assent.BoxSubgradient),
-        "BoxMPLP": [assent.BoxMPLP()],
+        "BoxMPLP": [BySets(assent.BoxMPLP())],
     }
+    if isinstance(model, CorpusModel):
+        found |= {"MPLP along chains": [assent.MPLP()],
+                  "BoxMPLP along chains": [assent.BoxMPLP()]}  # fmt: skip
+    return found
 
 
 @dataclass(frozen=True)
@@ -128,7 +135,7 @@ class CorpusComparison:
 
 
 def compare_solvers(
-    model: CorpusModel,
+    model: LinkedCorpus,
     gold: NDArray[np.int32] | None = None,
     solvers: Mapping[str, Sequence[CorpusSolver]] | None = None,
     *,
@@ -139,12 +146,12 @@ def compare_solvers(
 
     Args:
         model: the corpus.
-        gold: ``[words]`` the right labels as numbers, if they are known.
+        gold: ``[words]`` the right labels as numbers, or heads, if they are known.
         solvers: by name, several of which the best counts; the paper's by default.
         iterations: of each.
         executor: who decodes shares of sentences.
     """
-    chosen = published_solvers() if solvers is None else solvers
+    chosen = published_solvers(model) if solvers is None else solvers
     return CorpusComparison(
         {
             name: [_course(model, solver, gold, iterations, executor) for solver in own]
@@ -154,7 +161,7 @@ def compare_solvers(
 
 
 def _course(
-    model: CorpusModel,
+    model: LinkedCorpus,
     solver: CorpusSolver,
     gold: NDArray[np.int32] | None,
     iterations: int,

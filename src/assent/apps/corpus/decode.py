@@ -32,7 +32,7 @@ class CorpusReport(NamedTuple):
         iteration: its number; 0 is every sentence for itself.
         calls: to sentences so far, per sentence; max-marginals count twice.
         bound: no answer is worth more; the best so far.
-        states: ``[words]`` the sentences' best labels, a legal answer at any time.
+        states: ``[words]`` the sentences' best labels or heads, a legal answer at any time.
     """
 
     iteration: int
@@ -83,7 +83,7 @@ def decode_corpus(
     Args:
         model: the corpus.
         solver: ``BoxMPLP()`` by default, or `BoxSubgradient`, `MPLP`, `Subgradient` with their
-            steps; trees take the subgradient methods.
+            steps; `BySets` around MPLP and BoxMPLP as published.
         iterations: the most passes over the corpus.
         gap_tolerance: stop when an answer is known to be as good as that, relative to its value.
         executor: who decodes shares of sentences; threads on all cores by default.
@@ -106,11 +106,11 @@ def decode_corpus(
     answer = _Answer(model, executor, isolated)
     bound, done = state.bound, 0
     if callback is not None:
-        callback(CorpusReport(0, state.calls, bound, isolated.states))
+        callback(CorpusReport(0, state.calls, bound, isolated.words))
     for done in range(1, iterations + 1):
         state.advance()
         bound = min(bound, state.bound)
-        report = CorpusReport(done, state.calls, bound, state.found.states)
+        report = CorpusReport(done, state.calls, bound, state.found.words)
         stop = callback is not None and callback(report)
         if stop or state.at_rest or done == iterations or _is_due(done):
             answer.offer(state.consensus())

@@ -66,6 +66,14 @@ class LinkedCorpus(Protocol):
         What they say goes into ``found``, its values less the charges; returns the calls.
         """
 
+    def max_marginals(
+        self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]
+    ) -> None:
+        """Best charged scores of sentences ``asked[m]`` with each state of each word fixed.
+
+        They go into ``out[words, K]``; -inf where a word cannot have a state.
+        """
+
     def decode_beside(
         self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], share: Share, found: Decoded
     ) -> int:
@@ -143,6 +151,14 @@ class CorpusModel:
         calls = decode_charged(self.linked(), nu, asked, *share, found.states, found.values)
         self._copy_labels(share, found)
         return int(calls)
+
+    def max_marginals(
+        self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]
+    ) -> None:
+        """Best charged scores with each label of each word fixed; see `LinkedCorpus`."""
+        from assent.kernels.consensus.linked_chains import charged_max_marginals
+
+        charged_max_marginals(self.linked(), nu, asked, out)
 
     def decode_beside(
         self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], share: Share, found: Decoded

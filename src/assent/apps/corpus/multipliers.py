@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -18,7 +20,25 @@ from assent.solvers.messages import subgradient
 if TYPE_CHECKING:
     from assent.kernels.consensus.consensus_walks import Walk
 
-CorpusSolver = assent.BoxMPLP | assent.BoxSubgradient | assent.MPLP | assent.Subgradient
+# Passes over the links of a set whose max-marginals stay right meanwhile (supplement, section 6).
+PASSES = 10
+
+
+@dataclass(frozen=True)
+class BySets:
+    """Coordinate descent as published: set by set, sentences telling their max-marginals.
+
+    The solver by itself walks along chains, which takes fewer calls; trees cannot be walked along
+    and are decoded by sets in any case.
+
+    Attributes:
+        solver: ``BoxMPLP()`` or ``MPLP()``.
+    """
+
+    solver: assent.BoxMPLP | assent.MPLP
+
+
+CorpusSolver = assent.BoxMPLP | assent.BoxSubgradient | assent.MPLP | assent.Subgradient | BySets
 
 
 class Multipliers(Protocol):
@@ -45,13 +65,11 @@ class Multipliers(Protocol):
 
 def start_solver(solver: CorpusSolver, model: LinkedCorpus, executor: Executor) -> Multipliers:
     """Multipliers of zero: every sentence has been decoded for itself."""
+    if isinstance(solver, BySets):
+        return _Visits(model, executor, isinstance(solver.solver, assent.BoxMPLP))
     if isinstance(solver, assent.BoxMPLP | assent.MPLP):
-        if not isinstance(model, CorpusModel):
-            raise ModelError(
-                f"{type(solver).__name__} walks along chains, and these sentences are trees: "
-                "decode with BoxSubgradient() or Subgradient()"
-            )
-        return _Descent(model, executor, isinstance(solver, assent.BoxMPLP))
+        way = _Walks if isinstance(model, CorpusModel) else _Visits
+        return way(model, executor, isinstance(solver, assent.BoxMPLP))
     if isinstance(solver, assent.BoxSubgradient | assent.Subgradient):
         return _Steps(model, executor, solver)
     raise ModelError(
@@ -85,16 +103,17 @@ class _Linked:
             np.zeros(words, np.int32), np.zeros(len(model.ends) - 1), np.zeros(words, np.int32)
         )
         self.bound, self.calls, self.at_rest = np.inf, 0.0, not len(self.nu)
-        self.decode(np.ones(len(self.found.values), bool))
+        self.calls += self.decode(np.ones(len(self.found.values), bool))
 
-    def decode(self, asked: NDArray[np.bool_]) -> None:
-        """Decode the sentences that are asked, and add up the dual value."""
+    def decode(self, asked: NDArray[np.bool_]) -> float:
+        """Decode the sentences that are asked, and add up the dual value; returns the calls."""
 
         def decode(share: Share) -> int:
             return self.model.decode_charged(self.nu, asked, share, self.found)
 
-        self.calls += sum(self.executor.run(decode, shares(len(asked)))) / self.sentences
+        calls = sum(self.executor.run(decode, shares(len(asked)))) / self.sentences
         self.add_up()
+        return calls
 
     def add_up(self) -> None:
         """The dual value: what sentences are worth, and what sets are."""
@@ -109,15 +128,20 @@ class _Linked:
         return self.total.argmax(axis=1).astype(np.int32)
 
 
-class _Descent(_Linked):
-    """MPLP and Box-MPLP: walks along all sentences."""
+def _kept(model: LinkedCorpus) -> NDArray[np.float64]:
+    """``[L]`` what a link's word keeps of what it knows; the more links its set has, the less."""
+    sets = model.sets.sets
+    return kept(np.bincount(sets, minlength=1)[sets])
+
+
+class _Walks(_Linked):
+    """MPLP and Box-MPLP: walks along all sentences, which are chains."""
 
     def __init__(self, model: LinkedCorpus, executor: Executor, boxed: bool) -> None:
         super().__init__(model, executor, boxed)
         from assent.kernels.consensus.consensus_walks import Walk
 
-        links = np.bincount(model.sets.sets, minlength=1)[model.sets.sets]
-        self._keep = kept(links)
+        self._keep = _kept(model)
         self._is_linked = np.diff(model.sets.start[model.ends]) > 0
         count = len(self.found.values)
         self._walk: Walk = Walk(
@@ -125,7 +149,7 @@ class _Descent(_Linked):
             np.full(count, -1, np.int64), np.zeros(count, bool),
             self.found.states, self.found.values,
             # The first time nobody has told the sets anything yet: sentences keep half as much.
-            np.ones(len(links)), 0.5 * self._keep,
+            np.ones(len(self.nu)), 0.5 * self._keep,
         )  # fmt: skip
 
     def advance(self) -> None:
@@ -133,6 +157,7 @@ class _Descent(_Linked):
         from assent.kernels.consensus.consensus_walks import MOST_RESTS, walk_all
 
         walks = walk_all(self.form, self.linked, self._walk, MOST_RESTS)
+        self.found.words[:] = self.found.states
         # A walk finds max-marginals, which count twice, though it takes one pass.
         self.calls += 2.0 * walks / self.sentences
         self._walk = self._walk._replace(
@@ -142,6 +167,82 @@ class _Descent(_Linked):
         self.add_up()
         resting = self._walk.rested[self._is_linked].min(initial=MOST_RESTS) > 0
         self.at_rest = bool(resting and before - self.bound <= 1e-12 * abs(before))
+
+
+# What has moved in a sentence since it was asked: nothing, one position (its number), or more.
+_NOTHING, _MORE = -1, -2
+
+
+class _Visits(_Linked):
+    """MPLP and Box-MPLP: set by set."""
+
+    def __init__(self, model: LinkedCorpus, executor: Executor, boxed: bool) -> None:
+        super().__init__(model, executor, boxed)
+        from assent.kernels.consensus.set_visits import Visits
+
+        sets = model.sets
+        self._positions = sets.positions
+        self._sentence = np.searchsorted(model.ends, self._positions, side="right") - 1
+        self._visits = Visits(
+            self.nu, self.total, np.full(len(self.nu), AT_BEST), _kept(model),
+            np.zeros(len(self.nu), np.int64), np.zeros((len(self.found.states), model.width)),
+        )  # fmt: skip
+        self._moved = np.full(len(self.found.values), _MORE)
+        rounds = _rounds(sets.sets, self._sentence)
+        self._rounds, self._count = cycle(rounds), len(rounds)
+        self._still = 0  # links visited since the bound last fell
+
+    def advance(self) -> None:
+        """On through the sets, for about a call per sentence, and once through all at the most."""
+        from assent.kernels.consensus.set_visits import MOST_RESTS
+
+        changed, before = np.zeros(len(self._moved), bool), self.bound
+        asked = 0
+        for links, passes in islice(self._rounds, self._count):
+            asked += self._ask(links)
+            changed[self._sentence[self._step(links, passes)]] = True
+            self._still += len(links)
+            if 2 * asked >= self.sentences:
+                break
+        self.calls += 2.0 * asked / self.sentences
+        # What sentences say now follows from their max-marginals: no calls of their own.
+        self.decode(changed)
+        if before - self.bound > 1e-12 * abs(before):
+            self._still = 0
+        self.at_rest = self._still > (MOST_RESTS + 1) * len(self.nu)
+
+    def _ask(self, links: NDArray[np.int64]) -> int:
+        """Max-marginals of the sentences in which other positions have moved; their number."""
+        own, moved = self._sentence[links], self._moved[self._sentence[links]]
+        stale = own[(moved != _NOTHING) & (moved != self._positions[links])]
+        if len(stale):
+            self.model.max_marginals(self.nu, stale, self._visits.marginals)
+            self._moved[stale] = _NOTHING
+        return len(stale)
+
+    def _step(self, links: NDArray[np.int64], passes: int) -> NDArray[np.int64]:
+        """Steps of links of different sentences; those that have moved."""
+        from assent.kernels.consensus.set_visits import step_links
+
+        positions = self._positions[links]
+        moved = step_links(self.form, self.linked, self._visits, links, positions, passes)
+        self._moved[self._sentence[links[moved]]] = positions[moved]
+        return links[moved]
+
+
+def _rounds(
+    sets: NDArray[np.int64], sentence: NDArray[np.int64]
+) -> list[tuple[NDArray[np.int64], int]]:
+    """Links set by set, those of one sentence in different rounds; and passes over each."""
+    found = []
+    order = np.argsort(sets, kind="stable")
+    for own in np.split(order, np.flatnonzero(np.diff(sets[order])) + 1):
+        # Links come by position, so those of a sentence are in a row.
+        begins = np.flatnonzero(np.diff(sentence[own], prepend=-1))
+        turn = np.arange(len(own)) - np.repeat(begins, np.diff(begins, append=len(own)))
+        passes = PASSES if len(begins) == len(own) else 1
+        found += [(own[turn == i], passes) for i in range(turn.max() + 1)]
+    return found
 
 
 class _Steps(_Linked):
@@ -181,4 +282,4 @@ class _Steps(_Linked):
         step = steps.step_size(self._rule, self.bound, squares, self._state)
         self.at_rest = squares == 0.0
         changed = steps.move(self.form, self.linked, self.nu, self.found.states, self._others, step)
-        self.decode(changed)
+        self.calls += self.decode(changed)

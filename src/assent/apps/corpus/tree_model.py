@@ -66,6 +66,14 @@ class TreeCorpusModel:
 
         return int(decode_charged(self.trees, self.shape, nu, asked, *share, *found))
 
+    def max_marginals(
+        self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]
+    ) -> None:
+        """Best charged scores with each class of each head fixed; see `LinkedCorpus`."""
+        from assent.kernels.consensus.linked_trees import charged_max_marginals
+
+        charged_max_marginals(self.trees, self.shape, nu, asked, out)
+
     def decode_beside(
         self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], share: Share, found: Decoded
     ) -> int:

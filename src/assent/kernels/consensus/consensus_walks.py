@@ -13,19 +13,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.kernels.consensus.linked_chains import charged_scores, room_for
+from assent.kernels.consensus.linked_chains import charged_scores, room_for, send, send_all
 from assent.kernels.consensus.set_sides import (
-    BOX,
-    add_link,
     first_best,
     is_settled,
+    new_room,
     state_beside,
-    step_box,
-    step_copies,
+    step_link,
 )
 from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
-from assent.kernels.kinds.sequences.tree_recursion import pass_maximum
 
 # Sweeps that a chain may rest in a row; as of `chain_passes`.
 MOST_RESTS = 3
@@ -56,17 +53,6 @@ class Walk(NamedTuple):
     elsewhere: Any
 
 
-class BlockRoom(NamedTuple):
-    """Scratch for a step, ``[K]`` each."""
-
-    marginals: Any
-    mine: Any
-    other: Any
-    penalties: Any
-    new: Any
-    behind: Any
-
-
 @jit_internal_no_allocation
 def may_rest(form, model, w, c):
     """Whether no link of a chain has anything to gain."""
@@ -83,41 +69,9 @@ def may_rest(form, model, w, c):
 def visit(form, model, w, t, nodes, room):
     """The steps of all links of position ``t``; its max-marginals are in ``room.marginals``."""
     for link in range(model.start[t], model.start[t + 1]):
-        own, total, c = w.nu[link], w.total[model.sets[link]], model.penalty[link]
-        if form == BOX:
-            step_box(room.marginals, own, c, total, w.at_best[link], w.elsewhere[link], room)
-        else:
-            step_copies(room.marginals, own, c, total, room)
-        add_link(form, own, c, -1.0, total)
-        for k in range(len(own)):
-            change = own[k] - room.new[k]
-            nodes[k] += change
-            room.marginals[k] += change
-            own[k] = room.new[k]
-        add_link(form, own, c, 1.0, total)
-
-
-@jit_internal_no_allocation
-def send(nodes, message, table, forward, out):
-    """What a position and those behind it tell the next: ``out[K]``; ``message`` is spent."""
-    wide, one = np.int64(len(out)), np.int64(1)
-    for k in range(len(out)):
-        message[k] += nodes[k]
-    if forward:
-        pass_maximum(message, table, wide, one, 1.0, out)
-    else:
-        pass_maximum(message, table, one, wide, 1.0, out)
-
-
-@jit_internal_no_allocation
-def send_all(nodes, table, forward, messages, spare):
-    """Messages from one end of a chain, into ``messages[n, K]``."""
-    n = len(nodes)
-    messages[0 if forward else n - 1] = 0.0
-    for step in range(n - 1):
-        t = step if forward else n - 1 - step
-        copy_values(messages[t], spare)
-        send(nodes[t], spare, table, forward, messages[t + 1 if forward else t - 1])
+        step_link(form, model, w, link, room)
+        for k in range(len(nodes)):
+            nodes[k] += room.change[k]
 
 
 @jit_internal_no_allocation
@@ -141,15 +95,14 @@ def trace(nodes, messages, table, forward, states):
 
 
 @jit_internal
-def walk(form, model, w, c, nodes, room):
-    """Along one chain, to its end or back."""
+def walk(form, model, w, c, nodes, behind, room):
+    """Along one chain, to its end or back; ``behind[K]`` is scratch."""
     begin, end = model.ends[c], model.ends[c + 1]
     n = end - begin
     messages, table, forward = w.messages[begin:end], model.table, not w.back[c]
     charged_scores(model, w.nu, c, nodes)
     if w.rested[c] < 0:
         send_all(nodes, table, not forward, messages, room.mine)
-    behind = room.behind
     behind[:] = 0.0
     for step in range(n):
         t = step if forward else n - 1 - step
@@ -173,10 +126,7 @@ def walk_all(form, model, w, most_rests):
     """
     width = model.scores.shape[1]
     nodes = room_for(model, 0, len(model.ends) - 1).nodes
-    room = BlockRoom(
-        np.empty(width), np.empty(width), np.empty(width), np.empty(width), np.empty(width),
-        np.empty(width),
-    )  # fmt: skip
+    room, behind = new_room(width), np.empty(width)
     walks = 0
     for c in range(len(model.ends) - 1):
         begin, end = model.ends[c], model.ends[c + 1]
@@ -185,6 +135,6 @@ def walk_all(form, model, w, most_rests):
         if 0 <= w.rested[c] < most_rests and may_rest(form, model, w, c):
             w.rested[c] += 1
             continue
-        walk(form, model, w, c, nodes[: end - begin], room)
+        walk(form, model, w, c, nodes[: end - begin], behind, room)
         walks += 1
     return walks

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from assent.kernels.batch.chain_recursion import best_states, new_scratch
+from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+from assent.kernels.kinds.sequences.tree_recursion import pass_maximum
 
 
 class LinkedChains(NamedTuple):
@@ -93,6 +97,49 @@ def decode_beside(model, consensus, asked, first, last, states, values):
         values[c] = best_states(nodes, model.table, room, states[begin:end])
         calls += 1
     return calls
+
+
+@jit_internal_no_allocation
+def send(nodes, message, table, forward, out):
+    """What a position and those behind it tell the next: ``out[K]``; ``message`` is spent."""
+    wide, one = np.int64(len(out)), np.int64(1)
+    for k in range(len(out)):
+        message[k] += nodes[k]
+    if forward:
+        pass_maximum(message, table, wide, one, 1.0, out)
+    else:
+        pass_maximum(message, table, one, wide, 1.0, out)
+
+
+@jit_internal_no_allocation
+def send_all(nodes, table, forward, messages, spare):
+    """Messages from one end of a chain, into ``messages[n, K]``."""
+    n = len(nodes)
+    messages[0 if forward else n - 1] = 0.0
+    for step in range(n - 1):
+        t = step if forward else n - 1 - step
+        copy_values(messages[t], spare)
+        send(nodes[t], spare, table, forward, messages[t + 1 if forward else t - 1])
+
+
+@jit
+def charged_max_marginals(model, nu, asked, out):
+    """Best scores of the chains ``asked[m]`` with each state of each position fixed.
+
+    They go into ``out[positions, K]``, at the positions of these chains.
+    """
+    nodes = room_for(model, 0, len(model.ends) - 1).nodes
+    ahead = np.empty(nodes.shape)
+    spare = np.empty(nodes.shape[1])
+    for c in asked:
+        n = model.ends[c + 1] - model.ends[c]
+        messages = out[model.ends[c] : model.ends[c + 1]]
+        charged_scores(model, nu, c, nodes)
+        send_all(nodes[:n], model.table, True, messages, spare)
+        send_all(nodes[:n], model.table, False, ahead[:n], spare)
+        for t in range(n):
+            for k in range(len(spare)):
+                messages[t, k] += nodes[t, k] + ahead[t, k]
 
 
 @jit

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+from assent.kernels.kinds.sentences.arcs import HEADS, SINGLE_ROOT
+from assent.kernels.kinds.sentences.projective_chart import max_marginals_projective
+from assent.kernels.kinds.sentences.spanning_trees import max_marginals_arborescence
 from assent.kernels.parsing.sentence_parts import Arcs, best_tree
 
 
@@ -59,6 +64,41 @@ def read_heads(model, c, arcs, scores, heads, states, words):
     return total
 
 
+@jit_internal
+def charged_arcs(model, nu, c, arcs):
+    """What multipliers ``nu[L, classes]`` leave of the scores of a sentence's arcs."""
+    begin = model.arc_ends[c]
+    scores = model.scores[begin : model.arc_ends[c + 1]].copy()
+    for a in range(len(scores)):
+        t = model.ends[c] + arcs.modifier[a] - 1
+        for link in range(model.start[t], model.start[t + 1]):
+            scores[a] -= nu[link, model.group[begin + a]]
+    return scores
+
+
+@jit
+def charged_max_marginals(model, shape, nu, asked, out):
+    """As `linked_chains.charged_max_marginals`: best scores with each class of each head fixed."""
+    for c in asked:
+        arcs = arcs_of(model, c)
+        scores = charged_arcs(model, nu, c, arcs)
+        words = len(arcs.first) - 2
+        data = np.empty(HEADS + len(scores), np.int64)
+        data[0], data[SINGLE_ROOT] = words, shape.single_root
+        data[HEADS:] = arcs.head
+        through = np.empty(len(scores))
+        start = arcs.first[1:].astype(np.int64)
+        if shape.projective:
+            max_marginals_projective(start, data, scores, scores[:0], through)
+        else:
+            max_marginals_arborescence(start, data, scores, scores[:0], through)
+        first = model.ends[c]
+        out[first : first + words] = -np.inf
+        for a in range(len(scores)):
+            t, k = first + arcs.modifier[a] - 1, model.group[model.arc_ends[c] + a]
+            out[t, k] = max(out[t, k], through[a])
+
+
 @jit
 def decode_charged(model, shape, nu, asked, first, last, states, values, words):
     """As `linked_chains.decode_charged`; multipliers are ``nu[L, classes]``."""
@@ -67,12 +107,7 @@ def decode_charged(model, shape, nu, asked, first, last, states, values, words):
         if not asked[c] or model.ends[c] == model.ends[c + 1]:
             continue
         arcs = arcs_of(model, c)
-        begin = model.arc_ends[c]
-        scores = model.scores[begin : model.arc_ends[c + 1]].copy()
-        for a in range(len(scores)):
-            t = model.ends[c] + arcs.modifier[a] - 1
-            for link in range(model.start[t], model.start[t + 1]):
-                scores[a] -= nu[link, model.group[begin + a]]
+        scores = charged_arcs(model, nu, c, arcs)
         heads = best_tree(arcs, scores, shape)
         values[c] = read_heads(model, c, arcs, scores, heads, states, words)
         calls += 1

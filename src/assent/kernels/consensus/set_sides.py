@@ -12,6 +12,8 @@ With the middle in state k the copy is worth ``max(nu[k], max nu - c)``.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from assent.kernels.boxes.agreement_block import best_block
@@ -19,6 +21,26 @@ from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
 BOX, COPIES = 0, 1
+
+
+class LinkRoom(NamedTuple):
+    """Scratch for a link's step, ``[K]`` each; ``marginals`` are those of its position."""
+
+    marginals: Any
+    mine: Any
+    other: Any
+    penalties: Any
+    new: Any
+    change: Any
+
+
+@jit_internal
+def new_room(width):
+    """Scratch for links of ``width`` states."""
+    return LinkRoom(
+        np.empty(width), np.empty(width), np.empty(width), np.empty(width), np.empty(width),
+        np.empty(width),
+    )  # fmt: skip
 
 
 @jit_internal_no_allocation
@@ -94,4 +116,27 @@ def step_copies(m, own, c, total, room):
         room.other[k] = max(room.other[k], lowest)
         mine, other = max(mine, room.mine[k]), max(other, room.other[k])
     for k in range(len(m)):
-        room.new[k] = 0.5 * (room.mine[k] - mine - room.other[k] + other)
+        own_side = room.mine[k] - mine
+        if own_side == -np.inf:
+            # A state that the position cannot have: so low that no copy takes it for its own sake.
+            own_side = -3.0 * c
+        room.new[k] = 0.5 * (own_side - room.other[k] + other)
+
+
+@jit_internal
+def step_link(form, model, w, link, room):
+    """The best step of a link, from ``room.marginals`` of its position, which it keeps up.
+
+    What the position gains goes into ``room.change``.
+    """
+    own, total, c = w.nu[link], w.total[model.sets[link]], model.penalty[link]
+    if form == BOX:
+        step_box(room.marginals, own, c, total, w.at_best[link], w.elsewhere[link], room)
+    else:
+        step_copies(room.marginals, own, c, total, room)
+    add_link(form, own, c, -1.0, total)
+    for k in range(len(own)):
+        room.change[k] = own[k] - room.new[k]
+        room.marginals[k] += room.change[k]
+        own[k] = room.new[k]
+    add_link(form, own, c, 1.0, total)
