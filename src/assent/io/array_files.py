@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +36,9 @@ def open_arrays(path: str | Path, what: str) -> Iterator[Any]:
         raise TypeError(f"a file is named by its path, got {shown(path)}")
     with open(path, "rb") as raw:
         try:
+            if not zipfile.is_zipfile(raw):  # NumPy would speak of pickles, and of loading them
+                raise ValueError("it is no archive of arrays")
+            raw.seek(0)
             with np.load(raw, allow_pickle=False) as arrays:
                 yield arrays
         except ModelError:

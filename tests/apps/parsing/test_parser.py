@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from assent.apps.parsing import Parser, ParserSettings, ParserTraining, train_parser
+from assent.apps.parsing.pipeline import train_pipeline
 from assent.apps.parsing.training import TrainingProgress
 from assent.errors import ModelError
 from assent.io.conllu import Sentence, check_tree, read_conllu_lines
@@ -110,5 +111,7 @@ def test_what_cannot_be_trained_on_is_said():
     looped = list(read_conllu_lines([*lines, "\n"], "loop.conllu"))
     with pytest.raises(ValueError, match=r"loop\.conllu.*line"):
         train_parser(looped)
+    with pytest.raises(ValueError, match=r"loop\.conllu.*line"):  # not of jack-knifing one sentence
+        train_pipeline(looped)
     with pytest.raises(ModelError, match="presets are basic"):
         train_parser(small_corpus(3, seed=0), ParserSettings("large"))

@@ -77,7 +77,12 @@ def train_pipeline(
         seed: of both.
         checkpoint: a file that is written after every pass, and gone on from.
         progress: show a live line.
+
+    Raises:
+        FormatError: naming the line of a head that is none, or of a cycle, before anything else.
     """
+    for sentence in sentences:
+        _ = sentence.tree
     columns = ["upos", "xpos"] if _has_xpos(sentences) else ["upos"]
     perceptron = PerceptronSettings(seed=seed, runs=_RUNS)
     tagged = jackknife(
