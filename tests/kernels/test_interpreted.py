@@ -133,6 +133,22 @@ def test_threads_that_share_arrays_do_not_interpret(interpreter):
     assert interpreter.call((values, 1), {}) == 3.0
 
 
+def test_a_kernel_may_be_compiled_by_another_thread_meanwhile():
+    @jit
+    def twice(value):
+        return 2.0 * value
+
+    class Slow(Interpreter):
+        def call(self, args, kwargs):
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(twice.compile, "float64(float64)").result()
+            raise NotInterpreted
+
+    twice.interpreter = Slow(twice)
+    assert twice(1.5) == 3.0
+    assert twice(2.5) == 5.0
+
+
 def test_nothing_is_interpreted_where_code_is_kept(interpreter, monkeypatch):
     monkeypatch.setattr(kept_code, "is_kept", lambda kernel: True)
     with pytest.raises(NotInterpreted):

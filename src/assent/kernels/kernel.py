@@ -60,7 +60,8 @@ class NewKernel(Kernel):
             return self.interpreter.call(args, kwargs)
         except NotInterpreted:
             pass
-        return super().__call__(*args, **kwargs)
+        # Not super(): another thread may have compiled it meanwhile, and it is new no more.
+        return Kernel.__call__(self, *args, **kwargs)
 
 
 class PlainKernel(Kernel):
