@@ -54,7 +54,7 @@ def test_other_kinds_versions_and_files_are_refused(path):
     with pytest.raises(ModelError, match="no model of an application"):
         read_model(path, "tagger")
     path.write_bytes(b"anything")
-    with pytest.raises(ModelError, match="damaged or no file of a tagger .*no archive of arrays"):
+    with pytest.raises(ModelError, match=r"damaged or no file of a tagger .*no archive of arrays"):
         read_model(path, "tagger")
     with pytest.raises(OSError):
         read_model(path.with_name("missing"), "tagger")
