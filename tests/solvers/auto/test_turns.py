@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -176,6 +177,21 @@ def test_limits_end_all(limit):
     assert result.status is at.Status.STOPPED and result.certificate.verify()
     assert result.message.startswith("Time limit" if limit else "Stopped by the callback")
     assert limit or len(called) <= 5
+
+
+def test_when_time_is_up_nobody_begins_another_piece():
+    """A node of a linear program, say, would take much longer than is left."""
+    g = frustrated(2)
+    pace = first_turn(g.compile().problem)
+    steps = [Step(solver, "", pace, pace) for solver in (at.AD3(), at.BranchAndCut())]
+    turns = turns_of(g, steps)
+    turns.go_on(turns.turn)
+    before = [contender.solve.done for contender in turns.contenders]
+    turns.request = replace(turns.request, time_limit=0.0)
+    turns.go_on()
+    assert turns.message == TIME_LIMIT
+    assert [contender.solve.done for contender in turns.contenders] == before
+    assert turns.result().certificate.verify()
 
 
 def test_what_is_presolved_is_told_for_the_graph_as_written():

@@ -174,7 +174,10 @@ class Turns:
             self.turn = max(self.turn, left[0].spent + until - self.done)
 
     def _advance(self, contender: Contender) -> None:
-        """Have a contender go on for a turn."""
+        """Have a contender go on for a turn, if there is time."""
+        if self._out_of_time() and any(c.has_begun for c in self.contenders):
+            self.message = TIME_LIMIT
+            return
         if contender.solve.done and self.assignment is not None:
             contender.solve.offer(self.assignment)
         contender.go_on(self.turn)
@@ -219,8 +222,11 @@ class Turns:
                 self._improve()
         elif self.called_off or result.message == INTERRUPTED:
             self.message = CALLED_OFF if self.called_off else INTERRUPTED
-        elif time.perf_counter() >= self.request.deadline:
+        elif self._out_of_time():
             self.message = TIME_LIMIT
+
+    def _out_of_time(self) -> bool:
+        return time.perf_counter() >= self.request.deadline
 
     def _improve(self) -> None:
         """Improve the answer for half as long as everything so far, at least for some time."""

@@ -7,6 +7,7 @@ joint states.  The bound is the ordinary one of link scores at those scores, plu
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +120,8 @@ class GrowingProgram:
 
     def solve(self, deadline: float = np.inf) -> str:
         """Solve from where the last solve ended; "optimal" or why not."""
+        if time.perf_counter() >= deadline:  # HiGHS would first see to its matrices
+            return "time limit"
         run_until(self.highs, deadline)
         solution = self.highs.getSolution()
         if solution.value_valid:
