@@ -39,6 +39,15 @@ def settle_forces(task, network, capacity):
             held[node] = 0.0
 
 
+@jit_internal_no_allocation
+def tolerance(task):
+    """Up to where pulls count as balanced, and moves of nodes as none."""
+    largest = 1.0
+    for value in task.a:
+        largest = max(largest, abs(value))
+    return LEFT_OVER * largest
+
+
 @jit_internal
 def split_groups(task, network, room, trees):
     """Take apart groups of equal neighbours that no flow holds together; returns how many.
@@ -49,10 +58,9 @@ def split_groups(task, network, room, trees):
     n, edges = len(task.x), len(task.b)
     capacity, side, number = room.capacity[:edges], np.empty(n, np.int8), np.empty(n, np.int32)
     block = network.block
-    largest = 1.0
+    limit = tolerance(task)
     for node in range(n):
         block[node] = 0 if task.known[node] else 1
-        largest = max(largest, abs(task.a[node]))
     for edge in range(edges):
         capacity[edge] = max(-task.b[edge], 0.0)
     settle_forces(task, network, capacity)
@@ -61,9 +69,9 @@ def split_groups(task, network, room, trees):
     for node in range(n):
         block[node] = 0 if task.known[node] else 3 * number[node] + 3
     push_along_trees(network, task.x, trees, spanned)
-    max_flow(network, CRUMBS * largest, side)
+    max_flow(network, CRUMBS / LEFT_OVER * limit, side)
     read_flow(task.graph, capacity, network, task.flow)
-    return mark_parts(task, network, number, side, count, LEFT_OVER * largest)
+    return mark_parts(task, network, number, side, count, limit)
 
 
 @jit_internal

@@ -22,7 +22,9 @@ The method keeps groups of equal neighbours, which the absolute values hold toge
    first turn.)
 2. Among all points where these are so, a step of Newton's method by conjugate gradients.
 3. What pulls at the nodes of a group can be balanced by a flow within it, or else the cut found
-   takes the group apart.  If all is balanced, this is the solution; else again from 1.
+   takes the group apart.  If all is balanced, this is the solution; else again from 1, unless
+   that moves nothing: what stays where it is under a proximal step is the solution as well.
+   (Rounding can make 3 split what 1 joins, on and on.)
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ import numpy as np
 
 from assent.kernels.core.copies import copy_values
 from assent.kernels.core.union_find import root_of
-from assent.kernels.graph_cut.cut_groups import split_groups
+from assent.kernels.graph_cut.cut_groups import split_groups, tolerance
 from assent.kernels.graph_cut.cut_network import Graph, attraction, ends, graph_of
 from assent.kernels.graph_cut.cut_newton import newton_step
 from assent.kernels.graph_cut.cut_proximal import proximal_step
@@ -170,7 +172,7 @@ def start_shared(task, block, room):
 @jit
 def improve(whole, block, room):
     """A proximal step with equal neighbours of one block held together, then a Newton step with
-    those that it has joined.
+    those that it has joined.  Returns how far nodes move at most.
     """
     n = len(whole.x)
     first = np.empty(n, np.int32)
@@ -180,10 +182,14 @@ def improve(whole, block, room):
     second = np.empty(len(task.x), np.int32)
     smaller = contract(task, network.block, second)
     newton_step(smaller)
+    farthest = 0.0
     for node in range(n):
-        whole.x[node] = smaller.x[second[first[node]]]
+        x = smaller.x[second[first[node]]]
+        farthest = max(farthest, abs(x - whole.x[node]))
+        whole.x[node] = x
     for edge in range(len(task.edge)):
         whole.flow[task.edge[edge]] = task.flow[edge]
+    return farthest
 
 
 @jit_internal_no_allocation
@@ -234,10 +240,10 @@ def project_edges(data, base, a, memory, q):
             task.x[node] = min(max(task.a[node], 0.0), 1.0)
     read_edges(data, base, a, task)
     start_shared(task, network.block, room)
-    steps = 1
-    while split_groups(task, network, room, trees) > 0 and steps < MOST_STEPS:
+    steps, moved, limit = 1, np.inf, tolerance(task)
+    while moved > limit and split_groups(task, network, room, trees) > 0 and steps < MOST_STEPS:
         steps += 1
-        improve(task, network.block, room)
+        moved = improve(task, network.block, room)
     write_point(data, base, a, task, q)
     return steps
 
