@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 import assent as at
 from assent.apps.alignment.model.alignment_model import AlignmentInput, AlignmentModel
+from assent.apps.parsing import ParserSettings, ParserTraining, train_parser
 from assent.io import write_alist, write_conllu
 from assent.solvers.programs.compact_lp import build_lp
 from benchmarks import (
@@ -34,6 +35,8 @@ from benchmarks import (
     learning,
     methods,
     own_structures,
+    parsing_data,
+    parsing_solvers,
     per_iteration,
     plain,
     projections,
@@ -650,9 +653,48 @@ def test_parsing_of_made_up_treebanks(tmp_path):
     for seed, part in enumerate(("train", "dev", "test")):
         write_conllu(folder / f"x-{part}.conllu", small_corpus(20, seed))
     console = Console(record=True, width=150)
-    turbo_parsing.run(console, tagging.treebanks(tmp_path, quick=True), ("standard",))
+    parsers = {preset: ParserSettings(preset, table_bits=12) for preset in ("basic", "standard")}
+    paths = list(parsing_data.treebanks(tmp_path).values())
+    turbo_parsing.run(console, paths, parsers, ParserTraining(1, folds=2), 60, "test")
     shown = console.export_text()
-    assert "UD_Czech-CLTT" in shown and "words/s" in shown and "subgradient" in shown
+    assert "UD_Czech-CLTT" in shown and "standard" in shown and "words/s" in shown
+    # Of two sentences drawn with repetition, one in four samples has the first one twice.
+    gain = turbo_parsing.gain_interval(*np.array([[2, 3], [1, 3], [3, 3]]))
+    assert gain == pytest.approx((100 / 6, 0.0, 100 / 3))
+
+
+def test_solvers_on_made_up_sentences(tmp_path, monkeypatch):
+    monkeypatch.setattr(parsing_solvers, "LENGTHS", {(2, 6): 2, (6, 20): 2})
+    monkeypatch.setattr(parsing_solvers, "VARIANT_ITERATIONS", 2)
+    own = small_corpus(20, 0)
+    parser = train_parser(own, ParserSettings("standard", table_bits=12), ParserTraining(1))
+    console, chosen = Console(record=True, width=250), parsing_solvers.choose(own, 1)
+    found = parsing_solvers.race(console, parser, chosen)
+    assert all(attempt.proven for attempt in found["AD3, then search"].all)
+    parsing_solvers.show_race(console, "small", found)
+    parsing_solvers.show_proofs(console, "small", found)
+    parsing_solvers.show_variants(console, parser, chosen[:1])
+    shown = console.export_text()
+    assert "subgradient" in shown and "integral" in shown and "cold starts" in shown
+    assert parsing_solvers.draw(found, tmp_path).exists()
+
+
+def test_the_penn_sample(tmp_path):
+    (tmp_path / "nltk").mkdir()
+    sentence = "He\tPRP\t2\nran\tVBD\t0\n.\t.\t2\n"
+    with zipfile.ZipFile(tmp_path / "nltk" / "dependency_treebank.zip", "w") as file:
+        for number, sentences in ((150, 2), (151, 1), (170, 1), (171, 3)):
+            file.writestr(
+                f"dependency_treebank/wsj_0{number}.dp", "\n".join([sentence] * sentences)
+            )
+    (path,) = parsing_data.treebanks(tmp_path).values()
+    own = parsing_data.read_penn(path)
+    assert {part: len(sentences) for part, sentences in own.items()} == {
+        "train": 2, "dev": 2, "test": 3,
+    }  # fmt: skip
+    first = own["train"][0]
+    assert first.upos == ["PRP", "VBD", "PUNCT"] and first.heads.tolist() == [2, 0, 2]
+    assert len(parsing_data.spread(own["test"], most_words=7)) == 2
 
 
 def test_structured_batch(monkeypatch):
