@@ -82,6 +82,7 @@ class NeighbourhoodSearch(TableRun):
     ) -> None:
         super().__init__(compiled, scores, layout, request)
         self.settings = settings
+        self.round_reads = max(1.0, layout.round_reads())
         self.part = _room(self.tables.net)
         self.x = np.zeros(len(layout.card), np.int32)
         self.best = -np.inf  # what it is worth, without the constant
@@ -167,11 +168,11 @@ class NeighbourhoodSearch(TableRun):
             elif time.perf_counter() >= self.request.deadline:
                 break
         rounds = 1 + state.counts[kernel.PLAYED]  # it takes one to write it down
-        self.done += float(rounds * reads) / max(1.0, self.layout.round_reads())
+        self.done += float(rounds * reads) / self.round_reads
         return finished, state
 
     def _reads(self, done: float) -> float:
-        return done * self.layout.round_reads()
+        return done * self.round_reads
 
     def _take(self, states: NDArray[np.int32]) -> None:
         """Take states ``[V]`` if they are worth more."""
