@@ -2,6 +2,7 @@
 
 import itertools
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,7 @@ def test_the_best_summary_by_enumeration(seed, deletions):
                 value_of(sentences, found.kept, concepts, deletions)
             )
             assert found.value <= best + 1e-9 <= found.bound + 1e-6
+            assert found.verify()
             if exact:
                 assert found.value == pytest.approx(best)
 
@@ -124,13 +126,25 @@ def test_large_collections_keep_the_budget_and_the_grammar():
     proven = summarize(sentences, 25, concepts=concepts, exact=True, time_limit=20.0)
     assert 0.95 * proven.value <= found.value <= proven.bound + 1e-6
     assert proven.value <= found.bound + 1e-6
+    assert found.verify() and proven.verify()
+
+
+def test_false_claims_are_found_out():
+    sentences = random_sentences(np.random.default_rng(3), 6)
+    found = summarize(sentences, 6, concepts=bigram_concepts(sentences, least=1))
+    assert found.verify() and found.value > 0
+    assert not replace(found, value=found.value + 1.0).verify()
+    assert not replace(found, bound=found.value - 1.0).verify()
+    other = [~own for own in found.kept]
+    assert not replace(found, kept=other).verify()
+    assert not replace(found, problem=found.problem._replace(budget=found.words - 1)).verify()
 
 
 def test_edges():
     assert summarize([], 10).text == ""
     one = Sentence.from_words(["Stop", "!"]).with_columns(heads=[0, 1], deprels=["root", "punct"])
     assert summarize([one], 10).text == "Stop!"
-    assert summarize([one], 0).text == ""
+    assert summarize([one], 0).text == "" and summarize([one], 0).verify()
     marks = Sentence.from_words(["!", "?"])
     assert summarize([marks], 10, extractive=True).words == 0
     chinese = [Sentence.from_words(list("房间很干净。")), Sentence.from_words(list("早餐好。"))]

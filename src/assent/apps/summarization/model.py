@@ -60,45 +60,53 @@ def make_units(sentences: Sequence[Sentence], deletions: Deletions | None) -> Un
         >>> units.of_word.tolist(), units.parents.tolist(), units.cost.tolist()
         ([2, 1, 0, 0], [-1, 0, 1], [1, 1, 1])
     """
-    of_word: list[int] = []
-    parents: list[int] = []
-    deletion: list[float] = []
-    sentence_of: list[int] = []
-    for number, sentence in enumerate(sentences):
-        own = np.zeros(len(sentence), np.int64)
-        if deletions is None:
-            own[:] = len(parents)
-            parents.append(-1)
-            deletion.append(0.0)
-        else:
-            heads, scores = sentence.tree, deletions(sentence)
-            root = int(np.flatnonzero(heads == 0)[0])
-            for word in _heads_first(heads):
-                head = int(heads[word]) - 1
-                if word == root or (head >= 0 and scores[word] > -np.inf):
-                    own[word] = len(parents)
-                    parents.append(-1 if word == root else int(own[head]))
-                    deletion.append(0.0 if word == root else float(scores[word]))
-                else:  # further roots go with the first one
-                    own[word] = own[head if head >= 0 else root]
-        sentence_of += [number] * (len(parents) - len(sentence_of))
-        of_word += own.tolist()
-    counted = [is_word(word) for sentence in sentences for word in sentence.words]
-    cost = np.bincount(np.array(of_word, np.int64), counted, len(parents)).astype(np.int64)
+    lengths = np.array([len(sentence) for sentence in sentences], np.int64)
+    sentence_of = np.repeat(np.arange(len(lengths)), lengths)
+    counted = np.array([is_word(w) for sentence in sentences for w in sentence.words], bool)
+    if deletions is None:
+        cost = np.bincount(sentence_of, counted, len(lengths)).astype(np.int64)
+        every = np.arange(len(lengths))
+        return Units(sentence_of, np.full(len(lengths), -1), np.zeros(len(lengths)), cost, every)
+    heads = _heads(sentences, lengths)
+    scores = np.concatenate([np.empty(0), *map(deletions, sentences)])
+    roots = np.flatnonzero(heads < 0)
+    further = roots[np.diff(sentence_of[roots], prepend=-1) == 0]
+    first = roots[np.searchsorted(sentence_of[roots], sentence_of[further])]
+    heads[further], scores[further] = first, -np.inf  # they go with the first one
+    opens = (heads < 0) | (scores > -np.inf)
+    order = np.lexsort((_depths(heads), sentence_of))
+    opening = order[opens[order]]
+    number = np.full(len(heads), -1)
+    number[opening] = np.arange(len(opening))
+    own = np.where(opens, np.arange(len(heads)), heads)
+    while not opens[own].all():  # words that do not open a unit are in their heads'
+        own = own[own]
+    of_word = number[own]
+    parents = np.where(heads[opening] < 0, -1, of_word[heads[opening]])
     return Units(
-        np.array(of_word, np.int64), np.array(parents, np.int64), np.array(deletion, float), cost,
-        np.array(sentence_of, np.int64),
+        of_word, parents, np.where(parents < 0, 0.0, scores[opening]),
+        np.bincount(of_word, counted, len(opening)).astype(np.int64), sentence_of[opening],
     )  # fmt: skip
 
 
-def _heads_first(heads: Int64) -> Int64:
-    """Words ``[n]`` by their depth, the first root before others."""
-    depth = np.zeros(len(heads), np.int64)
-    above = heads.copy()
-    while above.any():
-        depth += above > 0
-        above = np.where(above > 0, heads[above - 1], 0)
-    return np.argsort(depth, kind="stable")
+def _heads(sentences: Sequence[Sentence], lengths: Int64) -> Int64:
+    """Heads ``[words]`` as numbers in the collection, -1 for a root."""
+    heads = np.concatenate([np.empty(0, np.int64), *(sentence.tree for sentence in sentences)])
+    return np.where(heads > 0, heads - 1 + np.repeat(np.cumsum(lengths) - lengths, lengths), -1)
+
+
+def _depths(heads: Int64) -> Int64:
+    """How many words are above each."""
+    return _sums_above(np.ones(len(heads), np.int64), heads) - 1
+
+
+def _sums_above(values: Int64, heads: Int64) -> Int64:
+    """Sums of each one's value and of those above it, twice as far up in every round."""
+    sums = values.copy()
+    while (below := heads >= 0).any():
+        sums[below] += sums[heads[below]]
+        heads = np.where(below, heads[heads], -1)
+    return sums
 
 
 def summary_graph(units: Units, concepts: Concepts, budget: int) -> FactorGraph:
@@ -129,9 +137,7 @@ def summary_graph(units: Units, concepts: Concepts, budget: int) -> FactorGraph:
 
 def _too_long(units: Units, budget: int) -> NDArray[np.bool_]:
     """Units ``[units]`` that exceed the budget with what they hang from, or have no word."""
-    least = units.cost.copy()
-    for unit in np.flatnonzero(units.parents >= 0):  # heads come first
-        least[unit] += least[units.parents[unit]]
+    least = _sums_above(units.cost, units.parents)
     return (least > budget) | (least == 0)
 
 
@@ -159,3 +165,17 @@ def _by_type(tokens: Int64, types: int) -> tuple[NDArray[np.bool_], NDArray[np.b
     """Tokens ``[tokens]`` that are their type's only one, and the others."""
     single = np.bincount(tokens[:, 0], minlength=types)[tokens[:, 0]] == 1
     return single, ~single
+
+
+def summary_value(units: Units, concepts: Concepts, budget: int, kept: NDArray[np.bool_]) -> float:
+    """What some units ``[units]`` are worth, ``-inf`` if they are no summary.
+
+    From the definition, without the graph: this is what a summary is rechecked with.
+    """
+    above = units.parents >= 0
+    head_kept = kept[units.parents[above]]
+    if (kept[above] & ~head_kept).any() or units.cost[kept].sum() > budget:
+        return -np.inf
+    covered = np.unique(concepts.types[kept[units.of_word[concepts.words]].all(axis=1)])
+    deleted = units.deletion[above][head_kept & ~kept[above]]
+    return float(concepts.weights[covered].sum() + deleted.sum())
