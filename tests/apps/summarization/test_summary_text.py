@@ -23,7 +23,9 @@ from assent.io.text import FormatError
     ("text", "deleted", "expected"),
     [
         ("But we didn't go.", [0], "We didn't go."),
-        ("He left, smiling, today.", [3, 4], "He left, today."),
+        ("He left, smiling, today.", [3, 4], "He left today."),
+        ("He left, smiling, today.", [2, 3], "He left today."),
+        ("He left, smiling, today.", [3], "He left today."),
         ("The (very) big room costs $ 5.", [], "The (very) big room costs $5."),
         ("Well, yes", [0], "Yes."),
         ("He said: “Go!”", [], "He said: “Go!”"),
@@ -34,6 +36,13 @@ def test_text_of_what_is_kept(text, deleted, expected):
     kept = np.ones(len(sentence), bool)
     kept[deleted] = False
     assert kept_text(sentence, kept) == expected
+
+
+def test_marks_of_lists_stay():
+    words = Sentence.from_words(["ham", ",", "eggs", ",", "toast", "and", "tea"])
+    listed = words.with_columns(deprels=["root", "punct", "conj", "punct", "conj", "cc", "conj"])
+    for kept in ([1, 0, 0, 1, 1, 1, 1], [1, 1, 0, 1, 1, 1, 1]):
+        assert kept_text(listed, np.array(kept, bool)) == "Ham, toast and tea."
 
 
 def test_compressions_in_order(tmp_path):

@@ -20,7 +20,7 @@ from assent.apps.summarization.compression_features import (
     arc_features,
     word_features,
 )
-from assent.apps.summarization.deletions import MEANING, PHRASE_SCORE
+from assent.apps.summarization.deletions import phrase_deletions
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
 from assent.models import TreeInput, TreeModel
@@ -30,7 +30,7 @@ KIND = "compressor"
 VERSION = 1
 
 # Phrases that people leave out less often than that, while keeping what they hang from, are
-# not optional: without them a sentence is wrong or says something else.
+# not optional: without them a sentence says something else.
 LEAST_PROBABILITY = 0.15
 
 
@@ -82,21 +82,20 @@ class Compressor:
         return self.probabilities(sentence) >= least
 
     def deletions(self, sentence: Sentence) -> NDArray[np.float64]:
-        """Scores ``[n]`` of arcs that a summary may cut, as `phrase_deletions` gives them by rules.
+        """Scores ``[n]`` of arcs that a summary may cut: what the rules allow, at learnt prices.
 
-        What people rather leave out than keep below a kept head costs little, the rest its
-        log-odds; ``-inf`` for what they seldom leave out, and for negations.
+        What people rather leave out than keep below a kept head costs as much as by rules, the
+        rest its log-odds as well; ``-inf`` for what they seldom leave out.
         """
         space, scores = self.model.scored(self.input(sentence), self.weights)
         pairs = space.marginals(scores)[1][space.nodes :].reshape(-1, 2, 2)  # own state, the head's
         deleted, kept = pairs[:, 0, 1], pairs[:, 1, 1]
         with np.errstate(divide="ignore"):
             odds = np.log(deleted) - np.log(kept)
-        allowed = deleted >= LEAST_PROBABILITY * (deleted + kept)
-        found = np.full(len(sentence), -np.inf)
-        found[sentence.tree > 0] = np.where(allowed, np.minimum(odds, 0.0) + PHRASE_SCORE, -np.inf)
-        found[[word.lower() in MEANING for word in sentence.words]] = -np.inf
-        return found
+        seldom = deleted < LEAST_PROBABILITY * (deleted + kept)
+        prices = np.zeros(len(sentence))
+        prices[sentence.tree > 0] = np.where(seldom, -np.inf, np.minimum(odds, 0.0))
+        return phrase_deletions(sentence) + prices
 
     def save(self, path: str | Path) -> None:
         """Write a model file; with 8 bits per weight."""

@@ -24,7 +24,7 @@ OPTIONAL = frozenset(
 # Subtypes that are not optional: "my room" is no room, and "by" has its agent.
 REQUIRED_SUBTYPES = frozenset(("nmod:poss", "obl:agent"))
 # Without these a sentence says the contrary, or something else.
-MEANING = frozenset(
+_MEANING = frozenset(
     ("not", "n't", "no", "never", "neither", "nor", "hardly", "barely", "rarely", "seldom", "only",
      "nothing", "without", "less", "least", "few", "little", "almost", "nearly", "former",
      "alleged")
@@ -49,7 +49,7 @@ def phrase_deletions(sentence: Sentence) -> NDArray[np.float64]:
     scores = np.full(len(sentence), -np.inf)
     for i, (label, word) in enumerate(zip(sentence.deprels, sentence.words, strict=True)):
         optional = label.partition(":")[0] in OPTIONAL and label not in REQUIRED_SUBTYPES
-        if optional and word.lower() not in MEANING:
+        if optional and word.lower() not in _MEANING:
             scores[i] = PHRASE_SCORE
     # "But he left" may begin with "He".
     opening = next((i for i, word in enumerate(sentence.words) if is_word(word)), None)

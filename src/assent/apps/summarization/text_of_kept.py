@@ -12,6 +12,7 @@ from assent.io.conllu import ID, MISC, Sentence
 
 # Tokens that stand without a space before them, or behind.
 _CLOSING = re.compile(r"(?:n['’]t|['’](?:s|m|d|re|ve|ll)|[,.;:!?%…)\]}]+|''|”)", re.IGNORECASE)
+_ENCLOSING = frozenset((",", "-", "--", "–", "—"))
 _OPENING = frozenset(("(", "[", "{", "``", "“", "$", "£", "€"))
 _ENDS = tuple(".!?…。！？\"'”’)")
 # Marks that cannot begin a sentence, and several in a row of which the last one counts.
@@ -57,6 +58,28 @@ def spaced_words(sentence: Sentence, shown: Iterable[int]) -> list[str]:
     return found
 
 
+def _marks_of_asides(sentence: Sentence, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Kept marks ``[n]`` that enclosed a deleted aside with another mark, deleted or kept.
+
+    In a list the marks part what is left.
+    """
+    words, labels = sentence.words, sentence.deprels
+    needless = np.zeros(len(words), bool)
+    for place in np.flatnonzero(kept):
+        if words[place] not in _ENCLOSING:
+            continue
+        for step in (-1, 1):
+            other, partner, listed = place + step, False, False
+            while 0 <= other < len(words) and not kept[other]:
+                partner |= words[other] == words[place]
+                listed |= labels[other] == "conj"
+                other += step
+            if other != place + step and 0 <= other < len(words):
+                partner |= words[other] == words[place]
+            needless[place] |= partner and not listed
+    return needless
+
+
 def kept_text(sentence: Sentence, kept: NDArray[np.bool_]) -> str:
     """What is kept of a sentence, with a capital at its beginning and a mark at its end.
 
@@ -65,7 +88,8 @@ def kept_text(sentence: Sentence, kept: NDArray[np.bool_]) -> str:
         >>> kept_text(words, np.array([0, 1, 1, 1, 1, 1, 0, 1], bool))
         "They've gone."
     """
-    text = "".join(spaced_words(sentence, np.flatnonzero(kept).tolist()))
+    shown = kept & ~_marks_of_asides(sentence, kept)
+    text = "".join(spaced_words(sentence, np.flatnonzero(shown).tolist()))
     text = _REPEATED.sub("", _LEADING.sub("", text)).strip()
     if not text:
         return ""
