@@ -113,7 +113,7 @@ def main(context: click.Context, quick: bool, data: Path | None, plots: Path) ->
         context.invoke(alignment_command, quick=quick, data=data, plots=plots)
         for experiment in ("presets", "solvers"):
             context.invoke(parsing_command, quick=quick, data=data, experiment=experiment)
-        context.invoke(segmentation_command, quick=quick, data=data)
+        context.invoke(segmentation_command, quick=quick, data=data, plots=plots)
         if not quick:
             context.invoke(cold_start_command)
         context.invoke(
@@ -406,9 +406,10 @@ def learning_command(quick: bool, data: Path | None) -> None:
 @main.command("segmentation")
 @quick_option
 @data_option
-def segmentation_command(quick: bool, data: Path | None) -> None:
+@plots_option
+def segmentation_command(quick: bool, data: Path | None, plots: Path) -> None:
     """Photographs and laser scans: nodes alone, their averages, trained networks."""
-    segmentation.run(new_console(), data, quick)
+    segmentation.run(new_console(), data, quick, plots)
 
 
 @main.command("chunking")

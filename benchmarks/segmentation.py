@@ -31,14 +31,9 @@ from assent.apps.segmentation.model.node_classifier import (
     fold_of,
     known,
 )
-from assent.learn import (
-    MIRA,
-    AveragedPerceptron,
-    DualExtragradient,
-    FrankWolfe,
-    ProjectedGradient,
-)
 from benchmarks import tables
+from benchmarks.segmentation_figure import draw
+from benchmarks.segmentation_trainers import jointly
 
 FIGURE = LabelSet.of_numbers([0, 255], unknown=128)
 # Ids of Oakland's classes: 13xx is vegetation; 1000 and 1001 are undetermined, as is 9999.
@@ -52,6 +47,10 @@ CLASSES = LabelSet(
 # Published: puppets in range scans, two classes (Taskar et al. 2006, 6.1), test error in percent.
 PAPER = {"DualExtragradient": 3.4, "AveragedPerceptron": 3.5, "ProjectedGradient": 3.8}
 RESAMPLES = 10_000  # of the scenes, for intervals
+PASSES = 50  # over the photographs
+# Over the scans, of which each has as many nodes as eighty photographs: networks are learnt long
+# before the last.
+SCAN_PASSES = 10
 
 Predict = Callable[[Scene], np.ndarray]
 Method = Callable[[Sequence[Scene]], Predict]
@@ -141,82 +140,94 @@ def interval(errors: np.ndarray, base: np.ndarray) -> tuple[float, float]:
     return float(np.percentile(less, 2.5)), float(np.percentile(less, 97.5))
 
 
-def run(console: Console, data: Path | None, quick: bool) -> dict[str, list[Row]]:
-    """Both tables, then the time of a cut and of training."""
+def run(console: Console, data: Path | None, quick: bool, plots: Path) -> dict[str, list[Row]]:
+    """Tables of photographs and scans, panels of Figure 7, the time of a cut."""
     if data is None or not (data / "images" / "grabcut50").is_dir():
         console.print("segmentation: no data (ASSENT_DATA has no folder 'images/grabcut50')")
         return {}
-    results = {"photographs": photographs(console, data, quick)}
+    scenes = photographs(data)
+    fold = fold_of(len(scenes), 5, seed=0)
+    results = {"photographs": compare_photographs(console, scenes, fold, quick)}
+    if not quick:
+        path = plots / "segmentation_figure_7.png"
+        draw(scenes, fold, path)
+        console.print(f"{path}: the panels of Figure 7")
     if not quick and (data / "pointcloud" / "oakland").is_dir():
-        results["scans"] = scans(console, data)
+        two, five = scans(data)
+        time_cut(console, two)
+        results["scans"] = compare_scans(console, two)
+        results["classes"] = compare_classes(console, five)
     return results
 
 
-def photographs(console: Console, data: Path, quick: bool) -> list[Row]:
-    """50 photographs in five folds, with scribbles as features."""
+def photographs(data: Path) -> list[Scene]:
+    """The 50 photographs, with scribbles as features."""
     folder = data / "images" / "grabcut50"
     read = read_photographs(folder / "images", folder / "ground-truth", folder / "scribbles-set-1")
-    scenes = [photograph_scene(photograph, FIGURE) for photograph in read]
-    nodes = np.mean([len(scene.nodes) for scene in scenes])
-    fold = fold_of(len(scenes), 5, seed=0)
-    joint = {"jointly": True}
+    return [photograph_scene(photograph, FIGURE) for photograph in read]
+
+
+def two_labels(labels: LabelSet, folds: int, passes: int, quick: bool = False) -> dict[str, Method]:
+    """All methods of the tables of two labels, the independent ones first."""
     methods = {
-        "independent, logistic regression": independent(FIGURE, 5),
-        "independent, Subgradient": network(FIGURE, SegmenterSettings(), edges=False),
-        "averaged log-odds": independent(FIGURE, 5, smooth=True),
-        "Subgradient, jointly": network(FIGURE, SegmenterSettings()),
-        "Subgradient, prices on log-odds": network(FIGURE, SegmenterSettings(jointly=False)),
-        "AveragedPerceptron, jointly": network(
-            FIGURE, SegmenterSettings(AveragedPerceptron(max_iterations=50), **joint)
+        "independent, logistic regression": independent(labels, folds),
+        "independent, Subgradient": network(labels, SegmenterSettings(), edges=False),
+        "averaged log-odds": independent(labels, folds, smooth=True),
+        "Subgradient, jointly": network(labels, SegmenterSettings()),
+        "Subgradient, prices on log-odds": network(
+            labels, SegmenterSettings(jointly=False, folds=folds)
         ),
     }
-    if not quick:
-        trainers = {
-            "DualExtragradient": DualExtragradient(max_iterations=100),
-            "ProjectedGradient": ProjectedGradient(max_iterations=100),
-            "MIRA": MIRA(C=0.001, max_iterations=20),
-            "FrankWolfe": FrankWolfe(C=0.01, max_iterations=20, averaged=True),
-        }
-        for name, trainer in trainers.items():
-            methods[f"{name}, jointly"] = network(FIGURE, SegmenterSettings(trainer, **joint))
+    for name, settings in jointly(passes).items():
+        if not quick or name == "AveragedPerceptron":
+            methods[f"{name}, jointly"] = network(labels, settings)
+    return methods
+
+
+def compare_photographs(
+    console: Console, scenes: list[Scene], fold: np.ndarray, quick: bool
+) -> list[Row]:
+    """50 photographs in five folds."""
+    methods = two_labels(FIGURE, 5, PASSES, quick)
     rows = [cross_validate(name, scenes, fold, method) for name, method in methods.items()]
+    nodes = np.mean([len(scene.nodes) for scene in scenes])
     report(console, f"photographs: {len(scenes)}, {nodes:.0f} superpixels each", rows, 2)
     return rows
 
 
-def scans(console: Console, data: Path) -> list[Row]:
-    """Oakland's scans, each left out once: vegetation or not, then five classes."""
+def scans(data: Path) -> tuple[list[Scene], list[Scene]]:
+    """Oakland's scans: vegetation or not, and with five classes."""
     files = sorted((data / "pointcloud" / "oakland").glob("*.xyz_label_conf.gz"))
     clouds = [read_points(path, labelled=True) for path in files]
-    scenes = [point_scene(cloud, CLASSES) for cloud in clouds]
+    five = [point_scene(cloud, CLASSES) for cloud in clouds]
     two = [
         scene._replace(labels=VEGETATION.indices(cloud.numbers))
-        for scene, cloud in zip(scenes, clouds, strict=True)
+        for scene, cloud in zip(five, clouds, strict=True)
     ]
+    return two, five
+
+
+def compare_scans(console: Console, scenes: list[Scene]) -> list[Row]:
+    """Vegetation or not, each scan left out once."""
+    methods = two_labels(VEGETATION, len(scenes) - 1, SCAN_PASSES)
     fold = np.arange(len(scenes))
-    time_cut(console, two)
-    methods = {
-        "independent, logistic regression": independent(VEGETATION, 6),
-        "independent, Subgradient": network(VEGETATION, SegmenterSettings(), edges=False),
-        "averaged log-odds": independent(VEGETATION, 6, smooth=True),
-        "Subgradient, jointly": network(VEGETATION, SegmenterSettings()),
-        "Subgradient, prices on log-odds": network(
-            VEGETATION, SegmenterSettings(jointly=False, folds=6)
-        ),
-        "AveragedPerceptron, jointly": network(
-            VEGETATION, SegmenterSettings(AveragedPerceptron(max_iterations=50), jointly=True)
-        ),
-    }
-    rows = [cross_validate(name, two, fold, method) for name, method in methods.items()]
+    rows = [cross_validate(name, scenes, fold, method) for name, method in methods.items()]
     report(console, "scans: vegetation or not", rows, 2)
+    return rows
+
+
+def compare_classes(console: Console, scenes: list[Scene]) -> list[Row]:
+    """Five classes, each scan left out once."""
+    folds = len(scenes) - 1
     methods = {
-        "independent, logistic regression": independent(CLASSES, 6),
-        "averaged log-odds": independent(CLASSES, 6, smooth=True),
-        "Subgradient, prices on log-odds": network(CLASSES, SegmenterSettings(folds=6)),
+        "independent, logistic regression": independent(CLASSES, folds),
+        "averaged log-odds": independent(CLASSES, folds, smooth=True),
+        "Subgradient, prices on log-odds": network(CLASSES, SegmenterSettings(folds=folds)),
     }
-    more = [cross_validate(name, scenes, fold, method) for name, method in methods.items()]
-    report(console, "scans: five classes, by expansion moves", more, 1)
-    return rows + more
+    fold = np.arange(len(scenes))
+    rows = [cross_validate(name, scenes, fold, method) for name, method in methods.items()]
+    report(console, "scans: five classes, by expansion moves", rows, 1)
+    return rows
 
 
 def time_cut(console: Console, scenes: Sequence[Scene]) -> None:

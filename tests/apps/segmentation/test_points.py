@@ -8,9 +8,12 @@ from click.testing import CliRunner
 from PIL import Image
 from scipy.spatial import cKDTree
 
+from assent.apps.segmentation import point_scene
 from assent.apps.segmentation.data import read_points, write_points
+from assent.apps.segmentation.data.points import PointCloud
 from assent.apps.segmentation.features.point_features import nearest_neighbours, spin_images
 from assent.cli import main
+from assent.errors import ModelError
 from assent.io.text import FormatError
 from tests.apps.segmentation.clouds import BUSH, GROUND, UNDETERMINED, WALL, cloud, write_cloud
 
@@ -20,13 +23,13 @@ def run(*arguments):
 
 
 @pytest.mark.parametrize(
-    ("classes", "labels", "error"),
+    ("classes", "labels", "voxel", "error"),
     [
-        ("", 3, 0.03),
-        (f"{GROUND} rest\n{WALL} rest\n{BUSH} bush\n", 2, 0.02),
+        ("", 3, 0.0, 0.03),
+        (f"{GROUND} rest\n{WALL} rest\n{BUSH} bush\n", 2, 0.5, 0.02),
     ],
 )
-def test_surfaces_and_bushes_are_told_apart(tmp_path, classes, labels, error):
+def test_surfaces_and_bushes_are_told_apart(tmp_path, classes, labels, voxel, error):
     seen = [write_cloud(tmp_path / f"seen{seed}.xyz.txt", seed) for seed in range(4)]
     unseen = write_cloud(tmp_path / "unseen.txt", 100)
     more = ("--unknown", UNDETERMINED)
@@ -34,9 +37,12 @@ def test_surfaces_and_bushes_are_told_apart(tmp_path, classes, labels, error):
         (tmp_path / "classes").write_text(classes)
         more = ("--classes", tmp_path / "classes")
     files = [argument for path in seen for argument in ("--points", path)]
-    done = run("train", "segmenter", *files, *more, "--output", tmp_path / "model")
+    done = run("train", "segmenter", *files, *more, "--voxel", voxel, "--output",
+               tmp_path / "model")  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert f"{labels} labels learnt from 4 points, 4800 nodes" in done.stdout
+    assert f"{labels} labels learnt from 4 points, " in done.stdout
+    nodes = int(done.stdout.split()[-2])
+    assert nodes < 4800 if voxel else nodes == 4800
     done = run("segment", "--model", tmp_path / "model", "--points", unseen,
                "--output", tmp_path / "found")  # fmt: skip
     assert done.exit_code == 0, done.output
@@ -99,12 +105,27 @@ def test_photographs_and_points_are_not_mixed(tmp_path):
 
 def test_edges_join_the_nearest():
     points = cloud(1, n=20)[0]
-    edges, length = nearest_neighbours(cKDTree(points), points, 3)
+    edges = nearest_neighbours(cKDTree(points), points, 3)
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
     near = np.argsort(apart, axis=1)[:, 1:4]
     expected = {tuple(sorted((i, int(j)))) for i in range(len(points)) for j in near[i]}
     assert set(map(tuple, edges.tolist())) == expected
-    assert length == pytest.approx(apart[edges[:, 0], edges[:, 1]])
+
+
+def test_voxels_are_joined_where_they_touch():
+    points = np.random.default_rng(0).uniform(0.0, 4.0, (60, 3))
+    scene = point_scene(PointCloud("made", points, None), voxel=1.0)
+    cells = np.floor(points).astype(int)
+    for i in range(60):
+        assert ((scene.regions == scene.regions[i]) == (cells == cells[i]).all(axis=1)).all()
+    place = {int(node): cell for node, cell in zip(scene.regions, cells, strict=True)}
+    expected = {
+        (j, k) for j in place for k in place
+        if j < k and np.abs(place[j] - place[k]).max() <= 1
+    }  # fmt: skip
+    assert set(map(tuple, np.sort(scene.edges, axis=1).tolist())) == expected
+    with pytest.raises(ModelError, match=r"no voxels of side 0.001 touch; take larger ones"):
+        point_scene(PointCloud("made", points, None), voxel=0.001)
 
 
 def test_spin_images_count_neighbours_in_rings_and_at_heights():

@@ -97,6 +97,7 @@ class TrainingOptions:
     unknown: int
     output: Path
     superpixels: int
+    voxel: float
     seed: int
     quiet: bool
 
@@ -115,6 +116,12 @@ class TrainingOptions:
     default=1400,
     show_default=True,
     help="About so many per photograph; 0 for single pixels.",
+)
+@click.option(
+    "--voxel",
+    type=click.FloatRange(min=0.0),
+    default=0.0,
+    help="Label cubic cells of this side in place of single points.",
 )
 @shared.seed_option
 @quiet_option
@@ -167,8 +174,11 @@ def _training_points(options: TrainingOptions) -> tuple[Any, LabelSet, dict[str,
 
     clouds = [read_points(path, labelled=True) for path in options.points]
     labels = _labels((cloud.numbers for cloud in clouds), options.classes, options.unknown)
-    scenes = [point_scene(cloud, labels) for cloud in _counted(clouds, "cloud", options.quiet)]
-    return scenes, labels, {"of": "points", "neighbours": NEIGHBOURS}
+    scenes = [
+        point_scene(cloud, labels, voxel=options.voxel)
+        for cloud in _counted(clouds, "cloud", options.quiet)
+    ]
+    return scenes, labels, {"of": "points", "neighbours": NEIGHBOURS, "voxel": options.voxel}
 
 
 @click.command()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -29,7 +31,7 @@ HEIGHTS = (-np.inf, -1.0, -0.3, -0.05, 0.05, 0.3, 1.0, np.inf)
 
 def point_features(points: Float, tree: cKDTree) -> tuple[Float, Float]:
     """Features ``[n, D]`` of points ``[n, 3]``, and their normals ``[n, 3]``."""
-    thin = thinned(points, CELL)
+    thin = voxels(points, CELL).means
     sparse = cKDTree(thin)
     shapes, spun, normals = [], [], []
     for begin in range(0, len(points), AT_ONCE):
@@ -60,15 +62,31 @@ def _surroundings(points: Float, centres: Float, tree: cKDTree) -> tuple[Float, 
     return np.concatenate(columns, axis=1), normals[1]
 
 
-def thinned(points: Float, side: float) -> Float:
-    """The mean of the points in every cubic cell of a side.
+class Voxels(NamedTuple):
+    """The cubic cells of a side that have points.
+
+    Attributes:
+        cells: ``[m, 3]`` whole numbers: where they are.
+        means: ``[m, 3]`` of their points.
+        number: ``[n]`` the cell of every point.
+    """
+
+    cells: Int64
+    means: Float
+    number: Int64
+
+
+def voxels(points: Float, side: float) -> Voxels:
+    """Cells of points ``[n, 3]``.
 
     Example:
-        >>> thinned(np.array([[0.0, 0.0, 0.0], [0.2, 0.0, 0.0], [5.0, 0.0, 0.0]]), 1.0).tolist()
-        [[0.1, 0.0, 0.0], [5.0, 0.0, 0.0]]
+        >>> found = voxels(np.array([[0.0, 0.0, 0.0], [0.2, 0.0, 0.0], [5.0, 0.0, 0.0]]), 1.0)
+        >>> found.means.tolist(), found.number.tolist()
+        ([[0.1, 0.0, 0.0], [5.0, 0.0, 0.0]], [0, 0, 1])
     """
-    _, cell = np.unique(np.floor(points / side).astype(np.int64), axis=0, return_inverse=True)
-    return region_means(cell, points)
+    at = np.floor(points / side).astype(np.int64)
+    cells, number = np.unique(at, axis=0, return_inverse=True)
+    return Voxels(cells, region_means(number, points), number)
 
 
 def principal_shape(neighbours: Float) -> tuple[Float, Float]:
@@ -132,12 +150,12 @@ def column_heights(points: Float) -> Float:
     return np.stack(found, axis=1)
 
 
-def nearest_neighbours(tree: cKDTree, points: Float, count: int) -> tuple[Int64, Float]:
-    """Edges ``[E, 2]`` from every point to its ``count`` nearest, each once, and their lengths.
+def nearest_neighbours(tree: cKDTree, points: Float, count: int) -> Int64:
+    """Edges ``[E, 2]`` from every point to its ``count`` nearest, each once.
 
     Example:
         >>> line = np.array([[0.0, 0, 0], [1.0, 0, 0], [3.0, 0, 0]])
-        >>> nearest_neighbours(cKDTree(line), line, 1)[0].tolist()
+        >>> nearest_neighbours(cKDTree(line), line, 1).tolist()
         [[0, 1], [1, 2]]
     """
     n = len(points)
@@ -146,5 +164,4 @@ def nearest_neighbours(tree: cKDTree, points: Float, count: int) -> tuple[Int64,
     pairs = np.sort(np.stack([own, near.ravel()], axis=1), axis=1)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # a point is its own nearest, but for twins
     keys = np.unique(pairs[:, 0] * n + pairs[:, 1])
-    edges = np.stack([keys // n, keys % n], axis=1).astype(np.int64)
-    return edges, np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)
+    return np.stack([keys // n, keys % n], axis=1).astype(np.int64)

@@ -21,7 +21,8 @@ class Scene(NamedTuple):
         edges: ``[E, 2]`` neighbours.
         features: ``[E, F]`` features >= 0 of the edges.
         labels: ``[n]`` indices of labels, -1 where unknown; None where nothing is known.
-        regions: ``[height, width]`` the node of every pixel; None where nodes are points.
+        regions: the node of every pixel, ``[height, width]``, or of every point, ``[points]``;
+            None where nodes are points.
     """
 
     nodes: Float

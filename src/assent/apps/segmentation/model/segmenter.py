@@ -63,7 +63,11 @@ class Segmenter:
     def segment_points(self, cloud: PointCloud) -> Int64:
         """Indices ``[n]`` of labels."""
         self._made_of("points")
-        return self.segment(point_scene(cloud, neighbours=self.features["neighbours"]))
+        scene = point_scene(
+            cloud, neighbours=self.features["neighbours"], voxel=self.features["voxel"]
+        )
+        found = self.segment(scene)
+        return found if scene.regions is None else found[scene.regions]
 
     def _made_of(self, kind: str) -> None:
         if self.features.get("of") != kind:

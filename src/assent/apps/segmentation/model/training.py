@@ -97,7 +97,7 @@ def _learn_prices(
     classifier = fit_classifier(scenes, count, chosen.strength, settings.seed)
     # Unit variance, as edges have: trainers' steps suit both.
     unit = float(np.sqrt(np.mean(np.concatenate(chosen.scores) ** 2)))
-    nodes = [_with_constant(scores / unit) for scores in chosen.scores]
+    nodes = [with_constant(scores / unit) for scores in chosen.scores]
     own, prices = _train(scenes, nodes, count, settings)
     scores = [features @ own for features in nodes]
     fitted = classifier.weights @ (own[:-1] / unit)
@@ -110,19 +110,18 @@ def _learn_jointly(
 ) -> tuple[NodeClassifier, Float]:
     """Scores and prices at once, from standardised features."""
     mean, scale = standardisation(scenes)
-    nodes = [_with_constant((scene.nodes - mean) / scale) for scene in scenes]
+    nodes = [with_constant((scene.nodes - mean) / scale) for scene in scenes]
     own, prices = _train(scenes, nodes, len(labels), settings)
     return NodeClassifier(mean, scale, own), prices
 
 
-def _with_constant(features: Float) -> Float:
+def with_constant(features: Float) -> Float:
+    """Features and a column of ones."""
     return np.hstack([features, np.ones((len(features), 1))])
 
 
-def _train(
-    scenes: Sequence[Scene], nodes: Sequence[Float], labels: int, settings: SegmenterSettings
-) -> tuple[Float, Float]:
-    """Weights ``[D, K]`` of the nodes' features, and prices ``[F]``."""
+def network_examples(scenes: Sequence[Scene], nodes: Sequence[Float], labels: int) -> Examples:
+    """Scenes with features ``[n, D]`` of their nodes as examples; unknown labels cost nothing."""
     inputs = [
         CutInput(own, scene.edges, scene.features) for own, scene in zip(nodes, scenes, strict=True)
     ]
@@ -131,12 +130,19 @@ def _train(
         for scene in scenes
     ]
     model = CutModel() if labels == 2 else PottsModel(labels)
-    shaped: Any = model.shaped(inputs, outputs)
+    return Examples(model.shaped(inputs, outputs), inputs, outputs)
+
+
+def _train(
+    scenes: Sequence[Scene], nodes: Sequence[Float], labels: int, settings: SegmenterSettings
+) -> tuple[Float, Float]:
+    """Weights ``[D, K]`` of the nodes' features, and prices ``[F]``."""
+    examples = network_examples(scenes, nodes, labels)
+    shaped: Any = examples.model
     trainer = settings.trainer_for(scenes, labels)
     if isinstance(trainer, SaddleSettings) and isinstance(trainer.weights_in, L2Ball):
         ball = replace(trainer.weights_in, nonnegative=shaped.prices)
         trainer = replace(trainer, weights_in=ball)
-    examples = Examples(shaped, inputs, outputs)
     every = trainer.max_iterations  # measuring decodes everything once more
     trained = train(examples, trainer, measure_every=every, progress=settings.progress).weights
     named = shaped.named(trained)
