@@ -47,7 +47,7 @@ CLASSES = LabelSet(
 # Published: puppets in range scans, two classes (Taskar et al. 2006, 6.1), test error in percent.
 PAPER = {"DualExtragradient": 3.4, "AveragedPerceptron": 3.5, "ProjectedGradient": 3.8}
 RESAMPLES = 10_000  # of the scenes, for intervals
-PASSES = 50  # over the photographs
+PASSES = 100  # over the photographs
 # Over the scans, of which each has as many nodes as eighty photographs: networks are learnt long
 # before the last.
 SCAN_PASSES = 10
