@@ -42,13 +42,15 @@ def published_steps(kind: Any) -> list[CorpusSolver]:
 def published_solvers(model: LinkedCorpus) -> dict[str, list[CorpusSolver]]:
     """The solvers of the paper; of several of one name the best in hindsight counts.
 
-    Chains can be walked along besides.
+    Besides, subgradients with steps that need no hindsight, and walks along chains.
     """
     found: dict[str, list[CorpusSolver]] = {
         "Subgradient": published_steps(assent.Subgradient),
         "MPLP": [BySets(assent.MPLP())],
         "BoxSubgradient": published_steps(assent.BoxSubgradient),
         "BoxMPLP": [BySets(assent.BoxMPLP())],
+        "Subgradient, Polyak's steps": [assent.Subgradient()],
+        "BoxSubgradient, Polyak's steps": [assent.BoxSubgradient()],
     }
     if isinstance(model, CorpusModel):
         found |= {"MPLP along chains": [assent.MPLP()],

@@ -84,8 +84,10 @@ class TreeCorpusModel:
         return int(decode_beside(*own, asked, *share, *found))
 
 
-def context_keys(sentences: Sequence[Sentence]) -> list[tuple[tuple[str, ...], ...]]:
-    """A key for every word: its tag and those of its neighbours.
+def context_keys(
+    sentences: Sequence[Sentence], radius: int = 1
+) -> list[tuple[tuple[str, ...], ...]]:
+    """A key for every word: its tag and those of as many neighbours on either side.
 
     Example:
         >>> birds = Sentence.from_words(["Birds", "sing"]).with_columns(upos=["NOUN", "VERB"])
@@ -93,9 +95,10 @@ def context_keys(sentences: Sequence[Sentence]) -> list[tuple[tuple[str, ...], .
         [(('', 'NOUN', 'VERB'),), (('NOUN', 'VERB', ''),)]
     """
     found: list[tuple[tuple[str, ...], ...]] = []
+    beyond = [""] * radius
     for sentence in sentences:
-        tags = ["", *sentence.upos, ""]
-        found += [(tuple(tags[i : i + 3]),) for i in range(len(sentence))]
+        tags = [*beyond, *sentence.upos, *beyond]
+        found += [(tuple(tags[i : i + 2 * radius + 1]),) for i in range(len(sentence))]
     return found
 
 
