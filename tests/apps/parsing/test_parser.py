@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,14 +88,20 @@ def test_files_keep_a_parser(parsers, tmp_path):
 
 def test_training_is_the_same_again_and_goes_on_after_a_stop(tmp_path):
     sentences, path = small_corpus(25, seed=5), tmp_path / "checkpoint.npz"
-    whole = train_parser(sentences, settings("standard"), TRAINING)
+    twice = ParserTraining(passes=2, folds=2, runs=2)
+    whole = train_parser(sentences, settings("standard"), twice)
     reports: list[TrainingProgress] = []
     train_parser(sentences, settings("standard"), ParserTraining(passes=1, folds=2),
                  checkpoint=path, report=reports.append)  # fmt: skip
-    resumed = train_parser(sentences, settings("standard"), TRAINING, checkpoint=path)
+    resumed = train_parser(sentences, settings("standard"), twice, checkpoint=path)
     np.testing.assert_array_equal(whole.weights, resumed.weights)
     assert [r.sentences for r in reports] == list(range(1, 26))
     assert all(0.0 <= r.running_uas <= 100.0 for r in reports)
+    # The mean of two runs: the second began anew, and so came as far as the first.
+    once = train_parser(sentences, settings("standard"), replace(twice, runs=1))
+    first, second = once.weights, 2.0 * whole.weights - once.weights
+    assert np.abs(second).sum() == pytest.approx(np.abs(first).sum(), rel=0.1)
+    assert np.abs(second - first).sum() > 0.1 * np.abs(first).sum()
 
 
 @pytest.mark.parametrize("words", [["Yes"], ["😀", "é", "漢字"], ["?"] * 40])

@@ -1,4 +1,8 @@
-"""The labeler: the best label for every arc of a tree, by features of the tree around it."""
+"""The labeler: the best labels for the arcs of a tree, by features of the tree around them.
+
+Labels of all modifiers of a word are found together, so that a verb gets one subject; that of the
+word itself is found before.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +19,10 @@ from assent.kernels.parsing import label_scores
 TABLE_BITS = 22
 
 # Further passes find no better labels of other sentences.
-PASSES = 4
+PASSES = 6
 
 # The longest step of MIRA.
-LONGEST_STEP = 0.02
+LONGEST_STEP = 0.01
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from assent.kernels.parsing.sentence_parts import Arcs, PartScores, SentencePart
 from assent.model.graph import FactorGraph
 from assent.solvers.ad3.ad3 import AD3
 
-KIND, VERSION = "parser", 1
+KIND, VERSION = "parser", 2
 
 # A sentence that is not proven optimal by then rarely is; its tree is then the best that was found.
 ITERATIONS = 100

@@ -61,7 +61,8 @@ def train_pipeline(
     sentences: Sequence[Sentence],
     *,
     preset: str = "full",
-    passes: int | None = None,
+    passes: int = ParserTraining.passes,
+    runs: int = 1,
     seed: int = 0,
     checkpoint: str | Path | None = None,
     progress: bool = False,
@@ -74,6 +75,7 @@ def train_pipeline(
         sentences: with tags, heads and labels.
         preset: parts of the parser, ``"basic"``, ``"standard"`` or ``"full"``.
         passes: of the parser through the sentences.
+        runs: of the parser's training; see `ParserTraining`.
         seed: of both.
         checkpoint: a file that is written after every pass, and gone on from.
         progress: show a live line.
@@ -92,7 +94,7 @@ def train_pipeline(
         progress=progress,
     )
     tagger = train_tagger(sentences, columns=columns, settings=perceptron, progress=progress)
-    training = ParserTraining(seed=seed) if passes is None else ParserTraining(passes, seed=seed)
+    training = ParserTraining(passes, seed=seed, runs=runs)
     with live_display(_line) as line:
         parser = train_parser(
             tagged, ParserSettings(preset), training, checkpoint=checkpoint,

@@ -76,7 +76,14 @@ def parse(
     "--preset", type=click.Choice(["basic", "standard", "full"]), default="full", show_default=True,
     help="Which parts score a tree: arcs, with siblings and grandparents, or all.",
 )  # fmt: skip
-@click.option("--passes", type=click.IntRange(min=1), help="Through the training sentences.")
+@click.option(
+    "--passes", type=click.IntRange(min=1), default=6, show_default=True,
+    help="Through the training sentences.",
+)  # fmt: skip
+@click.option(
+    "--runs", type=click.IntRange(min=1), default=1, show_default=True,
+    help="Trainings whose weights are averaged.",
+)  # fmt: skip
 @click.option(
     "--checkpoint", type=WritableFile(),
     help="Written after every pass; a training that was stopped goes on from it.",
@@ -88,7 +95,8 @@ def train_a_parser(
     dev: Path | None,
     output: Path,
     preset: str,
-    passes: int | None,
+    passes: int,
+    runs: int,
     checkpoint: Path | None,
     seed: int,
     quiet: bool,
@@ -101,7 +109,8 @@ def train_a_parser(
 
         pipeline = train_pipeline(
             list(read_conllu(train_file)),
-            preset=preset, passes=passes, seed=seed, checkpoint=checkpoint, progress=not quiet,
+            preset=preset, passes=passes, runs=runs, seed=seed, checkpoint=checkpoint,
+            progress=not quiet,
         )  # fmt: skip
         pipeline.save(output)
         if quiet:

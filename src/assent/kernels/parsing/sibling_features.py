@@ -20,6 +20,7 @@ def sibling_places(tokens, h, s, m, toward, features):
     none follows; ``toward`` is 1 on the right side of the head.
     """
     count = _write_keys(tokens, h, s, m, features.keys)
+    count = _write_near_keys(tokens, h, s, m, count, features.keys)
     ends = 2 * (s == h) + (m == h)
     size = write_places(features, count, SIBLINGS, 2 * ends + toward, 0)
     if ends:
@@ -53,3 +54,16 @@ def _write_keys(tokens, h, s, m, keys):
     keys[7] = mix(sx, mix(mw, hx))
     keys[8] = mix(sw, mw)
     return 9
+
+
+@jit_internal_no_allocation
+def _write_near_keys(tokens, h, s, m, count, keys):
+    """Append keys that speak of more: tags next to both modifiers, and how far they are."""
+    head, sibling, modifier = tokens[h + 1], tokens[s + 1], tokens[m + 1]
+    tags = mix(sibling[TAG], mix(modifier[TAG], head[TAG]))
+    keys[count] = mix(head[FORM], mix(sibling[FORM], modifier[FINE_TAG]))
+    keys[count + 1] = mix(head[FORM], mix(sibling[FINE_TAG], modifier[FORM]))
+    keys[count + 2] = mix(tags, mix(tokens[m, TAG], tokens[m + 2, TAG]))
+    keys[count + 3] = mix(tags, mix(tokens[s, TAG], tokens[s + 2, TAG]))
+    keys[count + 4] = mix(tags, np.uint64(16 * distance_bin(h, s) + distance_bin(s, m)))
+    return count + 5
