@@ -49,6 +49,13 @@ def test_golden_scores(parsers, parts, uas, las):
     assert found == pytest.approx((uas, las), abs=0.5)  # the last bits may change a word or two
 
 
+@pytest.mark.parametrize("method", ["perceptron", "frank_wolfe"])
+def test_other_methods_learn(method):
+    sentences, test = small_corpus(60, seed=0), small_corpus(30, seed=1)
+    parser = train_parser(sentences, settings("basic"), replace(TRAINING, method=method))
+    assert right_heads_and_labels(parser, test)[0] >= 93.0  # MIRA: 96
+
+
 def test_crossing_arcs_are_ruled_out_where_they_are_rare(parsers):
     assert parsers["full"].settings.projective
     crossing = Sentence.from_words(["a", "b", "c", "d"]).with_columns(

@@ -1,8 +1,7 @@
 """Training a parser: pruner, parts by cost-augmented MIRA with relaxed decoding, labels.
 
-MIRA (Crammer et al., 2006) goes through the sentences one by one.  It asks for the tree that scores
-best when every wrong head earns one more, and changes the weights by the least amount after which
-the right tree beats it by as many points as it has wrong heads.  Where no tree solves the
+Training goes through the sentences one by one.  Each is parsed, and the weights are changed so that
+the right tree will score more: :mod:`assent.apps.parsing.training_step`.  Where no tree solves the
 relaxation, its fractional answer takes the tree's place (Martins et al., 2011, section 5).  The
 weights of all steps are averaged.
 """
@@ -15,19 +14,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from assent.apps.parsing.data import Example, encode, label_names
 from assent.apps.parsing.labels import train_labeler
-from assent.apps.parsing.model import Parser, ParserSettings, best_parse
+from assent.apps.parsing.model import Parser, ParserSettings
 from assent.apps.parsing.parts import kinds_of, parts_of
 from assent.apps.parsing.pruner import jackknife, train_pruner
+from assent.apps.parsing.training_state import TrainingState
+from assent.apps.parsing.training_step import METHODS, learn_sentence
 from assent.errors import ModelError
-from assent.io.array_files import open_arrays
 from assent.io.conllu import Sentence
-from assent.kernels.parsing import part_scores, sentence_parts
-from assent.kernels.parsing.mira_update import Table, mira_update
-from assent.kernels.parsing.sentence_parts import Arcs, Kinds, PartScores, TreeShape, has_crossing
+from assent.kernels.parsing.sentence_parts import Arcs, Kinds, TreeShape, has_crossing
 from assent.solvers.ad3.ad3 import AD3
 
 # Trees with crossing arcs among a treebank's that are taken for exceptions.  One in a hundred in
@@ -47,6 +44,7 @@ class ParserTraining:
         seed: for the order of sentences; the same seed gives the same parser.
         runs: from the start, each with sentences in another order; their weights are averaged,
             which takes as much time to use as one, and brings some 0.1 points.
+        method: ``"mira"``, ``"perceptron"`` or ``"frank_wolfe"`` (see `training_step`).
     """
 
     passes: int = 6
@@ -55,6 +53,11 @@ class ParserTraining:
     folds: int = 4
     seed: int = 0
     runs: int = 1
+    method: str = "mira"
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ModelError(f"there is no method {self.method!r}; methods: {', '.join(METHODS)}")
 
 
 class TrainingProgress(NamedTuple):
@@ -64,29 +67,6 @@ class TrainingProgress(NamedTuple):
     sentences: int  # done in this pass
     of_sentences: int
     running_uas: float  # percent of right heads in this pass, while they were being learned
-
-
-@dataclass
-class _State:
-    """What a training has come to, and can go on from."""
-
-    table: Table
-    total: NDArray[np.float32]  # of the weights of runs that are over
-    step: int = 0  # of this run
-    passes_done: int = 0  # of all runs
-    right: int = 0
-    words: int = 0
-
-    def average(self) -> NDArray[np.float32]:
-        """The weights after every step of this run, averaged."""
-        return (self.table.weights - self.table.late / (self.step + 1)).astype(np.float32)
-
-    def new_run(self) -> None:
-        """Begin again, and keep what was learned."""
-        self.total += self.average()
-        self.table.weights[:] = 0.0
-        self.table.late[:] = 0.0
-        self.step = 0
 
 
 def train_parser(
@@ -117,7 +97,7 @@ def train_parser(
         projective=are_projective(examples) if projective is None else projective,
     )  # fmt: skip
     arcs = jackknife(examples, training.folds, training.seed)
-    state = _begin(settings, checkpoint)
+    state = TrainingState.begin(1 << settings.table_bits, checkpoint)
     kinds = kinds_of(settings.parts)
     while state.passes_done < training.passes * training.runs:
         if state.passes_done and state.passes_done % training.passes == 0:
@@ -125,7 +105,7 @@ def train_parser(
         _do_pass(examples, arcs, kinds, settings.shape, training, state, report)
         state.passes_done += 1
         if checkpoint is not None:
-            _write(checkpoint, state)
+            state.save(checkpoint)
     weights = (state.total + state.average()) / np.float32(training.runs)
     pruner = train_pruner(examples, training.seed)
     return Parser(settings, pruner, weights, train_labeler(examples, names, training.seed))
@@ -155,7 +135,7 @@ def are_projective(examples: Sequence[Example]) -> bool:
 
 def _do_pass(
     examples: Sequence[Example], arcs: Sequence[Arcs], kinds: Kinds, shape: TreeShape,
-    training: ParserTraining, state: _State, report: Callable[[TrainingProgress], None],
+    training: ParserTraining, state: TrainingState, report: Callable[[TrainingProgress], None],
 ) -> None:  # fmt: skip
     """Once through all sentences, in an order that depends on seed and pass only."""
     rng = np.random.default_rng([training.seed, state.passes_done])
@@ -164,63 +144,8 @@ def _do_pass(
     for done, number in enumerate(rng.permutation(len(examples)), start=1):
         state.step += 1
         learn_sentence(
-            examples[number], arcs[number], kinds, shape, solver, training.longest_step, state
-        )
+            int(number), examples[number], arcs[number], kinds, shape, solver, training.method,
+            training.longest_step, state,
+        )  # fmt: skip
         uas = 100.0 * state.right / state.words
         report(TrainingProgress(state.passes_done + 1, done, len(examples), uas))
-
-
-def learn_sentence(
-    example: Example, arcs: Arcs, kinds: Kinds, shape: TreeShape, solver: AD3,
-    longest_step: float, state: _State,
-) -> None:  # fmt: skip
-    """A step of MIRA."""
-    table, tokens, heads = state.table, example.tokens, example.heads
-    parts = sentence_parts.make_parts(arcs, kinds)
-    scores = part_scores.score_parts(tokens, parts, kinds, table.weights)
-    right = sentence_parts.tree_parts(parts, heads)
-    # Every wrong head earns one more.
-    dearer = scores._replace(arcs=scores.arcs + 1.0 - right.arcs)
-    found = best_parse(parts, dearer, shape, solver)
-    amounts = PartScores(*(a - b for a, b in zip(right, found.marginals, strict=True)))
-    loss = float(dearer.arcs @ found.marginals.arcs - scores.arcs @ right.arcs)
-    loss -= float(scores.inner @ amounts.inner + scores.pairs @ amounts.pairs)
-    if loss > 0.0:
-        step, longest = float(state.step), longest_step
-        mira_update(tokens, parts, kinds, amounts, loss, longest, step, table)
-    state.right += int((found.heads == heads).sum())
-    state.words += len(heads)
-
-
-# ---------------------------------------------------------------- checkpoints
-
-
-def _begin(settings: ParserSettings, checkpoint: str | Path | None) -> _State:
-    """A fresh state, or that of a checkpoint."""
-    size = 1 << settings.table_bits
-    if checkpoint is None or not Path(checkpoint).exists():
-        weights, late, difference, total = np.zeros((4, size), np.float32)
-        return _State(Table(weights, late, difference), total)
-    with open_arrays(checkpoint, "a parser's checkpoint") as file:
-        if (
-            set(file.files) != {"weights", "late", "total", "numbers"}
-            or len(file["weights"]) != size
-        ):
-            raise ModelError(
-                f"{checkpoint} is no checkpoint of a parser with these settings; remove it, or "
-                "name another file"
-            )
-        step, passes = (int(number) for number in file["numbers"])
-        table = Table(file["weights"], file["late"], np.zeros(size, np.float32))
-        return _State(table, file["total"], step, passes)
-
-
-def _write(checkpoint: str | Path, state: _State) -> None:
-    """Replace the checkpoint in one step: a crash while writing leaves the one before."""
-    draft = Path(checkpoint).with_name(Path(checkpoint).name + ".part")
-    with open(draft, "wb") as file:
-        np.savez(
-            file, weights=state.table.weights, late=state.table.late, total=state.total,
-            numbers=np.array([state.step, state.passes_done]),
-        )  # fmt: skip
-    draft.replace(checkpoint)
