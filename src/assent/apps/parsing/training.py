@@ -43,7 +43,7 @@ class ParserTraining:
         folds: parts of the treebank whose candidate arcs a pruner of the others finds.
         seed: for the order of sentences; the same seed gives the same parser.
         runs: from the start, each with sentences in another order; their weights are averaged,
-            which takes as much time to use as one, and brings some 0.1 points.
+            which takes as much time to use as one, and helps a little with few sentences.
         method: ``"mira"``, ``"perceptron"`` or ``"frank_wolfe"`` (see `training_step`).
     """
 
