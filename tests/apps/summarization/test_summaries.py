@@ -164,6 +164,15 @@ def test_further_roots_go_with_the_first():
     assert summarize([two], 2).text == "Go home."
 
 
+def test_the_only_predicate_stays():
+    words = Sentence.from_words(["Owners", "fear", "losses"])
+    tree = words.with_columns(heads=[0, 1, 2], deprels=["root", "acl", "obj"],
+                              upos=["NOUN", "VERB", "NOUN"])  # fmt: skip
+    assert phrase_deletions(tree)[1] == -np.inf
+    clause = tree.with_columns(heads=[2, 0, 2], deprels=["nsubj", "root", "obl"])
+    assert phrase_deletions(clause)[2] > -np.inf
+
+
 def test_concepts_are_pairs_that_several_sentences_have():
     lines = ["clean rooms", "very clean rooms", "clean rooms of the hotel", "of the"]
     sentences = [Sentence.from_words(line.split()) for line in lines]

@@ -30,6 +30,9 @@ _MEANING = frozenset(
      "alleged")
 )  # fmt: skip
 
+_VERBS = frozenset(("VERB", "AUX"))
+_OF_CLAUSES = frozenset(("cop", "nsubj", "csubj", "nsubj:pass", "csubj:pass", "expl"))
+
 # Of a phrase: little beside any concept, and enough that nothing is deleted for nothing.
 PHRASE_SCORE = -0.1
 
@@ -51,6 +54,7 @@ def phrase_deletions(sentence: Sentence) -> NDArray[np.float64]:
         optional = label.partition(":")[0] in OPTIONAL and label not in REQUIRED_SUBTYPES
         if optional and word.lower() not in _MEANING:
             scores[i] = PHRASE_SCORE
+    scores[_predicates(sentence)] = -np.inf
     # "But he left" may begin with "He".
     opening = next((i for i, word in enumerate(sentence.words) if is_word(word)), None)
     if opening is not None and sentence.deprels[opening] == "cc":
@@ -58,6 +62,12 @@ def phrase_deletions(sentence: Sentence) -> NDArray[np.float64]:
     return scores
 
 
-def no_deletions(sentence: Sentence) -> NDArray[np.float64]:
-    """Scores ``[n]`` of whole sentences: nothing may be deleted."""
-    return np.full(len(sentence), -np.inf)
+def _predicates(sentence: Sentence) -> list[int]:
+    """Verbs below a root that makes no clause by itself: "owners fear" must not become "owners"."""
+    heads, labels, tags = sentence.heads, sentence.deprels, sentence.upos
+    found = []
+    for root in np.flatnonzero(heads == 0):
+        below = np.flatnonzero(heads == root + 1).tolist()
+        if tags[root] not in _VERBS and not {labels[i] for i in below} & _OF_CLAUSES:
+            found += [i for i in below if tags[i] in _VERBS]
+    return found
