@@ -105,6 +105,16 @@ def test_arcs_may_be_missing():
     assert decode(arcs).heads.tolist() == [2, 0, 2]
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_few_arcs_that_do_not_cross(seed):
+    rng = np.random.default_rng(seed)
+    arcs = np.where(rng.random((5, 4)) < 0.4, rng.normal(size=(5, 4)), -np.inf)
+    arcs[np.arange(4), np.arange(4)] = rng.normal(size=4)  # from the word before: there is a tree
+    trees = list_trees(4, projective=True, single_root=True)
+    best = max(arcs[heads, np.arange(4)].sum() for heads in trees)
+    assert decode(arcs, projective=True, single_root=True).value == pytest.approx(best)
+
+
 def test_paths_over_few_arcs():
     """Words that nothing can hang on, and one that is below the root in any case."""
     arcs, parts = random_scores(4, seed=7)

@@ -51,27 +51,38 @@ def last_meeting(i, j, single_root):
     return 1 if i == 0 and single_root else j
 
 
-@jit_internal_no_allocation
+@jit_internal
 def inside(arcs, single_root, temperature, chart):
-    """Fill the chart, from short spans to long ones; returns the soft maximum of all trees."""
+    """Fill the chart, from short spans to long ones; returns the soft maximum of all trees.
+
+    What no arc can be made of (-inf) is not looked at: few arcs of a long sentence are possible,
+    most of them short, and the time is then far from cubic.
+    """
     right, left, reach = chart[RIGHT], chart[LEFT], chart[REACH]
     right_by_end, left_by_end = chart[RIGHT_BY_END], chart[LEFT_BY_END]
+    farthest = np.arange(len(right))  # the last word that a word takes on its right so far
     for j in range(len(right)):
         right[j, j] = left[j, j] = right_by_end[j, j] = left_by_end[j, j] = 0.0
+        first = j  # the first word that j takes on its left so far
         for i in range(j - 1, -1, -1):
-            last = last_meeting(i, j, single_root)
-            meet = join_sums(right[i, i:last], left[j, i + 1 : last + 1], 1.0, temperature)
+            meet = -np.inf
+            if arcs[j - 1, i] > -np.inf or (i > 0 and arcs[i - 1, j] > -np.inf):
+                last = last_meeting(i, j, single_root)
+                meet = join_sums(right[i, i:last], left[j, i + 1 : last + 1], 1.0, temperature)
             # i takes j, and what j has on its right
             reach[i, j] = meet + arcs[j - 1, i]
-            own = join_sums(
-                reach[i, i + 1 : j + 1], right_by_end[j, i + 1 : j + 1], 1.0, temperature
-            )
+            if reach[i, j] > -np.inf:
+                farthest[i] = j
+            end = farthest[i] + 1
+            own = join_sums(reach[i, i + 1 : end], right_by_end[j, i + 1 : end], 1.0, temperature)
             right[i, j] = right_by_end[j, i] = own
             if i == 0:
                 break
             # j takes i, and what i has on its left
             reach[j, i] = meet + arcs[i - 1, j]
-            own = join_sums(reach[j, i:j], left_by_end[i, i:j], 1.0, temperature)
+            if reach[j, i] > -np.inf:
+                first = i
+            own = join_sums(reach[j, first:j], left_by_end[i, first:j], 1.0, temperature)
             left[j, i] = left_by_end[i, j] = own
     return right[0, len(right) - 1]
 
