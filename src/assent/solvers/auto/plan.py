@@ -37,6 +37,7 @@ from assent.kernels.problem import KNAPSACK, Problem
 from assent.solvers.auto.presolving import WORTH, Presolving
 from assent.solvers.auto.turns import Goal, Step, Turns
 from assent.solvers.base.protocol import Request
+from assent.solvers.base.resumable import NODE
 
 # Microseconds of an iteration of AD3, and of every link and entry of a table in it; an entry of a
 # table that elimination joins takes as long.
@@ -50,8 +51,6 @@ PROGRAM_ENTRY = 5.0
 # Iterations of AD3 in the first turn, with tables and without: most relaxations that are tight have
 # shown it by then, and a linear program takes several times as long.
 FIRST_OF_TABLES, FIRST_OF_RULES = 40, 120
-# What a node of a search on a linear program takes, as a share of its root.
-NODE = 0.1
 
 # Pairs of neighbours that are read for an order of elimination: per variable and link, or in all
 # where that is more.  Enough for strips of five binary variables; a tenth of what a flow takes.

@@ -106,7 +106,7 @@ class Run:
 
     @property
     def done(self) -> float:
-        return self.iterations
+        return max(self.iterations, self.info.work)
 
     @property
     def bound(self) -> float:
@@ -175,9 +175,9 @@ class Run:
         return self.problem.n_links > LARGE
 
     def go_on(self, until: float = np.inf) -> None:
-        """Advance until there is a reason to stop, or ``until`` iterations are done in all."""
+        """Advance until there is a reason to stop, or so much is ``done`` in all."""
         try:
-            while not self.message and self.iterations < until:
+            while not self.message and self.done < until:
                 self._step(until)
             if not self.message and self._rounds_at_pause():
                 self._round(self.workspace, thorough=True)
@@ -237,7 +237,7 @@ class Run:
         done = self.iterations
         step = schedule.stretch(done, self.small, self.warm)
         per_call = int(LINKS_PER_CALL // max(1, self.problem.n_links))
-        most = min(self.solver.max_iterations, until) - done
+        most = min(self.solver.max_iterations - done, until - self.done)
         return max(1, int(min(step, max(1, per_call), most, self._in_time())))
 
     def _advance(self, count: int) -> None:

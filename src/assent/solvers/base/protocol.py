@@ -27,7 +27,8 @@ class Info:
 
     ``finished`` is set by solvers that know they are done, whatever the residuals say; ``reason``
     tells why nothing more will come, finished or not.  ``calls`` counts how often a factor was
-    asked anything.  ``settling``: the bound is expected to be worse for a while.
+    asked anything.  ``settling``: the bound is expected to be worse for a while.  ``work`` counts
+    iterations that take longer than usual as several; more than ``iterations``, or nothing.
     """
 
     iterations: int
@@ -38,6 +39,7 @@ class Info:
     reason: str = ""
     calls: int = 0
     settling: bool = False
+    work: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from assent.result import Result
     from assent.solvers.base.protocol import Request
 
+# What a node of a search takes, as a share of its root: it begins where its parent ended.
+NODE = 0.1
+
 
 class Resumable(Protocol):
     """A solve in progress: it goes on from where it was, and its best can be stated at any time.
@@ -26,7 +29,8 @@ class Resumable(Protocol):
         value: what the best answer is worth; minus infinity if there is none.
         iterations: how many are done.
         trace: what was reported.
-        done: the same as iterations, less where those go over a part of the model only.
+        done: the same as iterations, less where those go over a part of the model only, and more
+            where they take longer than usual.
     """
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
+from assent.solvers.base.resumable import NODE
 from assent.solvers.base.rounding import Rounder, due_at_node
 from assent.solvers.base.settings import check_positive
 from assent.solvers.cutting_planes.crossover import Crossover
@@ -48,6 +49,11 @@ class BranchAndCutState:
     roundings: int = 0  # relaxed answers that were offered
     tree: CutTree | None = None
     bounds: list[float] = field(default_factory=list)  # after every round
+
+    @property
+    def work(self) -> float:
+        """Nodes that would have taken as long as all of it, the first linear program being one."""
+        return 1.0 + max(0.0, self.root.program.work - 1.0) / NODE
 
     def tails_off(self) -> bool:
         """Whether rounds hardly lower the bound any more, beside what is missing."""
@@ -149,26 +155,26 @@ class BranchAndCut(IterativeSolver):
             info = self._rounds().advance(problem, scores, w.root)
             w.root.deadline = w.deadline
             if not w.root.solved or not (info.finished or w.tails_off()):
-                return info
+                return replace(info, work=w.work)
             w.tree = self._plant(problem, w)
         begun = time.perf_counter()
         for _ in range(iterations):
             if w.tree.done:
-                return Info(self._count(w), 0.0, 0.0, finished=True, reason=ALL_CLOSED)
+                return self._info(w, 0.0, finished=True, reason=ALL_CLOSED)
             status = w.tree.step(w.root.deadline)
             if status == "interrupted":
                 raise KeyboardInterrupt
             if status != "optimal":
-                reason = why_it_stopped(status)
-                return Info(self._count(w), np.inf, np.inf, finished=True, reason=reason)
+                return self._info(w, finished=True, reason=why_it_stopped(status))
             if w.crossover.is_due(w.tree.nodes):
                 w.tree.value = w.crossover.mix(w.root.program, w.root.deadline)
             if time.perf_counter() - begun > CALL:
                 break
-        return Info(self._count(w), np.inf, np.inf)
+        return self._info(w)
 
-    def _count(self, w: BranchAndCutState) -> int:
-        return w.root.rounds + (0 if w.tree is None else w.tree.nodes)
+    def _info(self, w: BranchAndCutState, residual: float = np.inf, **ending: Any) -> Info:
+        count = w.root.rounds + (0 if w.tree is None else w.tree.nodes)
+        return Info(count, residual, residual, work=w.work, **ending)
 
     def _plant(self, problem: Problem, w: BranchAndCutState) -> CutTree:
         root = CutNode(bound=w.root.bound, proof=w.root.best)

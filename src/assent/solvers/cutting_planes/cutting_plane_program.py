@@ -77,6 +77,7 @@ class GrowingProgram:
         self.rules = NO_RULES
         self.local_cuts = LocalCuts(problem, self.given)
         self.columns: Float | None = None
+        self.work = 0.0  # of all solves, in first ones
 
     @property
     def x(self) -> Float:
@@ -123,6 +124,9 @@ class GrowingProgram:
         if time.perf_counter() >= deadline:  # HiGHS would first see to its matrices
             return "time limit"
         run_until(self.highs, deadline)
+        # The first takes about as many pivots as it has rows, and a pivot goes over all rows.
+        pivots = max(0, self.highs.getInfo().simplex_iteration_count)  # -1: none were needed
+        self.work += pivots * self.highs.getNumRow() / max(1, len(self.lp.row_upper)) ** 2
         solution = self.highs.getSolution()
         if solution.value_valid:
             self.columns = np.array(solution.col_value)
