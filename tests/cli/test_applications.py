@@ -85,10 +85,10 @@ def test_comparing_solvers_on_a_text(folder, tmp_path):
     done = run(*arguments, "--plot", picture)
     assert done.exit_code == 0, done.output
     assert "CorpusModel(30 sentences" in done.stdout
-    assert done.stdout.count("BoxSubgradient") == 2
+    assert done.stdout.count("\nBoxSubgradient ") == 2
     assert picture.read_text().count("<svg") == 1
     calls = json.loads(run(*arguments, "--json").stdout)
-    assert calls["80%"]["BoxMPLP"] > 1.0
+    assert calls["80%"]["BoxMPLP along chains"] > 1.0
     empty = run("compare", "corpus", "-", "--model", model, input="")
     assert empty.exit_code == 2
     assert "no words to tag" in empty.output
