@@ -28,8 +28,9 @@ PASSES = 100
 EVERY = 5
 # Strengths of the loss, each solved by itself up to a duality gap: the regularization path.
 STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2)
-# The perceptron's weights have no scale: drawn with the last as long as this.
-PERCEPTRON_NORM = 4.0
+# The perceptron's weights have no scale, nor has its hinge loss a meaning: drawn as if the last
+# weights were as long as this.
+PERCEPTRON_NORM = 2.0
 
 
 def draw(scenes: Sequence[Scene], fold: np.ndarray, path: Path) -> None:
@@ -62,7 +63,8 @@ def draw(scenes: Sequence[Scene], fold: np.ndarray, path: Path) -> None:
     panels = figure.subplots(2, 2).ravel()
     for name, own in found.items():
         marks = "o-" if name == "reg-path" else "-"
-        panels[0].plot(own["norm"], own["hinge"], marks, label=name)
+        if name != "ave-perc":
+            panels[0].plot(own["norm"], own["hinge"], marks, label=name)
         if name != "reg-path":
             panels[1].plot(own["iteration"], own["norm"], label=name)
         panels[2].plot(own["norm"], own["valid"], marks, label=name)

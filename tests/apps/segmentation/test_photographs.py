@@ -144,6 +144,12 @@ def test_scores_count_known_pixels_only():
     assert score.mean_intersection_over_union == pytest.approx((1 / 3 + 1 / 2) / 2)
 
 
+def test_noise_does_not_swallow_superpixels():
+    picture = np.random.default_rng(0).integers(0, 256, (40, 60, 3)).astype(np.uint8)
+    found = superpixels(picture, rgb2lab(picture), 100)
+    assert 50 <= found.regions.max() + 1 <= 200
+
+
 def test_superpixels_keep_to_colours_and_know_their_neighbours():
     picture = np.zeros((12, 16, 3), np.uint8)
     picture[:, 8:] = (250, 200, 10)

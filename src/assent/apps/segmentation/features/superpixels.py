@@ -12,8 +12,10 @@ from assent.kernels.problem import Float, Int64
 
 # On photographs of 150,000 to 300,000 pixels that makes regions of some 15 pixels a side.
 SUPERPIXELS = 1400
-# SLIC weighs distance in the picture by this against distance in Lab colour; its authors' value.
-COMPACTNESS = 10.0
+# SLIC weighs distance in the picture by this against distance in Lab colour; its authors' value
+# first.  In noise its regions fall to pieces that are then swallowed by few large ones: larger
+# values are taken until half as many are left as wanted; with the last they are all but squares.
+COMPACTNESS = (10.0, 30.0, 100.0, 1000.0)
 
 
 class Superpixels(NamedTuple):
@@ -41,8 +43,11 @@ def superpixels(picture: NDArray[np.uint8], lab: Float, count: int = SUPERPIXELS
         count: of superpixels wanted.
     """
     slic = needed("skimage.segmentation").slic
-    regions = slic(picture, count, COMPACTNESS, start_label=0, channel_axis=-1)
-    regions = np.unique(regions, return_inverse=True)[1].reshape(lab.shape[:2])
+    for compactness in COMPACTNESS:
+        found = slic(picture, count, compactness, start_label=0, channel_axis=-1)
+        regions = np.unique(found, return_inverse=True)[1].reshape(lab.shape[:2])
+        if 2 * int(regions.max()) >= count:
+            break
     return _touching(lab, regions)
 
 
