@@ -43,8 +43,8 @@ def draw(split: Split, path: Path) -> None:
     figure = Figure(figsize=(13, 7.5), layout="constrained")
     panels = figure.subplots(2, 3).ravel()
     for name, found in paths.items():
-        axis = found["norm"] / (found["norm"].max() / 8.0 if name == "ave-perc" else 1.0)
-        panels[0].plot(axis, found["hinge"], label=name)
+        if name != "ave-perc":  # its weights have no scale, so its hinge loss no meaning
+            panels[0].plot(found["norm"], found["hinge"], label=name)
     panels[0].set(title="(a) training hinge loss, gold", xlabel="norm of the weights", yscale="log")
     for panel, names in zip(panels[1:4], (("dual-ex", "reg-path"), ("dual-ex", "proj-grad"),
                                           ("proj-grad", "ave-perc")), strict=True):  # fmt: skip
