@@ -63,9 +63,8 @@ class Segmenter:
     def segment_points(self, cloud: PointCloud) -> Int64:
         """Indices ``[n]`` of labels."""
         self._made_of("points")
-        scene = point_scene(
-            cloud, neighbours=self.features["neighbours"], voxel=self.features["voxel"]
-        )
+        side = self.features.get("voxel", 0.0)  # earlier models are of points alone
+        scene = point_scene(cloud, neighbours=self.features["neighbours"], voxel=side)
         found = self.segment(scene)
         return found if scene.regions is None else found[scene.regions]
 
