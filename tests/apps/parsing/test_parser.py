@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assent.apps.parsing import Parser, ParserSettings, ParserTraining, train_parser
+from assent.apps.parsing import Parser, ParserSettings, ParserTraining, model, train_parser
 from assent.apps.parsing.pipeline import train_pipeline
 from assent.apps.parsing.training import TrainingProgress
 from assent.errors import ModelError
@@ -117,6 +117,13 @@ def test_odd_sentences_have_trees(parsers, words):
         found = parser.parse(Sentence.from_words(words)).sentence
         check_tree(found.heads)
         assert (found.heads == 0).sum() == 1
+
+
+def test_long_sentences_have_fewer_iterations(parsers, monkeypatch):
+    monkeypatch.setattr(model, "best_parse", lambda *given: given[-1].max_iterations)
+    parser = parsers["standard"]
+    long = [Sentence.from_words(["a"] * n) for n in (1, 100, 200, 523)]
+    assert [parser.solve(parser.encode(own)) for own in long] == [100, 100, 50, 19]
 
 
 def test_what_cannot_be_trained_on_is_said():
