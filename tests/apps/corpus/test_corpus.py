@@ -172,12 +172,17 @@ def test_callbacks_end_a_solve():
     assert decode_corpus(model, callback=lambda report: report.iteration == 2).iterations == 2
 
 
-def test_a_corpus_without_sets_or_words():
+@pytest.mark.parametrize("solver", SOLVERS, ids=by_name)
+def test_a_corpus_without_sets_or_words(solver):
     nothing = consensus_sets([])
     empty = CorpusModel(np.zeros(1, np.int64), np.zeros((0, 3), np.float32), np.eye(3), nothing)
-    result = decode_corpus(empty)
+    result = decode_corpus(empty, solver)
     assert len(result.states) == 0
     assert result.value == result.bound == 0.0
+    apart = consensus_sets([["a"], ["b"]])
+    scores = np.array([[1.0, 0.0], [0.0, 0.5]], np.float32)
+    result = decode_corpus(CorpusModel(np.arange(3), scores, np.zeros((2, 2)), apart), solver)
+    assert result.states.tolist() == [0, 1] and result.value == result.bound == 1.5
 
 
 def test_sets_of_keys():
@@ -203,6 +208,8 @@ def test_errors_say_what_does_not_fit():
         CorpusModel(model.ends, model.scores, np.eye(2), model.sets)
     with pytest.raises(ModelError, match="not by AD3"):
         decode_corpus(model, at.AD3())
+    with pytest.raises(ModelError, match=r"takes BoxMPLP\(\) or MPLP\(\), not BoxSubgradient"):
+        BySets(at.BoxSubgradient())
     with pytest.raises(ModelError, match="at least 1"):
         decode_corpus(model, iterations=0)
 

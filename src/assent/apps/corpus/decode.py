@@ -82,8 +82,8 @@ def decode_corpus(
 
     Args:
         model: the corpus.
-        solver: ``BoxMPLP()`` by default, or `BoxSubgradient`, `MPLP`, `Subgradient` with their
-            steps; `BySets` around MPLP and BoxMPLP as published.
+        solver: ``BoxMPLP()`` for chains and ``BoxSubgradient()`` for trees by default, or `MPLP`,
+            `Subgradient` with its steps; `BySets` around MPLP and BoxMPLP as published.
         iterations: the most passes over the corpus.
         gap_tolerance: stop when an answer is known to be as good as that, relative to its value.
         executor: who decodes shares of sentences; threads on all cores by default.

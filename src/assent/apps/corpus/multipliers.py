@@ -37,6 +37,10 @@ class BySets:
 
     solver: assent.BoxMPLP | assent.MPLP
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.solver, assent.BoxMPLP | assent.MPLP):
+            raise ModelError(f"BySets takes BoxMPLP() or MPLP(), not {type(self.solver).__name__}")
+
 
 CorpusSolver = assent.BoxMPLP | assent.BoxSubgradient | assent.MPLP | assent.Subgradient | BySets
 
@@ -236,7 +240,7 @@ def _rounds(
     """Links set by set, those of one sentence in different rounds; and passes over each."""
     found = []
     order = np.argsort(sets, kind="stable")
-    for own in np.split(order, np.flatnonzero(np.diff(sets[order])) + 1):
+    for own in np.split(order, np.flatnonzero(np.diff(sets[order], prepend=-1)))[1:]:
         # Links come by position, so those of a sentence are in a row.
         begins = np.flatnonzero(np.diff(sentence[own], prepend=-1))
         turn = np.arange(len(own)) - np.repeat(begins, np.diff(begins, append=len(own)))
