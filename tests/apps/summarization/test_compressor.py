@@ -119,6 +119,8 @@ def test_bad_sentences():
         train_compressor([], [])
     with pytest.raises(ModelError, match=r"\(people, 3\), got \(3,\)"):
         train_compressor([QUIET], [np.ones(3, bool)])
+    with pytest.raises(ModelError, match="no sentences to find the threshold by"):
+        train_compressor([QUIET], KEPT[:1], dev=([], []))
 
 
 def test_json_lines(tmp_path):

@@ -56,6 +56,10 @@ def test_compressions_in_order(tmp_path):
     file.write_text(lines[0] + "\n" + lines[0].replace('["a"]', '["b a"]'))
     with pytest.raises(FormatError, match=r"line 2.*'a' does not follow"):
         read_compressions(file)
+    for before, after, problem in (('"a b"', '""', "words"), ('["a"]', "[]", "summaries")):
+        file.write_text(lines[0].replace('["a"]', "[]").replace(before, after))
+        with pytest.raises(FormatError, match=f"line 1.*it has no {problem}"):
+            read_compressions(file)
 
 
 def test_topics_with_old_bytes(tmp_path):

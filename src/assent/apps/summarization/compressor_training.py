@@ -54,14 +54,9 @@ def train_compressor(
         >>> learnt.probabilities(tree).round(1).tolist()
         [0.0, 0.5, 1.0]
     """
-    if not len(sentences):
-        raise ModelError("there are no sentences to train on")
-    for sentence, own in zip(sentences, kept, strict=True):
-        if own.ndim != 2 or own.shape[1] != len(sentence):
-            raise ModelError(
-                f"what people kept of a sentence of {len(sentence)} words has the shape "
-                f"(people, {len(sentence)}), got {own.shape}"
-            )
+    _check(sentences, kept, "train on")
+    if dev is not None:
+        _check(*dev, "find the threshold by")
     words = FeatureNames.of((row for s in sentences for row in word_features(s)), LEAST_WORDS)
     arcs = FeatureNames.of((row for s in sentences for row in arc_features(s)), LEAST_WORDS)
     model = TreeModel((0, 1), len(words.names), len(arcs.names))
@@ -78,6 +73,18 @@ def train_compressor(
     predictor.fit(inputs, outputs, counts, progress=progress)
     learnt = replace(blank, weights=predictor.weights_)
     return replace(learnt, threshold=matched_threshold(learnt, *(dev or (sentences, kept))))
+
+
+def _check(sentences: Sequence[Sentence], kept: Sequence[Kept], purpose: str) -> None:
+    """Raise unless there are sentences, and people who compressed each."""
+    if not len(sentences):
+        raise ModelError(f"there are no sentences to {purpose}")
+    for sentence, own in zip(sentences, kept, strict=True):
+        if own.ndim != 2 or own.shape[1] != len(sentence) or not len(own):
+            raise ModelError(
+                f"what people kept of a sentence of {len(sentence)} words has the shape "
+                f"(people, {len(sentence)}), got {own.shape}"
+            )
 
 
 def matched_threshold(

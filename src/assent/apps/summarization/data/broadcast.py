@@ -48,6 +48,8 @@ def read_compressions(path: PathLike) -> list[list[CompressedSentence]]:
             document, number = row["id"].rsplit(".", 1)
             words = row["text"].split()
             kept = [kept_words(words, summary.split()) for summary in row["summaries"]]
+            if not words or not kept:
+                raise ValueError("it has no words" if not words else "it has no summaries")
             found = CompressedSentence(document, int(number), words, np.array(kept, bool))
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise FormatError(name, f"no compressed sentence ({error})", line_number) from None
