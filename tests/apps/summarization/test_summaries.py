@@ -134,10 +134,15 @@ def test_false_claims_are_found_out():
     found = summarize(sentences, 6, concepts=bigram_concepts(sentences, least=1))
     assert found.verify() and found.value > 0
     assert not replace(found, value=found.value + 1.0).verify()
+    assert not replace(found, words=found.words - 1).verify()
     assert not replace(found, bound=found.value - 1.0).verify()
     other = [~own for own in found.kept]
     assert not replace(found, kept=other).verify()
     assert not replace(found, problem=found.problem._replace(budget=found.words - 1)).verify()
+    mark = Sentence.from_words(["!", "Go"]).with_columns(heads=[0, 1], deprels=["root", "dep"])
+    found = summarize([mark], 5, deletions=lambda own: np.array([-np.inf, -0.1]))
+    assert found.verify() and found.words == 0
+    assert not replace(found, kept=[np.ones(2, bool)], words=1, value=2.0).verify()
 
 
 def test_edges():

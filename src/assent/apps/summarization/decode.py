@@ -63,7 +63,7 @@ class Summary:
         return (self.bound - self.value) / (1.0 + abs(self.bound))
 
     def verify(self) -> bool:
-        """Recompute all claims: budget, grammar and value from the words, the bound from its proof.
+        """Recompute all claims: length, grammar and value from the words, the bound from its proof.
 
         Where ``problem.certificate.trusted`` names HiGHS, its search is believed.
         """
@@ -73,7 +73,9 @@ class Summary:
         kept[units.of_word[flat]] = True
         value = summary_value(units, concepts, budget, kept)
         whole = bool((kept[units.of_word] == flat).all())
-        if not whole or not np.isclose(value, self.value, rtol=1e-9, atol=1e-9):
+        if not whole or int(units.cost[kept].sum()) != self.words:
+            return False
+        if not np.isclose(value, self.value, rtol=1e-9, atol=1e-9):
             return False
         if certificate is None:  # there is nothing that could be kept
             return self.bound == 0.0

@@ -7,6 +7,8 @@ Since a word is kept only with its head, a score for a deletion below a kept hea
 
     maximize    Σ_types w_t y_t + Σ_units d_u (z_head(u) − z_u)
     subject to  z_u ≤ z_head(u),  y_t = some token of t is kept,  Σ_u words_u z_u ≤ budget
+
+A unit of marks stays out if nothing that it hangs from has a word: it would cost nothing.
 """
 
 from __future__ import annotations
@@ -174,7 +176,10 @@ def summary_value(units: Units, concepts: Concepts, budget: int, kept: NDArray[n
     """
     above = units.parents >= 0
     head_kept = kept[units.parents[above]]
-    if (kept[above] & ~head_kept).any() or units.cost[kept].sum() > budget:
+    wordless = _sums_above(units.cost, units.parents) == 0
+    if (kept[above] & ~head_kept).any() or (kept & wordless).any():
+        return -np.inf
+    if units.cost[kept].sum() > budget:
         return -np.inf
     covered = np.unique(concepts.types[kept[units.of_word[concepts.words]].all(axis=1)])
     deleted = units.deletion[above][head_kept & ~kept[above]]
