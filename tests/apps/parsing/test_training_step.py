@@ -52,6 +52,8 @@ def test_first_frank_wolfe_step_is_one_of_mira():
     np.testing.assert_allclose(*first, atol=1e-7)
 
 
-def test_unknown_methods_are_refused():
+def test_what_cannot_be_done_is_refused():
     with pytest.raises(ModelError, match="no method 'mia'; methods: mira"):
         ParserTraining(method="mia")
+    with pytest.raises(ModelError, match="1 or more, not 6 and 0"):
+        ParserTraining(runs=0)

@@ -8,10 +8,11 @@ from click.testing import CliRunner
 from PIL import Image
 from scipy.spatial import cKDTree
 
-from assent.apps.segmentation import point_scene
+from assent.apps.segmentation import LabelSet, Segmenter, point_scene
 from assent.apps.segmentation.data import read_points, write_points
 from assent.apps.segmentation.data.points import PointCloud
 from assent.apps.segmentation.features.point_features import nearest_neighbours, spin_images
+from assent.apps.segmentation.model.node_classifier import NodeClassifier
 from assent.cli import main
 from assent.errors import ModelError
 from assent.io.text import FormatError
@@ -126,6 +127,18 @@ def test_voxels_are_joined_where_they_touch():
     assert set(map(tuple, np.sort(scene.edges, axis=1).tolist())) == expected
     with pytest.raises(ModelError, match=r"no voxels of side 0.001 touch; take larger ones"):
         point_scene(PointCloud("made", points, None), voxel=0.001)
+
+
+def test_models_from_before_voxels_label_points():
+    own = PointCloud("made", *cloud(1, n=40))
+    scene = point_scene(own)
+    width = scene.nodes.shape[1]
+    weights = np.random.default_rng(0).normal(size=(width + 1, 2))
+    classifier = NodeClassifier(np.zeros(width), np.ones(width), weights)
+    labels = LabelSet(("a", "b"), ((0,), (1,)))
+    prices = np.zeros(scene.features.shape[1])
+    model = Segmenter(labels, classifier, prices, {"of": "points", "neighbours": 5})
+    assert (model.segment_points(own) == classifier.scores(scene.nodes).argmax(axis=1)).all()
 
 
 def test_spin_images_count_neighbours_in_rings_and_at_heights():

@@ -56,6 +56,8 @@ class ParserTraining:
     method: str = "mira"
 
     def __post_init__(self) -> None:
+        if self.passes < 1 or self.runs < 1:
+            raise ModelError(f"passes and runs are 1 or more, not {self.passes} and {self.runs}")
         if self.method not in METHODS:
             raise ModelError(f"there is no method {self.method!r}; methods: {', '.join(METHODS)}")
 
