@@ -102,6 +102,8 @@ def test_training_is_the_same_again_and_goes_on_after_a_stop(tmp_path):
                  checkpoint=path, report=reports.append)  # fmt: skip
     resumed = train_parser(sentences, settings("standard"), twice, checkpoint=path)
     np.testing.assert_array_equal(whole.weights, resumed.weights)
+    with pytest.raises(ModelError, match="no checkpoint of a parser with these settings"):
+        train_parser(sentences, settings("standard"), replace(twice, seed=1), checkpoint=path)
     assert [r.sentences for r in reports] == list(range(1, 26))
     assert all(0.0 <= r.running_uas <= 100.0 for r in reports)
     # The mean of two runs: the second began anew, and so came as far as the first.

@@ -24,7 +24,7 @@ def steps(method: str, passes: int):
     """The state after every step on a few sentences, of which arcs alone are scored."""
     sentences = small_corpus(10, seed=0)
     examples = read_examples(sentences, label_names(sentences), False)
-    pruner, state = Pruner(np.zeros(SIZE, np.float32)), TrainingState.begin(SIZE, None)
+    pruner, state = Pruner(np.zeros(SIZE, np.float32)), TrainingState.begin("", SIZE, None)
     for state.passes_done in range(passes):
         for number, own in enumerate(examples):
             state.step += 1

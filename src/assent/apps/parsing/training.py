@@ -99,7 +99,9 @@ def train_parser(
         projective=are_projective(examples) if projective is None else projective,
     )  # fmt: skip
     arcs = jackknife(examples, training.folds, training.seed)
-    state = TrainingState.begin(1 << settings.table_bits, checkpoint)
+    same = settings, replace(training, passes=1, runs=1)  # more of these may be asked for later
+    of = f"{len(examples)} sentences, {same}"
+    state = TrainingState.begin(of, 1 << settings.table_bits, checkpoint)
     kinds = kinds_of(settings.parts)
     while state.passes_done < training.passes * training.runs:
         if state.passes_done and state.passes_done % training.passes == 0:

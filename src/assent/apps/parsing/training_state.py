@@ -14,7 +14,7 @@ from assent.io.array_files import open_arrays
 from assent.kernels.parsing.mira_update import Table
 from assent.kernels.parsing.sentence_parts import PartScores
 
-_NAMES = {"weights", "late", "total", "numbers", "sizes", "places", "amounts", "costs"}
+_NAMES = {"of", "weights", "late", "total", "numbers", "sizes", "places", "amounts", "costs"}
 
 
 class Block(NamedTuple):
@@ -46,6 +46,7 @@ class TrainingState:
     """All that the next pass needs.
 
     Attributes:
+        of: what is trained, in words: a file is gone on from if these are the same.
         table: the weights.
         total: the sum of the averaged weights of runs that are over.
         step: of this run.
@@ -55,6 +56,7 @@ class TrainingState:
         words: in this pass.
     """
 
+    of: str
     table: Table
     total: NDArray[np.float32]
     step: int = 0
@@ -64,12 +66,12 @@ class TrainingState:
     words: int = 0
 
     @classmethod
-    def begin(cls, size: int, path: str | Path | None) -> TrainingState:
+    def begin(cls, of: str, size: int, path: str | Path | None) -> TrainingState:
         """The state in a file, if there is one, or the first with ``size`` weights."""
         if path is not None and Path(path).exists():
-            return cls._load(size, path)
+            return cls._load(of, size, path)
         weights, late, difference, total = np.zeros((4, size), np.float32)
-        return cls(Table(weights, late, difference), total)
+        return cls(of, Table(weights, late, difference), total)
 
     def average(self) -> NDArray[np.float32]:
         """The weights after every step of this run, averaged."""
@@ -90,7 +92,7 @@ class TrainingState:
         with open(draft, "wb") as file:
             np.savez(
                 file, weights=self.table.weights, late=self.table.late, total=self.total,
-                numbers=np.array([self.step, self.passes_done]),
+                of=np.array(self.of), numbers=np.array([self.step, self.passes_done]),
                 sizes=np.array([len(block.places) for block in blocks], np.int64),
                 places=np.concatenate([NO_BLOCK.places, *(block.places for block in blocks)]),
                 amounts=np.concatenate([NO_BLOCK.amounts, *(block.amounts for block in blocks)]),
@@ -99,16 +101,16 @@ class TrainingState:
         draft.replace(path)
 
     @classmethod
-    def _load(cls, size: int, path: str | Path) -> TrainingState:
+    def _load(cls, of: str, size: int, path: str | Path) -> TrainingState:
         with open_arrays(path, "a parser's checkpoint") as file:
-            if set(file.files) != _NAMES or len(file["weights"]) != size:
+            if set(file.files) != _NAMES or str(file["of"]) != of:
                 raise ModelError(
-                    f"{path} is no checkpoint of a parser with these settings; remove it, or name "
-                    "another file"
+                    f"{path} is no checkpoint of a parser with these settings and sentences; "
+                    "remove it, or name another file"
                 )
             step, passes = (int(number) for number in file["numbers"])
             table = Table(file["weights"], file["late"], np.zeros(size, np.float32))
             ends = np.cumsum(file["sizes"])[:-1]
             places, amounts = np.split(file["places"], ends), np.split(file["amounts"], ends)
             blocks = map(Block, places, amounts, file["costs"].tolist())
-            return cls(table, file["total"], step, passes, dict(enumerate(blocks)))
+            return cls(of, table, file["total"], step, passes, dict(enumerate(blocks)))
