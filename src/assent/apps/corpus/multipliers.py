@@ -158,7 +158,8 @@ class _Walks(_Linked):
 
     def advance(self) -> None:
         """One walk along every sentence that has something to gain."""
-        from assent.kernels.consensus.consensus_walks import MOST_RESTS, walk_all
+        from assent.kernels.boxes.chain_passes import MOST_RESTS
+        from assent.kernels.consensus.consensus_walks import walk_all
 
         walks = walk_all(self.form, self.linked, self._walk, MOST_RESTS)
         self.found.words[:] = self.found.states

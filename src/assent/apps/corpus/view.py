@@ -22,9 +22,10 @@ def write_changes(path: str | Path, changes: Sequence[Change]) -> None:
 def summary(tagging: CorpusTagging, most: int = 5) -> str:
     """What changed, in a few lines: how much, and the sets that made most of it."""
     result, changes = tagging.result, tagging.changes
+    sets = len(result.consensus)
     lines = [
         f"{len(changes):,} of {len(result.states):,} words are tagged otherwise than with every "
-        f"sentence for itself; {len(result.consensus):,} sets",
+        f"sentence for itself; {sets:,} set{'s' * (sets != 1)}",
         f"at most {100 * result.relative_gap:.3f} % from the best score, after "
         f"{result.calls:.1f} calls per sentence",
     ]

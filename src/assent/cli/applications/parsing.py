@@ -80,10 +80,7 @@ def parse(
     "--passes", type=click.IntRange(min=1), default=6, show_default=True,
     help="Through the training sentences.",
 )  # fmt: skip
-@click.option(
-    "--runs", type=click.IntRange(min=1), default=1, show_default=True,
-    help="Trainings whose weights are averaged.",
-)  # fmt: skip
+@shared.runs_option
 @click.option(
     "--checkpoint", type=WritableFile(),
     help="Written after every pass; a training that was stopped goes on from it.",

@@ -31,6 +31,10 @@ lines_option = click.option(
 training_seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random choices."
 )
+runs_option = click.option(
+    "--runs", type=click.IntRange(min=1), default=1, show_default=True,
+    help="Times to train, in other orders; weights are averaged.",
+)  # fmt: skip
 train_option = click.option(
     "--train", "train_file", type=EXISTING_FILE, required=True, help="CoNLL-U to learn from."
 )

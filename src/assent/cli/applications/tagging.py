@@ -82,10 +82,7 @@ def _show(sentences: Iterable[Sentence]) -> None:
     "--epochs", type=click.IntRange(min=1), default=10, show_default=True,
     help="Passes through the training sentences.",
 )  # fmt: skip
-@click.option(
-    "--runs", type=click.IntRange(min=1), default=1, show_default=True,
-    help="Times to train, in other orders; weights are averaged.",
-)  # fmt: skip
+@shared.runs_option
 @click.option(
     "--clusters", type=EXISTING_FILE,
     help="Brown clusters of words: lines of path, word and count with tabs between.",

@@ -24,9 +24,6 @@ from assent.kernels.consensus.set_sides import (
 from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
-# Sweeps that a chain may rest in a row; as of `chain_passes`.
-MOST_RESTS = 3
-
 
 class Walk(NamedTuple):
     """Multipliers, and what is known from earlier walks.

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from assent.kernels.boxes.chain_passes import MOST_RESTS
 from assent.kernels.consensus.set_sides import (
     BOX,
     first_best,
@@ -20,9 +21,6 @@ from assent.kernels.consensus.set_sides import (
 )
 from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit
-
-# Rounds that a link may rest in a row; as of `consensus_walks`.
-MOST_RESTS = 3
 
 
 class Visits(NamedTuple):
