@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zipfile
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from rich.console import Console
 from scipy.sparse import csr_array
 
 import assent as at
-from assent.apps.alignment.model.alignment_model import AlignmentInput, AlignmentModel
-from assent.apps.parsing import ParserSettings, ParserTraining, train_parser
-from assent.io import write_alist, write_conllu
+from assent.io import write_alist
 from assent.solvers.programs.compact_lp import build_lp
 from benchmarks import (
-    alignment_quadratic,
     answers,
     auto,
     batch,
     certify,
-    chunking,
-    compressing,
     consensus,
-    corpus,
     decoders,
     decompositions,
     exact,
@@ -35,8 +26,6 @@ from benchmarks import (
     learning,
     methods,
     own_structures,
-    parsing_data,
-    parsing_solvers,
     per_iteration,
     plain,
     projections,
@@ -45,17 +34,12 @@ from benchmarks import (
     soft_logic,
     structured_batch,
     structures,
-    summarization,
-    summary_solvers,
     tag_rules,
-    tagging,
     tail,
     threads,
     to_bound,
     treebank,
-    turbo_parsing,
 )
-from benchmarks.cli import main
 from benchmarks.collection import Instance, instances
 from benchmarks.papers import activity, parsing, race, rates
 from benchmarks.papers.published import Published
@@ -64,7 +48,7 @@ from benchmarks.small_instances import small_instances
 from benchmarks.stopwatch import Stopwatch
 from benchmarks.synthetic import assignment, torus, torus_edges
 from benchmarks.tables import against, duration, new_console
-from tests.apps.small_language import small_corpus
+from tests.benchmark_runs import run, write_treebank
 
 
 @pytest.fixture
@@ -73,13 +57,6 @@ def quick_figures(monkeypatch):
     monkeypatch.setattr(per_iteration, "SECONDS", 0.0)
     monkeypatch.setattr(per_iteration, "WARMING", 1)
     monkeypatch.setattr(methods, "MOST_RUNS", 1)
-
-
-def run(*arguments):
-    """Output of ``python -m benchmarks ARGUMENTS`` without any data folder."""
-    result = CliRunner(env={"ASSENT_DATA": ""}).invoke(main, arguments)
-    assert result.exception is None, result.output
-    return result.output
 
 
 def broken(name="broken"):
@@ -208,39 +185,6 @@ def test_sum_product_of_one_check_is_exact():
     found = ldpc.sum_product(checks, llr, iterations=1)
     assert np.array_equal(found[done], alone[done]) and 20 < done.sum() < 180
     assert np.array_equal(found[~done], marginals[~done] > 0.5)
-
-
-def write_treebank(folder):
-    """Four sentences in two files."""
-    old = (
-        "( (S (NP-SBJ (DT The) (NN dog)) (VP (VBZ barks) (RB loudly)) (. .)))\n"
-        "( (S (NP (DT A) (NN cat))\n   (VP (VBZ sleeps) (NP (-NONE- *))) (. .)))\n"
-    )
-    new = (
-        "( (S (NP (DT The) (NN yak)) (VP (VBZ sleeps)) (. .)) )\n( (S (NP (DT A) (NN yak) "
-        "(CC and\\/or) (NN gnu)) (VP (VBP bark))))"
-    )
-    (folder / "nltk").mkdir()
-    with zipfile.ZipFile(treebank.archive(folder), "w") as file:
-        file.writestr("treebank/combined/wsj_0001.mrg", old)
-        file.writestr("treebank/combined/wsj_0002.mrg", new)
-
-
-def test_corpus_on_a_treebank(tmp_path, monkeypatch):
-    write_treebank(tmp_path)
-    monkeypatch.setattr(corpus, "TRAINED_FROM", 2)
-    monkeypatch.setattr(corpus, "TABLE_BITS", 10)
-    monkeypatch.setattr(corpus, "SIZES", {True: (50,)})
-    monkeypatch.setattr(corpus, "SENTENCES", {True: (3, 6)})
-    (tmp_path / "ud" / "UD_English-Small").mkdir(parents=True)
-    write_conllu(tmp_path / "ud" / "UD_English-Small" / "a.conllu", small_corpus(4, seed=0))
-    monkeypatch.setattr(corpus, "MOST_ITERATIONS", 3)
-    with Console(record=True, width=200) as console:
-        corpus.run(console, tmp_path, quick=True)
-    text = console.export_text()
-    assert "79.0" in text and "BoxMPLP" in text and "2 sentences, 9 words" in text
-    assert "Growth with the text" in text
-    assert "no data" in run("corpus", "--quick")
 
 
 def test_consensus_on_a_treebank(tmp_path):
@@ -493,21 +437,6 @@ def test_learning_on_made_up_data():
     assert row.accuracy > 0.7
 
 
-def test_chunking_on_made_up_sentences(tmp_path, monkeypatch):
-    assert "no data" in run("chunking", "--quick")
-    sentence = "the DT B-NP\nold JJ I-NP\ndog NN I-NP\nran VBD B-VP\n. . O\n\n"
-    (tmp_path / "nltk").mkdir()
-    with zipfile.ZipFile(tmp_path / "nltk" / "conll2000.zip", "w") as file:
-        file.writestr("conll2000/train.txt", sentence * 4)
-        file.writestr("conll2000/test.txt", sentence)
-    ours = {name: make for name, make in chunking.systems().items() if "crfsuite" not in name}
-    monkeypatch.setattr(chunking, "systems", lambda: ours)
-    console = Console(record=True, width=150)
-    rows = chunking.run(console, tmp_path, True)
-    assert [row.f1 for row in rows] == [100.0, 100.0]
-    assert "4 sentences to learn from, 1 to test" in console.export_text()
-
-
 def test_learning_growth(tmp_path):
     output = run("learning-growth", "--edges", "400", "--plots", str(tmp_path))
     assert "400" in output and "MB" in output
@@ -551,48 +480,6 @@ def test_outcomes_are_summed_up_by_family():
     ]  # fmt: skip
 
 
-class _Paths:
-    """A parser that hangs every word from the one before it."""
-
-    def parse(self, sentences):
-        for sentence in sentences:
-            labels = ["root"] + ["obl"] * (len(sentence) - 1)
-            yield sentence.with_columns(heads=range(len(sentence)), deprels=labels)
-
-
-def test_summaries_of_made_up_documents(tmp_path, capsys, monkeypatch):
-    (tmp_path / "compression").mkdir()
-    (tmp_path / "opinosis").mkdir()
-    text = ["good clean rooms in a hotel", "good clean rooms for a week", "very good clean rooms"]
-    rows = [
-        {"id": f"d{document}.{i}", "text": line, "summaries": [line, "clean rooms"]}
-        for document in range(10) for i, line in enumerate(text)
-    ]  # fmt: skip
-    with gzip.open(tmp_path / "compression" / "broadcast.jsonl.gz", "wt") as file:
-        file.write("\n".join(map(json.dumps, rows)))
-    with zipfile.ZipFile(tmp_path / "opinosis" / "topics.zip", "w") as archive:
-        archive.writestr("topics/rooms.txt.data", "\n".join(text))
-        archive.writestr("summaries-gold/rooms/rooms.1.gold", "good clean rooms")
-    console = new_console()
-    documents = summarization.broadcast(tmp_path, _Paths())
-    monkeypatch.setattr(compressing, "DEV", 6)
-    monkeypatch.setattr(compressing, "TEST", 8)
-    learnt = compressing.run(console, documents)
-    assert "people, one against another" in capsys.readouterr().out
-    monkeypatch.setattr(summary_solvers, "find_spec", lambda name: None)
-    summarization.opinosis(console, tmp_path, True, _Paths(), learnt)
-    shown = capsys.readouterr().out
-    assert shown.count("1.0000") == 5  # recall of all
-    problem = summary_solvers.task([[own for _, own in d] for d in documents],
-                                   summary_solvers.any_word)  # fmt: skip
-    values = [outcome.value for outcome in summary_solvers.outcomes(problem).values()]
-    assert values == pytest.approx([values[0]] * 7)  # also of the paper's formulation
-    summary_solvers.run(console, [[own for _, own in d] for d in documents], True)
-    assert capsys.readouterr().out.count("0.00 %") >= 12  # all are optima
-    summarization.run(console, None, True, tmp_path)
-    assert "no data" in capsys.readouterr().out
-
-
 def test_auto_beside_single_solvers():
     models = instances(None, only="made_up_*_6")
     found = auto.run(new_console(), {auto.SEEN: models}, 20.0)[auto.SEEN]
@@ -618,85 +505,6 @@ def test_halves_of_the_models_for_auto_share_nothing():
     assert {auto.is_seen(name) for name in ("a", "b", "c", "d", "e", "f")} == {True, False}
     graphs = [one.build() for one in halves[0] if "_100_" not in one.name]
     assert all(graph.compile().conflict is None for graph in graphs)
-
-
-def test_tagging_of_made_up_treebanks(tmp_path):
-    folder = tmp_path / "ud" / "UD_Czech-CLTT"
-    folder.mkdir(parents=True)
-    for seed, part in enumerate(("train", "dev", "test")):
-        write_conllu(folder / f"x-{part}.conllu", small_corpus(40, seed))
-    console = Console(record=True, width=150)
-    tagging.run(console, tagging.treebanks(tmp_path, quick=True))
-    shown = console.export_text()
-    assert "UD_Czech-CLTT" in shown and "words/s" in shown
-    assert tagging.treebanks(None, quick=True) == []
-
-
-def test_alignments_against_highs():
-    """Integer programs of alignments have the values of our decodings, rewards included."""
-    assert "no data" in run("alignment")
-    rng = np.random.default_rng(0)
-    for adjacent in (0, 2):
-        inputs = [
-            AlignmentInput(rng.normal(size=(n, m, 1)), rng.normal(size=(n, 1)),
-                           rng.normal(size=(m, 1)), rng.normal(size=(n - 1, m - 1, adjacent)))
-            for n, m in ((3, 4), (5, 4), (1, 3))
-        ]  # fmt: skip
-        model = AlignmentModel(2).shaped(inputs, [])
-        weights = rng.normal(size=model.size)
-        assert alignment_quadratic.with_prices(model, inputs, weights).proven == 1.0
-        found = alignment_quadratic.with_limits(model, inputs, weights)  # some are fractional
-        assert found.proven > 0.5 and found.own > 0.0 and found.peer > 0.0
-
-
-def test_parsing_of_made_up_treebanks(tmp_path):
-    folder = tmp_path / "ud" / "UD_Czech-CLTT"
-    folder.mkdir(parents=True)
-    for seed, part in enumerate(("train", "dev", "test")):
-        write_conllu(folder / f"x-{part}.conllu", small_corpus(20, seed))
-    console = Console(record=True, width=150)
-    parsers = {preset: ParserSettings(preset, table_bits=12) for preset in ("basic", "standard")}
-    paths = list(parsing_data.treebanks(tmp_path).values())
-    turbo_parsing.run(console, paths, parsers, ParserTraining(1, folds=2), 60, "test")
-    shown = console.export_text()
-    assert "UD_Czech-CLTT" in shown and "standard" in shown and "words/s" in shown
-    # Of two sentences drawn with repetition, one in four samples has the first one twice.
-    gain = turbo_parsing.gain_interval(*np.array([[2, 3], [1, 3], [3, 3]]))
-    assert gain == pytest.approx((100 / 6, 0.0, 100 / 3))
-
-
-def test_solvers_on_made_up_sentences(tmp_path, monkeypatch):
-    monkeypatch.setattr(parsing_solvers, "LENGTHS", {(2, 6): 2, (6, 20): 2})
-    monkeypatch.setattr(parsing_solvers, "VARIANT_ITERATIONS", 2)
-    own = small_corpus(20, 0)
-    parser = train_parser(own, ParserSettings("standard", table_bits=12), ParserTraining(1))
-    console, chosen = Console(record=True, width=250), parsing_solvers.choose(own, 1)
-    found = parsing_solvers.race(console, parser, chosen)
-    assert all(attempt.proven for attempt in found["AD3, then search"].all)
-    parsing_solvers.show_race(console, "small", found)
-    parsing_solvers.show_proofs(console, "small", found)
-    parsing_solvers.show_variants(console, parser, chosen[:1])
-    shown = console.export_text()
-    assert "subgradient" in shown and "integral" in shown and "cold starts" in shown
-    assert parsing_solvers.draw(found, tmp_path).exists()
-
-
-def test_the_penn_sample(tmp_path):
-    (tmp_path / "nltk").mkdir()
-    sentence = "He\tPRP\t2\nran\tVBD\t0\n.\t.\t2\n"
-    with zipfile.ZipFile(tmp_path / "nltk" / "dependency_treebank.zip", "w") as file:
-        for number, sentences in ((150, 2), (151, 1), (170, 1), (171, 3)):
-            file.writestr(
-                f"dependency_treebank/wsj_0{number}.dp", "\n".join([sentence] * sentences)
-            )
-    (path,) = parsing_data.treebanks(tmp_path).values()
-    own = parsing_data.read_penn(path)
-    assert {part: len(sentences) for part, sentences in own.items()} == {
-        "train": 2, "dev": 2, "test": 3,
-    }  # fmt: skip
-    first = own["train"][0]
-    assert first.upos == ["PRP", "VBD", "PUNCT"] and first.heads.tolist() == [2, 0, 2]
-    assert len(parsing_data.spread(own["test"], most_words=7)) == 2
 
 
 def test_structured_batch(monkeypatch):
