@@ -29,6 +29,8 @@ def build(
 
     The sources are copied to ``stage``; compiled code is kept in ``cache``, and used again.
     """
+    from assent.kernels.kept_code import ship
+
     shutil.rmtree(stage, ignore_errors=True)
     for name in SOURCES:
         if (ROOT / name).is_dir():
@@ -41,7 +43,7 @@ def build(
         for path in compile_for(baseline, jobs, cache):
             folder = shipped / baseline / path.parent.name
             folder.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, folder)
+            ship(path, folder)
     output.mkdir(parents=True, exist_ok=True)
     before = set(output.glob("*.whl"))
     command = ["pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir"]

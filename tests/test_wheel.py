@@ -22,6 +22,7 @@ graph.add(at.Pair(x[:-1], x[1:], scores=[1.5, -1.0]))
 graph.add(at.AtMost(2, x))
 result = at.decode(graph, at.LinearProgram())
 """
+LINKABLE = b"BC\xc0\xde"  # how LLVM's code begins
 LOOK = """
 import json
 from assent.kernels import kept_code
@@ -58,6 +59,13 @@ def test_the_wheel_is_for_this_python_and_platform(wheel, baseline):
     names = zipfile.ZipFile(wheel).namelist()
     assert any(f"kernels/shipped/{baseline}/" in name for name in names)
     assert "assent/py.typed" in names
+
+
+def test_the_wheel_has_machine_code_alone(wheel):
+    """What only compiling reads would be four fifths of it."""
+    with zipfile.ZipFile(wheel) as files:
+        kernels = [name for name in files.namelist() if name.endswith(".kernel")]
+        assert kernels and not any(LINKABLE in files.read(name) for name in kernels)
 
 
 def test_a_first_answer_compiles_nothing(wheel, tmp_path):

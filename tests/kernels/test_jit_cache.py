@@ -169,19 +169,21 @@ def test_an_edit_of_the_files_that_keep_code_compiles_nothing(package):
     assert use(package) == (20, 1)
 
 
-def ship(package, tmp_path, *names):
+def ship(package, tmp_path, *names, use=USE):
     """Compile for a baseline processor, and put the code of these kernels into the package."""
     known = kept_code.BASELINES.get(platform.machine(), {})
     able = [name for name, features in known.items() if kept_code.has_features(features)]
     if not able:
         pytest.skip("there is no baseline for this processor")
     made, shipped = tmp_path / "made", package / "shipped" / able[-1]
-    answer = use(package, ASSENT_CACHE=str(made), NUMBA_CPU_NAME=able[-1], NUMBA_CPU_FEATURES="")
-    assert answer == (20, 0)
+    baseline = {"NUMBA_CPU_NAME": able[-1], "NUMBA_CPU_FEATURES": "", "ASSENT_CACHE": str(made)}
+    run = [sys.executable, "-c", use]
+    subprocess.run(run, env=environment(package, **baseline), check=True, stdout=subprocess.DEVNULL)
     for name in names:
         for path in kept_files(made, name):
             (shipped / path.parent.name).mkdir(parents=True, exist_ok=True)
-            shutil.move(path, shipped / path.parent.name / path.name)
+            kept_code.ship(path, shipped / path.parent.name)
+            assert 2 * (shipped / path.parent.name / path.name).stat().st_size < path.stat().st_size
 
 
 def test_code_for_a_baseline_processor_is_used(package, tmp_path):
@@ -208,11 +210,29 @@ def test_processes_that_start_together_compile_once(package):
     assert not list(package.rglob("*.lock"))
 
 
-def test_a_kernel_compiled_here_calls_one_for_a_baseline(package, tmp_path):
-    ship(package, tmp_path, "callee")
+# Prints the answers of a callee for two types, of a caller compiled then, and of both again.
+CALLEE_FIRST = """
+from fake.callee import callee
+first = callee(1), callee(1.5)
+from fake.caller import caller
+print(*first, caller(1), callee(1), callee(1.5), sum(callee.stats.cache_hits.values()))
+"""
+
+
+@pytest.mark.parametrize("called_before", [False, True])
+def test_what_a_kernel_compiled_here_calls_is_compiled_here_too(package, tmp_path, called_before):
+    """What comes with the package runs, but cannot be linked: Python goes on with it."""
+    ship(package, tmp_path, "callee", use=CALLEE_FIRST)
     own = tmp_path / "own"
-    assert use(package, ASSENT_CACHE=str(own)) == (20, 0)
-    assert not kept_files(own, "callee") and kept_files(own, "caller")
+    if called_before:
+        run = [sys.executable, "-c", CALLEE_FIRST]
+        found = environment(package, ASSENT_CACHE=str(own))
+        done = subprocess.run(run, env=found, capture_output=True, text=True, check=True)
+        # Loaded twice: both at first, then the one that was not compiled for the caller.
+        assert done.stdout.split() == ["2", "2.5", "20", "2", "2.5", "3"]
+    else:
+        assert use(package, ASSENT_CACHE=str(own)) == (20, 0)
+    assert len(kept_files(own, "callee")) == len(kept_files(own, "caller")) == 1
     assert use(package, ASSENT_CACHE=str(own)) == (20, 1)
 
 

@@ -9,6 +9,7 @@ Python and Numba it is; a file that is damaged counts as missing.
 
 A wheel carries the code of the kernels that Python calls, for baseline processors (`BASELINES`).
 It runs on every processor that has what the baseline has, and is found by the baseline's name.
+What would be needed to link it into other kernels is left out, which is four fifths of it.
 Whatever is not there is compiled for the processor at hand, and kept in the first usable one of
 
 1. ``$ASSENT_CACHE``, alone if set,
@@ -48,13 +49,14 @@ except ImportError:  # Windows: processes then compile side by side
     fcntl = None  # type: ignore[assignment]
 
 from assent.kernels.compile_clock import (
+    CLOCK,
     CompileTimeout,
     compile_seconds,
     loading_code,
     seconds_left,
     waiting_for_code,
 )
-from assent.kernels.kept_library import KernelUnpickler, rebuilt
+from assent.kernels.kept_library import KernelUnpickler, is_linkable, rebuilt, without_linking
 
 _SOURCES = Path(__file__).resolve().parent
 # The folder from which the imports of this package are found.
@@ -147,8 +149,8 @@ class KernelCache(_Cache):
                 return
             reduced = list(data._reduce())
             reduced[_ANNOTATION] = ""  # for inspection only, and a quarter of the size
-            pickled = serialize.dumps(tuple(reduced))
-            _write(folder / self._file_name(sig, data.codegen.magic_tuple()), pickled)
+            path = folder / self._file_name(sig, data.codegen.magic_tuple())
+            _write(path, serialize.dumps(tuple(reduced)))
         except OSError:  # the disk is full, say: it is compiled again in the next process
             return
         finally:
@@ -225,6 +227,13 @@ def _write(path: Path, pickled: bytes) -> None:
         raise
 
 
+def ship(path: Path, folder: Path) -> None:
+    """Put what a kept file needs to run into a file of the same name."""
+    reduced = _unpickled(path)
+    assert reduced is not None  # it was loaded before
+    _write(folder / path.name, serialize.dumps(without_linking(reduced)))
+
+
 def _claimed(path: Path) -> IO | None:
     """A lock on a file to be: who comes later waits, and finds it made.
 
@@ -247,22 +256,27 @@ def _claimed(path: Path) -> IO | None:
     return file
 
 
-def _read(path: Path, sig: Any, target_context: Any) -> Any:
-    """The code in a file, ready to run; ``None`` if it is not there, damaged or of no use."""
+def _unpickled(path: Path) -> tuple | None:
+    """What a file has; ``None`` if it is not there, or damaged."""
     try:
         content = path.read_bytes()
-    except OSError:
+        digest, pickled = content[:_DIGEST_SIZE], content[_DIGEST_SIZE:]
+        return KernelUnpickler(io.BytesIO(pickled)).load() if digest == _digest(pickled) else None
+    except Exception:  # whatever it is that such a file needs, it can be compiled
         return None
-    digest, pickled = content[:_DIGEST_SIZE], content[_DIGEST_SIZE:]
-    if digest != _digest(pickled):
-        return None
+
+
+def _read(path: Path, sig: Any, target_context: Any) -> Any:
+    """The code in a file, ready to run; ``None`` if it is not there, damaged or of no use."""
+    reduced = _unpickled(path)
     try:
-        reduced = KernelUnpickler(io.BytesIO(pickled)).load()
         # Two types may have the same name.
-        if tuple(reduced[_SIGNATURE].args) != _argument_types(sig):
+        if reduced is None or tuple(reduced[_SIGNATURE].args) != _argument_types(sig):
+            return None
+        if CLOCK.depth and not is_linkable(reduced):  # a kernel is compiled that calls this one
             return None
         code = rebuilt(target_context, reduced)
-    except Exception:  # whatever it is that such a file needs, it can be compiled
+    except Exception:  # as above
         return None
     _mark_used(path.parent)
     return code

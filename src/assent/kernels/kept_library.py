@@ -17,26 +17,30 @@ from numba.core.runtime import rtsys
 
 
 class KeptLibrary(JITCodeLibrary):
-    """A library whose code for linking is read when a kernel that is compiled asks for it."""
+    """A library whose code for linking is read when a kernel that is compiled asks for it.
+
+    What comes with the package has none: it is for running only.
+    """
 
     _shared_module: Any
 
     def __init__(self, codegen: Any, kept: tuple[str, str, tuple[bytes, bytes]]) -> None:
-        name, _, (machine_code, self._for_linking) = kept
+        name, _, (self._machine_code, self.for_linking) = kept
         super().__init__(codegen, name)
         self.enable_object_caching()
-        self._set_compiled_object(machine_code)
+        self._set_compiled_object(self._machine_code)
         self._finalize_final_module()
 
     def get_pointer_to_function(self, name: str) -> int:
         """The address of an entry of this library; 0 if it has none of this name."""
-        if name.encode() in self._for_linking:  # LLVM keeps names as they are, side by side
+        # Machine code names its entries as they are, side by side.
+        if name.encode() in self._machine_code:
             self._codegen._engine._defined_symbols.add(name)
         return super().get_pointer_to_function(name)
 
     def _get_module_for_linking(self) -> Any:
         if self._shared_module is None:
-            self._shared_module = binding.parse_bitcode(self._for_linking)
+            self._shared_module = binding.parse_bitcode(self.for_linking)
             self._codegen._engine._load_defined_symbols(self._shared_module)
         return self._shared_module
 
@@ -79,3 +83,14 @@ def rebuilt(target_context: Any, reduced: tuple) -> CompileResult:
         environment=environment, metadata=None, reload_init=reload_init,
         referenced_envs=environments,
     )  # fmt: skip
+
+
+def is_linkable(reduced: tuple) -> bool:
+    """Whether what `rebuilt` takes has the code that is linked into other kernels."""
+    return bool(reduced[0][2][1])
+
+
+def without_linking(reduced: tuple) -> tuple:
+    """What `rebuilt` takes, without the code that is linked into other kernels."""
+    (name, kind, (machine_code, _)), *rest = reduced
+    return ((name, kind, (machine_code, b"")), *rest)

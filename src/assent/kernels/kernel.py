@@ -32,8 +32,11 @@ class Kernel(CPUDispatcher):
         """Types for a call from another kernel.
 
         Numbers written at a call would else be types of their own, ``0`` another than ``1`` and
-        than a variable that is zero at first: a kernel for each.
+        than a variable that is zero at first: a kernel for each.  Code that is for running only
+        gives way; Python's next call finds it again.
         """
+        if not all(getattr(code.library, "for_linking", True) for code in self.overloads.values()):
+            self._reset_overloads()
         plain = numba.types.unliteral
         named = {name: plain(value) for name, value in kws.items()}
         return super().get_call_template(tuple(map(plain, args)), named)
