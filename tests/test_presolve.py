@@ -17,7 +17,6 @@ from assent.proof.proof_tree import Reduced, Trusted
 from assent.proof.replay import Replay
 from assent.reductions.dominance import Exchanges
 from assent.reductions.leaves import Leaves, find_leaves
-from assent.reductions.merges import find_merges
 from assent.reductions.pairwise_tables import over_two
 from assent.reductions.persistent_values import Persistent
 from assent.reductions.reduction import Reduction
@@ -286,29 +285,6 @@ def test_it_tells_what_was_done():
         "1 value pruned by dominance"
     )
     assert repr(at.presolve(at.FactorGraph())) == "Presolved: 0 of 0 variables left: nothing found"
-
-
-def test_factors_that_say_the_same_are_merged():
-    g = at.FactorGraph()
-    x = g.binary(3, name="x")
-    tag = g.categorical(2, states=3, name="tag")
-    g.add(at.Pair(x[[0, 1, 0]], [x[1], ~x[0], x[2]], scores=[1.0, 0.5, 0.0]))
-    g.add(at.AtMostOne(x[::-1]), name="once")
-    g.add(at.AtMost(1, x), name="again")
-    table = np.arange(9.0).reshape(3, 3) % 4
-    g.add(at.Dense(tag[0], tag[1], scores=table))
-    g.add(at.Dense(tag[1], tag[0], scores=table))
-    g.add(at.Dense(tag[0], x[2], scores=np.add.outer([0.1, 0.2, 0.3], [1.0, 3.0])))
-    start = Reduction.of(g.compile(), graph_scores(g))
-    step, after = find_merges(start)
-    assert step.count == 2 + 1 + 1 + 1
-    assert [len(block.factor) for block in after.compiled.blocks] == [1, 1, 0, 1, 0, 0, 2]
-    assert after.scores.pairs[0].tolist() == [0.5]
-    assert after.scores.tables[0].reshape(3, 3).tolist() == (table + table.T).tolist()
-    points, values = enumerate_graph(g)
-    for x, value in zip(points[::5].astype(np.int8), values[::5], strict=True):
-        check = check_assignment(after.compiled, after.scores, x)
-        assert (check.value if check.feasible else -np.inf) == pytest.approx(value)
 
 
 def test_proofs_that_were_tampered_with_fail():

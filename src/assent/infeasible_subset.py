@@ -7,9 +7,10 @@ proof tells which constraints it leans on, the search begins with those.
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from assent.factors.structure import Structure
 from assent.kernels.problem import DualPoint, Int64
 from assent.model.graph import Handle
 from assent.model.variables import coordinates_of
-from assent.reductions.rewritten_graph import some_rows
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.auto.auto import Auto
 from assent.solvers.base.driver import drive
@@ -35,6 +35,8 @@ from assent.solvers.base.stop_reasons import INTERRUPTED
 if TYPE_CHECKING:
     from assent.result import Certificate
 
+# What factors have one of per row, beside their literals.
+PER_ROW = ("scores", "k", "weights", "capacity")
 # Batches that items are of which no factor stands behind.
 EVIDENCE, FORBIDDEN = -1, -2
 # Of the time that is left, for one question: others are cheaper and help as well.
@@ -240,7 +242,7 @@ class _Search:
         blocks, pairs, tables = [], [], []
         for number in sorted(rows):
             chosen = np.array(rows[number], np.int64)
-            blocks.append(some_rows(self.compiled.blocks[number], chosen))
+            blocks.append(_some_rows(self.compiled.blocks[number], chosen))
             factor = blocks[-1].factor
             if isinstance(factor, Pair):
                 pairs.append(self.by_block[number][chosen])
@@ -248,6 +250,19 @@ class _Search:
                 tables.append(self.by_block[number][chosen])
         scores = GraphScores(theta, tuple(pairs), tuple(tables), 0.0)
         return compile_part(self.compiled, tuple(blocks), evidence, scores), scores
+
+
+def _some_rows(block: Handle, left: Int64) -> Handle:
+    """Some rows of a batch, by number."""
+    factor = block.factor
+    copied: Any = copy.copy(factor)
+    copied._attach(factor.graph, factor.codes[left], (len(left),))
+    for name in PER_ROW:
+        if name in vars(factor):
+            setattr(copied, name, getattr(factor, name)[left])
+    place = block.place
+    spot = None if place is None else lambda row: place(int(left[row]))
+    return Handle(copied, block.name, spot)
 
 
 def _by_block(items: Iterable[Item]) -> dict[int, list[int]]:

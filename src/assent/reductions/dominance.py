@@ -13,7 +13,7 @@ from assent.model.variables import coordinates_of
 from assent.proof.certify import literal_truth
 from assent.reductions.dense_tables import dense_tables
 from assent.reductions.exchange_gains import least_gains
-from assent.reductions.exclusive_literals import Choices, find_choices, logic_groups
+from assent.reductions.exclusive_literals import Choices, find_choices
 from assent.reductions.reduction import Reduction, ReductionStep
 
 
@@ -90,26 +90,14 @@ def _gains(before: Reduction, lost: Int64, by: Int64) -> Float | None:
     return np.where(is_flip, flips, gains.swap[np.maximum(lost, 0)])
 
 
-def find_exchanges(
-    before: Reduction, cautious: bool = False
-) -> tuple[ReductionStep, Reduction] | None:
+def find_exchanges(before: Reduction) -> tuple[ReductionStep, Reduction] | None:
     """Exchanges that lose nothing, and what they leave; None if there are none.
 
-    The target of a choice is the state of the best estimate, or the best of those that no
-    constraint blocks if ``cautious`` (None if it is the same one everywhere).
+    The target of a choice is the state of the best estimate.
     """
     problem, flat = before.compiled.problem, before.flat
     choices = find_choices(problem)
-    blocking = _blocking(problem, choices) if cautious else np.zeros(0)
-    if cautious and not blocking.any():
-        return None
-    estimates = _estimates(problem, flat)
-    target = _best_members(choices, estimates)
-    if cautious:
-        safe = _best_members(choices, estimates - _above(estimates) * blocking)
-        if (safe == target).all():
-            return None
-        target = safe
+    target = _best_members(choices, _estimates(problem, flat))
     gains = least_gains(problem, flat, choices, target)
     dropped = gains.flip >= 0.0
     value = np.where(dropped[:, 0], 0, np.where(dropped[:, 1], 1, -1))
@@ -152,19 +140,5 @@ def _estimates(problem: Problem, scores: Scores) -> Float:
             mean = np.where(possible, seen, 0.0).mean(axis=1) / np.maximum(share, 1e-9)
             np.add.at(total, own.column, mean)
             np.add.at(forbidden, own.column, 1.0 - share)
-    return total - _above(total) * forbidden
-
-
-def _blocking(problem: Problem, choices: Choices) -> Float:
-    """How many constraints may block columns ``[n]`` of choices from being true."""
-    blocking = np.zeros(problem.n)
-    for group in logic_groups(problem):
-        number = choices.number[group.column]
-        own = (number >= 0) & (number == number[:1]).all(axis=0)
-        np.add.at(blocking, group.column, (group.weight > 0.0) & ~own)
-    return np.where(choices.number >= 0, blocking, 0.0)
-
-
-def _above(values: Float) -> float:
-    """More than any two of the values differ by."""
-    return 1.0 + 2.0 * float(np.abs(values).max(initial=0.0))
+    above = 1.0 + 2.0 * float(np.abs(total).max(initial=0.0))  # more than any two differ by
+    return total - above * forbidden

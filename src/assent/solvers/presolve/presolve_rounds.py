@@ -6,7 +6,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from assent.compile.compiled import Compiled, GraphScores
 from assent.proof.proof_tree import Reduced
 from assent.reductions.dominance import find_exchanges
 from assent.reductions.leaves import find_leaves, find_units
-from assent.reductions.merges import find_merges
 from assent.reductions.reduction import Reduction, ReductionStep
 from assent.result import Result
 from assent.solvers.base.outcome import Outcome
@@ -35,16 +33,8 @@ def find_persistent(before: Reduction) -> tuple[ReductionStep, Reduction] | None
     return roof_persistency.find_persistent(before)
 
 
-# What is tried, in turns, and what once is enough for.
-ONCE: tuple[Finder, ...] = (find_merges, find_persistent)
-
-
-FINDERS: tuple[Finder, ...] = (
-    *ONCE,
-    find_leaves,
-    find_exchanges,
-    partial(find_exchanges, cautious=True),
-)
+# What is tried, in turns; for persistent values once is enough.
+FINDERS: tuple[Finder, ...] = (find_persistent, find_leaves, find_exchanges)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,14 +134,10 @@ def presolve_compiled(
     scores: GraphScores,
     finders: Sequence[Finder] = FINDERS,
     deadline: float = np.inf,
-    worth: float = WORTH,
 ) -> SmallerProblem:
-    """The same for a compiled graph with its scores; no step is begun after the deadline.
-
-    Rounds end with the first one that takes off less than a share ``worth``.
-    """
+    """The same for a compiled graph with its scores; no step is begun after the deadline."""
     made = _Making(Reduction.of(compiled, scores), deadline)
-    made.rounds(finders, worth)
+    made.rounds(finders)
     return SmallerProblem(tuple(made.reductions), tuple(made.steps))
 
 
@@ -175,11 +161,11 @@ class _Making:
             self.steps.append(found[0])
             self.reductions.append(found[1])
 
-    def rounds(self, finders: Sequence[Finder], worth: float) -> None:
-        """All finders in turn, as long as that takes off more than a share ``worth``."""
+    def rounds(self, finders: Sequence[Finder]) -> None:
+        """All finders in turn, as long as that takes off more than a share ``WORTH``."""
         size = np.inf
-        while (left := self.left) and left <= (1.0 - worth) * size:
+        while (left := self.left) and left <= (1.0 - WORTH) * size:
             for find in finders:
-                if find not in ONCE or size == np.inf:
+                if find is not find_persistent or size == np.inf:
                     self.take(find)
             size = left
