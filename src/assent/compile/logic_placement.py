@@ -148,7 +148,7 @@ def forces(rows: LogicRows) -> bool:
         return bool(((rows.k == 0) | (rows.k == size)).any())
     if rows.form == KNAPSACK:
         assert rows.weights is not None and rows.capacity is not None
-        return bool((rows.weights > rows.capacity[:, None]).any())
+        return bool(np.count_nonzero(rows.weights > rows.capacity[:, None]))
     return (rows.form == CAP and bool((rows.k == 0).any())) or (rows.form == PARITY and size == 1)
 
 
@@ -264,7 +264,8 @@ def _are_open(parts: list[LogicRows], logic: LogicGroups) -> bool:
     # The k of what does not count is 1: that settles a parity of one literal, and rightly so.
     if np.count_nonzero((logic.k <= 0) | (logic.k >= logic.size.repeat(logic.members))):
         return False
-    return not any(forces(part) or _slack(part).any() for part in parts if part.form == KNAPSACK)
+    heavy = (part for part in parts if part.form == KNAPSACK)
+    return not any(forces(part) or np.count_nonzero(_slack(part)) for part in heavy)
 
 
 def _joined(parts: list[Any]) -> NDArray[Any]:

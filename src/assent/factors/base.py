@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -50,6 +51,8 @@ class Factor:
 
     def _refuse_duplicates(self) -> None:
         ordered = self.codes
+        if len(ordered) == 1 and len(set(ordered[0].tolist())) == ordered.size:
+            return  # quicker than arrays where there is one factor
         if self.codes.shape[1] > 2:
             rising = self.codes[:, 1:] > self.codes[:, :-1]
             if np.count_nonzero(rising) == rising.size:  # as slices are: no need to sort
@@ -161,8 +164,7 @@ def rows(
     codes = lits.codes if lits.ndim else lits.codes.reshape(1)
     if codes.ndim > 1 or axis is not None:
         codes = _move_last(kind, codes, axis)
-    *others, size = codes.shape
-    shape = tuple(others)
+    shape, size = codes.shape[:-1], codes.shape[-1]
     if size == 0:
         raise ModelError(f"{kind} over no literals (shape {lits.shape}, axis {axis}) says nothing")
     codes = codes.reshape(-1, size)
@@ -188,7 +190,7 @@ def _move_last(kind: str, codes: Int32, axis: Any) -> Int32:
         return codes
     kept = [own for own in range(codes.ndim) if own not in moved]
     shape = [codes.shape[own] for own in kept]
-    size = int(np.prod([codes.shape[own] for own in moved], dtype=np.int64))
+    size = prod([codes.shape[own] for own in moved])
     return codes.transpose(kept + moved).reshape(*shape, size)
 
 
@@ -196,7 +198,7 @@ def _output_column(kind: str, lits: Literals, output: Any, shape: tuple[int, ...
     out = as_literals(output)
     if out.graph is not lits.graph:
         raise ModelError(f"{kind}: the output belongs to another graph")
-    if out.shape != shape and out.size != int(np.prod(shape, dtype=np.int64)):
+    if out.shape != shape and out.size != prod(shape):
         raise ModelError(
             f"{kind}: one output per factor is needed, shape {shape}; got shape {out.shape}"
         )
@@ -229,6 +231,8 @@ def common_shape(
 
 def counts(kind: str, k: Any, shape: tuple[int, ...], size: int) -> Int32:
     """``k`` as one integer per factor, checked against ``0 <= k <= size``."""
+    if type(k) is int and 0 <= k <= size and not shape:
+        return np.array([k], np.int32)  # the common case
     array = as_array(k)
     if array is None or array.dtype.kind not in "iu":
         raise ModelError(f"{kind}: k must be a whole number, got {shown(k)}")

@@ -35,7 +35,7 @@ def most_weight(weights: Float, capacity: Float) -> Float:
     """
     more = capacity * (1.0 + FEASIBILITY_TOLERANCE)
     near = np.rint(capacity)
-    exact = np.where((near > capacity) & (near <= more), near, capacity)
+    exact = np.where(near <= more, np.maximum(near, capacity), capacity)
     whole = (weights == np.rint(weights)).all(axis=1) & (weights.sum(axis=1) < EXACT)
     return np.where(whole, exact, more)
 
@@ -89,7 +89,7 @@ class Knapsack(ByGroup):
 def _numbers(what: str, value: Any, shape: tuple[int, ...], flat: tuple[int, ...]) -> Float:
     """Non-negative numbers of ``shape`` (or broadcast to it), reshaped to ``flat``."""
     full = broadcast_numbers(f"Knapsack: {what}", value, shape)
-    infinite = what == "weights" and full.size and full.max() == np.inf
-    if infinite or (full.size and not full.min() >= 0.0):
+    limit = np.inf if what == "capacity" else np.finfo(float).max
+    if np.count_nonzero((full >= 0.0) & (full <= limit)) < full.size:
         raise ModelError(f"Knapsack: {what} must be numbers >= 0, got {value!r}")
     return full.reshape(flat)
