@@ -91,7 +91,7 @@ def _require_any(draft: RuleDraft, node: Junction, table: Bindings) -> None:
     if distributed is not None:
         require(draft, distributed, table)
         return
-    found = _clauses(draft, node, table)
+    found = disjunctions(_gather(draft, node, table))
     for part in found.parts:
         own, size = table.take(part.rows), part.lits.shape[1]
         if size == 0:
@@ -167,7 +167,7 @@ def _reify(draft: RuleDraft, node: Formula, table: Bindings, outputs: Int32 | No
         negated = None if outputs is None else ~outputs
         return ~_reify(draft, negation_normal(node, True), table, negated)
     if isinstance(node, Junction):
-        return reify_any(draft, _clauses(draft, node, table), table, outputs)
+        return reify_any(draft, disjunctions(_gather(draft, node, table)), table, outputs)
     if isinstance(node, Iff):
         left, right = literal(draft, node.left, table), literal(draft, node.right, table)
         return reify_equal(draft, left, right, table, outputs)
@@ -193,7 +193,7 @@ def weigh(draft: RuleDraft, node: Formula, table: Bindings, weights: Float) -> N
         negate = node.op == AND
         clause = negation_normal(node, True) if negate else node
         assert isinstance(clause, Junction)
-        _weigh_clauses(draft, _clauses(draft, clause, table), table, weights, negate)
+        _weigh_clauses(draft, disjunctions(_gather(draft, clause, table)), table, weights, negate)
     elif isinstance(node, Count):
         _weigh_counts(draft, node, table, weights)
     elif isinstance(node, Not) and isinstance(node.inner, Count):
@@ -366,40 +366,17 @@ def _term_table(term: Term, want: bool, table: Bindings) -> tuple[Bindings, Any]
     return extend(table, term.variables, guards)
 
 
-def _clauses(draft: RuleDraft, node: Junction, table: Bindings) -> Disjunctions:
-    """The literals of a disjunction, clause by clause, nested disjunctions included."""
-    columns, ragged = _collect(draft, node, table)
-    if not ragged:
-        return disjunctions(columns)
-    every = np.arange(table.count)
-    return disjunctions(join([*ragged, *(Ragged(every, c, table.count) for c in columns)]))
-
-
-def _collect(draft: RuleDraft, node: Junction, table: Bindings) -> tuple[list[Int32], list[Ragged]]:
-    columns: list[Int32] = []
-    ragged: list[Ragged] = []
-    for term in node.terms:
-        own, parent = _term_table(term, True, table)
-        if isinstance(term.formula, Junction) and term.formula.op == OR:
-            inner, more = _collect(draft, term.formula, own)
-        else:
-            inner, more = [literal(draft, term.formula, own)], []
-        if parent is None:
-            columns += inner
-            ragged += more
-        else:
-            ragged += [Ragged(parent, column, table.count) for column in inner]
-            ragged += [Ragged(parent[r.row], r.lits, table.count) for r in more]
-    return columns, ragged
-
-
-def _gather(draft: RuleDraft, node: Count, table: Bindings) -> Ragged:
-    """The literals of a count."""
+def _gather(draft: RuleDraft, node: Junction | Count, table: Bindings) -> Ragged:
+    """The literals of a count or of a disjunction, those of disjunctions nested in it included."""
     found = []
     for term in node.terms:
         own, parent = _term_table(term, True, table)
-        row = np.arange(table.count) if parent is None else parent
-        found.append(Ragged(row, literal(draft, term.formula, own), table.count))
+        inner = term.formula
+        if isinstance(node, Junction) and isinstance(inner, Junction) and inner.op == OR:
+            rows = _gather(draft, inner, own)
+        else:
+            rows = Ragged(np.arange(own.count), literal(draft, inner, own), own.count)
+        found.append(rows if parent is None else Ragged(parent[rows.row], rows.lits, table.count))
     return join(found)
 
 

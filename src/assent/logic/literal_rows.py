@@ -52,13 +52,6 @@ class Sums:
     weights: list[Int32]  # one [m, size] per part
 
 
-def matrix(columns: list[Int32]) -> Ragged:
-    """Rows that all have the same length."""
-    count = len(columns[0])
-    row = np.repeat(np.arange(count), len(columns))
-    return Ragged(row, np.stack(columns, axis=1).ravel(), count)
-
-
 def join(parts: list[Ragged]) -> Ragged:
     """Each row's literals of all parts together."""
     return Ragged(
@@ -68,13 +61,8 @@ def join(parts: list[Ragged]) -> Ragged:
     )
 
 
-def disjunctions(lits: Ragged | list[Int32]) -> Disjunctions:
+def disjunctions(lits: Ragged) -> Disjunctions:
     """Fold constants, drop repetitions; ``x`` with ``~x`` is true."""
-    if isinstance(lits, list):
-        quick, rest = _plain_rows(lits)
-        slow = disjunctions(matrix([column[rest] for column in lits]))
-        parts = [EqualRows(rest[p.rows], p.lits) for p in slow.parts]
-        return Disjunctions(rest[slow.true], [quick, *parts] if len(quick.rows) else parts)
     row, codes = _ordered(lits)
     true = np.zeros(lits.count, bool)
     true[row[codes == TRUE]] = True
@@ -89,19 +77,6 @@ def disjunctions(lits: Ragged | list[Int32]) -> Disjunctions:
 def as_disjunctions(lits: Int32) -> Disjunctions:
     """Rows ``lits[m, size]`` without constants or repetitions, as disjunctions."""
     return Disjunctions(np.zeros(0, np.int64), [EqualRows(np.arange(len(lits)), lits)])
-
-
-def _plain_rows(columns: list[Int32]) -> tuple[EqualRows, Int64]:
-    """Rows without constants or repetitions, sorted; and the indices of the others."""
-    table = np.stack(columns, axis=1)
-    own = coordinates_of(table)
-    order = np.argsort(own, axis=1, kind="stable")
-    table = np.take_along_axis(table, order, axis=1)
-    own = np.take_along_axis(own, order, axis=1)
-    plain = own[:, -1] != TRUE
-    plain &= (own[:, 1:] != own[:, :-1]).all(axis=1)
-    rows = np.flatnonzero(plain)
-    return EqualRows(rows, table[rows]), np.flatnonzero(~plain)
 
 
 def sums(lits: Ragged) -> Sums:
