@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
-import lzma
 import os
 import sys
 import tempfile
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from assent.arguments import shown
-from assent.io.text import FormatError, PathLike
+from assent.io.text import DAMAGED, FormatError, PathLike, packed, unpacked
 
-_GZIP_MAGIC = b"\x1f\x8b"
-_XZ_MAGIC = b"\xfd7zXZ\x00"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 STANDARD_INPUT = "-"
@@ -43,7 +38,7 @@ def read_lines(source: PathLike | IO[Any]) -> Iterator[str]:
         return
     name = source_name(source)
     with _opened(source) as raw:
-        file = _unpacked(raw)
+        file = unpacked(raw)
         number = 0
         try:
             for line in file:
@@ -54,7 +49,7 @@ def read_lines(source: PathLike | IO[Any]) -> Iterator[str]:
         except UnicodeDecodeError as error:
             found = repr(error.object[error.start])
             raise FormatError.found(name, number, found, "text in UTF-8") from None
-        except (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError) as error:
+        except DAMAGED as error:
             raise FormatError(name, f"the compressed file is damaged ({error})", number) from None
 
 
@@ -81,15 +76,6 @@ def _opened(source: PathLike | IO[Any]) -> Iterator[Any]:
 
 def _looking_ahead(stream: Any) -> Any:
     return stream if hasattr(stream, "peek") else io.BufferedReader(stream)
-
-
-def _unpacked(raw: Any) -> Any:
-    begin = raw.peek(len(_XZ_MAGIC))
-    if begin.startswith(_GZIP_MAGIC):
-        return gzip.open(raw)
-    if begin.startswith(_XZ_MAGIC):
-        return lzma.open(raw)
-    return raw
 
 
 def write_pieces(target: PathLike | IO[str], pieces: Iterable[str]) -> None:
@@ -121,7 +107,7 @@ def write_pieces(target: PathLike | IO[str], pieces: Iterable[str]) -> None:
 def _write_file(path: Path, pieces: Iterable[str]) -> None:
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
     try:
-        with os.fdopen(descriptor, "wb") as raw, _packed(raw, path.suffix) as file:
+        with os.fdopen(descriptor, "wb") as raw, packed(raw, path.suffix) as file:
             for piece in pieces:
                 file.write(piece.encode())
         os.chmod(name, 0o666 & ~_mask())
@@ -129,14 +115,6 @@ def _write_file(path: Path, pieces: Iterable[str]) -> None:
     except BaseException:
         os.unlink(name)
         raise
-
-
-def _packed(raw: Any, suffix: str) -> Any:
-    if suffix == ".gz":  # no name or time inside: equal texts give equal files
-        return gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
-    if suffix == ".xz":
-        return lzma.open(raw, "wb")
-    return contextlib.nullcontext(raw)
 
 
 def _mask() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import lzma
 import math
@@ -22,6 +23,7 @@ PathLike = str | os.PathLike[str]
 HASH_COMMENT = re.compile(r"#[^\n]*")
 _GZIP_MAGIC = b"\x1f\x8b"
 _XZ_MAGIC = b"\xfd7zXZ\x00"
+DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, lzma.LZMAError)  # what unpacking may raise
 
 # Bytes that a compressed file may unpack to: a few kilobytes can hold any number of them.
 MOST_UNPACKED = 1 << 30
@@ -54,48 +56,48 @@ class FormatError(ValueError):
         return cls(path, f"expected {expected}, found {shown}", line, token)
 
 
+def unpacked(raw: Any) -> Any:
+    """A stream of bytes that can look ahead, unpacked if it begins as gzip or xz does."""
+    begin = raw.peek(len(_XZ_MAGIC))
+    if begin.startswith(_GZIP_MAGIC):
+        return gzip.open(raw)
+    return lzma.open(raw) if begin.startswith(_XZ_MAGIC) else raw
+
+
+def packed(raw: Any, suffix: str) -> Any:
+    """A stream that compresses what is written to ``raw`` if a name ends in ``.gz`` or ``.xz``."""
+    if suffix == ".gz":  # no name or time inside: equal texts give equal files
+        return gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
+    return lzma.open(raw, "wb") if suffix == ".xz" else contextlib.nullcontext(raw)
+
+
 def read_text(path: PathLike) -> str:
     """The text of a plain, ``.gz`` or ``.xz`` file; the content decides, not the suffix."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"a file is named by its path, got {shown(path)}")
-    raw = Path(path).read_bytes()
-    try:
-        if raw.startswith(_GZIP_MAGIC):
-            with gzip.open(path) as file:
-                raw = file.read(MOST_UNPACKED + 1)
-        elif raw.startswith(_XZ_MAGIC):
-            with lzma.open(path) as file:
-                raw = file.read(MOST_UNPACKED + 1)
-        else:
-            return _decoded(path, raw)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise FormatError(path, f"the compressed file is damaged ({error})") from None
-    if len(raw) > MOST_UNPACKED:
+    with open(path, "rb") as raw:
+        file = unpacked(raw)
+        try:
+            data = raw.read() if file is raw else file.read(MOST_UNPACKED + 1)
+        except DAMAGED as error:
+            raise FormatError(path, f"the compressed file is damaged ({error})") from None
+    if file is not raw and len(data) > MOST_UNPACKED:
         raise FormatError(
             path,
             f"the compressed file holds more than {MOST_UNPACKED} bytes; if that is right, unpack "
             "it and read the plain file",
         )
-    return _decoded(path, raw)
-
-
-def _decoded(path: PathLike, raw: bytes) -> str:
     try:
-        return raw.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise FormatError.found(path, line, repr(raw[error.start]), "text in UTF-8") from None
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError.found(path, line, repr(data[error.start]), "text in UTF-8") from None
 
 
 def write_text(path: PathLike, text: str) -> None:
     """Write ``text``, compressed if the name ends in ``.gz`` or ``.xz``."""
-    raw = text.encode()
-    suffix = Path(path).suffix
-    if suffix == ".gz":
-        raw = gzip.compress(raw, mtime=0)  # no time stamp: equal models give equal files
-    elif suffix == ".xz":
-        raw = lzma.compress(raw)
-    Path(path).write_bytes(raw)
+    with open(path, "wb") as raw, packed(raw, Path(path).suffix) as file:
+        file.write(text.encode())
 
 
 class TokenReader:
