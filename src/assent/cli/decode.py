@@ -98,7 +98,7 @@ class DecodeOptions:
 )
 @shared.json_option
 @shared.plot_option("Draw the run of a single graph.")
-@click.option("--quiet", is_flag=True, help="No progress, no summary.")
+@shared.quiet_option
 def decode(**arguments: Any) -> None:
     """Find the best assignment of FILE: .uai, .LG, .fg, .wcsp, .wcnf, .alist or .rules.
 

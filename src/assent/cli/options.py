@@ -36,6 +36,10 @@ seed_option = click.option(
     show_default=True,
     help="For the randomized part of rounding.",
 )
+training_seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random choices."
+)
+quiet_option = click.option("--quiet", is_flag=True, help="No progress, no summary.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 markdown_option = click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 

@@ -23,7 +23,6 @@ TRAINERS = ("mira", "perceptron", "frank-wolfe", "dual-extragradient", "projecte
 # Those that need more of a model than its best outputs: projections, or linear rows.
 ONE_TO_ONE = TRAINERS[3:]
 
-quiet_option = click.option("--quiet", is_flag=True, help="No progress, no summary.")
 source_option = click.option(
     "--source", type=EXISTING_FILE, required=True, help="Text, a sentence per line, words apart."
 )
@@ -89,9 +88,9 @@ def _trainer(name: str, seed: int) -> Any:
 )
 @click.option("--adjacent", is_flag=True, help="Reward links of neighbouring words.")
 @click.option("--trainer", type=click.Choice(TRAINERS), default="mira", show_default=True)
-@shared.seed_option
+@shared.training_seed_option
 @click.option("--output", type=WritableFile(), required=True, help="The model.")
-@quiet_option
+@shared.quiet_option
 def train_aligner(**given: Any) -> None:
     """Learn to align from sentence pairs whose links are known.
 
@@ -134,7 +133,7 @@ def train_aligner(**given: Any) -> None:
 @other_option
 @base_option
 @click.option("--output", type=WritableFile(), required=True, help="Links, in Pharaoh's format.")
-@quiet_option
+@shared.quiet_option
 def align(
     model: Path, source: Path, target: Path, others: tuple[Path, ...], base: int, output: Path,
     quiet: bool,
@@ -180,7 +179,7 @@ def _shown(links: Iterator[Links], count: list[int], quiet: bool) -> Iterator[Li
 @base_option
 @click.option("--reverse", is_flag=True, help="SYSTEM has target positions first.")
 @shared.json_option
-@quiet_option
+@shared.quiet_option
 def evaluate_alignments(
     gold: Path, system: Path, base: int, reverse: bool, as_json: bool, quiet: bool
 ) -> None:
@@ -207,7 +206,7 @@ def evaluate_alignments(
 @click.option(
     "--output", type=WritableFile(), required=True, help="A picture or a page: .png, .svg, .html."
 )
-@quiet_option
+@shared.quiet_option
 def show_alignment(**given: Any) -> None:
     """Draw sentence pairs as grids with their links, gold and predicted."""
     if given["links"] is None and given["gold"] is None:

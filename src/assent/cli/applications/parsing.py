@@ -14,7 +14,7 @@ import assent.cli.applications.consistent as consistent
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, show, train
 from assent.cli.model_arguments import EXISTING_FILE, WritableFile
-from assent.cli.options import json_option
+from assent.cli.options import json_option, quiet_option, training_seed_option
 
 if TYPE_CHECKING:
     from assent.io import Sentence
@@ -33,7 +33,7 @@ _MOST_SHOWN = 200
 @consistent.consistent_option
 @consistent.changes_option
 @consistent.penalty_option
-@shared.quiet_option
+@quiet_option
 def parse(
     source: Path,
     model: Path | None,
@@ -85,8 +85,8 @@ def parse(
     "--checkpoint", type=WritableFile(),
     help="Written after every pass; a training that was stopped goes on from it.",
 )  # fmt: skip
-@shared.training_seed_option
-@shared.quiet_option
+@training_seed_option
+@quiet_option
 def train_a_parser(
     train_file: Path,
     dev: Path | None,

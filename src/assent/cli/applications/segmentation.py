@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 EXISTING = click.Path(exists=True, path_type=Path)
 
-quiet_option = click.option("--quiet", is_flag=True, help="No progress, no summary.")
 classes_option = click.option(
     "--classes",
     type=EXISTING_FILE,
@@ -123,8 +122,8 @@ class TrainingOptions:
     default=0.0,
     help="Label cubic cells of this side in place of single points.",
 )
-@shared.seed_option
-@quiet_option
+@shared.training_seed_option
+@shared.quiet_option
 def train_segmenter(**arguments: Any) -> None:
     """Learn to segment, from photographs and masks of the same names or from labelled points.
 
@@ -192,7 +191,7 @@ def _training_points(options: TrainingOptions) -> tuple[Any, LabelSet, dict[str,
     required=True,
     help="Folder for the answers; made where there is none.",
 )
-@quiet_option
+@shared.quiet_option
 def segment(
     model: Path, images: Path | None, points: tuple[Path, ...], scribbles: Path | None,
     output: Path, quiet: bool,
@@ -224,7 +223,7 @@ def segment(
 @classes_option
 @unknown_option
 @shared.json_option
-@quiet_option
+@shared.quiet_option
 def evaluate_segmentations(
     gold: Path, system: Path, classes: Path | None, unknown: int, as_json: bool, quiet: bool
 ) -> None:
@@ -251,7 +250,7 @@ def evaluate_segmentations(
 @click.argument("masks", type=EXISTING)
 @click.option("--gold", type=EXISTING, help="Gold masks or labelled points, drawn beside.")
 @click.option("--output", type=WritableFile(), required=True, help="A picture, such as .png.")
-@quiet_option
+@shared.quiet_option
 def show_segmentation(
     images: Path, masks: Path, gold: Path | None, output: Path, quiet: bool
 ) -> None:

@@ -24,12 +24,8 @@ output_option = click.option(
     "--output", type=WritableFile(), help="Write CoNLL-U there (.gz, .xz are compressed)."
 )
 model_option = click.option("--model", type=EXISTING_FILE, help="Of your own, from `assent train`.")
-quiet_option = click.option("--quiet", is_flag=True, help="No progress, no summary.")
 lines_option = click.option(
     "--lines", "by_line", is_flag=True, help="In raw text, every line is a paragraph of its own."
-)
-training_seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random choices."
 )
 runs_option = click.option(
     "--runs", type=click.IntRange(min=1), default=1, show_default=True,

@@ -13,7 +13,7 @@ import click
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, train
 from assent.cli.model_arguments import EXISTING_FILE, WritableFile
-from assent.cli.options import POSITIVE, json_option
+from assent.cli.options import POSITIVE, json_option, quiet_option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ _ANY_PATH = click.Path(exists=True, allow_dash=True, path_type=Path)
 @shared.lines_option
 @json_option
 @click.option("--html", "page", type=WritableFile(), help="Write a page with what was deleted.")
-@shared.quiet_option
+@quiet_option
 def summarize(
     sources: tuple[Path, ...],
     words: int,
@@ -147,7 +147,7 @@ def _tell(summary: Summary, as_json: bool, quiet: bool) -> None:
 )  # fmt: skip
 @shared.model_option
 @shared.new_model_option
-@shared.quiet_option
+@quiet_option
 def train_a_compressor(
     train_file: Path, dev: Path | None, model: Path | None, output: Path, quiet: bool
 ) -> None:

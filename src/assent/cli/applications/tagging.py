@@ -14,7 +14,7 @@ import assent.cli.applications.consistent as consistent
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, train
 from assent.cli.model_arguments import EXISTING_FILE
-from assent.cli.options import json_option
+from assent.cli.options import json_option, quiet_option, training_seed_option
 
 if TYPE_CHECKING:
     from assent.io import Sentence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @consistent.consistent_option
 @consistent.changes_option
 @consistent.penalty_option
-@shared.quiet_option
+@quiet_option
 def tag(
     source: Path,
     model: Path | None,
@@ -87,8 +87,8 @@ def _show(sentences: Iterable[Sentence]) -> None:
     "--clusters", type=EXISTING_FILE,
     help="Brown clusters of words: lines of path, word and count with tabs between.",
 )  # fmt: skip
-@shared.training_seed_option
-@shared.quiet_option
+@training_seed_option
+@quiet_option
 def train_a_tagger(
     train_file: Path,
     dev: Path | None,
