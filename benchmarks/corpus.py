@@ -25,7 +25,7 @@ from rich.console import Console
 
 from assent.apps.corpus import (
     CorpusModel,
-    Executor,
+    Threads,
     compare_solvers,
     decode_corpus,
     text_model,
@@ -156,7 +156,7 @@ def run_gains(console: Console, path: Path, sizes: Sequence[int], samples: int) 
 def _gain(own: Sample) -> Iterator[float]:
     """Accuracy apart and together, relative gap, time as a multiple of isolated decoding."""
     begun = time.process_time()
-    result = decode_corpus(own.model, executor=Executor(1))
+    result = decode_corpus(own.model, executor=Threads(1))
     joint = time.process_time() - begun
     yield own.accuracy(result.isolated)
     yield own.accuracy(result.states)
@@ -180,7 +180,7 @@ def isolated_seconds(model: CorpusModel) -> float:
 
 def run_calls(console: Console, trained: int, own: Sample) -> None:
     """Calls until parts of the gains in accuracy and in the dual value are had."""
-    found = compare_solvers(own.model, own.gold, iterations=MOST_ITERATIONS, executor=Executor(1))
+    found = compare_solvers(own.model, own.gold, iterations=MOST_ITERATIONS, executor=Threads(1))
     for goal in get_args(Goal):
         columns = ("solver", *(f"{part:.0%} of the gain" for part in QUANTILES), "paper")
         title = f"Calls per sentence, {goal}; trained on {trained}; {own.model}"

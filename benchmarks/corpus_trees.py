@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from assent.apps.corpus import (
-    Executor,
+    Threads,
     TreeCorpusModel,
     compare_solvers,
     consensus_sets,
@@ -134,7 +134,7 @@ def show_calls(
 ) -> None:
     """Calls to parts of the gains (table 2)."""
     model = text.model(parser, *setting)
-    found = compare_solvers(model, text.heads, iterations=ITERATIONS, executor=Executor(1))
+    found = compare_solvers(model, text.heads, iterations=ITERATIONS, executor=Threads(1))
     for goal in get_args(Goal):
         columns = ("solver", *(f"{part:.0%} of the gain" for part in QUANTILES))
         tables.show(

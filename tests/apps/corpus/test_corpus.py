@@ -1,6 +1,7 @@
 """Corpora decoded as one problem, against linear programs, enumeration and the general solvers."""
 
 import dataclasses
+import os
 from itertools import product
 
 import numpy as np
@@ -11,7 +12,8 @@ from assent.apps.corpus import (
     BySets,
     CorpusComparison,
     CorpusModel,
-    Executor,
+    Processes,
+    Threads,
     compare_solvers,
     consensus_sets,
     corpus_model,
@@ -72,7 +74,7 @@ def test_bounds_are_those_of_the_linear_program(solver, seed):
     """On such corpora coordinate descent, which may end above it, ends there too."""
     model = random_corpus(seed)
     optimum = at.decode(model.graph(), at.LinearProgram()).bound
-    result = decode_corpus(model, solver, iterations=2000, gap_tolerance=1e-6, executor=Executor(1))
+    result = decode_corpus(model, solver, iterations=2000, gap_tolerance=1e-6, executor=Threads(1))
     assert result.bound >= optimum - 1e-6 * abs(optimum)
     assert result.bound <= optimum + 1e-3 * abs(optimum)
 
@@ -128,11 +130,47 @@ def test_a_high_penalty_makes_sets_agree():
     assert (result.states[own.positions] == result.consensus[own.sets]).all()
 
 
+def assert_same(one, other):
+    """Two results, to the last bit."""
+    np.testing.assert_array_equal(one.states, other.states)
+    np.testing.assert_array_equal(one.isolated, other.isolated)
+    assert (one.value, one.bound, one.calls) == (other.value, other.bound, other.calls)
+
+
 def test_threads_change_nothing():
     model = random_corpus(seed=5, sentences=60)
-    one, two = (decode_corpus(model, executor=Executor(threads)) for threads in (1, 2))
-    np.testing.assert_array_equal(one.states, two.states)
-    assert (one.bound, one.calls) == (two.bound, two.calls)
+    assert_same(*(decode_corpus(model, executor=Threads(threads)) for threads in (1, 2)))
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Started after threads have worked, as in a session that tries one and the other."""
+    decode_corpus(random_corpus(seed=0, sentences=40), executor=Threads(2))
+    with Processes(2) as own:
+        yield own
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=by_name)
+def test_processes_change_nothing(solver, processes):
+    model = random_corpus(seed=5, sentences=60)
+    assert_same(
+        decode_corpus(model, solver, executor=Threads(1)),
+        decode_corpus(model, solver, executor=processes),
+    )
+
+
+def test_a_share_that_fails_is_told(processes):
+    """Errors come back as they are; a process that dies is named, and others take its place."""
+    with pytest.raises(ZeroDivisionError):
+        processes.run(reciprocal, [1, 0])
+    assert processes.run(reciprocal, [2]) == [0.5]
+    with pytest.raises(RuntimeError, match=r"ended before its time.*fewer processes"):
+        processes.run(os._exit, [1])
+    assert processes.run(reciprocal, [4, 2]) == [0.25, 0.5]
+
+
+def reciprocal(number):
+    return 1 / number
 
 
 @pytest.mark.parametrize("solver", SOLVERS[:4], ids=by_name)
@@ -261,6 +299,48 @@ def test_a_text_is_tagged_and_every_change_has_a_reason(tagged, tmp_path):
     assert lines[0].split("\t")[:5] == ["sentence", "word", "form", "before", "after"]
     assert len(lines) == 1 + len(tagging.changes)
     assert f"{len(tagging.changes):,} of" in summary(tagging)
+
+
+@dataclasses.dataclass
+class Reading:
+    """A text that counts how often it was gone through."""
+
+    sentences: list
+    times: int = 0
+
+    def __iter__(self):
+        self.times += 1
+        yield from self.sentences
+
+
+def test_a_text_is_read_twice_and_not_kept(tagged, processes):
+    tagger, text = tagged
+    wanted = tag_corpus(tagger, text, penalty=10.0)
+    read = Reading(text)
+    found = tag_corpus(tagger, read, penalty=10.0, executor=processes)
+    assert_same(found.result, wanted.result)
+    assert found.changes == wanted.changes
+    assert read.times == 1
+    assert [sentence.upos for sentence in found] == [own.upos for own in wanted.sentences]
+    assert read.times == 2
+    once = tag_corpus(tagger, iter(text), penalty=10.0)
+    assert [sentence.upos for sentence in once] == [own.upos for own in wanted.sentences]
+    for other in (text[:-1], [*text, text[0]], [*text[:5], text[0], text[0], *text[7:]]):
+        read.sentences = other
+        with pytest.raises(ModelError, match="has changed since it was tagged, at sentence"):
+            list(found)
+
+
+def test_accuracy_is_told_where_gold_is_known(tagged):
+    tagger, text = tagged
+    reports = []
+    tagging = tag_corpus(tagger, text, penalty=10.0, callback=lambda r: reports.append(r.accuracy))
+    gold = tagger.labels.numbers(text)
+    assert reports[0] == pytest.approx(100.0 * np.mean(tagging.result.isolated == gold))
+    bare = [sentence.with_columns(upos=["_"] * len(sentence)) for sentence in text]
+    reports.clear()
+    tag_corpus(tagger, bare, callback=lambda r: reports.append(r.accuracy))
+    assert np.isnan(reports).all()
 
 
 def test_keys_of_ones_own(tagged):

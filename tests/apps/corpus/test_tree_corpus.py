@@ -1,5 +1,6 @@
 """Trees of a corpus as one problem, against enumeration and linear programs."""
 
+import pickle
 from itertools import product
 
 import numpy as np
@@ -8,13 +9,14 @@ from scipy.optimize import linprog
 
 import assent as at
 from assent.apps.corpus import (
-    Executor,
+    Threads,
     TreeCorpusModel,
     consensus_sets,
     context_keys,
     decode_corpus,
     tree_corpus_model,
 )
+from assent.apps.corpus.shares import Decoded, Share, decode_charged
 from assent.apps.parsing import ParserSettings, train_parser
 from assent.apps.parsing.training import ParserTraining
 from assent.errors import ModelError
@@ -119,7 +121,7 @@ SOLVERS = [at.BoxSubgradient(), at.Subgradient(), at.BoxMPLP(), at.MPLP()]
 def test_values_and_bounds_enclose_the_best_of_all_trees(seed, projective, solver):
     model = random_trees(seed, projective=projective)
     best = best_of_all(model)
-    result = decode_corpus(model, solver, iterations=2000, gap_tolerance=1e-6, executor=Executor(1))
+    result = decode_corpus(model, solver, iterations=2000, gap_tolerance=1e-6, executor=Threads(1))
     assert result.value <= best + 1e-9 <= result.bound + 2e-9
     assert result.value == pytest.approx(best, rel=0.02)
     relaxed = relaxed_optimum(model)
@@ -128,6 +130,21 @@ def test_values_and_bounds_enclose_the_best_of_all_trees(seed, projective, solve
     assert relaxed - 1e-6 <= result.bound <= relaxed + excess * abs(relaxed)
     for heads in result.states.reshape(-1, 3):
         check_tree(heads)
+
+
+def test_shares_of_trees_can_be_sent():
+    """Some sentences, packed and unpacked, decode as they do in the whole."""
+    model = random_trees(seed=3, sentences=5)
+    nu = np.random.default_rng(0).normal(size=(len(model.sets.sets), model.width))
+    wanted, found = (Decoded(np.zeros(15, int), np.zeros(5), np.zeros(15, int)) for _ in range(2))
+    assert decode_charged(model, Threads(1), nu, np.ones(5, bool), wanted) == 5
+    whole = Share(1, 4, slice(3, 12), slice(3, 12))
+    sent = pickle.loads(pickle.dumps(model.share(whole)))
+    assert sent.decode_charged(nu[3:12], np.array([True, False, True]), found.of(whole)) == 2
+    for c, is_asked in enumerate([False, True, False, True, False]):
+        own = wanted.of(Share(c, c + 1, slice(3 * c, 3 * c + 3), slice(0)))
+        theirs = found.of(Share(c, c + 1, slice(3 * c, 3 * c + 3), slice(0)))
+        assert all(np.array_equal(*pair) for pair in zip(own, theirs, strict=True)) == is_asked
 
 
 @pytest.mark.parametrize("projective", [False, True])

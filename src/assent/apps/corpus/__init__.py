@@ -6,7 +6,7 @@ Occurrences of the same word, or of any key of your own, are encouraged to agree
 from assent.apps.corpus.comparison import CorpusComparison, compare_solvers
 from assent.apps.corpus.data import ConsensusSets, consensus_sets, word_keys
 from assent.apps.corpus.decode import CorpusReport, CorpusResult, decode_corpus
-from assent.apps.corpus.executor import Executor
+from assent.apps.corpus.executor import Executor, Processes, Threads
 from assent.apps.corpus.model import CorpusModel, corpus_model
 from assent.apps.corpus.multipliers import BySets
 from assent.apps.corpus.tagging import Change, CorpusTagging, tag_corpus, text_model
@@ -23,6 +23,8 @@ __all__ = [
     "CorpusResult",
     "CorpusTagging",
     "Executor",
+    "Processes",
+    "Threads",
     "TreeCorpusModel",
     "compare_solvers",
     "consensus_sets",

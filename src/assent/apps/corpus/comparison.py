@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import assent
-from assent.apps.corpus.decode import decode_corpus
+from assent.apps.corpus.decode import CorpusReport, decode_corpus
 from assent.apps.corpus.executor import Executor
-from assent.apps.corpus.model import CorpusModel, LinkedCorpus
+from assent.apps.corpus.model import CorpusModel
 from assent.apps.corpus.multipliers import BySets, CorpusSolver
+from assent.apps.corpus.shares import LinkedCorpus
 from assent.text_table import format_table
 from assent.trace import new_figure
 
@@ -171,13 +172,13 @@ def _course(
 ) -> Course:
     found: list[tuple[float, float, float]] = []
 
-    def note(report: Any) -> None:
-        right = np.nan if gold is None else 100.0 * float(np.mean(report.states == gold))
-        found.append((report.calls, report.bound, right))
+    def note(report: CorpusReport) -> None:
+        found.append((report.calls, report.bound, report.accuracy))
 
     decode_corpus(
-        model, solver, iterations=iterations, gap_tolerance=0.0, executor=executor, callback=note
-    )
+        model, solver, iterations=iterations, gap_tolerance=0.0, executor=executor, callback=note,
+        gold=gold,
+    )  # fmt: skip
     return Course(*np.array(found).T)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,23 +66,25 @@ def consensus_sets(
         >>> sets.names, sets.positions.tolist(), sets.penalty.tolist()
         (('dog',), [0, 2], [2.0, 2.0])
     """
-    own = [tuple(dict.fromkeys(of_position)) for of_position in keys]
-    often = Counter(key for of_position in own for key in of_position)
     number: dict[Hashable, int] = {}
-    start, links = [0], []
-    for of_position in own:
-        links += [number.setdefault(key, len(number)) for key in of_position if often[key] > 1]
+    start, links = array("q", [0]), array("q")
+    for of_position in keys:
+        links.extend(number.setdefault(key, len(number)) for key in dict.fromkeys(of_position))
         start.append(len(links))
-    sets = np.array(links, np.int64)
-    bare = ConsensusSets(tuple(number), np.array(start), sets, np.zeros(len(sets)))
+    found = np.array(links, np.int64)
+    often = np.bincount(found, minlength=len(number)) > 1
+    kept = np.concatenate([[0], np.cumsum(often[found])])  # links of sets, up to each link
+    sets = (np.cumsum(often) - 1)[found[often[found]]]
+    names = tuple(name for name, is_set in zip(number, often.tolist(), strict=True) if is_set)
+    bare = ConsensusSets(names, kept[np.array(start)], sets, np.zeros(len(sets)))
     return bare.with_penalty(penalty)
 
 
-def word_keys(words: Sequence[str], known: Collection[str]) -> list[tuple[str, ...]]:
+def word_keys(words: Iterable[str], known: Collection[str]) -> Iterator[tuple[str, ...]]:
     """A key for every word that is not ``known``: itself.
 
     Example:
-        >>> word_keys(["the", "gnu", "sings"], known={"the"})
+        >>> list(word_keys(["the", "gnu", "sings"], known={"the"}))
         [(), ('gnu',), ('sings',)]
     """
-    return [() if word in known else (word,) for word in words]
+    return (() if word in known else (word,) for word in words)

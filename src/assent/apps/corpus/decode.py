@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import assent
-from assent.apps.corpus.executor import Executor, Share, shares
-from assent.apps.corpus.model import CorpusModel, Decoded, LinkedCorpus, voted
-from assent.apps.corpus.multipliers import CorpusSolver, start_solver
+from assent.apps.corpus.executor import Executor, Threads
+from assent.apps.corpus.model import CorpusModel, voted
+from assent.apps.corpus.multipliers import CorpusSolver, Multipliers, start_solver
+from assent.apps.corpus.shares import Decoded, LinkedCorpus, decode_beside
 from assent.errors import ModelError
 
 # Rounds in which sets and sentences take turns to improve an answer; most rest after three.
@@ -33,12 +34,14 @@ class CorpusReport(NamedTuple):
         calls: to sentences so far, per sentence; max-marginals count twice.
         bound: no answer is worth more; the best so far.
         states: ``[words]`` the sentences' best labels or heads, a legal answer at any time.
+        accuracy: of these in percent; NaN where gold is not known.
     """
 
     iteration: int
     calls: float
     bound: float
     states: NDArray[np.int32]
+    accuracy: float
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ def decode_corpus(
     gap_tolerance: float = 1e-4,
     executor: Executor | None = None,
     callback: Callable[[CorpusReport], object] | None = None,
+    gold: NDArray[np.int32] | None = None,
 ) -> CorpusResult:
     """Labels of all words, the sentences' and sets' agreement weighed together.
 
@@ -89,6 +93,7 @@ def decode_corpus(
         executor: who decodes shares of sentences; threads on all cores by default.
         callback: called before the first iteration and after each; if it returns something true
             then, the solve ends.
+        gold: ``[words]`` the right labels as numbers, or heads; for reports of accuracy only.
 
     Example:
         >>> from assent.apps.corpus import consensus_sets
@@ -100,18 +105,17 @@ def decode_corpus(
     """
     if iterations < 1:
         raise ModelError(f"iterations must be at least 1, got {iterations}")
-    executor = executor or Executor()
+    executor = executor or Threads()
     state = start_solver(solver or _usual(model), model, executor)
     isolated = state.found.copy()
     answer = _Answer(model, executor, isolated)
     bound, done = state.bound, 0
-    if callback is not None:
-        callback(CorpusReport(0, state.calls, bound, isolated.words))
+    tell = _teller(callback, gold)
+    tell(done, bound, state)
     for done in range(1, iterations + 1):
         state.advance()
         bound = min(bound, state.bound)
-        report = CorpusReport(done, state.calls, bound, state.found.words)
-        stop = callback is not None and callback(report)
+        stop = tell(done, bound, state)
         if stop or state.at_rest or done == iterations or _is_due(done):
             answer.offer(state.consensus())
             if stop or state.at_rest or bound - answer.value <= gap_tolerance * abs(bound):
@@ -121,6 +125,20 @@ def decode_corpus(
         answer.found.words, isolated.words, answer.consensus, answer.value, bound,
         state.calls + answer.calls / sentences, done,
     )  # fmt: skip
+
+
+def _teller(
+    callback: Callable[[CorpusReport], object] | None, gold: NDArray[np.int32] | None
+) -> Callable[[int, float, Multipliers], object]:
+    """Reports to the callback, which are nothing to do without one."""
+
+    def tell(done: int, bound: float, state: Multipliers) -> object:
+        assert callback is not None
+        states = state.found.words
+        right = np.nan if gold is None else 100.0 * float(np.mean(states == gold))
+        return callback(CorpusReport(done, state.calls, bound, states, right))
+
+    return tell if callback is not None else lambda done, bound, state: None
 
 
 def _usual(model: LinkedCorpus) -> CorpusSolver:
@@ -156,7 +174,8 @@ class _Answer:
         found.values[:] += self._penalties
         asked = self._sentences(found.states[sets.positions] != consensus[sets.sets])
         for _ in range(_MOST_TURNS):
-            self._decode_beside(consensus, asked, found)
+            own = self._model, self._executor
+            self.calls += decode_beside(*own, consensus, asked, found)
             chosen = voted(self._model, found.states)
             value = float(found.values.sum() - self._penalties.sum())
             if value > self.value:
@@ -171,11 +190,3 @@ class _Answer:
         found = np.zeros(len(self._isolated.values), bool)
         found[self._sentence[links]] = True
         return found
-
-    def _decode_beside(
-        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], found: Decoded
-    ) -> None:
-        def decode(share: Share) -> int:
-            return self._model.decode_beside(consensus, asked, share, found)
-
-        self.calls += sum(self._executor.run(decode, shares(len(asked))))

@@ -1,57 +1,102 @@
-"""Who works on shares of a corpus: threads of this process, or whatever runs calls elsewhere.
+"""Who works on parts of a corpus: threads, processes, or whatever runs calls elsewhere.
 
-An executor runs a function for each of several shares of sentences, and waits.  Kernels let go of
-Python's lock, so that threads use all cores; a cluster's engine takes the place of `Executor` by
-offering `run` with the same meaning, where arrays are shared or sent.
+An executor calls a function for each of several parts and waits.  Functions are known by name,
+parts are arrays and lists, and what a function finds is what it returns: all of it can be sent to
+another process or machine.  A cluster's engine needs no more than `run`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TypeVar
+from multiprocessing import get_context
+from typing import Protocol, Self, TypeVar
 
-Share = tuple[int, int]
+Part = TypeVar("Part")
 Found = TypeVar("Found")
 
-# Shares are the same however many threads there are, and so are all sums over them.
-_SHARES = 16
 
+class Executor(Protocol):
+    """Runs calls somewhere."""
 
-def shares(sentences: int) -> list[Share]:
-    """First and last (exclusive) sentence of each share.
-
-    Example:
-        >>> shares(3)
-        [(0, 1), (1, 2), (2, 3)]
-    """
-    count = max(1, min(_SHARES, sentences))
-    ends = [sentences * i // count for i in range(count + 1)]
-    return list(pairwise(ends))
+    def run(self, function: Callable[[Part], Found], parts: Sequence[Part]) -> list[Found]:
+        """Call ``function(part)`` for every part; results in the order of parts."""
 
 
 @dataclass(frozen=True)
-class Executor:
-    """Threads.
+class Threads:
+    """Threads of this process: kernels let go of Python's lock, so that they use all cores.
 
     Attributes:
-        threads: how many; ``None`` takes as many as there are cores.
+        count: how many; ``None`` takes as many as there are cores.
     """
 
-    threads: int | None = None
+    count: int | None = None
 
-    def run(self, function: Callable[[Share], Found], parts: Sequence[Share]) -> list[Found]:
-        """Call ``function(share)`` for every share; results in the order of shares.
+    def run(self, function: Callable[[Part], Found], parts: Sequence[Part]) -> list[Found]:
+        """Call ``function(part)`` for every part; results in the order of parts.
 
         Example:
-            >>> Executor(threads=2).run(lambda share: share[1] - share[0], [(0, 2), (2, 5)])
-            [2, 3]
+            >>> Threads(2).run(sum, [(0, 2), (2, 5)])
+            [2, 7]
         """
-        threads = self.threads or os.cpu_count() or 1
-        if threads == 1 or len(parts) == 1:
+        count = self.count or os.cpu_count() or 1
+        if count == 1 or len(parts) <= 1:
             return [function(part) for part in parts]
-        with ThreadPoolExecutor(threads) as pool:
+        with ThreadPoolExecutor(count) as pool:
             return list(pool.map(function, parts))
+
+
+class Processes:
+    """Processes of their own, started at the first call and kept until `close`.
+
+    Parts are sent to them and results are sent back, which costs more than threads do: this is
+    for functions that hold Python's lock, and for trying what a cluster would run.  As always with
+    such processes, a script has to begin its work below ``if __name__ == "__main__":``.
+
+    Args:
+        count: how many; ``None`` takes as many as there are cores.
+
+    Example:
+        >>> with Processes(1) as processes:
+        ...     processes.run(sum, [(0, 2), (2, 5)])
+        [2, 7]
+    """
+
+    def __init__(self, count: int | None = None) -> None:
+        self._count = count
+        self._pool: ProcessPoolExecutor | None = None
+
+    def run(self, function: Callable[[Part], Found], parts: Sequence[Part]) -> list[Found]:
+        """Call ``function(part)`` for every part; results in the order of parts.
+
+        Raises:
+            RuntimeError: if a process ended before its call did.
+        """
+        if self._pool is None:
+            # Forked children would inherit kernels' threads in the middle of their work.
+            self._pool = ProcessPoolExecutor(self._count, mp_context=get_context("spawn"))
+        try:
+            return list(self._pool.map(function, parts))
+        except BrokenProcessPool as error:
+            self.close()
+            raise RuntimeError(
+                "a process that worked on a part of the corpus has ended before its time: it may "
+                "have run out of memory (take fewer processes, or Threads), or the script does its "
+                'work outside of: if __name__ == "__main__"'
+            ) from error
+
+    def close(self) -> None:
+        """End the processes; another `run` starts new ones."""
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

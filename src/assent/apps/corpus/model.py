@@ -2,82 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent.apps.corpus.data import ConsensusSets
-from assent.apps.corpus.executor import Executor, Share, shares
-from assent.apps.tagging.data import sentence_ends
+from assent.apps.corpus.executor import Executor
+from assent.apps.corpus.scored_text import score_text
+from assent.apps.corpus.shares import Decoded, LinkedCorpus, Share
 from assent.errors import ModelError
 
 if TYPE_CHECKING:
     import assent
     from assent.apps.tagging import Tagger
     from assent.kernels.consensus.linked_chains import LinkedChains
-
-
-class Decoded(NamedTuple):
-    """What sentences say.
-
-    Attributes:
-        states: ``[words]`` what should agree: labels, or classes of heads.
-        values: ``[n]`` scores of sentences.
-        words: ``[words]`` the answer: labels, or heads.
-    """
-
-    states: NDArray[np.int32]
-    values: NDArray[np.float64]
-    words: NDArray[np.int32]
-
-    def copy(self) -> Decoded:
-        """The same in arrays of its own."""
-        return Decoded(self.states.copy(), self.values.copy(), self.words.copy())
-
-
-class LinkedCorpus(Protocol):
-    """Sentences of any structure, as solvers see them.
-
-    Attributes:
-        ends: ``[n + 1]`` where the words of each sentence begin and end.
-        sets: positions that should agree.
-        width: K, the number of states a word may have for its sets.
-    """
-
-    @property
-    def ends(self) -> NDArray[np.int64]: ...
-    @property
-    def sets(self) -> ConsensusSets: ...
-    @property
-    def width(self) -> int: ...
-
-    def linked(self) -> Any:
-        """What kernels take."""
-
-    def decode_charged(
-        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], share: Share, found: Decoded
-    ) -> int:
-        """Decode sentences of a share that are ``asked[n]``, charged multipliers ``nu[L, K]``.
-
-        What they say goes into ``found``, its values less the charges; returns the calls.
-        """
-
-    def max_marginals(
-        self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]
-    ) -> None:
-        """Best charged scores of sentences ``asked[m]`` with each state of each word fixed.
-
-        They go into ``out[words, K]``; -inf where a word cannot have a state.
-        """
-
-    def decode_beside(
-        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], share: Share, found: Decoded
-    ) -> int:
-        """The same where links earn their penalty if they agree with ``consensus[S]``."""
 
 
 def voted(corpus: LinkedCorpus, states: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -87,6 +29,33 @@ def voted(corpus: LinkedCorpus, states: NDArray[np.int32]) -> NDArray[np.int32]:
     votes = np.zeros((len(corpus.sets.names), corpus.width))
     vote(corpus.linked(), states, votes)
     return votes.argmax(axis=1).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class ChainShare:
+    """Some sentences of a `CorpusModel`; see `SentenceShare`."""
+
+    chains: LinkedChains
+
+    def decode_charged(
+        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
+    ) -> int:
+        """Best labels of sentences that pay multipliers ``nu[L, K]``."""
+        from assent.kernels.consensus.linked_chains import decode_charged
+
+        calls = decode_charged(self.chains, nu, asked, found.states, found.values)
+        found.words[:] = found.states  # what should agree is the answer itself
+        return int(calls)
+
+    def decode_beside(
+        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], found: Decoded
+    ) -> int:
+        """Best labels of sentences beside the labels ``consensus[S]`` of sets."""
+        from assent.kernels.consensus.linked_chains import decode_beside
+
+        calls = decode_beside(self.chains, consensus, asked, found.states, found.values)
+        found.words[:] = found.states
+        return int(calls)
 
 
 @dataclass(frozen=True)
@@ -142,15 +111,19 @@ class CorpusModel:
         """Number of labels."""
         return len(self.transitions)
 
-    def decode_charged(
-        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], share: Share, found: Decoded
-    ) -> int:
-        """Best labels of sentences that pay multipliers ``nu[L, K]``; see `LinkedCorpus`."""
-        from assent.kernels.consensus.linked_chains import decode_charged
-
-        calls = decode_charged(self.linked(), nu, asked, *share, found.states, found.values)
-        self._copy_labels(share, found)
-        return int(calls)
+    def share(self, share: Share) -> ChainShare:
+        """Some of the sentences; see `LinkedCorpus`."""
+        first, last, words, links = share
+        whole = self.linked()
+        return ChainShare(
+            whole._replace(
+                ends=whole.ends[first : last + 1] - words.start,
+                scores=whole.scores[words],
+                start=whole.start[words.start : words.stop + 1] - links.start,
+                sets=whole.sets[links],
+                penalty=whole.penalty[links],
+            )
+        )
 
     def max_marginals(
         self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]
@@ -159,22 +132,6 @@ class CorpusModel:
         from assent.kernels.consensus.linked_chains import charged_max_marginals
 
         charged_max_marginals(self.linked(), nu, asked, out)
-
-    def decode_beside(
-        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], share: Share, found: Decoded
-    ) -> int:
-        """Best labels of sentences beside the labels of sets; see `LinkedCorpus`."""
-        from assent.kernels.consensus.linked_chains import decode_beside
-
-        states, values, _ = found
-        calls = decode_beside(self.linked(), consensus, asked, *share, states, values)
-        self._copy_labels(share, found)
-        return int(calls)
-
-    def _copy_labels(self, share: Share, found: Decoded) -> None:
-        """What should agree is the answer itself."""
-        first, last = self.ends[share[0]], self.ends[share[1]]
-        found.words[first:last] = found.states[first:last]
 
     def value(self, states: NDArray[np.int32], consensus: NDArray[np.int32]) -> float:
         """What labels of words and of sets score, less penalties where they differ."""
@@ -205,24 +162,10 @@ class CorpusModel:
 
 def corpus_model(
     tagger: Tagger,
-    sentences: Sequence[Sequence[str]],
+    sentences: Iterable[Sequence[str]],
     sets: ConsensusSets,
     executor: Executor | None = None,
 ) -> CorpusModel:
     """The words of sentences, scored by a tagger."""
-    ends = sentence_ends(list(map(len, sentences)))
-    scores = np.empty((int(ends[-1]), len(tagger.labels)), np.float32)
-
-    def score(share: Share) -> None:
-        first, last = share
-        for batch in range(first, last, _BATCH_SENTENCES):
-            stop = min(batch + _BATCH_SENTENCES, last)
-            own = sentences[batch:stop]
-            tagger.score_into(own, scores[ends[batch] : ends[stop]])
-
-    (executor or Executor()).run(score, shares(len(sentences)))
-    return CorpusModel(ends, scores, tagger.transitions, sets)
-
-
-# Rows of features are kept for so many sentences at a time: some 10 MB.
-_BATCH_SENTENCES = 1000
+    text = score_text(tagger, sentences, executor)
+    return CorpusModel(text.ends, text.scores, tagger.transitions, sets)

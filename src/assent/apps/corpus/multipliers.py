@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import assent
-from assent.apps.corpus.executor import Executor, Share, shares
-from assent.apps.corpus.model import CorpusModel, Decoded, LinkedCorpus, voted
+from assent.apps.corpus.executor import Executor
+from assent.apps.corpus.model import CorpusModel, voted
+from assent.apps.corpus.shares import Decoded, LinkedCorpus, decode_charged
 from assent.errors import ModelError
 from assent.solvers.boxes import box_subgradient
 from assent.solvers.boxes.chain_walks import AT_BEST, kept
@@ -111,13 +112,9 @@ class _Linked:
 
     def decode(self, asked: NDArray[np.bool_]) -> float:
         """Decode the sentences that are asked, and add up the dual value; returns the calls."""
-
-        def decode(share: Share) -> int:
-            return self.model.decode_charged(self.nu, asked, share, self.found)
-
-        calls = sum(self.executor.run(decode, shares(len(asked)))) / self.sentences
+        calls = decode_charged(self.model, self.executor, self.nu, asked, self.found)
         self.add_up()
-        return calls
+        return calls / self.sentences
 
     def add_up(self) -> None:
         """The dual value: what sentences are worth, and what sets are."""

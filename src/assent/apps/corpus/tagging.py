@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 from assent.apps.corpus.data import consensus_sets, word_keys
 from assent.apps.corpus.decode import CorpusReport, CorpusResult, decode_corpus
 from assent.apps.corpus.executor import Executor
-from assent.apps.corpus.model import CorpusModel, corpus_model
+from assent.apps.corpus.model import CorpusModel
+from assent.apps.corpus.scored_text import ScoredText, score_text
 from assent.apps.tagging import Tagger
+from assent.apps.tagging.data import LabelSet
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
 
@@ -49,17 +52,39 @@ class Change:
 
 @dataclass(frozen=True)
 class CorpusTagging:
-    """A text that was tagged as a whole.
+    """A text that was tagged as a whole; going through it gives its sentences, one by one.
 
     Attributes:
-        sentences: with the tagger's columns filled.
+        text: the sentences as they were given, which are gone through again.
+        ends: ``[n + 1]`` where the words of each begin and end.
+        labels: what the numbers of labels mean.
         changes: words that have other labels than with every sentence for itself.
         result: what was solved, and how well.
     """
 
-    sentences: list[Sentence] = field(repr=False)
+    text: Iterable[Sentence] = field(repr=False)
+    ends: NDArray[np.int64] = field(repr=False)
+    labels: LabelSet = field(repr=False)
     changes: list[Change] = field(repr=False)
     result: CorpusResult
+
+    def __iter__(self) -> Iterator[Sentence]:
+        """The sentences with the tagger's columns filled."""
+        number = 0
+        for number, sentence in enumerate(self.text, start=1):
+            own = self.result.states[slice(*self.ends[number - 1 : number + 1])]
+            if number >= len(self.ends) or len(own) != len(sentence):
+                break
+            yield sentence.with_columns(**self.labels.values(own))
+        else:
+            if number == len(self.ends) - 1:
+                return
+        raise ModelError(f"the text has changed since it was tagged, at sentence {number}")
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """All of them."""
+        return list(self)
 
 
 def tag_corpus(
@@ -75,7 +100,8 @@ def tag_corpus(
 
     Args:
         tagger: any.
-        sentences: the whole text.
+        sentences: the whole text.  It is gone through twice and not kept, so that it may be read
+            from a file each time; an iterator can be gone through once only, and is kept.
         penalty: what a word pays for differing from its set, in units of the tagger's scores.
             Those of a perceptron are some times larger than a conditional random field's, for
             which 1 or 2 is right.
@@ -91,42 +117,63 @@ def tag_corpus(
         >>> tag_corpus(tagger, [birds, birds]).sentences[1].upos
         ['NOUN', 'VERB']
     """
-    own = list(sentences)
-    model = text_model(tagger, own, penalty, keys, executor)
-    result = decode_corpus(model, executor=executor, callback=callback)
-    tagged = [
-        sentence.with_columns(**tagger.labels.values(result.states[first:last]))
-        for sentence, first, last in zip(own, model.ends[:-1], model.ends[1:], strict=True)
-    ]
+    again = list(sentences) if isinstance(sentences, Iterator) else sentences
+    text, gold = _read(tagger, again, executor)
+    model = _model(tagger, text, penalty, keys)
+    result = decode_corpus(model, executor=executor, callback=callback, gold=gold)
     names = ["|".join(label) for label in tagger.labels.labels]
-    forms = [form for sentence in own for form in sentence.words]
-    return CorpusTagging(tagged, _changes(model, result, forms, names), result)
+    changes = _changes(model, result, text.forms, names)
+    return CorpusTagging(again, model.ends, tagger.labels, changes, result)
 
 
 def text_model(
     tagger: Tagger,
-    sentences: Sequence[Sentence],
+    sentences: Iterable[Sentence],
     penalty: float | Callable[[Hashable], float] = PENALTY,
     keys: Callable[[Sequence[str]], Iterable[Iterable[Hashable]]] | None = None,
     executor: Executor | None = None,
 ) -> CorpusModel:
     """What `tag_corpus` solves; arguments are the same."""
-    words = [sentence.words for sentence in sentences]
-    forms = [form for of_sentence in words for form in of_sentence]
+    return _model(tagger, _read(tagger, sentences, executor)[0], penalty, keys)
+
+
+def _read(
+    tagger: Tagger, sentences: Iterable[Sentence], executor: Executor | None
+) -> tuple[ScoredText, NDArray[np.int32] | None]:
+    """Scores and words of a text, and its labels if it has some that the tagger knows."""
+    gold = array("i")
+
+    def words() -> Iterator[list[str]]:
+        for sentence in sentences:
+            gold.frombytes(tagger.labels.numbers([sentence]).tobytes())
+            yield sentence.words
+
+    text = score_text(tagger, words(), executor)
+    known = np.array(gold, np.int32)
+    return text, known if (known >= 0).any() else None
+
+
+def _model(
+    tagger: Tagger,
+    text: ScoredText,
+    penalty: float | Callable[[Hashable], float],
+    keys: Callable[[Sequence[str]], Iterable[Iterable[Hashable]]] | None,
+) -> CorpusModel:
     if keys is not None:
-        found = keys(forms)
+        found = keys(text.forms)
     elif tagger.frequent is not None:
-        found = word_keys(forms, tagger.frequent)
+        found = word_keys(text.forms, tagger.frequent)
     else:
         raise ModelError(
             "this tagger does not say which words it has met often in training: train it again, or "
             "give keys"
         )
-    return corpus_model(tagger, words, consensus_sets(found, penalty), executor)
+    sets = consensus_sets(found, penalty)
+    return CorpusModel(text.ends, text.scores, tagger.transitions, sets)
 
 
 def _changes(
-    model: CorpusModel, result: CorpusResult, forms: list[str], names: list[str]
+    model: CorpusModel, result: CorpusResult, forms: Sequence[str], names: list[str]
 ) -> list[Change]:
     sets, states = model.sets, result.states
     agrees = states[sets.positions] == result.consensus[sets.sets]

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.apps.corpus.data import ConsensusSets
-from assent.apps.corpus.executor import Share
-from assent.apps.corpus.model import Decoded
+from assent.apps.corpus.shares import Decoded, Share
 from assent.apps.tagging.data import sentence_ends
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
@@ -26,6 +25,30 @@ if TYPE_CHECKING:
     from assent.kernels.parsing.sentence_parts import TreeShape
 
 ROOT = "<root>"
+
+
+@dataclass(frozen=True)
+class TreeShare:
+    """Some sentences of a `TreeCorpusModel`; see `SentenceShare`."""
+
+    trees: LinkedTrees
+    shape: TreeShape
+
+    def decode_charged(
+        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
+    ) -> int:
+        """Best trees of sentences that pay multipliers ``nu[L, K]``."""
+        from assent.kernels.consensus.linked_trees import decode_charged
+
+        return int(decode_charged(self.trees, self.shape, nu, asked, *found))
+
+    def decode_beside(
+        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], found: Decoded
+    ) -> int:
+        """Best trees of sentences beside the classes ``consensus[S]`` of sets."""
+        from assent.kernels.consensus.linked_trees import decode_beside
+
+        return int(decode_beside(self.trees, self.shape, consensus, asked, *found))
 
 
 @dataclass(frozen=True)
@@ -58,13 +81,22 @@ class TreeCorpusModel:
         """What kernels take."""
         return self.trees
 
-    def decode_charged(
-        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], share: Share, found: Decoded
-    ) -> int:
-        """Best trees of sentences that pay multipliers ``nu[L, K]``; see `LinkedCorpus`."""
-        from assent.kernels.consensus.linked_trees import decode_charged
-
-        return int(decode_charged(self.trees, self.shape, nu, asked, *share, *found))
+    def share(self, share: Share) -> TreeShare:
+        """Some of the sentences; see `LinkedCorpus`."""
+        first, last, words, links = share
+        whole = self.trees
+        begin, end = whole.arc_ends[first], whole.arc_ends[last]
+        own = whole._replace(
+            ends=whole.ends[first : last + 1] - words.start,
+            arc_ends=whole.arc_ends[first : last + 1] - begin,
+            head=whole.head[begin:end], modifier=whole.modifier[begin:end],
+            # Of each sentence's words, the root and the end.
+            first=whole.first[words.start + 2 * first : words.stop + 2 * last],
+            scores=whole.scores[begin:end], group=whole.group[begin:end],
+            start=whole.start[words.start : words.stop + 1] - links.start,
+            sets=whole.sets[links], penalty=whole.penalty[links],
+        )  # fmt: skip
+        return TreeShare(own, self.shape)
 
     def max_marginals(
         self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]
@@ -73,15 +105,6 @@ class TreeCorpusModel:
         from assent.kernels.consensus.linked_trees import charged_max_marginals
 
         charged_max_marginals(self.trees, self.shape, nu, asked, out)
-
-    def decode_beside(
-        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], share: Share, found: Decoded
-    ) -> int:
-        """Best trees of sentences beside the classes of sets; see `LinkedCorpus`."""
-        from assent.kernels.consensus.linked_trees import decode_beside
-
-        own = self.trees, self.shape, consensus
-        return int(decode_beside(*own, asked, *share, *found))
 
 
 def context_keys(

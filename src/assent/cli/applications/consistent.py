@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,18 +39,34 @@ def check_options(is_consistent: bool, changes: Path | None, penalty: float | No
         raise click.UsageError("--changes and --penalty go with --consistent")
 
 
+@dataclass(frozen=True)
+class FileSentences:
+    """The sentences of IN, read anew whenever they are gone through."""
+
+    source: Path
+    by_line: bool
+
+    def __iter__(self) -> Iterator[Sentence]:
+        return shared.read_sentences(self.source, self.by_line)
+
+
+def whole_text(source: Path, by_line: bool) -> Iterable[Sentence]:
+    """The sentences of IN, which can be gone through twice: pipes are kept, files are not."""
+    text = FileSentences(source, by_line)
+    return text if source.is_file() else list(text)
+
+
 def tag_as_a_whole(
     tagger: Tagger,
-    sentences: Iterable[Sentence],
+    text: Iterable[Sentence],
     penalty: float | None,
     changes: Path | None,
     quiet: bool,
-) -> list[Sentence]:
+) -> Iterator[Sentence]:
     """The tagged sentences; says on standard error what changed."""
     from assent.apps.corpus import summary, tag_corpus, write_changes
     from assent.apps.corpus.tagging import PENALTY
 
-    text = list(shared.counted(sentences, "reading", quiet))
     with live_display(_line) as display:
         show = None if quiet else display.show
         cost = PENALTY if penalty is None else penalty
@@ -57,10 +75,12 @@ def tag_as_a_whole(
         write_changes(changes, tagging.changes)
     if not quiet:
         click.echo(summary(tagging), err=True)
-    return tagging.sentences
+    return iter(tagging)
 
 
 def _line(report: CorpusReport) -> str:
+    right = "" if isnan(report.accuracy) else f"  {report.accuracy:.2f} % right"
     return (
-        f"pass {report.iteration}  {report.calls:.1f} calls per sentence  bound {report.bound:,.1f}"
+        f"pass {report.iteration}  {report.calls:.1f} calls per sentence  "
+        f"bound {report.bound:,.1f}{right}"
     )

@@ -60,10 +60,12 @@ def parse(
         from assent.apps.shipped import english_model
 
         pipeline = Pipeline.load(model or english_model())
-        sentences: Iterable[Sentence] = shared.read_sentences(source, by_line)
         if is_consistent:
             own, keep_tags = pipeline.tagger, True
-            sentences = consistent.tag_as_a_whole(own, sentences, penalty, changes, quiet)
+            text = consistent.whole_text(source, by_line)
+            sentences = consistent.tag_as_a_whole(own, text, penalty, changes, quiet)
+        else:
+            sentences = shared.read_sentences(source, by_line)
         found = pipeline.parse(sentences, exact=exact, keep_tags=keep_tags)
         shared.deliver(found, output, _print, "parsing", quiet)
 

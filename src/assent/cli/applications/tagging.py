@@ -51,11 +51,11 @@ def tag(
         from assent.apps.tagging import Tagger
 
         tagger = Tagger.load(model or english_model())
-        sentences: Iterable[Sentence] = shared.read_sentences(source, by_line)
         if is_consistent:
-            sentences = consistent.tag_as_a_whole(tagger, sentences, penalty, changes, quiet)
+            text = consistent.whole_text(source, by_line)
+            sentences = consistent.tag_as_a_whole(tagger, text, penalty, changes, quiet)
         else:
-            sentences = tagger.tag(sentences)
+            sentences = tagger.tag(shared.read_sentences(source, by_line))
         shared.deliver(sentences, output, _show, "tagging", quiet)
 
 

@@ -122,7 +122,7 @@ def walk_all(form, model, w, most_rests):
     A chain rests, up to ``most_rests`` times in a row, while it has nothing to gain.
     """
     width = model.scores.shape[1]
-    nodes = room_for(model, 0, len(model.ends) - 1).nodes
+    nodes = room_for(model).nodes
     room, behind = new_room(width), np.empty(width)
     walks = 0
     for c in range(len(model.ends) - 1):

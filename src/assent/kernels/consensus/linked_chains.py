@@ -49,23 +49,23 @@ def charged_scores(model, nu, c, out):
 
 
 @jit_internal
-def room_for(model, first, last):
-    """Scratch for the longest of the chains ``first … last - 1``."""
+def room_for(model):
+    """Scratch for the longest chain."""
     longest = 1
-    for c in range(first, last):
+    for c in range(len(model.ends) - 1):
         longest = max(longest, model.ends[c + 1] - model.ends[c])
     return new_scratch(longest, model.scores.shape[1])
 
 
 @jit
-def decode_charged(model, nu, asked, first, last, states, values):
-    """Best states and values of the chains ``first … last - 1`` that are ``asked``; their number.
+def decode_charged(model, nu, asked, states, values):
+    """Best states and values of the chains that are ``asked[n]``; their number.
 
     The states go into ``states[positions]``, their charged scores into ``values[n]``.
     """
-    room = room_for(model, first, last)
+    room = room_for(model)
     calls = 0
-    for c in range(first, last):
+    for c in range(len(asked)):
         begin, end = model.ends[c], model.ends[c + 1]
         if asked[c] and end > begin:
             nodes = room.nodes[: end - begin]
@@ -76,15 +76,15 @@ def decode_charged(model, nu, asked, first, last, states, values):
 
 
 @jit
-def decode_beside(model, consensus, asked, first, last, states, values):
+def decode_beside(model, consensus, asked, states, values):
     """Best states of the chains that are ``asked`` beside sets that have decided on theirs.
 
     Links earn their penalty where they agree.  States and values go where those of
     `decode_charged` do.
     """
-    room = room_for(model, first, last)
+    room = room_for(model)
     calls = 0
-    for c in range(first, last):
+    for c in range(len(asked)):
         begin, end = model.ends[c], model.ends[c + 1]
         if not asked[c] or end == begin:
             continue
@@ -128,7 +128,7 @@ def charged_max_marginals(model, nu, asked, out):
 
     They go into ``out[positions, K]``, at the positions of these chains.
     """
-    nodes = room_for(model, 0, len(model.ends) - 1).nodes
+    nodes = room_for(model).nodes
     ahead = np.empty(nodes.shape)
     spare = np.empty(nodes.shape[1])
     for c in asked:

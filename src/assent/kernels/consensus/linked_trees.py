@@ -100,10 +100,10 @@ def charged_max_marginals(model, shape, nu, asked, out):
 
 
 @jit
-def decode_charged(model, shape, nu, asked, first, last, states, values, words):
+def decode_charged(model, shape, nu, asked, states, values, words):
     """As `linked_chains.decode_charged`; multipliers are ``nu[L, classes]``."""
     calls = 0
-    for c in range(first, last):
+    for c in range(len(asked)):
         if not asked[c] or model.ends[c] == model.ends[c + 1]:
             continue
         arcs = arcs_of(model, c)
@@ -115,10 +115,10 @@ def decode_charged(model, shape, nu, asked, first, last, states, values, words):
 
 
 @jit
-def decode_beside(model, shape, consensus, asked, first, last, states, values, words):
+def decode_beside(model, shape, consensus, asked, states, values, words):
     """As `linked_chains.decode_beside`; see `read_heads`."""
     calls = 0
-    for c in range(first, last):
+    for c in range(len(asked)):
         if not asked[c] or model.ends[c] == model.ends[c + 1]:
             continue
         arcs = arcs_of(model, c)

@@ -1,0 +1,110 @@
+"""A text that is read once, sentence by sentence: scores, words and gold labels stay, no more."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.apps.corpus.executor import Executor, Threads
+from assent.apps.tagging.data import sentence_ends
+
+if TYPE_CHECKING:
+    from assent.apps.tagging import Tagger
+
+# Rows of features are kept for so many sentences at a time: some 10 MB.
+_BATCH_SENTENCES = 1000
+# Batches that an executor gets at once: enough for its cores, few enough to stream.
+_BATCHES = 8
+
+
+class Forms(Sequence[str]):
+    """The words of a text in order, every form kept once.
+
+    Example:
+        >>> forms = Forms()
+        >>> forms.extend(["a", "rose", "is", "a", "rose"])
+        >>> list(forms), forms[4], len(forms)
+        (['a', 'rose', 'is', 'a', 'rose'], 'rose', 5)
+    """
+
+    def __init__(self) -> None:
+        self._number: dict[str, int] = {}
+        self._forms: list[str] = []
+        self._words = array("i")
+
+    def extend(self, words: Iterable[str]) -> None:
+        """Add words at the end."""
+        for word in words:
+            number = self._number.setdefault(word, len(self._forms))
+            if number == len(self._forms):
+                self._forms.append(word)
+            self._words.append(number)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [self._forms[number] for number in self._words[at]]
+        return self._forms[self._words[at]]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self._forms.__getitem__, self._words)
+
+
+@dataclass(frozen=True)
+class ScoredText:
+    """What is kept of a text.
+
+    Attributes:
+        ends: ``[n + 1]`` where the words of each sentence begin and end.
+        scores: ``[words, K]`` of labels, in 32 bits.
+        forms: the words.
+    """
+
+    ends: NDArray[np.int64] = field(repr=False)
+    scores: NDArray[np.float32] = field(repr=False)
+    forms: Forms = field(repr=False)
+
+
+def score_text(
+    tagger: Tagger, sentences: Iterable[Sequence[str]], executor: Executor | None = None
+) -> ScoredText:
+    """Score the words of sentences as they come."""
+    executor, left = executor or Threads(), iter(sentences)
+    forms, lengths, parts = Forms(), array("q"), []
+    while batches := list(islice(iter(lambda: list(islice(left, _BATCH_SENTENCES)), []), _BATCHES)):
+        parts += executor.run(_score, [(tagger, batch) for batch in batches])
+        for words in (words for batch in batches for words in batch):
+            forms.extend(words)
+            lengths.append(len(words))
+    return ScoredText(sentence_ends(lengths), _joined(parts, len(tagger.labels)), forms)
+
+
+def _score(part: tuple[Tagger, list[Sequence[str]]]) -> NDArray[np.float32]:
+    """Scores ``[words, K]`` of a batch."""
+    tagger, sentences = part
+    scores = np.empty((sum(map(len, sentences)), len(tagger.labels)), np.float32)
+    tagger.score_into(sentences, scores)
+    return scores
+
+
+def _joined(parts: list[NDArray[Any]], width: int) -> NDArray[np.float32]:
+    """Parts one after the other, each let go of as soon as it is copied: they are large."""
+    joined = np.empty((sum(map(len, parts)), width), np.float32)
+    end = len(joined)
+    while parts:
+        part = parts.pop()
+        joined[end - len(part) : end] = part
+        end -= len(part)
+    return joined

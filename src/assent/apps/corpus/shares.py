@@ -1,0 +1,162 @@
+"""Shares of a corpus, which decode apart from each other: what executors are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assent.apps.corpus.data import ConsensusSets
+from assent.apps.corpus.executor import Executor
+
+# Shares are the same whoever works on them, and so are all sums over them.
+_SHARES = 16
+
+
+class Share(NamedTuple):
+    """Sentences ``first … last - 1``, and where their words and links are."""
+
+    first: int
+    last: int
+    words: slice
+    links: slice
+
+
+class Decoded(NamedTuple):
+    """What sentences say.
+
+    Attributes:
+        states: ``[words]`` what should agree: labels, or classes of heads.
+        values: ``[n]`` scores of sentences.
+        words: ``[words]`` the answer: labels, or heads.
+    """
+
+    states: NDArray[np.int32]
+    values: NDArray[np.float64]
+    words: NDArray[np.int32]
+
+    def copy(self) -> Decoded:
+        """The same in arrays of its own."""
+        return Decoded(self.states.copy(), self.values.copy(), self.words.copy())
+
+    def of(self, share: Share) -> Decoded:
+        """What the sentences of a share say, in place."""
+        own = slice(share.first, share.last)
+        return Decoded(self.states[share.words], self.values[own], self.words[share.words])
+
+
+class SentenceShare(Protocol):
+    """Sentences of any structure that decode by themselves, wherever they are sent."""
+
+    def decode_charged(
+        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
+    ) -> int:
+        """Decode those that are ``asked[n]``, charged their links' multipliers ``nu[L, K]``.
+
+        What they say goes into ``found``, its values less the charges; returns the calls.
+        """
+
+    def decode_beside(
+        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], found: Decoded
+    ) -> int:
+        """The same where links earn their penalty if they agree with ``consensus[S]``."""
+
+
+class LinkedCorpus(Protocol):
+    """Sentences of any structure, as solvers see them.
+
+    Attributes:
+        ends: ``[n + 1]`` where the words of each sentence begin and end.
+        sets: positions that should agree.
+        width: K, the number of states a word may have for its sets.
+    """
+
+    @property
+    def ends(self) -> NDArray[np.int64]: ...
+    @property
+    def sets(self) -> ConsensusSets: ...
+    @property
+    def width(self) -> int: ...
+
+    def linked(self) -> Any:
+        """What kernels take."""
+
+    def share(self, share: Share) -> SentenceShare:
+        """Some of the sentences, to be decoded elsewhere."""
+
+    def max_marginals(
+        self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]
+    ) -> None:
+        """Best charged scores of sentences ``asked[m]`` with each state of each word fixed.
+
+        They go into ``out[words, K]``; -inf where a word cannot have a state.
+        """
+
+
+def shares(corpus: LinkedCorpus) -> list[Share]:
+    """All sentences in about equal shares."""
+    count = len(corpus.ends) - 1
+    parts = max(1, min(_SHARES, count))
+    found = []
+    for first, last in pairwise(count * i // parts for i in range(parts + 1)):
+        words = slice(int(corpus.ends[first]), int(corpus.ends[last]))
+        start = corpus.sets.start
+        links = slice(int(start[words.start]), int(start[words.stop]))
+        found.append(Share(first, last, words, links))
+    return found
+
+
+def decode_charged(
+    corpus: LinkedCorpus, executor: Executor, nu: NDArray[np.float64],
+    asked: NDArray[np.bool_], found: Decoded,
+) -> int:  # fmt: skip
+    """Decode sentences that are ``asked[n]``, charged multipliers ``nu[L, K]``, into ``found``."""
+    return _decode_all(
+        corpus, executor, asked, found,
+        lambda share: (corpus.share(share).decode_charged, nu[share.links]),
+    )  # fmt: skip
+
+
+def decode_beside(
+    corpus: LinkedCorpus, executor: Executor, consensus: NDArray[np.int32],
+    asked: NDArray[np.bool_], found: Decoded,
+) -> int:  # fmt: skip
+    """Decode sentences that are ``asked[n]`` beside sets that have chosen, into ``found``."""
+    return _decode_all(
+        corpus, executor, asked, found,
+        lambda share: (corpus.share(share).decode_beside, consensus),
+    )  # fmt: skip
+
+
+class _Task(NamedTuple):
+    """A question to a share: whom to ask, beside what, and where the answers go."""
+
+    decode: Callable[[NDArray, NDArray[np.bool_], Decoded], int]
+    beside: NDArray
+    asked: NDArray[np.bool_]
+    found: Decoded
+
+
+def _decode_share(task: _Task) -> tuple[int, Decoded]:
+    return task.decode(task.beside, task.asked, task.found), task.found
+
+
+def _decode_all(
+    corpus: LinkedCorpus, executor: Executor, asked: NDArray[np.bool_], found: Decoded,
+    question: Callable[[Share], tuple[Any, NDArray]],
+) -> int:  # fmt: skip
+    """Ask all shares with sentences that are asked; returns the calls."""
+    own = [share for share in shares(corpus) if asked[share.first : share.last].any()]
+    tasks = [
+        _Task(*question(share), asked[share.first : share.last], found.of(share)) for share in own
+    ]
+    total = 0
+    for share, (calls, answers) in zip(own, executor.run(_decode_share, tasks), strict=True):
+        total += calls
+        # Threads have written there already; what processes have found comes back as copies.
+        target = found.of(share)
+        target.states[:], target.values[:], target.words[:] = answers
+    return total
