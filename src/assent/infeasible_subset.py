@@ -68,15 +68,6 @@ def infeasible_subset(claim: Certificate, seconds: float) -> InfeasibleSubset:
     None of them can be left out, unless the ``seconds`` end before that is known: what is named
     cannot hold together all the same.  That a variable takes one state is given; it is named where
     it has a part in the contradiction.
-
-    Example:
-        >>> import assent as at
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(9, name="x")
-        >>> rules = [g.add(at.AtLeastOne(x[i : i + 2])) for i in range(8)]
-        >>> rule = g.add(at.AtMostOne(x[[2, 3]])), g.add(at.Agree(x[2], x[3]))
-        >>> infeasible_subset(at.decode(g).certificate, 60.0).words
-        ('AtLeastOne(x[2], x[3])', 'AtMostOne(x[2], x[3])', 'Agree(x[2], x[3])')
     """
     known = claim.compiled.conflict
     if known is not None and known.reasons and not known.steps:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from assent.arguments import as_array, is_whole, shown
+from assent.arguments import is_whole, shown
 from assent.errors import ModelError
-from assent.factors.forest import ForestFactor
+from assent.factors.forest import ForestFactor, clean_parents
 from assent.kernels.problem import Float
 from assent.model.scores import broadcast_scores
 
@@ -58,7 +58,9 @@ class Compression(ForestFactor):
         if at_most is not None and (not is_whole(at_most) or at_most < 0):
             raise ModelError(f"Compression: at_most is a whole number >= 0, got {shown(at_most)}")
         shape = getattr(words, "shape", ())
-        parents = _parents(heads, shape[-1] if shape else 0)
+        parents = clean_parents(
+            "Compression", heads, shape[-1] if shape else 0, root=0, parent="head", node="word"
+        )
         limited = at_most is not None and at_most < len(parents)
         counts = np.zeros(at_most + 1 if limited and at_most is not None else 1)
         self._plant(words, parents, 1 if limited else None, counts)
@@ -100,21 +102,3 @@ class Compression(ForestFactor):
         orphans = np.where(top == 2, parts[:, begin + top], 0.0)
         shape = (*self.shape, len(top))
         return parts[:, begin + top - 1].reshape(shape), orphans.reshape(shape)
-
-
-def _parents(heads: Any, n: int) -> list[int]:
-    """The heads as positions, -1 for the root; they form a tree, or several."""
-    array = as_array(heads)
-    if array is None or array.shape != (n,) or array.dtype.kind not in "iu" or not n:
-        raise ModelError(
-            f"Compression: heads are {n} whole numbers, one per word, got {shown(heads)}"
-        )
-    if array.min() < 0 or array.max() > n:
-        raise ModelError(f"Compression: a head is 0, the root, or a word 1..{n}, got {heads!r}")
-    from assent.kernels.kinds.sequences.tree_recursion import children_first
-
-    reached = children_first([n if head == 0 else int(head) - 1 for head in array])
-    if len(reached) < n:
-        lost = sorted(set(range(1, n + 1)) - {word + 1 for word in reached})
-        raise ModelError(f"Compression: words {lost} hang on a cycle of heads; a tree has none")
-    return (array.astype(np.int64) - 1).tolist()

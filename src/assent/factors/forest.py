@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.arguments import as_array, shown
 from assent.errors import ModelError
 from assent.factors.scored import slots_of
 from assent.factors.structure import Kernels, Structure
@@ -130,6 +131,32 @@ def all_slots(
     width = n * (1 if is_literal else states)
     codes = variables.codes.reshape(-1, width)
     return variables.graph, codes, tuple(shape), (states,) * n, (int(is_literal),) * n
+
+
+def clean_parents(
+    kind: str, parents: Any, n: int, *, root: int = -1, parent: str = "parent",
+    node: str = "variable",
+) -> list[int]:  # fmt: skip
+    """The parents of ``n`` nodes as positions or -1, without a cycle.
+
+    Nodes are counted from ``root + 1``; ``parent`` and ``node`` are what messages call them.
+    """
+    from assent.kernels.kinds.sequences.tree_recursion import children_first
+
+    array = as_array(parents)
+    if array is None or array.shape != (n,) or array.dtype.kind not in "iu" or not n:
+        raise ModelError(
+            f"{kind}: {parent}s are {n} whole numbers, one per {node}, got {shown(parents)}"
+        )
+    own = array.astype(np.int64) - (root + 1)
+    if own.min() < -1 or own.max() >= n:
+        places = f"{root + 1}..{root + n} or {root}"
+        raise ModelError(f"{kind}: a {parent} is a {node} {places}, got {parents!r}")
+    reached = children_first([n if p < 0 else int(p) for p in own])
+    if len(reached) < n:
+        lost = sorted({v + root + 1 for v in range(n)} - {v + root + 1 for v in reached})
+        raise ModelError(f"{kind}: {node}s {lost} hang on a cycle of {parent}s; a tree has none")
+    return own.tolist()
 
 
 def state_numbers(kind: str, variables: Any, state: Any) -> list[int]:

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from assent.arguments import as_array, shown
 from assent.errors import ModelError
-from assent.factors.forest import ForestFactor, all_slots, fit_tables
+from assent.factors.forest import ForestFactor, all_slots, clean_parents, fit_tables
 from assent.kernels.problem import Float
 from assent.model.scores import clean_scores
 
@@ -52,7 +51,7 @@ class Tree(ForestFactor):
     ) -> None:
         _, _, _, states, _ = all_slots("Tree", variables)
         state, count_scores = _clean_counts(counts, len(states))
-        self._plant(variables, clean_parents(parents, len(states)), state, count_scores)
+        self._plant(variables, clean_parents("Tree", parents, len(states)), state, count_scores)
         self.scores = self.fit(scores)
 
     def _tables(self, scores: Any) -> list[Float]:
@@ -69,24 +68,6 @@ class Tree(ForestFactor):
         if len({table.shape for table in tables}) == 1:
             return np.stack(tables, axis=len(self.shape))
         return tables
-
-
-def clean_parents(parents: Sequence[int], n: int) -> list[int]:
-    """``parents`` as ``n`` positions or -1, without a cycle."""
-    array = as_array(parents)
-    if array is None or array.shape != (n,) or array.dtype.kind not in "iu":
-        raise ModelError(
-            f"Tree: parents are {n} whole numbers, one per variable, got {shown(parents)}"
-        )
-    if array.min() < -1 or array.max() >= n:
-        raise ModelError(f"Tree: a parent is a position 0..{n - 1} or -1, got {parents!r}")
-    from assent.kernels.kinds.sequences.tree_recursion import children_first
-
-    reached = children_first([n if p < 0 else int(p) for p in array])
-    if len(reached) < n:
-        lost = sorted(set(range(n)) - set(reached))
-        raise ModelError(f"Tree: variables {lost} hang on a cycle of parents; a tree has none")
-    return array.tolist()
 
 
 def _clean_counts(counts: Any, n: int) -> tuple[Any, Float]:

@@ -21,15 +21,7 @@ MOST_STEPS = 100_000
 
 
 def nearest_in_hull(maximize: Callable[[Float], Float], target: Float) -> Float:
-    """The point nearest to ``target[n]`` of the polytope over which ``maximize(scores[n])`` is.
-
-    Example:
-        >>> import numpy as np
-        >>> def corner(scores):
-        ...     return np.eye(3)[scores.argmax()]
-        >>> nearest_in_hull(corner, np.array([1.0, 0.5, -2.0])).round(3).tolist()
-        [0.75, 0.25, 0.0]
-    """
+    """The point nearest to ``target[n]`` of the polytope over which ``maximize(scores[n])`` is."""
     vertices = maximize(target)[None]
     weight = np.ones(1)
     point = vertices[0]

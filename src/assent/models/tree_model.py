@@ -12,7 +12,7 @@ import numpy as np
 
 from assent.arguments import as_array, as_floats, is_listed, shown
 from assent.errors import ModelError
-from assent.factors.tree import clean_parents
+from assent.factors.forest import clean_parents
 from assent.kernels.problem import Float, Int32
 from assent.model.finite_automaton import Automaton
 from assent.models.chain_batch import ChainBatch, ChainSums
@@ -322,7 +322,7 @@ class TreeModel(TreeWeightsModel):
         tree = TreeInput(*x)
         nodes = _nodes(self.layout, tree.nodes)
         n = nodes.shape[0]
-        parents = clean_parents(tree.parents, n)
+        parents = clean_parents("Tree", tree.parents, n)
         edges = None
         if tree.edges is not None or self.layout.edge_features > 1:
             edges = clean_features(tree.edges, "edges")

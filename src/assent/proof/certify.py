@@ -52,16 +52,7 @@ class Check:
 def check_assignment(
     compiled: Compiled, scores: GraphScores, assignment: NDArray[np.int8]
 ) -> Check:
-    """Value and violations of ``assignment[N]`` (0 or 1 per coordinate), read off the graph.
-
-    Example:
-        >>> import assent as at
-        >>> g = at.FactorGraph()
-        >>> rule = g.add(at.ExactlyOne(g.binary(2, name="x")))
-        >>> from assent.compile.compiled import graph_scores
-        >>> check_assignment(g.compile(), graph_scores(g), np.array([1, 1], np.int8)).violated
-        ('ExactlyOne(x[0], x[1])',)
-    """
+    """Value and violations of ``assignment[N]`` (0 or 1 per coordinate), read off the graph."""
     is_true = assignment == 1
     truth_of = np.concatenate([is_true, ~is_true[::-1]])  # by code: ``~v`` counts from the end
     value = scores.constant + float(scores.theta[is_true].sum())

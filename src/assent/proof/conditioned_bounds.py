@@ -30,16 +30,6 @@ def bounds_with_each(
     """Bounds ``[L]`` that link scores ``dual`` prove beside ``known[N]`` with each literal true.
 
     Nothing is propagated.  A literal already known, or named before, is left out: ``inf``.
-
-    Example:
-        >>> import assent as at
-        >>> from assent.compile.compiled import graph_scores
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(2, scores=[1.0, 2.0])
-        >>> rule = g.add(at.Pair(x[0], x[1], scores=-3.0))
-        >>> zero = (np.zeros((1, 2)),)
-        >>> bounds_with_each(g.compile(), graph_scores(g), zero, np.full(2, -1), [0, ~0]).tolist()
-        [3.0, inf]
     """
     codes = np.array(literals, np.int64)
     coordinate, value = coordinates_of(codes), (codes >= 0).astype(np.int8)

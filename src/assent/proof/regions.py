@@ -58,19 +58,6 @@ class Regions:
             below zero, so nothing is feasible.
         rules: ``[Q, 3]`` constraints that hold in regions: the region, the logic factor's number
             in the flat problem, and one of its coordinates there that the region mentions.
-
-    Example:
-        >>> import assent as at
-        >>> from assent.compile.compiled import graph_scores
-        >>> from assent.proof.replay import Replay
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(3, scores=1.0)
-        >>> rule = g.add(at.Pair(x, x[[1, 2, 0]], scores=-2.0))
-        >>> links = DualPoint(np.zeros((3, 2)), np.zeros(0))
-        >>> place, amount = np.arange(6), np.repeat([-1.0, 2.0], [3, 3])
-        >>> proof = Regions(np.array([0, 6]), place, amount, links)
-        >>> round(Replay(g.compile(), graph_scores(g)).bound(proof), 9)
-        1.0
     """
 
     start: Int64

@@ -41,19 +41,7 @@ class Others(NamedTuple):
 
 
 class Replay:
-    """Recomputes proofs about a compiled graph with its scores.
-
-    Example:
-        >>> import assent as at
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(2, scores=[1.0, 2.0])
-        >>> rule = g.add(at.AtMostOne(x))
-        >>> claim = at.decode(g, at.AD3()).certificate
-        >>> leaf = LinkScores(claim.flat_dual)
-        >>> either = Split(((0,), (~0,)), (leaf, leaf))
-        >>> round(Replay(claim.compiled, claim.scores).bound(either), 9)
-        2.0
-    """
+    """Recomputes proofs about a compiled graph with its scores."""
 
     def __init__(
         self, compiled: Compiled, scores: GraphScores, listed: Others | None = None

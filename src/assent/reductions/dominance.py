@@ -24,17 +24,6 @@ class Exchanges(ReductionStep):
     Literal ``lost[i]`` becomes false and ``by[i]`` true instead: its own negation (a flip), or
     another literal of a set of which at most one is true (a swap).  An exchange that loses
     something adds it to the bound.
-
-    Example:
-        >>> import assent as at
-        >>> from assent.compile.compiled import graph_scores
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(2, scores=[3.0, 1.0])
-        >>> rule = g.add(at.Pair(x[0], x[1], scores=-2.0))
-        >>> start = Reduction.of(g.compile(), graph_scores(g))
-        >>> step, after = find_exchanges(start)
-        >>> step.by.tolist(), after.compiled.fixed.tolist()
-        ([0], [1, -1])
     """
 
     lost: Int32

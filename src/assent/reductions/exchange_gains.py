@@ -33,16 +33,7 @@ class Gains:
 
 
 def least_gains(problem: Problem, scores: Scores, choices: Choices, target: Int64) -> Gains:
-    """Least gains of all flips, and of all swaps for the columns ``target[C]``.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> from assent.reductions.exclusive_literals import find_choices
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> scores = Scores(np.array([3.0, 1.0]), np.array([-2.0]))
-        >>> least_gains(problem, scores, find_choices(problem), np.zeros(0, int)).flip.tolist()
-        [[1.0, -3.0], [-1.0, -1.0]]
-    """
+    """Least gains of all flips, and of all swaps for the columns ``target[C]``."""
     theta = scores.theta
     flip = np.stack([theta, -theta], axis=1)
     swap = np.full(problem.n, -np.inf)

@@ -60,14 +60,7 @@ class Choices:
 
 
 def find_choices(problem: Problem) -> Choices:
-    """The sets that factors spell out, exactly one before at most one, earlier before later.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> rule = (SUM, np.array([[0, 2]], np.int32), np.array([1], np.int32))
-        >>> find_choices(make_problem(3, np.zeros((0, 2), np.int32), [rule])).number.tolist()
-        [0, -1, 0]
-    """
+    """The sets that factors spell out, exactly one before at most one, earlier before later."""
     number = np.full(problem.n, -1)
     tight: list[NDArray[np.bool_]] = [np.zeros(0, bool)]
     count = 0

@@ -23,17 +23,6 @@ class Leaves(ReductionStep):
 
     The literal is made true; the neighbour's own scores get the value of the variable at its
     best beside every state, less its value as that literal.
-
-    Example:
-        >>> import assent as at
-        >>> from assent.compile.compiled import graph_scores
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(2, scores=[1.0, 2.0])
-        >>> rule = g.add(at.Pair(x[0], x[1], scores=-2.0))
-        >>> start = Reduction.of(g.compile(), graph_scores(g))
-        >>> step, after = find_leaves(start)
-        >>> step.literals.tolist(), after.scores.theta.tolist()
-        ([-1], [1.0, 1.0])
     """
 
     literals: Int32

@@ -18,15 +18,7 @@ RULES: dict[int, Float] = {CAP: _NOT_BOTH, SUM: _DIFFER, PARITY: _AGREE, ANYOF: 
 
 
 def over_two(problem: Problem, scores: Scores) -> Iterator[tuple[DenseTables, Int64]]:
-    """All factors over two variables, and their links ``[m, links]`` as in ``Problem.all_lits``.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> tables, links = next(over_two(problem, Scores(np.zeros(2), np.array([3.0]))))
-        >>> tables.scores.tolist(), links.tolist()
-        ([[[0.0, 0.0], [0.0, 3.0]]], [[0, 1]])
-    """
+    """All factors over two variables, and their links ``[m, links]`` as in ``Problem.all_lits``."""
     pairs = np.zeros((problem.n_pairs, 2, 2))
     pairs[:, 1, 1] = scores.pair
     yield _of_literals(problem.pair_var, pairs), np.arange(pairs.size // 2).reshape(-1, 2)

@@ -24,17 +24,6 @@ class Persistent(ReductionStep):
     Under link scores every factor and every variable is bounded alone: what each loses at most,
     whatever the variables outside are, adds up and is added to the bound.  Factors over more
     than two variables may not mention the literals.
-
-    Example:
-        >>> import assent as at
-        >>> from assent.compile.compiled import graph_scores
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(2, scores=[-1.0, -1.0])
-        >>> rule = g.add(at.Pair(x[0], x[1], scores=3.0))
-        >>> start = Reduction.of(g.compile(), graph_scores(g))
-        >>> halves = DualPoint(np.array([[-1.0, -1.0]]), np.zeros(0))
-        >>> Persistent(np.array([0, 1], np.int32), halves).apply(start).compiled.fixed.tolist()
-        [1, 1]
     """
 
     literals: Int32

@@ -25,15 +25,6 @@ class Reduction:
         compiled: the graph with what is known.
         scores: after the steps so far.
         loss: the optimum of the original graph exceeds its own by at most this.
-
-    Example:
-        >>> import assent as at
-        >>> from assent.compile.compiled import graph_scores
-        >>> g = at.FactorGraph()
-        >>> rule = g.add(at.ExactlyOne(g.binary(3)))
-        >>> start = Reduction.of(g.compile(), graph_scores(g))
-        >>> start.given([1]).compiled.fixed.tolist()
-        [0, 1, 0]
     """
 
     closure: Closure
