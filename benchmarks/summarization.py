@@ -40,7 +40,7 @@ def run(console: Console, data: Path | None, quick: bool, model: Path) -> None:
     documents = broadcast(folder, pipeline)
     compressor = None if quick else compressing.run(console, documents)
     opinosis(console, folder, quick, pipeline, compressor)
-    summary_solvers.run(console, [[own for _, own in document] for document in documents], quick)
+    summary_solvers.run(console, documents, quick)
 
 
 def broadcast(folder: Path, pipeline: Pipeline) -> list[list[tuple[CompressedSentence, Sentence]]]:

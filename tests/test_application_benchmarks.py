@@ -94,11 +94,10 @@ def test_summaries_of_made_up_documents(tmp_path, capsys, monkeypatch):
     summarization.opinosis(console, tmp_path, True, _Paths(), learnt)
     shown = capsys.readouterr().out
     assert shown.count("1.0000") == 5  # recall of all
-    problem = summary_solvers.task([[own for _, own in d] for d in documents],
-                                   summary_solvers.any_word)  # fmt: skip
+    problem = summary_solvers.task(documents, summary_solvers.any_word)
     values = [outcome.value for outcome in summary_solvers.outcomes(problem).values()]
-    assert values == pytest.approx([values[0]] * 7)  # also of the paper's formulation
-    summary_solvers.run(console, [[own for _, own in d] for d in documents], True)
+    assert values == pytest.approx([values[0]] * 8)  # also of the paper's formulation
+    summary_solvers.run(console, documents, True)
     assert capsys.readouterr().out.count("0.00 %") >= 12  # all are optima
     summarization.run(console, None, True, tmp_path)
     assert "no data" in capsys.readouterr().out

@@ -8,11 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import assent as at
 from assent.apps.summarization import bigram_concepts, phrase_deletions, summarize
 from assent.apps.summarization.concepts import Concepts, is_word
+from assent.apps.summarization.lp_branching import best_assignment
+from assent.apps.summarization.model import (
+    idle_units,
+    make_units,
+    relaxed_graph,
+    spare_items,
+    summary_graph,
+    summary_value,
+)
+from assent.apps.summarization.relax_and_search import filled
 from assent.errors import ModelError
 from assent.io import Sentence
 from assent.io.text import FormatError
+from assent.proof.certify import check_assignment
 
 LABELS = ["nsubj", "obj", "amod", "advmod", "obl", "conj", "punct", "nmod:poss"]
 VOCABULARY = ["red", "room", "clean", "very", "bed", "the", ",", "and"]
@@ -58,16 +70,39 @@ def length_of(sentences, kept):
     )  # fmt: skip
 
 
+def has_idle_mark(sentence, kept, deletions):
+    """Whether marks are kept, no word above them is there, and nothing that hangs from them."""
+    scores = deletions(sentence)
+    unit = list(range(len(kept)))  # words that go only together are as one
+    for word in sorted(range(len(kept)), key=lambda word: len(heads_above(sentence, word))):
+        if sentence.heads[word] and scores[word] == -np.inf:
+            unit[word] = unit[sentence.heads[word] - 1]
+    for own in {unit[word] for word in np.flatnonzero(kept)}:
+        inside = [word for word in range(len(kept)) if unit[word] == own]
+        over = [*inside, *heads_above(sentence, own)]
+        below = [word for word in np.flatnonzero(kept) if unit[word] != own
+                 and sentence.heads[word] - 1 in inside]  # fmt: skip
+        if not below and not any(is_word(sentence.words[word]) for word in over):
+            return True
+    return False
+
+
+def heads_above(sentence, word):
+    found = []
+    while sentence.heads[word]:
+        word = int(sentence.heads[word]) - 1
+        found.append(word)
+    return found
+
+
 def best_value(sentences, budget, concepts, deletions):
-    """The best of all sets of words; a sentence without words to count cannot be kept."""
+    """The best of all sets of words."""
     ends = np.cumsum([len(sentence) for sentence in sentences])
     best = 0.0
     for truth in itertools.product((False, True), repeat=int(ends[-1])):
         kept = np.split(np.array(truth), ends[:-1])
-        empty = any(
-            k.any() and not length_of([s], [k]) for s, k in zip(sentences, kept, strict=True)
-        )
-        if not empty and length_of(sentences, kept) <= budget:
+        idle = any(has_idle_mark(s, k, deletions) for s, k in zip(sentences, kept, strict=True))
+        if not idle and length_of(sentences, kept) <= budget:
             best = max(best, value_of(sentences, kept, concepts, deletions))
     return best
 
@@ -78,7 +113,7 @@ def any_word(sentence):
 
 
 @pytest.mark.parametrize("deletions", [phrase_deletions, any_word])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(6))
 def test_the_best_summary_by_enumeration(seed, deletions):
     random = np.random.default_rng(seed)
     sentences = random_sentences(random, 3, longest=4)
@@ -139,10 +174,55 @@ def test_false_claims_are_found_out():
     other = [~own for own in found.kept]
     assert not replace(found, kept=other).verify()
     assert not replace(found, problem=found.problem._replace(budget=found.words - 1)).verify()
+    longer = summarize(sentences, 8, concepts=found.problem.concepts)
+    for stranger in (longer, summarize(sentences[:5], 6)):  # with a certificate of its own
+        certificate = stranger.problem.certificate
+        own = found.problem._replace(certificate=certificate)
+        assert not replace(found, problem=own, bound=certificate.bound - 1.0).verify()
+    wrong = replace(longer.problem.certificate, bound=found.value, value=found.value)
+    own = found.problem._replace(certificate=wrong)
+    if found.value < found.bound:
+        assert not replace(found, problem=own, bound=found.value).verify()
+
+
+def test_a_mark_as_root_stays_with_what_hangs_from_it():
     mark = Sentence.from_words(["!", "Go"]).with_columns(heads=[0, 1], deprels=["root", "dep"])
     found = summarize([mark], 5, deletions=lambda own: np.array([-np.inf, -0.1]))
-    assert found.verify() and found.words == 0
-    assert not replace(found, kept=[np.ones(2, bool)], words=1, value=2.0).verify()
+    assert found.verify() and found.kept[0].all() and found.words == 1
+    alone = np.array([True, False])
+    assert not replace(found, kept=[alone], words=0, value=-0.1).verify()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_relaxation_is_worth_no_less(seed):
+    """Without idle units: no better summary is lost, and their words are still spent."""
+    random = np.random.default_rng(seed)
+    sentences = random_sentences(random, 6, longest=8)
+    prices = {id(own): -random.uniform(0.0, 1.0, len(own)).round(1) for own in sentences}
+    concepts = bigram_concepts(sentences, least=3)
+    units = make_units(sentences, lambda own: prices[id(own)])
+    assert idle_units(units, concepts).any()
+    for budget in (3, 8, 20):
+        graph = summary_graph(units, concepts, budget)
+        best = at.decode(graph, exact=True)
+        relaxed = at.decode(relaxed_graph(units, concepts, budget), exact=True)
+        assert relaxed.value >= best.value - 1e-9
+        spare = spare_items(units, idle_units(units, concepts), budget).gain.sum()
+        assert relaxed.value <= best.value + spare + 1e-9
+        kept = filled(units, best[graph["unit"]] == 1, budget)
+        assert summary_value(units, concepts, budget, kept) >= best.value - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_branching_finds_the_best_assignment(seed):
+    sentences = random_sentences(np.random.default_rng(seed), 25, longest=9)
+    units = make_units(sentences, any_word)
+    graph = summary_graph(units, bigram_concepts(sentences, least=2), 12)
+    best = at.decode(graph, at.IntegerProgram())
+    found = best_assignment(graph, seconds=20.0)
+    check = check_assignment(graph.compile(), best.certificate.scores, found)
+    assert check.feasible and check.value == pytest.approx(best.value)
+    assert best_assignment(graph, seconds=0.0) is None
 
 
 def test_edges():

@@ -14,8 +14,16 @@ from numpy.typing import NDArray
 import assent as at
 from assent.apps.summarization.concepts import Concepts, bigram_concepts
 from assent.apps.summarization.deletions import Deletions, phrase_deletions
-from assent.apps.summarization.model import Units, make_units, summary_graph, summary_value
+from assent.apps.summarization.model import (
+    Units,
+    make_units,
+    relaxed_graph,
+    summary_graph,
+    summary_value,
+)
+from assent.apps.summarization.relax_and_search import Found, relax_and_search, restricted
 from assent.apps.summarization.text_of_kept import kept_text
+from assent.compile.compiled import Compiled, graph_scores
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
 
@@ -67,7 +75,7 @@ class Summary:
 
         Where ``problem.certificate.trusted`` names HiGHS, its search is believed.
         """
-        units, concepts, budget, certificate = self.problem
+        units, concepts, budget, _ = self.problem
         flat = np.concatenate([np.empty(0, bool), *self.kept])
         kept = np.zeros(len(units.cost), bool)
         kept[units.of_word[flat]] = True
@@ -77,9 +85,7 @@ class Summary:
             return False
         if not np.isclose(value, self.value, rtol=1e-9, atol=1e-9):
             return False
-        if certificate is None:  # there is nothing that could be kept
-            return self.bound == 0.0
-        return certificate.bound <= self.bound and certificate.verify()
+        return self.problem.shows(self.bound)
 
 
 class Problem(NamedTuple):
@@ -98,18 +104,35 @@ class Problem(NamedTuple):
     budget: int
     certificate: at.Certificate | None
 
+    def shows(self, bound: float) -> bool:
+        """Whether the certificate is one of this problem, or of its relaxation, with such a bound.
 
-# Bounds of problems with 5,000 words are within 0.1 % of the relaxation's after so many.
-ITERATIONS = 300
-# Less in the relaxation is a rounding error of so few iterations.
-_TRACE = 0.01
-# The rest of a budget is spent in other sentences, those with most for their length: so many units.
-_MORE_UNITS = 60
+        The graph is built anew, and its claims are rechecked there.
+        """
+        own, its_concepts, _ = worthwhile(self.units, self.concepts)
+        if not can_keep(own, self.budget):
+            return bound == 0.0
+        if self.certificate is None or self.certificate.bound > bound:
+            return False
+        for make in (relaxed_graph, summary_graph):
+            graph = make(own, its_concepts, self.budget)
+            compiled = graph.compile()
+            if _fits(self.certificate, compiled):
+                return replace(
+                    self.certificate, compiled=compiled, scores=graph_scores(graph)
+                ).verify()
+        return False
+
+
+def _fits(certificate: at.Certificate, compiled: Compiled) -> bool:
+    """Whether a certificate has as many numbers as a graph has variables and links."""
+    of = certificate.compiled
+    return len(of.fixed) == len(compiled.fixed) and of.problem.n_links == compiled.problem.n_links
+
+
 # Words beyond which a proof may take hours: it is given up after a time, unless one is asked for.
 _LARGE = 10_000
 _LARGE_SECONDS = 60.0
-# Seconds for the best summary of the sentences in question; it mostly takes a tenth of one.
-_SECONDS = 2.0
 
 
 def summarize(
@@ -164,31 +187,34 @@ def summarize(
     )  # fmt: skip
 
 
-class _Found(NamedTuple):
-    kept: NDArray[np.bool_]  # [units]
-    value: float
-    bound: float
-    certificate: at.Certificate | None
-
-
 def _solve(
     units: Units, concepts: Concepts, budget: int, exact: bool, time_limit: float | None
-) -> _Found:
+) -> Found:
     """Units that are kept, of sentences that have a concept."""
-    useful = np.ones(len(units.cost), bool)
-    if (units.deletion <= 0.0).all():  # then other sentences are worth nothing
-        useful = np.isin(units.sentence, units.sentence[units.of_word[concepts.words[:, 0]]])
-    if not (units.cost[useful] > 0).any() or budget == 0:
-        return _Found(np.zeros(len(units.cost), bool), 0.0, 0.0, None)
-    own, its_concepts, places = restricted(units, concepts, useful)
-    solve = _prove if exact else _relax_and_search
+    own, its_concepts, places = worthwhile(units, concepts)
+    if not can_keep(own, budget):
+        return Found(np.zeros(len(units.cost), bool), 0.0, 0.0, None)
+    solve = _prove if exact else relax_and_search
     found = solve(own, its_concepts, budget, time_limit)
     kept = np.zeros(len(units.cost), bool)
     kept[places[found.kept]] = True
     return found._replace(kept=kept)
 
 
-def _prove(units: Units, concepts: Concepts, budget: int, time_limit: float | None) -> _Found:
+def worthwhile(units: Units, concepts: Concepts) -> tuple[Units, Concepts, NDArray[np.int64]]:
+    """The units of sentences that can be worth something, their concepts, and their numbers."""
+    useful = np.ones(len(units.cost), bool)
+    if (units.deletion <= 0.0).all():  # then sentences without a concept are worth nothing
+        useful = np.isin(units.sentence, units.sentence[units.of_word[concepts.words[:, 0]]])
+    return restricted(units, concepts, useful)
+
+
+def can_keep(units: Units, budget: int) -> bool:
+    """Whether there are words at all, and a budget for some."""
+    return budget > 0 and bool((units.cost > 0).any())
+
+
+def _prove(units: Units, concepts: Concepts, budget: int, time_limit: float | None) -> Found:
     """The best units, with a proof if there is time for it."""
     graph = summary_graph(units, concepts, budget)
     result = at.decode(graph, exact=True, time_limit=time_limit)
@@ -198,84 +224,6 @@ def _prove(units: Units, concepts: Concepts, budget: int, time_limit: float | No
             f"better one at most {result.bound:.6g}; a longer time limit helps",
             stacklevel=4,
         )
-    return _read(result, graph)
-
-
-def _relax_and_search(
-    units: Units, concepts: Concepts, budget: int, time_limit: float | None
-) -> _Found:
-    """Good units: the relaxation says which are in question, and these are searched."""
-    graph = summary_graph(units, concepts, budget)
-    relaxed = at.decode(graph, at.AD3(max_iterations=ITERATIONS), time_limit=time_limit)
-    found = _read(relaxed, graph)
-    if relaxed.status is at.Status.OPTIMAL:
-        return found
-    near = units_in_question(units, concepts, relaxed.marginals[graph["unit"]])
-    inside = np.isin(units.sentence, units.sentence[near])
-    # What is not in question goes whenever its head stays: it would exceed any budget.
-    smaller = replace(units, cost=np.where(near, units.cost, budget + 1))
-    own, its_concepts, places = restricted(smaller, concepts, inside)
-    part = summary_graph(own, its_concepts, budget)
-    better = _read(at.decode(part, at.IntegerProgram(time_limit=_SECONDS)), part)
-    if near.all() and better.bound < found.bound:  # that was a search of everything
-        found = found._replace(bound=better.bound, certificate=better.certificate)
-    if better.value <= found.value:
-        return found
-    kept = np.zeros(len(units.cost), bool)
-    kept[places[better.kept]] = True
-    return found._replace(kept=kept, value=better.value)
-
-
-def _read(result: at.Result, graph: at.FactorGraph) -> _Found:
-    bound, certificate = result.bound, result.certificate
-    if not result.feasible:  # stopped too early: an empty summary always is
-        return _Found(np.zeros(graph["unit"].shape, bool), 0.0, bound, certificate)
-    return _Found(result[graph["unit"]] == 1, result.value, bound, certificate)
-
-
-def units_in_question(
-    units: Units, concepts: Concepts, marginals: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Units ``[units]`` that a good summary may use.
-
-    They are of the sentences of which the relaxation has something, and of some others that have
-    much for their length: the relaxation fills the budget to the last word, whole units seldom
-    do.  Of these sentences, they are what the relaxation has, what concepts need, and their heads.
-    """
-    n = int(units.sentence[-1]) + 1
-    share = np.zeros(n)
-    np.maximum.at(share, units.sentence, marginals)
-    there = np.unique(
-        np.stack([concepts.types, units.sentence[units.of_word[concepts.words[:, 0]]]]), axis=1
-    )
-    worth = np.bincount(there[1], concepts.weights[there[0]], n)
-    length = np.bincount(units.sentence, units.cost, n)
-    near = share > _TRACE
-    ratio = np.where(near, -np.inf, worth / np.maximum(length, 1.0))
-    others = np.argsort(-ratio, kind="stable")
-    size = np.cumsum(np.bincount(units.sentence, minlength=n)[others])
-    near[others[: np.searchsorted(size, _MORE_UNITS) + 1]] = True
-    wanted = marginals > _TRACE
-    wanted[units.of_word[concepts.words]] = True
-    for unit in np.flatnonzero(units.parents >= 0)[::-1]:  # heads come first
-        wanted[units.parents[unit]] |= wanted[unit]
-    return wanted & near[units.sentence]
-
-
-def restricted(
-    units: Units, concepts: Concepts, inside: NDArray[np.bool_]
-) -> tuple[Units, Concepts, NDArray[np.int64]]:
-    """Units and concepts of some sentences, whose units are inside, and the units' numbers before.
-
-    Words of others have the unit -1.
-    """
-    places = np.flatnonzero(inside)
-    number = np.full(len(inside) + 1, -1)  # the last is that of no head, -1
-    number[places] = np.arange(len(places))
-    own = Units(
-        number[units.of_word], number[units.parents[places]], units.deletion[places],
-        units.cost[places], units.sentence[places],
-    )  # fmt: skip
-    tokens = inside[units.of_word[concepts.words[:, 0]]]
-    its = replace(concepts, types=concepts.types[tokens], words=concepts.words[tokens])
-    return own, its, places
+    kept = result[graph["unit"]] == 1 if result.feasible else np.zeros(len(units.cost), bool)
+    value = summary_value(units, concepts, budget, kept)
+    return Found(kept, value, max(result.bound, value), result.certificate)

@@ -8,13 +8,18 @@ Since a word is kept only with its head, a score for a deletion below a kept hea
     maximize    Σ_types w_t y_t + Σ_units d_u (z_head(u) − z_u)
     subject to  z_u ≤ z_head(u),  y_t = some token of t is kept,  Σ_u words_u z_u ≤ budget
 
-A unit of marks stays out if nothing that it hangs from has a word: it would cost nothing.
+A unit of marks with no word above it is kept exactly if something that hangs from it is: alone it
+would cost nothing.
+
+Most units are *idle*: no concept needs them or anything below them.  `spare_items` says what they
+can be worth, so that a relaxation does without them; see `relaxed_graph`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,12 +116,83 @@ def _sums_above(values: Int64, heads: Int64) -> Int64:
     return sums
 
 
-def summary_graph(units: Units, concepts: Concepts, budget: int) -> FactorGraph:
+class Items(NamedTuple):
+    """What may be bought with words of the budget, whatever else is kept: ``[items]`` each."""
+
+    gain: Float
+    cost: Int64
+
+
+def idle_units(units: Units, concepts: Concepts) -> NDArray[np.bool_]:
+    """Units ``[units]`` of which no word, nor any below, belongs to a concept.
+
+    None, where deleting something earns: `spare_items` would not know their worth.
+    """
+    if (units.deletion > 0.0).any():
+        return np.zeros(len(units.cost), bool)
+    return ~with_heads(units, np.isin(np.arange(len(units.cost)), units.of_word[concepts.words]))
+
+
+def with_heads(units: Units, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Some units ``[units]`` and all that they hang from."""
+    chosen = chosen.copy()
+    heads = units.parents[chosen]
+    while len(heads := heads[heads >= 0]):
+        chosen[heads] = True
+        heads = units.parents[heads]
+    return chosen
+
+
+def spare_items(units: Units, idle: NDArray[np.bool_], budget: int) -> Items:
+    """What idle units can be worth: no set of them is better than some of these items.
+
+    A phrase of idle units costs at least the words of its uppermost one, and gains at most that
+    this one is not deleted: what is deleted further down earns nothing.  Many such phrases have
+    the same gain and cost; k of them are items of 1, 2, 4, … and the rest.
+
+    Example:
+        >>> three = Units(np.arange(4), np.array([-1, 0, 0, 0]), np.array([0, -0.1, -0.1, -0.1]),
+        ...               np.ones(4, np.int64), np.zeros(4, np.int64))
+        >>> spare_items(three, np.array([False, True, True, True]), budget=9)
+        Items(gain=array([0.1, 0.2]), cost=array([1, 2]))
+    """
+    tops = np.flatnonzero(idle & ~np.append(idle, True)[units.parents])
+    phrases = np.stack([-units.deletion[tops], units.cost[tops]], axis=1)
+    kinds, counts = np.unique(phrases, axis=0, return_counts=True)
+    gains, costs = [], []
+    for (gain, cost), count in zip(kinds.tolist(), counts.tolist(), strict=True):
+        left, size = count if cost == 0 else min(count, int(budget // cost)), 1
+        while left > 0:
+            gains.append(gain * min(size, left))
+            costs.append(int(cost) * min(size, left))
+            left, size = left - size, 2 * size
+    return Items(np.array(gains, float), np.array(costs, np.int64))
+
+
+def relaxed_graph(
+    units: Units, concepts: Concepts, budget: int, among: NDArray[np.bool_] | None = None
+) -> FactorGraph:
+    """A smaller problem, in which every summary is worth at least as much: without idle units.
+
+    In their place are items that need no head.  With ``among``, only summaries of these units.
+    """
+    idle = idle_units(units, concepts)
+    gone = idle if among is None else idle | ~among
+    # What exceeds any budget goes whenever its head stays.
+    busy = replace(units, cost=np.where(gone, budget + 1, units.cost))
+    return summary_graph(busy, concepts, budget, spare_items(units, idle, budget))
+
+
+def summary_graph(
+    units: Units, concepts: Concepts, budget: int, spare: Items | None = None
+) -> FactorGraph:
     """The problem as a graph; its variables ``graph["unit"]`` say which units are kept."""
     graph = FactorGraph()
     reward, above = -units.deletion, units.parents >= 0
     np.add.at(reward, units.parents[above], units.deletion[above])
-    reward[_too_long(units, budget)] = -np.inf
+    hollow, children = _hollow(units)
+    too_long = _sums_above(units.cost, units.parents) > budget
+    reward[too_long | (hollow & ~np.isin(np.arange(len(reward)), units.parents))] = -np.inf
     pairs, tokens = _literals(units, concepts)
     single, shared = _by_type(tokens, len(concepts.weights))
     gain = np.zeros(len(reward) + len(pairs))
@@ -127,20 +203,27 @@ def summary_graph(units: Units, concepts: Concepts, budget: int) -> FactorGraph:
         both = graph.binary(scores=gain[len(reward) :], name="pair", auxiliary=True)
         graph.add(at.All(unit[pairs], axis=1, output=both))
         literals = at.concatenate([unit, both])
-    if above.any():
-        graph.add(at.Implies(unit[above], unit[units.parents[above]]))
+    if children.any():
+        marks, group = np.unique(units.parents[children], return_inverse=True)
+        graph.add(at.AtLeastOne(unit[children], by=group, output=unit[marks]))
+    if (below := above & ~children).any():
+        graph.add(at.Implies(unit[below], unit[units.parents[below]]))
     if shared.any():
         kinds, group = np.unique(tokens[shared, 0], return_inverse=True)
         covered = graph.binary(scores=concepts.weights[kinds], name="concept", auxiliary=True)
         graph.add(at.AtLeastOne(literals[tokens[shared, 1]], by=group, output=covered))
-    graph.add(at.Knapsack(unit, weights=units.cost, capacity=budget))
+    bought, weights = unit, units.cost
+    if spare is not None and len(spare.gain):
+        items = graph.binary(scores=spare.gain, name="spare")
+        bought, weights = at.concatenate([unit, items]), np.concatenate([weights, spare.cost])
+    graph.add(at.Knapsack(bought, weights=weights, capacity=budget))
     return graph
 
 
-def _too_long(units: Units, budget: int) -> NDArray[np.bool_]:
-    """Units ``[units]`` that exceed the budget with what they hang from, or have no word."""
-    least = _sums_above(units.cost, units.parents)
-    return (least > budget) | (least == 0)
+def _hollow(units: Units) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Units ``[units]`` without a word in them or above, and those that hang from such ones."""
+    hollow = _sums_above(units.cost, units.parents) == 0
+    return hollow, np.append(hollow, False)[units.parents]
 
 
 def _literals(units: Units, concepts: Concepts) -> tuple[Int64, Int64]:
@@ -176,8 +259,9 @@ def summary_value(units: Units, concepts: Concepts, budget: int, kept: NDArray[n
     """
     above = units.parents >= 0
     head_kept = kept[units.parents[above]]
-    wordless = _sums_above(units.cost, units.parents) == 0
-    if (kept[above] & ~head_kept).any() or (kept & wordless).any():
+    hollow, children = _hollow(units)
+    alone = hollow & ~np.isin(np.arange(len(kept)), units.parents[children & kept])
+    if (kept[above] & ~head_kept).any() or (kept & alone).any():
         return -np.inf
     if units.cost[kept].sum() > budget:
         return -np.inf
