@@ -32,6 +32,13 @@ def hangs_on_root(heads) -> bool:
     return True
 
 
+def is_above(heads, a, d) -> bool:
+    """Whether the walk from a word to the root meets ``a``; a word is above itself."""
+    while d and d != a:
+        d = heads[d - 1]
+    return d == a
+
+
 def has_crossing(heads) -> bool:
     """Whether two arcs drawn above the sentence cross."""
     arcs = [tuple(sorted((word, head))) for word, head in enumerate(heads, 1)]

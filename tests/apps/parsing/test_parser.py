@@ -66,6 +66,36 @@ def test_crossing_arcs_are_ruled_out_where_they_are_rare(parsers):
     assert parser.parse(crossing).sentence.heads.tolist() == [3, 4, 0, 3]
 
 
+@pytest.mark.parametrize("part", ["nonprojective_arcs", "paths"])
+def test_parts_that_look_at_all_ancestors_are_learned(part):
+    """With nothing but the sum of arcs beside them: what they add are weights of their own."""
+    crossing, plain = (
+        Sentence.from_words(["a", "b", "c", last]).with_columns(
+            upos=["X"] * 4, heads=heads, deprels=["dep"] * 4
+        )
+        for last, heads in (("d", [3, 4, 0, 3]), ("e", [3, 3, 0, 3]))
+    )
+    training = replace(TRAINING, passes=1)
+    own, arcs = (
+        train_parser([crossing, plain] * 4, replace(settings(parts), projective=False), training)
+        for parts in (("arcs", part), ("arcs",))
+    )
+    for sentence in (crossing, plain):
+        found = own.parse(sentence)
+        assert found.sentence.heads.tolist() == sentence.heads.tolist()
+        assert found.proven
+    assert np.count_nonzero(own.weights) > np.count_nonzero(arcs.weights)
+
+
+def test_a_pruner_of_trees_is_kept_in_the_file(tmp_path):
+    sentences, path = small_corpus(60, seed=0), tmp_path / "toy.model"
+    parser = train_parser(sentences, replace(settings("basic"), tree_pruner=True), TRAINING)
+    parser.save(path)
+    again = Parser.load(path)
+    assert again.pruner.of_trees
+    assert right_heads_and_labels(again, small_corpus(30, seed=1))[0] >= 94.0
+
+
 def test_proofs(parsers):
     parses = [parsers["full"].parse(sentence) for sentence in small_corpus(30, seed=2)]
     assert all(p.bound >= p.value - 1e-9 for p in parses)

@@ -7,7 +7,7 @@ import pytest
 
 from assent.apps.parsing import decode
 from assent.errors import ModelError
-from tests.oracles.sentence_trees import list_trees
+from tests.oracles.sentence_trees import is_above, list_trees
 
 
 def random_scores(words, seed):
@@ -21,13 +21,6 @@ def random_scores(words, seed):
         "nonprojective": rng.normal(size=(n + 1, n)),
         "paths": rng.normal(size=(n + 1, n)),
     }
-
-
-def is_above(heads, a, d):
-    """Whether the walk from a word to the root meets ``a``; a word is above itself."""
-    while d and d != a:
-        d = heads[d - 1]
-    return d == a
 
 
 def score_of(heads, arcs, parts):

@@ -16,7 +16,7 @@ from assent.apps.parsing.data import Tokens, encode
 from assent.apps.parsing.labels import Labeler
 from assent.apps.parsing.parts import kinds_of
 from assent.apps.parsing.pruner import Pruner
-from assent.apps.parsing.turbo import Solution, TurboRun
+from assent.apps.parsing.turbo import Solution, TurboRun, weigh_tree
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
 from assent.kernels.parsing import part_scores, sentence_parts
@@ -44,6 +44,8 @@ class ParserSettings:
         projective: whether arcs never cross; as in most training trees if ``None``.
         morphology: whether the column FEATS is read; it must be filled then in whatever is parsed.
         table_bits: the table has two to this power weights.
+        tree_pruner: whether candidate arcs are those that are probable in a tree (their marginals
+            in a first-order model), in place of heads that are probable each for itself.
     """
 
     parts: str | tuple[str, ...] = "full"
@@ -51,6 +53,7 @@ class ParserSettings:
     projective: bool | None = None
     morphology: bool = False
     table_bits: int = 23
+    tree_pruner: bool = False
 
     @property
     def shape(self) -> TreeShape:
@@ -133,7 +136,7 @@ class Parser:
             ModelError: if the parser scores larger parts.
         """
         parts, scores = self._scored(self.encode(sentence))
-        if len(scores.inner) or len(scores.pairs):
+        if sum(map(len, scores)) > len(scores.arcs):
             raise ModelError("this parser scores more than arcs: train one with the preset 'basic'")
         return parts.arcs, scores.arcs
 
@@ -163,17 +166,15 @@ class Parser:
         least = settings.pop("least_probable")
         if not isinstance(settings["parts"], str):
             settings["parts"] = tuple(settings["parts"])
-        return cls(
-            ParserSettings(**settings), Pruner(arrays["pruner"], most, least), arrays["weights"],
-            Labeler(names, arrays["labeler"]),
-        )  # fmt: skip
+        own = ParserSettings(**settings)
+        pruner = Pruner(arrays["pruner"], own.tree_pruner, most, least)
+        return cls(own, pruner, arrays["weights"], Labeler(names, arrays["labeler"]))
 
 
 def best_parse(parts: SentenceParts, scores: PartScores, shape: TreeShape, solver: AD3) -> Solution:
     """The best tree by AD3; by its arcs alone it needs no relaxation."""
+    if parts.nonprojective or parts.paths:
+        return sentence_graph.solve(parts, scores, shape, solver)
     if len(scores.inner) or len(scores.pairs):
         return TurboRun(parts, scores, shape).solve(solver)
-    heads = sentence_parts.best_tree(parts.arcs, scores.arcs, shape)
-    chosen = sentence_parts.tree_parts(parts, heads)
-    value = sentence_parts.sum_parts(scores, chosen)
-    return Solution(heads, value, value, True, 0, chosen)
+    return weigh_tree(parts, scores, scores.arcs, shape)

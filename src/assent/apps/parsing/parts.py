@@ -16,6 +16,8 @@ PARTS = {
     "tri_siblings": "h and three modifiers on one side with none in between",
     "any_siblings": "h and two modifiers s, m on one side, whatever is in between",
     "head_bigrams": "two neighbouring words and the heads of both",
+    "nonprojective_arcs": "h and m with a word between them that is not below h",
+    "paths": "m and any word above it",
 }
 
 PRESETS = {

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from assent.apps.parsing.path_rules import add_nonprojective, add_paths
+from assent.apps.parsing.turbo import Solution, weigh_tree
+from assent.decode import decode
 from assent.factors.arborescence import Arborescence
 from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import HeadAutomaton, unpacked
@@ -20,6 +23,8 @@ from assent.factors.tri_sibling_automaton import TriSiblingAutomaton
 from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts, TreeShape
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph
+from assent.proof.gap_rule import least_and_relative
+from assent.solvers.ad3.ad3 import AD3
 
 
 def graph(parts: SentenceParts, scores: PartScores, shape: TreeShape) -> FactorGraph:
@@ -48,7 +53,26 @@ def graph(parts: SentenceParts, scores: PartScores, shape: TreeShape) -> FactorG
     if len(parts.pairs):
         first, second = parts.pairs.T
         out.add(Pair(arc[first], arc[second], scores=scores.pairs), name="any siblings")
+    words = len(arcs.first) - 2
+    if words > 1 and (parts.nonprojective or parts.paths):
+        own = scores.paths if parts.paths else np.zeros(words * words)
+        path = add_paths(out, arc, arcs.head, arcs.modifier, own.reshape(words, words))
+        if parts.nonprojective:
+            add_nonprojective(out, arc, path, arcs.head, arcs.modifier, scores.nonprojective)
     return out
+
+
+def solve(parts: SentenceParts, scores: PartScores, shape: TreeShape, solver: AD3) -> Solution:
+    """The best tree by AD3 on the graph, for parts that look at all ancestors of a word.
+
+    Flows take far longer than all else.  What is learned from is the tree, not the relaxed answer.
+    """
+    own = graph(parts, scores, shape)
+    result = decode(own, solver)
+    found = weigh_tree(parts, scores, result.marginals[own["arc"]], shape)
+    least, relative = least_and_relative(solver.gap_tolerance, 1.0)
+    proven = result.bound - found.value <= least + relative * abs(result.bound)
+    return found._replace(bound=result.bound, proven=proven, iterations=result.iterations)
 
 
 def _factor(modifiers: Any, above: Any, tables: int, inner: Float) -> Any:

@@ -98,7 +98,7 @@ def train_parser(
         settings, parts=parts_of(settings.parts),
         projective=are_projective(examples) if projective is None else projective,
     )  # fmt: skip
-    arcs = jackknife(examples, training.folds, training.seed)
+    arcs = jackknife(examples, training.folds, training.seed, settings.tree_pruner)
     same = settings, replace(training, passes=1, runs=1)  # more of these may be asked for later
     of = f"{len(examples)} sentences, {same}"
     state = TrainingState.begin(of, 1 << settings.table_bits, checkpoint)
@@ -111,7 +111,7 @@ def train_parser(
         if checkpoint is not None:
             state.save(checkpoint)
     weights = (state.total + state.average()) / np.float32(training.runs)
-    pruner = train_pruner(examples, training.seed)
+    pruner = train_pruner(examples, training.seed, settings.tree_pruner)
     return Parser(settings, pruner, weights, train_labeler(examples, names, training.seed))
 
 

@@ -76,8 +76,18 @@ def _nothing() -> _Nothing:
     return _Nothing(outside, groups, anderson.make_history(0))
 
 
+def weigh_tree(
+    parts: SentenceParts, scores: PartScores, point: Float, shape: TreeShape
+) -> Solution:
+    """The tree of most weight in a point ``[A]``, as if it were proven."""
+    heads = sentence_parts.best_tree(parts.arcs, point, shape)
+    chosen = sentence_parts.tree_parts(parts, heads)
+    value = sentence_parts.sum_parts(scores, chosen)
+    return Solution(heads, value, value, True, 0, chosen)
+
+
 class TurboRun:
-    """An AD3 run on one sentence."""
+    """An AD3 run on one sentence whose parts look at no ancestors but the nearest."""
 
     def __init__(self, parts: SentenceParts, scores: PartScores, shape: TreeShape) -> None:
         self.parts, self.scores, self.shape = parts, scores, shape
@@ -117,7 +127,7 @@ class TurboRun:
         while True:
             history = self._accelerated(history)
             advance.advance(own, outside, state, history, settings, ROUND, ONLY_THREAD, barrier)
-            tree = self._tree(state.current.p)
+            tree = weigh_tree(self.parts, self.scores, state.current.p, self.shape)
             if tree.value > value:
                 best, value = tree, tree.value
             latest = dual_points.latest_bound(own, outside, state, ONLY_THREAD, barrier)
@@ -149,13 +159,6 @@ class TurboRun:
         relaxed = dual_points.relaxed_value(self.own, self.outside, self.state.current.p)
         return abs(bound - relaxed) <= tolerance
 
-    def _tree(self, point: Float) -> Solution:
-        """The tree of most weight in a point ``[A]``, as if it were proven."""
-        heads = sentence_parts.best_tree(self.parts.arcs, point, self.shape)
-        chosen = sentence_parts.tree_parts(self.parts, heads)
-        value = sentence_parts.sum_parts(self.scores, chosen)
-        return Solution(heads, value, value, True, 0, chosen)
-
     def _marginals(self) -> PartScores:
         """The consensus, and the weights of larger parts in the copies of their factors."""
         p = np.clip(self.state.current.p, 0.0, 1.0)
@@ -176,7 +179,7 @@ class TurboRun:
             support = group_support(own.tables, own.layout, own.supports, group)
             for i in range(int(support.size[0])):
                 kernel(start, data, support.states[0, i], float(support.weight[0, i]), part)
-        return PartScores(p, inner, both)
+        return PartScores(p, inner, both, np.zeros(0), np.zeros(0))
 
 
 def _structures(parts: SentenceParts, shape: TreeShape) -> Structures:

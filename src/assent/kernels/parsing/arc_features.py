@@ -20,7 +20,8 @@ from assent.kernels.parsing.token_columns import (
     distance_bin,
 )
 
-ENDS, FAR_ENDS, BETWEEN, TAG_BETWEEN, FIRST_LOOK = range(5)  # kinds of features of arcs
+# Kinds of features of arcs.
+ENDS, FAR_ENDS, BETWEEN, TAG_BETWEEN, FIRST_LOOK, NONPROJECTIVE = range(6)
 
 # More words of a group between two ends count as this many.
 _MANY = 3
@@ -131,6 +132,16 @@ def arc_places(tokens, h, m, features):
     features.keys[6] = mix(tokens[m + 1, FORM], counts)
     features.keys[7] = mix(tokens[h + 1, FORM], counts)
     return write_places(features, 8, BETWEEN, toward, size)
+
+
+@jit_internal_no_allocation
+def nonprojective_places(tokens, h, m, features):
+    """Places for an arc over a word that is not below its head; returns how many there are."""
+    keys = features.keys
+    count = _write_end_keys(tokens, h, m, keys)
+    keys[count] = np.uint64(distance_bin(h, m))
+    keys[count + 1] = np.uint64(0)  # that there is such an arc
+    return write_places(features, count + 2, NONPROJECTIVE, int(h < m), 0)
 
 
 @jit_internal_no_allocation

@@ -18,12 +18,13 @@ from assent.kernels.jit import (
     jit_internal,
     jit_internal_no_allocation,
 )
-from assent.kernels.parsing.arc_features import arc_places
+from assent.kernels.parsing.arc_features import arc_places, nonprojective_places
 from assent.kernels.parsing.feature_places import MOST_PLACES, make_features
 from assent.kernels.parsing.grand_sibling_features import grand_sibling_places
 from assent.kernels.parsing.grandparent_features import grandparent_places
 from assent.kernels.parsing.head_bigram_features import head_bigram_places
 from assent.kernels.parsing.part_scores import grandparent_of, word_at
+from assent.kernels.parsing.path_features import path_places
 from assent.kernels.parsing.sibling_features import any_sibling_places, sibling_places
 from assent.kernels.parsing.tri_sibling_features import tri_sibling_places
 
@@ -153,6 +154,23 @@ def _add_pairs(tokens, arcs, pairs, amounts, table, features, touched):
             add_at(table, features, size, amounts[i], touched)
 
 
+@jit_internal_no_allocation
+def _add_nonprojective(tokens, arcs, amounts, table, features, touched):
+    for a in range(len(amounts)):
+        if amounts[a] != 0.0:
+            size = nonprojective_places(tokens, arcs.head[a], arcs.modifier[a], features)
+            add_at(table, features, size, amounts[a], touched)
+
+
+@jit_internal_no_allocation
+def _add_paths(tokens, amounts, table, features, touched):
+    words = len(tokens) - 3
+    for i in range(len(amounts)):
+        if amounts[i] != 0.0:
+            size = path_places(tokens, i // words + 1, i % words + 1, features)
+            add_at(table, features, size, amounts[i], touched)
+
+
 @jit_internal
 def make_touched(amounts):
     """Room for the places that parts with these amounts touch; an inner part has two kinds."""
@@ -178,6 +196,8 @@ def mira_update(tokens, parts, kinds, amounts, loss, most, step, table):
     _add_triples(tokens, parts, amounts.inner, table, features, touched)
     _add_bigrams(tokens, arcs, parts.bigram, amounts.inner, table, features, touched)
     _add_pairs(tokens, arcs, parts.pairs, amounts.pairs, table, features, touched)
+    _add_nonprojective(tokens, arcs, amounts.nonprojective, table, features, touched)
+    _add_paths(tokens, amounts.paths, table, features, touched)
     # 2. The step: as long as the loss asks for.
     square = touched.square[0]
     size = min(most, loss / square) if square > 0.0 else 0.0

@@ -6,11 +6,12 @@ import numpy as np
 
 from assent.kernels.interpreted import looks_up
 from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
-from assent.kernels.parsing.arc_features import arc_places
+from assent.kernels.parsing.arc_features import arc_places, nonprojective_places
 from assent.kernels.parsing.feature_places import make_features, sum_at
 from assent.kernels.parsing.grand_sibling_features import grand_sibling_places
 from assent.kernels.parsing.grandparent_features import grandparent_places
 from assent.kernels.parsing.head_bigram_features import head_bigram_places
+from assent.kernels.parsing.path_features import path_places
 from assent.kernels.parsing.sentence_parts import PartScores, count_inner
 from assent.kernels.parsing.sibling_features import any_sibling_places, sibling_places
 from assent.kernels.parsing.tri_sibling_features import tri_sibling_places
@@ -124,16 +125,35 @@ def _score_pairs(tokens, arcs, pairs, weights, features, out):
         out[i] = sum_at(weights, features, size)
 
 
+@jit_internal_no_allocation
+def _score_nonprojective(tokens, arcs, weights, features, out):
+    for a in range(len(out)):
+        size = nonprojective_places(tokens, arcs.head[a], arcs.modifier[a], features)
+        out[a] = sum_at(weights, features, size)
+
+
+@jit_internal_no_allocation
+def _score_paths(tokens, weights, features, out):
+    words = len(tokens) - 3
+    for i in range(len(out)):
+        size = path_places(tokens, i // words + 1, i % words + 1, features)
+        out[i] = sum_at(weights, features, size)
+
+
 @looks_up("weights")
 @jit
 def score_parts(tokens, parts, kinds, weights):
     """The scores of all parts of a sentence."""
     features, arcs = make_features(weights), parts.arcs
     of_arcs, inner = np.empty(len(arcs.head)), np.zeros(count_inner(parts))
-    pairs = np.empty(len(parts.pairs))
+    pairs, words = np.empty(len(parts.pairs)), len(tokens) - 3
+    nonprojective = np.empty(len(of_arcs) if parts.nonprojective else 0)
+    paths = np.empty(words * words if parts.paths else 0)
     _score_arcs(tokens, arcs, weights, features, of_arcs)
     _score_automata(tokens, arcs, parts.automata, kinds, weights, features, inner)
     _score_triples(tokens, parts, weights, features, inner)
     _score_bigrams(tokens, arcs, parts.bigram, weights, features, inner)
     _score_pairs(tokens, arcs, parts.pairs, weights, features, pairs)
-    return PartScores(of_arcs, inner, pairs)
+    _score_nonprojective(tokens, arcs, weights, features, nonprojective)
+    _score_paths(tokens, weights, features, paths)
+    return PartScores(of_arcs, inner, pairs, nonprojective, paths)

@@ -6,7 +6,8 @@ as :mod:`assent.kernels.kinds.sentences.head_automata` reads them: what grandpar
 modifiers, then tables of consecutive siblings.  Behind the automata stand triples of siblings, as
 :mod:`assent.kernels.kinds.sentences.tri_sibling_automata` reads them, and head bigrams, a table for
 every word and the next one, as :mod:`assent.kernels.kinds.sequences.tree_recursion` reads them.
-Any two siblings on one side are a pair of arcs.
+Any two siblings on one side are a pair of arcs.  Two kinds look at all ancestors of a word: arcs
+over a word that is not below their head, and paths.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ class Kinds(NamedTuple):
     tri_siblings: bool
     any_siblings: bool
     head_bigrams: bool
+    nonprojective_arcs: bool
+    paths: bool
 
 
 class TreeShape(NamedTuple):
@@ -70,6 +73,8 @@ class SentenceParts(NamedTuple):
     triple: np.ndarray  # [U + 1] int64: where the triples of an automaton's modifiers begin; or [0]
     bigram: np.ndarray  # [n] int64: where the table of words 1 and 2, 2 and 3, … begins; or empty
     pairs: np.ndarray  # [P, 2] int32, arcs to any two siblings, the inner one first
+    nonprojective: bool  # whether arcs are scored that pass over a word not below their head
+    paths: bool  # whether words are scored that stand anywhere above others
 
 
 class PartScores(NamedTuple):
@@ -78,6 +83,8 @@ class PartScores(NamedTuple):
     arcs: np.ndarray  # [A]
     inner: np.ndarray  # [E] of automata and head bigrams
     pairs: np.ndarray  # [P]
+    nonprojective: np.ndarray  # [A] if arcs over words that are not below their head are parts
+    paths: np.ndarray  # [n * n] for the word above and the one below, if these are parts
 
 
 @jit
@@ -218,7 +225,9 @@ def make_parts(arcs, kinds):
     pairs = np.zeros((0, 2), np.int32)
     if kinds.any_siblings:
         pairs = make_pairs(arcs)
-    return SentenceParts(arcs, automata, triple, bigram, pairs)
+    return SentenceParts(
+        arcs, automata, triple, bigram, pairs, kinds.nonprojective_arcs, kinds.paths
+    )
 
 
 @jit_internal_no_allocation
@@ -286,6 +295,35 @@ def chosen_head(arcs, heads, m):
     return 0
 
 
+@jit_internal
+def words_above(heads):
+    """``[n + 1, n + 1]`` whether a word (first axis) or the root is above another, or the same."""
+    out = np.zeros((len(heads) + 1, len(heads) + 1), np.bool_)
+    out[0, 0] = True
+    for d in range(1, len(heads) + 1):
+        a = d
+        while a > 0:
+            out[a, d] = True
+            a = heads[a - 1]
+        out[0, d] = True
+    return out
+
+
+@jit_internal
+def _mark_flows(arcs, heads, nonprojective, paths):
+    """1 for the arcs of a tree over words that are not below their head, and for its paths."""
+    words, above = len(heads), words_above(heads)
+    for a in range(len(nonprojective)):
+        h, m = arcs.head[a], arcs.modifier[a]
+        if heads[m - 1] == h:
+            for k in range(min(h, m) + 1, max(h, m)):
+                if not above[h, k]:
+                    nonprojective[a] = 1.0
+    for i in range(len(paths)):
+        a, d = i // words + 1, i % words + 1
+        paths[i] = above[a, d] and a != d
+
+
 @jit
 def tree_parts(parts, heads):
     """1 for every part that a tree ``heads[n]`` of candidate arcs has, 0 for the others."""
@@ -302,7 +340,11 @@ def tree_parts(parts, heads):
         inner[parts.bigram[m - 1] + row * columns + column] = 1.0
     for i in range(len(pairs)):
         pairs[i] = of_arcs[parts.pairs[i, 0]] * of_arcs[parts.pairs[i, 1]]
-    return PartScores(of_arcs, inner, pairs)
+    nonprojective = np.zeros(len(of_arcs) if parts.nonprojective else 0)
+    paths = np.zeros(len(heads) ** 2 if parts.paths else 0)
+    if parts.nonprojective or parts.paths:
+        _mark_flows(arcs, heads, nonprojective, paths)
+    return PartScores(of_arcs, inner, pairs, nonprojective, paths)
 
 
 @jit_internal_no_allocation
@@ -318,7 +360,9 @@ def _weighted_sum(scores, amounts):
 def sum_parts(scores, amounts):
     """The score of parts that there are so much of."""
     total = _weighted_sum(scores.arcs, amounts.arcs) + _weighted_sum(scores.inner, amounts.inner)
-    return total + _weighted_sum(scores.pairs, amounts.pairs)
+    total += _weighted_sum(scores.pairs, amounts.pairs)
+    total += _weighted_sum(scores.nonprojective, amounts.nonprojective)
+    return total + _weighted_sum(scores.paths, amounts.paths)
 
 
 @jit_internal_no_allocation
