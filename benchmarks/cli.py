@@ -256,7 +256,8 @@ def alignment_command(quick: bool, data: Path | None, plots: Path) -> None:
     type=click.Choice([*turbo_parsing.EXPERIMENTS, "solvers"]),
     default="presets",
     show_default=True,
-    help="Presets, parts one by one, crossing arcs or not, solvers on the shipped model.",
+    help="Presets, parts one by one, crossing arcs or not, parts of all ancestors (for short "
+    "sentences), solvers on the shipped model.",
 )
 @click.option("--passes", default=3, show_default=True, help="Of training.")
 @click.option("--words", default=30_000, show_default=True, help="To train on at most; 0: all.")
@@ -277,7 +278,7 @@ def parsing_command(
     parsers = turbo_parsing.EXPERIMENTS[experiment]
     training = ParserTraining(1 if quick else passes)
     # Which parts there should be is a choice: that is not made on test parts.
-    part = "dev" if experiment == "ablation" else "test"
+    part = "dev" if experiment in ("ablation", "ancestors") else "test"
     turbo_parsing.run(new_console(), paths, parsers, training, words, part)
 
 

@@ -47,7 +47,17 @@ CROSSING = {
     "arcs may cross": ParserSettings("standard", projective=False),
 }
 
-EXPERIMENTS = {"presets": PRESET_SETTINGS, "ablation": ABLATION, "crossing": CROSSING}
+# Parts that look at all ancestors of a word, beside those that look at the nearest.
+_NEAR = ("arcs", "siblings", "grandparents")
+ANCESTORS = {
+    "arcs may cross": ParserSettings(_NEAR, projective=False),
+    "+ non-projective arcs": ParserSettings((*_NEAR, "nonprojective_arcs"), projective=False),
+    "+ paths": ParserSettings((*_NEAR, "nonprojective_arcs", "paths"), projective=False),
+}
+
+EXPERIMENTS = {
+    "presets": PRESET_SETTINGS, "ablation": ABLATION, "crossing": CROSSING, "ancestors": ANCESTORS,
+}  # fmt: skip
 
 COLUMNS = (
     "treebank", "parser", "trained on", "training", "UAS", "LAS", "UAS, no punctuation", "gain",

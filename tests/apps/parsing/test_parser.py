@@ -165,7 +165,9 @@ def test_what_cannot_be_trained_on_is_said():
     looped = list(read_conllu_lines([*lines, "\n"], "loop.conllu"))
     with pytest.raises(ValueError, match=r"loop\.conllu.*line"):
         train_parser(looped)
-    with pytest.raises(ValueError, match=r"loop\.conllu.*line"):  # not of jack-knifing one sentence
-        train_pipeline(looped)
+    with pytest.raises(ValueError, match=r"loop\.conllu.*line"):  # before any tagging
+        train_pipeline(looped * 2)
+    with pytest.raises(ModelError, match="two sentences or more, got 1"):
+        train_pipeline(small_corpus(1, seed=0))
     with pytest.raises(ModelError, match="presets are basic"):
         train_parser(small_corpus(3, seed=0), ParserSettings("large"))

@@ -12,6 +12,7 @@ from assent.apps.parsing.model import Parser, ParserSettings
 from assent.apps.parsing.training import ParserTraining, TrainingProgress, train_parser
 from assent.apps.tagging import Tagger, jackknife, train_tagger
 from assent.apps.tagging.training import PerceptronSettings
+from assent.errors import ModelError
 from assent.io.conllu import Sentence
 from assent.progress import live_display
 
@@ -82,7 +83,10 @@ def train_pipeline(
 
     Raises:
         FormatError: naming the line of a head that is none, or of a cycle, before anything else.
+        ModelError: if there are fewer than two sentences.
     """
+    if len(sentences) < 2:
+        raise ModelError(f"a parser is trained on two sentences or more, got {len(sentences)}")
     for sentence in sentences:
         _ = sentence.tree
     columns = ["upos", "xpos"] if _has_xpos(sentences) else ["upos"]

@@ -55,8 +55,8 @@ def graph(parts: SentenceParts, scores: PartScores, shape: TreeShape) -> FactorG
         out.add(Pair(arc[first], arc[second], scores=scores.pairs), name="any siblings")
     words = len(arcs.first) - 2
     if words > 1 and (parts.nonprojective or parts.paths):
-        own = scores.paths if parts.paths else np.zeros(words * words)
-        path = add_paths(out, arc, arcs.head, arcs.modifier, own.reshape(words, words))
+        of_paths = scores.paths if parts.paths else np.zeros(words * words)
+        path = add_paths(out, arc, arcs.head, arcs.modifier, of_paths.reshape(words, words))
         if parts.nonprojective:
             add_nonprojective(out, arc, path, arcs.head, arcs.modifier, scores.nonprojective)
     return out
