@@ -305,6 +305,19 @@ def test_listed_arcs_are_the_array_without_the_others():
     assert np.array_equal(mine[arc][keep], theirs[listed])
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_list_of_literals_is_an_array_of_them(kind):
+    ends = {"heads": [0, 1, 0], "modifiers": [1, 2, 2]}
+    g, h = at.FactorGraph(), at.FactorGraph()
+    x, y = g.binary(3, scores=[1.0, 2.0, 0.5]), h.binary(3, scores=[1.0, 2.0, 0.5])
+    for graph, arcs in ((g, x), (h, [y[0], y[1], y[2]])):
+        graph.add(kind(arcs, **ends))
+        graph.add(at.HeadSequence(arcs, scores=[[[1.0, 0.0]]], **ends))
+        at.add_head_automata(graph, arcs, np.full((3, 3, 4), 0.25), **ends)
+    assert at.decode(g).value == pytest.approx(at.decode(h).value)
+    assert np.array_equal(at.decode(g)[x], at.decode(h)[y])
+
+
 # ---------------------------------------------------------------- the public face
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assent.factors.forest import ForestFactor, fit_tables
-from assent.factors.sentence_tree import arcs_by_word
+from assent.factors.sentence_tree import arcs_by_word, as_arcs
 from assent.kernels.problem import Float
 from assent.model.scores import clean_scores
 
@@ -44,6 +44,7 @@ class HeadSequence(ForestFactor):
     formula = "Σ_m scores[head of word m, head of word m + 1]"
 
     def __init__(self, arcs: Any, *, scores: Any, heads: Any = None, modifiers: Any = None) -> None:
+        arcs = as_arcs(arcs)
         codes, _, self.states, shape = arcs_by_word("HeadSequence", arcs, heads, modifiers)
         words = len(self.states)
         self.first = (0,) * words

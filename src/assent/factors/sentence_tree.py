@@ -11,7 +11,7 @@ from assent.errors import ModelError
 from assent.factors.structure import Structure
 from assent.kernels.problem import Float, Int32
 from assent.model.scores import clean_scores
-from assent.model.variables import Categorical, Literals
+from assent.model.variables import Categorical, Literals, as_literals
 
 Index = NDArray[np.int64]
 
@@ -22,6 +22,7 @@ class SentenceTree(Structure):
     def __init__(
         self, arcs: Any, *, heads: Any = None, modifiers: Any = None, single_root: bool = False
     ) -> None:
+        arcs = as_arcs(arcs)
         codes, head, self.states, shape = arcs_by_word(self.kind, arcs, heads, modifiers)
         self.first = (0,) * len(self.states)
         self.data = np.concatenate([[len(self.states), bool(single_root)], head]).astype(np.int32)
@@ -42,6 +43,11 @@ class SentenceTree(Structure):
     def words(self, row: int) -> str:
         first, last = (self.graph.describe_code(int(c)) for c in self.codes[row][[0, -1]])
         return f"{self.kind} over {len(self.states)} words ({first}, …, {last})"
+
+
+def as_arcs(arcs: Any) -> Any:
+    """Arcs as they are, or a list of literals as one array of them."""
+    return as_literals(arcs) if isinstance(arcs, (list, tuple)) else arcs
 
 
 def arcs_by_word(

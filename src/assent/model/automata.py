@@ -10,7 +10,7 @@ import numpy as np
 from assent.errors import ModelError
 from assent.factors.grandparent_automaton import GrandparentAutomaton
 from assent.factors.head_automaton import HeadAutomaton
-from assent.factors.sentence_tree import read_arcs
+from assent.factors.sentence_tree import as_arcs, read_arcs
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph, Handle
 from assent.model.scores import broadcast_scores
@@ -119,6 +119,7 @@ class _SentenceArcs:
     def __init__(
         self, graph: FactorGraph, caller: str, arcs: Any, heads: Any, modifiers: Any
     ) -> None:
+        arcs = as_arcs(arcs)
         codes, head, modifier = read_arcs(caller, arcs, heads, modifiers)
         if codes.ndim != 1:
             raise ModelError(f"{caller} takes the arcs of one sentence, got shape {arcs.shape}")
