@@ -41,7 +41,7 @@ def test_surfaces_and_bushes_are_told_apart(tmp_path, classes, labels, voxel, er
     done = run("train", "segmenter", *files, *more, "--voxel", voxel, "--output",
                tmp_path / "model")  # fmt: skip
     assert done.exit_code == 0, done.output
-    assert f"{labels} labels learnt from 4 points, " in done.stdout
+    assert f"{labels} labels learnt from 4 clouds of points, " in done.stdout
     nodes = int(done.stdout.split()[-2])
     assert nodes < 4800 if voxel else nodes == 4800
     done = run("segment", "--model", tmp_path / "model", "--points", unseen,
@@ -81,6 +81,7 @@ def test_files_of_points_keep_them(tmp_path):
         ("1 2 3\n", "line 1: expected x y z and a number of its label"),
         ("1 2 3 0.5\n", "line 1"),
         ("1 2 nan 1\n", "line 1"),
+        ("1 2 3 1\n1 -1e300 2 1\n", r"line 2: .* coordinates up to 1e\+12"),
     ],
 )
 def test_lines_that_are_no_points_are_named(tmp_path, text, problem):
@@ -88,6 +89,38 @@ def test_lines_that_are_no_points_are_named(tmp_path, text, problem):
     path.write_text(text)
     with pytest.raises(FormatError, match=problem):
         read_points(path, labelled=True)
+
+
+@pytest.mark.parametrize(
+    ("side", "problem"),
+    [
+        (0.001, "take larger"),
+        (1e9, "take smaller"),
+        (np.nan, "a number from"),
+        (1e-300, "a number"),
+    ],
+)
+def test_sides_of_voxels_that_make_no_scene_are_refused(side, problem):
+    with pytest.raises(ModelError, match=problem):
+        point_scene(PointCloud("few", np.arange(9.0).reshape(3, 3)), voxel=side)
+
+
+def test_answers_are_not_written_over_each_other_or_what_was_read(tmp_path):
+    files = [write_cloud(tmp_path / f"scan.{year}.xyz", year) for year in (2020, 2021)]
+    plain = write_cloud(tmp_path / "plain.xyz", 0)
+    before = plain.read_bytes()
+    for points, output, problem in (
+        (files, tmp_path / "found", "would both be"),
+        ([plain], tmp_path, "plain.xyz would be written over it"),
+    ):
+        given = [argument for path in points for argument in ("--points", path)]
+        done = run("segment", "--model", plain, *given, "--output", output)
+        assert done.exit_code == 2
+        assert problem in " ".join(done.stderr.split())
+    assert plain.read_bytes() == before
+    done = run("segment", "--model", plain, "--images", tmp_path, "--output", tmp_path)
+    assert done.exit_code == 2
+    assert "over the photographs" in " ".join(done.stderr.split())
 
 
 def test_clouds_of_different_size_are_not_compared(tmp_path):

@@ -144,8 +144,8 @@ def train_segmenter(**arguments: Any) -> None:
     if not options.quiet:
         nodes = sum(len(scene.nodes) for scene in scenes)
         click.echo(
-            f"{options.output}: {len(labels)} labels learnt from {len(scenes)} {made['of']}, "
-            f"{nodes} nodes"
+            f"{options.output}: {len(labels)} labels learnt from {len(scenes)} "
+            f"{'clouds of ' if options.points else ''}{made['of']}, {nodes} nodes"
         )
 
 
@@ -198,6 +198,7 @@ def segment(
 ) -> None:  # fmt: skip
     """Segment photographs into masks (.png), or points into points with labels (.xyz)."""
     _photographs_or_points(images, points)
+    _refuse_lost_files(images, points, output)
     with bad_files_reported():
         from assent.apps.segmentation import Segmenter, read_photographs, read_points
         from assent.apps.segmentation.data import write_mask, write_points
@@ -215,6 +216,29 @@ def segment(
             write_points(output / f"{cloud.name}.xyz", cloud.points, own)
     if not quiet:
         click.echo(f"{output}: {len(photographs) + len(points)} files")
+
+
+def _refuse_lost_files(images: Path | None, points: tuple[Path, ...], output: Path) -> None:
+    """Raise where an answer would be written over what was read, or over another answer."""
+    from assent.apps.segmentation.data import cloud_name
+
+    if images is not None and output.exists() and output.samefile(images):
+        raise click.UsageError(
+            f"masks in {output} would be written over the photographs; name another --output"
+        )
+    answers: dict[Path, Path] = {}
+    for path in points:
+        answer = output / f"{cloud_name(path)}.xyz"
+        if answer.exists() and answer.samefile(path):
+            raise click.UsageError(
+                f"the answer to {path} would be written over it; name another --output"
+            )
+        other = answers.setdefault(answer, path)
+        if other is not path:
+            raise click.UsageError(
+                f"the answers to {other} and {path} would both be {answer}; segment them into "
+                "different folders"
+            )
 
 
 @evaluate.command("segmentations")

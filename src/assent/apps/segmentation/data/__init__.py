@@ -9,7 +9,7 @@ from assent.apps.segmentation.data.pictures import (
     read_picture,
     write_mask,
 )
-from assent.apps.segmentation.data.points import PointCloud, read_points, write_points
+from assent.apps.segmentation.data.points import PointCloud, cloud_name, read_points, write_points
 
 __all__ = [
     "UNKNOWN",
@@ -18,6 +18,7 @@ __all__ = [
     "NumberPairs",
     "Photograph",
     "PointCloud",
+    "cloud_name",
     "is_cloud",
     "read_mask",
     "read_photographs",

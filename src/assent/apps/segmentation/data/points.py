@@ -13,6 +13,9 @@ from assent.io.line_streams import read_lines, write_pieces
 from assent.io.text import FormatError, PathLike
 from assent.kernels.problem import Float, Int64
 
+# In the file's units: farther out, numbers of cells of a fraction of a unit are no longer exact.
+FARTHEST = 1e12
+
 
 class PointCloud(NamedTuple):
     """Points and, where the file has them, numbers of labels.
@@ -26,6 +29,16 @@ class PointCloud(NamedTuple):
     name: str
     points: Float
     numbers: Int64 | None = None
+
+
+def cloud_name(path: PathLike) -> str:
+    """The name of a file, up to its first dot.
+
+    Example:
+        >>> cloud_name("scans/a.xyz.gz")
+        'a'
+    """
+    return Path(path).name.partition(".")[0]
 
 
 def read_points(path: PathLike, *, labelled: bool = False) -> PointCloud:
@@ -44,14 +57,19 @@ def read_points(path: PathLike, *, labelled: bool = False) -> PointCloud:
     if rows:
         with contextlib.suppress(ValueError):  # the line is named below
             table = np.loadtxt(rows, comments="#", ndmin=2)
-    if table.size == 0 or table.shape[1] < (4 if labelled else 3) or not np.isfinite(table).all():
+    if (
+        table.size == 0
+        or table.shape[1] < (4 if labelled else 3)
+        or not np.isfinite(table).all()
+        or np.abs(table[:, :3]).max() > FARTHEST
+    ):
         raise _first_problem(path, lines, labelled)
     numbers = None
     if table.shape[1] > 3:
         numbers = table[:, 3].astype(np.int64)
         if (numbers != table[:, 3]).any():
             raise _first_problem(path, lines, labelled)
-    return PointCloud(Path(path).name.partition(".")[0], table[:, :3].copy(), numbers)
+    return PointCloud(cloud_name(path), table[:, :3].copy(), numbers)
 
 
 def _first_problem(path: PathLike, lines: list[str], labelled: bool) -> FormatError:
@@ -66,17 +84,29 @@ def _first_problem(path: PathLike, lines: list[str], labelled: bool) -> FormatEr
             expected = "x y z and a number of its label" if labelled else "x y z [label]"
             if len(words) != columns:
                 expected += f", {columns} columns as before"
+            elif _is_far(_numbers(words)):
+                expected += f", coordinates up to {FARTHEST:g}"
             return FormatError.found(path, number, line.strip(), expected)
     return FormatError(path, "no points in this file")
 
 
 def _is_point(words: list[str], labelled: bool) -> bool:
-    try:
-        values = [float(word) for word in words]
-    except ValueError:
-        return False
+    values = _numbers(words)
     whole = len(values) < 4 or values[3].is_integer()
-    return len(values) >= (4 if labelled else 3) and whole and all(map(math.isfinite, values))
+    finite = all(map(math.isfinite, values))
+    return len(values) >= (4 if labelled else 3) and whole and finite and not _is_far(values)
+
+
+def _numbers(words: list[str]) -> list[float]:
+    """The numbers of a line; of one that has other words, something that is no point."""
+    try:
+        return [float(word) for word in words]
+    except ValueError:
+        return []
+
+
+def _is_far(values: list[float]) -> bool:
+    return any(abs(value) > FARTHEST for value in values[:3])
 
 
 def write_points(path: PathLike, points: Float, numbers: Int64) -> None:

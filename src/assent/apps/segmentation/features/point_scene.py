@@ -25,6 +25,9 @@ RATES = (0.5, 1.0, 2.0)
 # farthest by the root of 3, the nearest others by 2.
 TOUCHING = 1.8
 
+# Below this side cells of far points could no longer be counted in whole numbers of 64 bits.
+SMALLEST = 1e-6
+
 
 def point_scene(
     cloud: PointCloud, labels: LabelSet | None = None, *, neighbours: int = NEIGHBOURS,
@@ -41,6 +44,8 @@ def point_scene(
     """
     if len(cloud.points) < 2:
         raise ModelError(f"{cloud.name}: a cloud has at least two points")
+    if not (voxel == 0.0 or SMALLEST <= voxel < np.inf):
+        raise ModelError(f"the side of a voxel is a number from {SMALLEST:g} on, or 0, got {voxel}")
     gold = None
     if labels is not None and cloud.numbers is not None:
         gold = labels.indices(cloud.numbers)
@@ -51,7 +56,10 @@ def point_scene(
     found = voxels(cloud.points, voxel)
     edges = cKDTree(found.cells).query_pairs(TOUCHING, output_type="ndarray").astype(np.int64)
     if not len(edges):
-        raise ModelError(f"{cloud.name}: no voxels of side {voxel:g} touch; take larger ones")
+        problem = f"no voxels of side {voxel:g} touch; take larger ones"
+        if len(found.cells) == 1:
+            problem = f"one voxel of side {voxel:g} holds all points; take smaller ones"
+        raise ModelError(f"{cloud.name}: {problem}")
     if gold is not None and labels is not None:
         gold = region_labels(found.number, gold, len(labels))
     scene = _scene(found.means, cKDTree(found.means), edges, gold)
