@@ -238,6 +238,19 @@ def test_penalties_are_checked(penalty):
         consensus_sets([["a"], ["a"]], penalty=penalty)
 
 
+def test_penalties_that_would_drown_the_scores_are_refused():
+    scores = np.array([[0.5, 0.0], [0.0, 0.25]], np.float32)
+    for penalty in (1e9, 1e308):
+        sets = consensus_sets([["a"], ["a"]], penalty=penalty)
+        with pytest.raises(ModelError, match=r"too large beside scores of at most 0.5.*5e\+07"):
+            decode_corpus(CorpusModel(np.array([0, 1, 2]), scores, np.zeros((2, 2)), sets))
+    firm = sets.with_penalty(5e7)
+    result = decode_corpus(CorpusModel(np.array([0, 1, 2]), scores, np.zeros((2, 2)), firm))
+    assert result.states.tolist() == [0, 0]
+    assert result.value == pytest.approx(0.5, abs=1e-6)
+    assert result.bound == pytest.approx(0.5, abs=1e-6)
+
+
 def test_errors_say_what_does_not_fit():
     model = random_corpus(seed=0)
     with pytest.raises(ModelError, match="keys for 1"):

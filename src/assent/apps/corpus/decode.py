@@ -24,6 +24,8 @@ from assent.errors import ModelError
 
 # Rounds in which sets and sentences take turns to improve an answer; most rest after three.
 _MOST_TURNS = 10
+# A penalty over the largest score: of 16 digits, half are left to the scores.
+LARGEST_RATIO = 1e8
 
 
 class CorpusReport(NamedTuple):
@@ -105,6 +107,7 @@ def decode_corpus(
     """
     if iterations < 1:
         raise ModelError(f"iterations must be at least 1, got {iterations}")
+    _refuse_drowned_scores(model)
     executor = executor or Threads()
     state = start_solver(solver or _usual(model), model, executor)
     isolated = state.found.copy()
@@ -139,6 +142,22 @@ def _teller(
         return callback(CorpusReport(done, state.calls, bound, states, right))
 
     return tell if callback is not None else lambda done, bound, state: None
+
+
+def _refuse_drowned_scores(model: LinkedCorpus) -> None:
+    """Raise where penalties are so large that sums with them would lose the scores."""
+    linked = model.linked()
+    finite = np.isfinite(linked.scores)
+    largest = max(
+        float(linked.scores.max(where=finite, initial=0.0)),
+        -float(linked.scores.min(where=finite, initial=0.0)),
+    )
+    most, limit = float(linked.penalty.max(initial=0.0)), LARGEST_RATIO * (largest or 1.0)
+    if most > limit:
+        raise ModelError(
+            f"a penalty of {most:g} is too large beside scores of at most {largest:g}: sums would "
+            f"lose these; {limit:g} binds as firmly"
+        )
 
 
 def _usual(model: LinkedCorpus) -> CorpusSolver:
