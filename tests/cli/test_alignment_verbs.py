@@ -55,6 +55,16 @@ def test_from_texts_to_scores_and_pictures(folder):
     assert page.count("<svg") == 2 and "the</text>" in page
 
 
+def test_standard_output_has_links_and_nothing_else(folder):
+    out = folder / "piped.links"
+    done = run("align", "--model", folder / "model", *texts(folder), "--output", out)
+    assert done.exit_code == 0
+    for more in ((), ("--output", "-")):
+        assert run("align", "--model", folder / "model", *texts(folder), *more).stdout == (
+            out.read_text()
+        )
+
+
 def test_quiet_says_nothing(folder):
     result = run("align", "--model", folder / "model", *texts(folder), "--output", folder / "q",
                  "--quiet")  # fmt: skip

@@ -132,7 +132,13 @@ def train_aligner(**given: Any) -> None:
 @target_option
 @other_option
 @base_option
-@click.option("--output", type=WritableFile(), required=True, help="Links, in Pharaoh's format.")
+@click.option(
+    "--output",
+    type=WritableFile(),
+    default=Path("-"),
+    show_default="standard output",
+    help="Links, in Pharaoh's format.",
+)
 @shared.quiet_option
 def align(
     model: Path, source: Path, target: Path, others: tuple[Path, ...], base: int, output: Path,
@@ -150,7 +156,7 @@ def align(
             given = _others(others, bitext, base) or [()] * len(bitext)
         count = [0]
         alignment.write_links(output, _shown(aligner.align(bitext, given), count, quiet))
-    if not quiet:
+    if not quiet and output != Path("-"):
         click.echo(f"{output}: {_pairs(count[0])}")
 
 
