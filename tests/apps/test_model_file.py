@@ -51,7 +51,7 @@ def test_other_kinds_versions_and_files_are_refused(path):
         read_model(path, "tagger", version=2)
     with path.open("wb") as file:
         np.savez(file, weights=np.zeros(2))
-    with pytest.raises(ModelError, match="no model of an application"):
+    with pytest.raises(ModelError, match="is no model, and a tagger is needed"):
         read_model(path, "tagger")
     path.write_bytes(b"anything")
     with pytest.raises(ModelError, match=r"damaged or no file of a tagger .*no archive of arrays"):
@@ -89,7 +89,7 @@ def test_models_in_one_file(path, tmp_path):
         assert found.settings == alone.settings
         assert list(found.arrays) == list(alone.arrays)
         np.testing.assert_array_equal(found.arrays["weights"], alone.arrays["weights"])
-    with pytest.raises(ModelError, match="holds no aligner"):
+    with pytest.raises(ModelError, match="holds a tagger and a parser, and an aligner is needed"):
         read_model(path, "aligner")
     with pytest.raises(ModelError, match="version 3"):
         read_model(path, "parser")

@@ -177,6 +177,8 @@ CYCLE = "1\ta\t_\t_\t_\t_\t2\t_\t_\t_\n2\tb\t_\t_\t_\t_\t1\t_\t_\t_\n\n"
         (["show", "parse", "FILE", "--sentence", "3"], "", "has no sentence 3"),
         (["show", "parse", "FILE", "--output", "a.png"], CYCLE, "ends in .svg or .html"),
         (["evaluate", "parses", "FILE", "FILE"], CYCLE, "no tree"),
+        (["evaluate", "parses", "FILE", "FILE"], "", "FILE has no words to score"),
+        (["evaluate", "tags", "FILE", "FILE"], "", "FILE has no words to score"),
         (["evaluate", "tags", "FILE", "missing"], CYCLE, "does not exist"),
         (["tag", "FILE", "--model", "FILE"], CYCLE, "no file of a tagger"),
         (["parse", "FILE", "--model", "FILE"], CYCLE, "no file of a tagger"),

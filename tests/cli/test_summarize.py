@@ -25,7 +25,11 @@ def test_whole_sentences_of_standard_input():
     assert set(about) == {"summary", "words", "value", "bound", "gap", "seconds"}
     # "Rooms are clean." would add nothing.
     assert about["words"] == 13 and about["gap"] < 1e-9
-    assert run("summarize", "--extractive", input="").output == "\n"
+    nothing = run("summarize", "--extractive", input="")
+    assert (nothing.exit_code, nothing.stdout) == (0, "\n")
+    tight = run("summarize", "--extractive", "--words", 1, input=TEXT)
+    assert (tight.exit_code, tight.stdout) == (0, "\n")
+    assert "the summary is empty" in tight.stderr and "the summary is empty" in nothing.stderr
 
 
 def test_parsed_folders(tmp_path):

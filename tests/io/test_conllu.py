@@ -150,7 +150,7 @@ def test_trees_are_told_from_other_heads_as_networkx_tells_them():
 def test_bytes_that_are_no_text_and_damaged_files(tmp_path):
     path = tmp_path / "bad.conllu"
     path.write_bytes(row(1).encode() + b"\xff\n")
-    with pytest.raises(FormatError, match="line 2: expected text in UTF-8"):
+    with pytest.raises(FormatError, match="line 2: expected text in UTF-8, found the byte 0xff"):
         list(read_conllu(path))
     path.write_bytes(gzip.compress(TEXT.encode())[:-12])
     with pytest.raises(FormatError, match="damaged"):

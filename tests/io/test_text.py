@@ -33,7 +33,7 @@ def test_damaged_compression_is_named(tmp_path, compress):
 def test_wrong_encoding_names_the_line(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"one\ntwo \xff\n")
-    with pytest.raises(FormatError, match="line 2: expected text in UTF-8"):
+    with pytest.raises(FormatError, match="line 2: expected text in UTF-8, found the byte 0xff"):
         read_text(path)
 
 

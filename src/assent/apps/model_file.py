@@ -136,7 +136,9 @@ def read_model(path: str | Path, kind: str, *, version: int = 1) -> ModelFile:
         prefix = f"{kind}/" if f"{kind}/about" in file else ""
         about = json.loads(str(file[f"{prefix}about"])) if f"{prefix}about" in file else {}
         if about.get("format") != FORMAT:
-            raise ModelError(f"{path} is no model of an application, or holds no {kind}")
+            others = [n.removesuffix("/about") for n in file.files if n.endswith("/about")]
+            held = f"holds {' and '.join(map(_named, others))}" if others else "is no model"
+            raise ModelError(f"{path} {held}, and {_named(kind)} is needed")
         if about["kind"] != kind:
             raise ModelError(f"{path} holds {_named(about['kind'])}, and {_named(kind)} is needed")
         if about["version"] != version:

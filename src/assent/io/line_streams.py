@@ -47,8 +47,7 @@ def read_lines(source: PathLike | IO[Any]) -> Iterator[str]:
                     line = line.removeprefix(_BYTE_ORDER_MARK)
                 yield line.decode()
         except UnicodeDecodeError as error:
-            found = repr(error.object[error.start])
-            raise FormatError.found(name, number, found, "text in UTF-8") from None
+            raise FormatError.in_other_encoding(name, number, error) from None
         except DAMAGED as error:
             raise FormatError(name, f"the compressed file is damaged ({error})", number) from None
 

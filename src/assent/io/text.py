@@ -55,6 +55,12 @@ class FormatError(ValueError):
             shown = repr(token if len(token) <= 40 else token[:37] + "...")
         return cls(path, f"expected {expected}, found {shown}", line, token)
 
+    @classmethod
+    def in_other_encoding(cls, path: PathLike, line: int, error: UnicodeDecodeError) -> FormatError:
+        """The error of a line that is no UTF-8."""
+        found = f"the byte {error.object[error.start]:#04x}"
+        return cls(path, f"expected text in UTF-8, found {found}; convert the file first", line)
+
 
 def unpacked(raw: Any) -> Any:
     """A stream of bytes that can look ahead, unpacked if it begins as gzip or xz does."""
@@ -91,7 +97,7 @@ def read_text(path: PathLike) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FormatError.found(path, line, repr(data[error.start]), "text in UTF-8") from None
+        raise FormatError.in_other_encoding(path, line, error) from None
 
 
 def write_text(path: PathLike, text: str) -> None:

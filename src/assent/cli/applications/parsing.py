@@ -134,6 +134,7 @@ def evaluate_parses(gold: Path, system: Path, as_json: bool) -> None:
         from assent.io import read_conllu
 
         scores = parse_scores(read_conllu(gold), read_conllu(system))
+        shared.refuse_nothing(gold, scores.words)
     click.echo(json.dumps(scores.as_json()) if as_json else str(scores))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assent.cli.model_arguments import EXISTING_FILE, WritableFile, bad_files_reported
+from assent.cli.model_arguments import EXISTING_FILE, BadFile, WritableFile, bad_files_reported
 
 if TYPE_CHECKING:
     from assent.io import Sentence
@@ -76,6 +76,12 @@ def bad_sentences_reported() -> Iterator[None]:
             # What is left to write goes nowhere, or Python would complain when it ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(0) from None
+
+
+def refuse_nothing(gold: Path, words: int) -> None:
+    """Raise where there is nothing to score: 0 percent would say that all is wrong."""
+    if not words:
+        raise BadFile(f"{gold} has no words to score")
 
 
 def deliver(

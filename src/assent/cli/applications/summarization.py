@@ -134,6 +134,8 @@ def _tell(summary: Summary, as_json: bool, quiet: bool) -> None:
         Console(highlight=False).print(show_summary(summary))
     else:
         click.echo(summary.text)
+    if not (summary.words or quiet):
+        click.echo("Warning: the summary is empty; nothing fits, or there is nothing", err=True)
 
 
 @train.command("compressor")

@@ -134,4 +134,5 @@ def evaluate_tags(gold: Path, system: Path, as_json: bool) -> None:
         from assent.io import read_conllu
 
         scores = tag_scores(read_conllu(gold), read_conllu(system))
+        shared.refuse_nothing(gold, scores.words)
     click.echo(json.dumps(asdict(scores)) if as_json else str(scores))
