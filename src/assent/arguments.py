@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# A message quotes so many characters of what was given.
+# Characters of what was given that a message quotes.
 MOST_SHOWN = 80
 
 

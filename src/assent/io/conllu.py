@@ -212,7 +212,7 @@ def read_conllu_lines(lines: Iterable[str], name: str) -> Iterator[Sentence]:
 
 
 def _check_row(columns: list[str], before: int, name: str, number: int) -> None:
-    """Refuse a line that is no word, range or empty node after so many words."""
+    """Refuse a line that is no word, range or empty node after ``before`` words."""
     if len(columns) != 10:
         raise FormatError(
             name, f"expected 10 columns with tabs between them, found {len(columns)}", number

@@ -90,8 +90,8 @@ def _load(path: PathLike, evidence: PathLike | None, data: PathLike | None) -> l
     if suffix in RULES:
         return [_load_rules(path, data)]
     if suffix in (".alist", ".wcnf"):
-        read = _read_code if suffix == ".alist" else _read_clauses
-        graph = read(path)
+        is_code = suffix == ".alist"
+        graph = alist_to_graph(read_alist(path)) if is_code else wcnf_to_graph(read_wcnf(path))
         return [FileModel(graph, np.arange(graph.size))]
     tables = read_tables(path, evidence)
     if tables is not None:
@@ -108,14 +108,6 @@ def read_tables(path: PathLike, evidence: PathLike | None = None) -> tuple[str, 
         return ("libDAI factor graph", read_libdai(path)) if is_libdai(read_text(path)) else None
     model = read_uai(path, evidence)
     return f"UAI {model.kind}" + (", logarithms" if suffix == ".lg" else ""), model
-
-
-def _read_code(path: PathLike) -> FactorGraph:
-    return alist_to_graph(read_alist(path))
-
-
-def _read_clauses(path: PathLike) -> FactorGraph:
-    return wcnf_to_graph(read_wcnf(path))
 
 
 def _load_rules(path: PathLike, data: PathLike | None) -> FileModel:

@@ -177,8 +177,8 @@ def _reify(draft: RuleDraft, node: Formula, table: Bindings, outputs: Int32 | No
 
 # ---------------------------------------------------------------- scores
 
-# A formula over so many variables is a table: 16 entries, where what is nested would otherwise
-# be reified part by part, with a looser relaxation.
+# A formula over up to this many variables is a table: 16 entries, where what is nested would
+# otherwise be reified part by part, with a looser relaxation.
 MOST_TABULATED = 4
 # Entries ``[place, combination]``: whether the variable at a place is true.
 TRUE_AT = (np.arange(1 << MOST_TABULATED) >> np.arange(MOST_TABULATED)[:, None] & 1).astype(bool)

@@ -273,7 +273,7 @@ class Categorical(_Symbol):
             number = None
         if number is None:
             known = ", ".join(repr(s) for s in self.states[:8])
-            hint = " (for a state by its index write .state(i))" if _is_integer(label) else ""
+            hint = " (for a state by its index write .state(i))" if is_whole(label) else ""
             raise ModelError(f"{self!r} has no state {label!r}; its states are {known}{hint}")
         return self.state(number)
 
@@ -370,7 +370,3 @@ def broadcast_shape(parts: Sequence[Literals | Categorical]) -> tuple[int, ...]:
         if part.shape != first:
             return np.broadcast_shapes(*(part.shape for part in parts))
     return first
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)

@@ -114,7 +114,7 @@ class TrainingOptions:
     type=click.IntRange(min=0),
     default=1400,
     show_default=True,
-    help="About so many per photograph; 0 for single pixels.",
+    help="About how many per photograph; 0 for single pixels.",
 )
 @click.option(
     "--voxel",

@@ -29,7 +29,7 @@ _ANY_PATH = click.Path(exists=True, allow_dash=True, path_type=Path)
 @click.argument("sources", metavar="[FILES]...", nargs=-1, type=_ANY_PATH)
 @click.option(
     "--words", type=click.IntRange(min=1), default=100, show_default=True,
-    help="The summary has at most so many; marks do not count.",
+    help="How many the summary has at most; marks do not count.",
 )  # fmt: skip
 @click.option("--extractive", is_flag=True, help="Whole sentences only; needs no parser.")
 @click.option("--exact", is_flag=True, help="Go on until no better summary is possible.")
