@@ -14,7 +14,7 @@ from assent.apps.corpus.executor import Executor
 from assent.apps.corpus.model import CorpusModel, voted
 from assent.apps.corpus.shares import Decoded, LinkedCorpus, decode_charged
 from assent.errors import ModelError
-from assent.solvers.boxes import box_subgradient
+from assent.solvers.boxes.box_subgradient import FIRST_ROUND, LONGER
 from assent.solvers.boxes.chain_walks import AT_BEST, kept
 from assent.solvers.messages import subgradient
 
@@ -265,10 +265,10 @@ class _Steps(_Linked):
         size = float(model.sets.penalty.mean()) if len(self.nu) else 1.0
         self._state[kernel.FIRST_STEP] = solver.first_step or size
         if solver.step == "polyak":
-            owner = box_subgradient if boxed else subgradient
             # An answer is at hand, and nothing lies below its value.
             margin = disagreement(model, self.found.states, voted(model, self.found.states))
-            subgradient.aim_below(self._state, margin, owner.FIRST_ROUND, owner.LONGER)
+            # Rounds as short as the box's: copies end nearer to the relaxation's value too.
+            subgradient.aim_below(self._state, margin, FIRST_ROUND, LONGER)
         self._others = np.zeros(len(self.nu), np.int32)
 
     def advance(self) -> None:
