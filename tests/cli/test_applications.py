@@ -75,7 +75,7 @@ def test_tagging_a_file_as_a_whole(folder, tmp_path):
     assert run(*together, "--penalty", 0, "--quiet").output == apart
     refused = run("tag", gold, "--model", model, "--changes", changes)
     assert refused.exit_code == 2
-    assert "go with --consistent" in refused.output
+    assert "--changes goes with --consistent" in refused.output
     assert run("tag", "-", "--model", model, "--consistent", "--quiet", input="").output == ""
 
 
@@ -153,7 +153,47 @@ def test_training_and_running_a_parser(folder, tmp_path):
     parsed = list(read_conllu(tmp_path / "together.conllu"))
     assert all(len(sentence.tree) == len(sentence) for sentence in parsed)
     assert [s.upos for s in parsed] == [s.upos for s in read_conllu(tmp_path / "tagged.conllu")]
-    assert run("parse", gold, "--model", model, "--consistent", "--keep-tags").exit_code == 2
+
+
+def test_parsing_a_file_as_a_whole(folder, tmp_path):
+    """Trees of arcs alone are one problem, too; the shipped parser has larger parts."""
+    gold, model, changes = folder / "test.conllu", tmp_path / "arcs.model", tmp_path / "changes"
+    arguments = ("--train", folder / "train.conllu", "--output", model, "--quiet")
+    assert run("train", "parser", *arguments, "--preset", "basic", "--passes", 1).exit_code == 0
+    together = ("parse", gold, "--model", model, "--consistent", "--keep-tags")
+    done = run(*together, "--head-penalty", 3, "--changes", changes)
+    assert done.exit_code == 0, done.output
+    assert "words have other heads" in done.stderr
+    (tmp_path / "apart.conllu").write_text(
+        run("parse", gold, "--model", model, "--keep-tags").stdout
+    )
+    (tmp_path / "together.conllu").write_text(done.stdout)
+    apart, own = (list(read_conllu(tmp_path / f"{n}.conllu")) for n in ("apart", "together"))
+    assert all(len(sentence.tree) == len(sentence) for sentence in own)
+    differing = [
+        (str(i), str(t), word, str(after))
+        for i, (one, other) in enumerate(zip(apart, own, strict=True), start=1)
+        for t, (word, before, after) in enumerate(
+            zip(one.words, one.heads, other.heads, strict=True), start=1
+        )
+        if before != after
+    ]
+    table = [line.split("\t") for line in changes.read_text().splitlines()[1:]]
+    assert differing
+    assert [(*row[:3], row[4].split()[0].replace("<root>", "0")) for row in table] == differing
+    assert {row[-1] for row in table} == {"head"}
+    unchanged = run(*together, "--head-penalty", 0, "--quiet").output
+    assert unchanged == (tmp_path / "apart.conllu").read_text()
+    for text in ("", "\n", "x", "Ti kaka loloen. 🙂 Да!\n\nx"):  # tags, then trees
+        done = run("parse", "-", "--model", model, "--consistent", "--quiet", input=text)
+        assert done.exit_code == 0, done.output
+        (tmp_path / "text.conllu").write_text(done.stdout)
+        words = sum(len(sentence.tree) for sentence in read_conllu(tmp_path / "text.conllu"))
+        assert words == {0: 0, 1: min(len(text.strip()), 1)}.get(len(text), 8)
+    for option in (["--keep-tags"], ["--head-penalty", 1]):
+        refused = run("parse", gold, "--consistent", *option)
+        assert refused.exit_code == 2
+        assert "needs a parser of arcs alone" in refused.output
 
 
 def test_showing_parses(folder, tmp_path):

@@ -121,17 +121,27 @@ class CorpusComparison:
         goals = [g for g in reversed(get_args(Goal)) if g == "bound" or self._has_accuracy()]
         figure = new_figure(6, 3.6 * len(goals))
         panels = figure.subplots(len(goals), 1, sharex=True, squeeze=False)[:, 0]
+        end = self._end()
         for axes, goal in zip(panels, goals, strict=True):
             for name, courses in self.courses.items():
                 best = min(courses, key=lambda course: float(course.bound.mean()))
-                axes.plot(best.calls, getattr(best, goal), label=name)
+                # What is known holds until more calls are made, and to the end of the picture.
+                calls = np.append(best.calls, max(end, best.calls[-1]))
+                found = getattr(best, goal)
+                axes.plot(calls, np.append(found, found[-1]), label=name, drawstyle="steps-post")
             axes.set(ylabel="accuracy, percent" if goal == "accuracy" else "bound (dual value)")
         panels[0].set(title=title)
-        panels[0].legend(fontsize="small")
-        panels[-1].set(xlabel="calls per sentence")
+        panels[-1].legend(fontsize="small", loc="upper right")  # bounds fall
+        panels[-1].set(xlabel="calls per sentence", xlim=(0.0, end))
         if path is not None:
             figure.savefig(path, dpi=150)
         return panels
+
+    def _end(self) -> float:
+        """Calls up to which there is something to see: somewhat more than 95 % of the gain take."""
+        late = [calls for calls in self.calls_to(QUANTILES[-1]).values() if np.isfinite(calls)]
+        every = [course.calls[-1] for own in self.courses.values() for course in own]
+        return min(1.25 * max(late, default=np.inf), max(every))
 
     def _has_accuracy(self) -> bool:
         return not any(np.isnan(own[0].accuracy).any() for own in self.courses.values())

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.apps.corpus.changes import Change, explain_changes
 from assent.apps.corpus.data import consensus_sets, word_keys
 from assent.apps.corpus.decode import CorpusReport, CorpusResult, decode_corpus
 from assent.apps.corpus.executor import Executor
@@ -21,33 +22,6 @@ from assent.io.conllu import Sentence
 
 # In units of a perceptron's scores; found on the development part of UD_English-EWT.
 PENALTY = 5.0
-
-
-@dataclass(frozen=True)
-class Change:
-    """A word that the text as a whole has tagged otherwise.
-
-    Attributes:
-        sentence, word: where it is, both from 1.
-        form: the word.
-        before, after: its labels.
-        key: the set that made it: its own, or that of the nearest word that changed.
-        agreeing, size: how many words of that set have its label, and how many it has.
-    """
-
-    sentence: int
-    word: int
-    form: str
-    before: str
-    after: str
-    key: str
-    agreeing: int
-    size: int
-
-    def __str__(self) -> str:
-        where = f"sentence {self.sentence}, word {self.word}"
-        why = f"{self.agreeing} of {self.size} {self.key!r} agree"
-        return f"{where}: {self.form} {self.before} -> {self.after} ({why})"
 
 
 @dataclass(frozen=True)
@@ -122,7 +96,11 @@ def tag_corpus(
     model = _model(tagger, text, penalty, keys)
     result = decode_corpus(model, executor=executor, callback=callback, gold=gold)
     names = ["|".join(label) for label in tagger.labels.labels]
-    changes = _changes(model, result, text.forms, names)
+    before, after = result.isolated, result.states
+    changes = explain_changes(
+        model.sets, model.ends, (after, result.consensus), np.flatnonzero(before != after),
+        lambda at: (text.forms[at], names[before[at]], names[after[at]]),
+    )  # fmt: skip
     return CorpusTagging(again, model.ends, tagger.labels, changes, result)
 
 
@@ -170,36 +148,3 @@ def _model(
         )
     sets = consensus_sets(found, penalty)
     return CorpusModel(text.ends, text.scores, tagger.transitions, sets)
-
-
-def _changes(
-    model: CorpusModel, result: CorpusResult, forms: Sequence[str], names: list[str]
-) -> list[Change]:
-    sets, states = model.sets, result.states
-    agrees = states[sets.positions] == result.consensus[sets.sets]
-    agreeing = np.bincount(sets.sets[agrees], minlength=len(sets.names))
-    size = np.bincount(sets.sets, minlength=len(sets.names))
-    changed = np.flatnonzero(states != result.isolated)
-    sentence = np.searchsorted(model.ends, changed, side="right") - 1
-    found = []
-    for at, s in zip(changed.tolist(), sentence.tolist(), strict=True):
-        cause = _cause(model, result, at, changed[sentence == s])
-        key = "" if cause < 0 else sets.names[cause]
-        found.append(
-            Change(
-                s + 1, at - int(model.ends[s]) + 1, forms[at], names[result.isolated[at]],
-                names[states[at]], key if isinstance(key, str) else repr(key),
-                int(agreeing[cause]) if cause >= 0 else 0, int(size[cause]) if cause >= 0 else 0,
-            )
-        )  # fmt: skip
-    return found
-
-
-def _cause(model: CorpusModel, result: CorpusResult, at: int, changed: NDArray[np.int64]) -> int:
-    """The set that made a word change: one with its new label, its own or the nearest; or -1."""
-    sets = model.sets
-    for word in sorted(changed.tolist(), key=lambda other: abs(other - at)):
-        for link in range(sets.start[word], sets.start[word + 1]):
-            if result.consensus[sets.sets[link]] == result.states[word]:
-                return int(sets.sets[link])
-    return -1

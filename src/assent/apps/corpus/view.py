@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from assent.apps.corpus.tagging import Change, CorpusTagging
+from assent.apps.corpus.changes import Change
+from assent.apps.corpus.corpus_parsing import CorpusParsing
+from assent.apps.corpus.tagging import CorpusTagging
 
 COLUMNS = tuple(field.name for field in fields(Change))
 
@@ -19,12 +21,13 @@ def write_changes(path: str | Path, changes: Sequence[Change]) -> None:
     Path(path).write_text(text, encoding="utf-8")
 
 
-def summary(tagging: CorpusTagging, most: int = 5) -> str:
+def summary(text: CorpusTagging | CorpusParsing, most: int = 5) -> str:
     """What changed, in a few lines: how much, and the sets that made most of it."""
-    result, changes = tagging.result, tagging.changes
+    result, changes = text.result, text.changes
     sets = len(result.consensus)
+    what = "are tagged otherwise" if isinstance(text, CorpusTagging) else "have other heads"
     lines = [
-        f"{len(changes):,} of {len(result.states):,} words are tagged otherwise than with every "
+        f"{len(changes):,} of {len(result.states):,} words {what} than with every "
         f"sentence for itself; {sets:,} set{'s' * (sets != 1)}",
         f"at most {100 * result.relative_gap:.3f} % from the best score, after "
         f"{result.calls:.1f} calls per sentence",

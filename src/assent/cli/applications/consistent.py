@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import wraps
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,28 +16,31 @@ from assent.cli.model_arguments import WritableFile
 from assent.progress import live_display
 
 if TYPE_CHECKING:
-    from assent.apps.corpus import CorpusReport
+    from assent.apps.corpus import CorpusParsing, CorpusReport, CorpusTagging
+    from assent.apps.parsing.pipeline import Pipeline
     from assent.apps.tagging import Tagger
     from assent.io import Sentence
 
-consistent_option = click.option(
-    "--consistent", "is_consistent", is_flag=True,
-    help="Tag the file as a whole: rare words tend to be tagged alike.",
+_OPTIONS = (
+    click.option(
+        "--consistent", "is_consistent", is_flag=True,
+        help="Take the file as a whole: rare words tend to be tagged alike.",
+    ),
+    click.option(
+        "--changes", type=WritableFile(),
+        help="With --consistent: write what that changed, and which words made it.",
+    ),
+    click.option(
+        "--penalty", type=click.FloatRange(min=0.0),
+        help="With --consistent: what a word pays for differing from its like, in the model's "
+        "scores.",
+    ),
 )  # fmt: skip
-changes_option = click.option(
-    "--changes", type=WritableFile(),
-    help="With --consistent: write what that changed, and which words made it.",
+_HEAD_PENALTY = click.option(
+    "--head-penalty", type=click.FloatRange(min=0.0),
+    help="With --consistent and a parser of arcs alone: what a word pays if the tag of its head "
+    "differs from that of words in the same context.",
 )  # fmt: skip
-penalty_option = click.option(
-    "--penalty", type=click.FloatRange(min=0.0),
-    help="With --consistent: what a word pays for differing from its like, in the model's scores.",
-)  # fmt: skip
-
-
-def check_options(is_consistent: bool, changes: Path | None, penalty: float | None) -> None:
-    """Options that mean nothing without ``--consistent`` are refused."""
-    if not is_consistent and (changes is not None or penalty is not None):
-        raise click.UsageError("--changes and --penalty go with --consistent")
 
 
 @dataclass(frozen=True)
@@ -56,26 +60,98 @@ def whole_text(source: Path, by_line: bool) -> Iterable[Sentence]:
     return text if source.is_file() else list(text)
 
 
-def tag_as_a_whole(
-    tagger: Tagger,
-    text: Iterable[Sentence],
-    penalty: float | None,
-    changes: Path | None,
-    quiet: bool,
-) -> Iterator[Sentence]:
-    """The tagged sentences; says on standard error what changed."""
-    from assent.apps.corpus import summary, tag_corpus, write_changes
-    from assent.apps.corpus.tagging import PENALTY
+@dataclass(frozen=True)
+class WholeText:
+    """What was asked for with ``--consistent``."""
 
-    with live_display(_line) as display:
-        show = None if quiet else display.show
-        cost = PENALTY if penalty is None else penalty
-        tagging = tag_corpus(tagger, text, penalty=cost, callback=show)
-    if changes is not None:
-        write_changes(changes, tagging.changes)
-    if not quiet:
-        click.echo(summary(tagging), err=True)
-    return iter(tagging)
+    changes: Path | None
+    penalty: float | None
+    head_penalty: float | None
+    quiet: bool
+
+    def tag(self, tagger: Tagger, text: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The tagged sentences; says on standard error what changed."""
+        tagging = self._tagging(tagger, text)
+        self._write(tagging)
+        return iter(tagging)
+
+    def parse(
+        self, pipeline: Pipeline, text: Iterable[Sentence], exact: bool, keep_tags: bool
+    ) -> Iterator[Sentence]:
+        """The parsed sentences; says on standard error what changed.
+
+        Trees are one problem too where they are scored by their arcs alone.
+        """
+        from assent.apps.parsing.parts import parts_of
+
+        by_arcs = parts_of(pipeline.parser.settings.parts) == ("arcs",)
+        if not by_arcs and (keep_tags or self.head_penalty is not None):
+            raise click.UsageError(
+                "with --keep-tags or --head-penalty, --consistent needs a parser of arcs alone: "
+                "assent train parser --preset basic"
+            )
+        tagging = None if keep_tags else self._tagging(pipeline.tagger, text)
+        tagged = text if tagging is None else tagging
+        if not by_arcs:
+            self._write(tagging)
+            return pipeline.parse(tagged, exact=exact, keep_tags=True)
+        parsing = self._parsing(pipeline, tagged)
+        self._write(tagging, parsing)
+        return iter(parsing.sentences)
+
+    def _tagging(self, tagger: Tagger, text: Iterable[Sentence]) -> CorpusTagging:
+        from assent.apps.corpus import summary, tag_corpus
+        from assent.apps.corpus.tagging import PENALTY
+
+        cost = PENALTY if self.penalty is None else self.penalty
+        with live_display(_line) as display:
+            show = None if self.quiet else display.show
+            tagging = tag_corpus(tagger, text, penalty=cost, callback=show)
+        if not self.quiet:
+            click.echo(summary(tagging), err=True)
+        return tagging
+
+    def _parsing(self, pipeline: Pipeline, text: Iterable[Sentence]) -> CorpusParsing:
+        from assent.apps.corpus import parse_corpus, summary
+        from assent.apps.corpus.corpus_parsing import HEAD_PENALTY
+
+        cost = HEAD_PENALTY if self.head_penalty is None else self.head_penalty
+        with live_display(_line) as display:
+            show = None if self.quiet else display.show
+            parsing = parse_corpus(pipeline.parser, text, penalty=cost, callback=show)
+        if not self.quiet:
+            click.echo(summary(parsing), err=True)
+        return parsing
+
+    def _write(self, *done: CorpusTagging | CorpusParsing | None) -> None:
+        from assent.apps.corpus import write_changes
+
+        if self.changes is not None:
+            found = [change for text in done if text is not None for change in text.changes]
+            write_changes(self.changes, found)
+
+
+def consistent_options(has_heads: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Options of a verb, which is given ``whole``: a `WholeText`, or None without --consistent."""
+
+    def decorate(verb: Callable[..., None]) -> Callable[..., None]:
+        @wraps(verb)
+        def called(
+            *, is_consistent: bool, changes: Path | None, penalty: float | None, quiet: bool,
+            head_penalty: float | None = None, **others: Any,
+        ) -> None:  # fmt: skip
+            given = {"changes": changes, "penalty": penalty, "head-penalty": head_penalty}
+            for name, value in given.items():
+                if not is_consistent and value is not None:
+                    raise click.UsageError(f"--{name} goes with --consistent")
+            whole = WholeText(changes, penalty, head_penalty, quiet) if is_consistent else None
+            verb(**others, quiet=quiet, whole=whole)
+
+        for option in (*([_HEAD_PENALTY] if has_heads else []), *reversed(_OPTIONS)):
+            called = option(called)
+        return called
+
+    return decorate
 
 
 def _line(report: CorpusReport) -> str:

@@ -30,9 +30,7 @@ _MOST_SHOWN = 200
 @click.option("--exact", is_flag=True, help="Go on until every tree is proven optimal.")
 @click.option("--keep-tags", is_flag=True, help="Take the tags that are in IN.")
 @shared.lines_option
-@consistent.consistent_option
-@consistent.changes_option
-@consistent.penalty_option
+@consistent.consistent_options(has_heads=True)
 @quiet_option
 def parse(
     source: Path,
@@ -41,32 +39,28 @@ def parse(
     exact: bool,
     keep_tags: bool,
     by_line: bool,
-    is_consistent: bool,
-    changes: Path | None,
-    penalty: float | None,
     quiet: bool,
+    whole: consistent.WholeText | None,
 ) -> None:
     """Parse the sentences of IN: CoNLL-U, raw text, or - for standard input.
 
     Words are tagged first. Everything but tags, heads and labels stays as it is. Without --output,
     CoNLL-U goes to standard output, or trees are shown at a terminal. With --consistent the whole
-    file is tagged as one problem, in which occurrences of a rare word tend to agree.
+    file is tagged as one problem, in which occurrences of a rare word tend to agree; with a parser
+    of arcs alone (preset basic) it is then parsed as one problem, too, in which words in the same
+    context tend to have heads of the same tag.
     """
-    consistent.check_options(is_consistent, changes, penalty)
-    if is_consistent and keep_tags:
-        raise click.UsageError("--keep-tags leaves nothing to --consistent")
     with shared.bad_sentences_reported():
         from assent.apps.parsing.pipeline import Pipeline
         from assent.apps.shipped import english_model
 
         pipeline = Pipeline.load(model or english_model())
-        if is_consistent:
-            own, keep_tags = pipeline.tagger, True
+        if whole is not None:
             text = consistent.whole_text(source, by_line)
-            sentences = consistent.tag_as_a_whole(own, text, penalty, changes, quiet)
+            found = whole.parse(pipeline, text, exact, keep_tags)
         else:
             sentences = shared.read_sentences(source, by_line)
-        found = pipeline.parse(sentences, exact=exact, keep_tags=keep_tags)
+            found = pipeline.parse(sentences, exact=exact, keep_tags=keep_tags)
         shared.deliver(found, output, _print, "parsing", quiet)
 
 

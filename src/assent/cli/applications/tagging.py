@@ -25,19 +25,15 @@ if TYPE_CHECKING:
 @shared.model_option
 @shared.output_option
 @shared.lines_option
-@consistent.consistent_option
-@consistent.changes_option
-@consistent.penalty_option
+@consistent.consistent_options(has_heads=False)
 @quiet_option
 def tag(
     source: Path,
     model: Path | None,
     output: Path | None,
     by_line: bool,
-    is_consistent: bool,
-    changes: Path | None,
-    penalty: float | None,
     quiet: bool,
+    whole: consistent.WholeText | None,
 ) -> None:
     """Tag the words of IN: CoNLL-U, raw text, or - for standard input.
 
@@ -45,15 +41,13 @@ def tag(
     words and tags are shown at a terminal. With --consistent the whole file is tagged as one
     problem, in which occurrences of a rare word tend to agree.
     """
-    consistent.check_options(is_consistent, changes, penalty)
     with shared.bad_sentences_reported():
         from assent.apps.shipped import english_model
         from assent.apps.tagging import Tagger
 
         tagger = Tagger.load(model or english_model())
-        if is_consistent:
-            text = consistent.whole_text(source, by_line)
-            sentences = consistent.tag_as_a_whole(tagger, text, penalty, changes, quiet)
+        if whole is not None:
+            sentences = whole.tag(tagger, consistent.whole_text(source, by_line))
         else:
             sentences = tagger.tag(shared.read_sentences(source, by_line))
         shared.deliver(sentences, output, _show, "tagging", quiet)
