@@ -38,6 +38,7 @@ TRAINERS = [
     FrankWolfe(max_iterations=6, planes=2, gap_sampling=True, gap_tolerance=1e-9),
     DualExtragradient(L2Ball(1.0), Entropic(), step=0.1, max_iterations=6),
     DualExtragradient(L2Ball(1.0), max_iterations=6),
+    DualExtragradient(L2Ball(1.0), adaptive=True, max_iterations=6),
     Extragradient(L2Ball(1.0), step=0.1, max_iterations=6),
     ProjectedGradient(L2Ball(1.0), step=0.1, max_iterations=6),
     LogLikelihood(max_iterations=6, tolerance=1e-12),

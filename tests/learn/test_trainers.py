@@ -117,6 +117,25 @@ def test_dual_extragradient_reaches_the_conic_optimum(family, seed):
     check_bound(*check_saddle(DualExtragradient(), family, seed))
 
 
+@pytest.mark.parametrize(("family", "seed"), [c for c in FEW if c not in SLOW])
+def test_adaptive_steps_reach_the_conic_optimum_sooner(family, seed):
+    """And obey (19) with the sum of their lengths, which is at least that of constant steps."""
+    plain = check_saddle(DualExtragradient(), family, seed)[1]
+    examples, result, trainer = check_saddle(DualExtragradient(adaptive=True), family, seed)
+    state = result.state
+    assert state.length >= state.iteration
+    own = trainer.weights_in.spread(examples.size) / state.balance
+    other = sum(trainer.outputs.spread(example) for example in examples) * state.balance
+    assert result.trace.gap[-1] <= (own + other) / (state.step * state.length) + 1e-9
+    assert state.iteration <= plain.state.iteration
+
+
+@pytest.mark.parametrize("trainer", [{"outputs": Entropic()}, {"weights_in": EntropicL1Ball(1.0)}])
+def test_adaptive_steps_are_euclidean(trainer):
+    with pytest.raises(ModelError, match="adaptive steps are Euclidean"):
+        DualExtragradient(adaptive=True, **trainer)
+
+
 @pytest.mark.parametrize(("family", "seed"), FEW)
 def test_extragradient_reaches_the_conic_optimum(family, seed):
     check_saddle(Extragradient(averaged=False), family, seed)

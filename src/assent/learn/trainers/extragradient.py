@@ -59,6 +59,7 @@ class Extragradient(SaddleSettings):
         state.total += ahead
         state.slope += slope
         state.calls += 2 * len(examples)
+        state.length += state.stride
         state.iteration += 1
 
     def _gradient(self, examples: Examples, state: SaddleState) -> tuple[Float, float]:

@@ -47,4 +47,5 @@ class ProjectedGradient(SaddleSettings):
         state.total += w
         state.slope += slope
         state.calls += len(examples)
+        state.length += state.stride
         state.iteration += 1

@@ -31,6 +31,8 @@ class SaddleState:
     step: float  # η
     balance: float
     loss: float = 0.0  # Σ_t Σ_i c_i'z_i + d_i
+    stride: float = 1.0  # the next step as a multiple of η; the sums above are weighted by these
+    length: float = 0.0  # Σ_t of the strides
     iteration: int = 0  # t
     calls: int = 0
 
@@ -90,7 +92,7 @@ class SaddleSettings:
 
     def weights(self, state: SaddleState) -> Float:
         """The average of the weights."""
-        return state.total / max(1, state.iteration)
+        return state.total / (state.length or 1.0)
 
     def target(self, example: Example, mean: Float) -> Float:
         """The output to learn; where several are right, the best for the average weights.
@@ -104,8 +106,8 @@ class SaddleSettings:
         hinge = examples.violators(self.weights(state)).value
         if not state.iteration or examples.latent:
             return Measure(hinge, hinge)  # with latent targets the problem is not convex
-        lowest = self.weights_in.lowest(-state.slope / state.iteration, examples.squared)
-        return Measure(hinge, hinge, hinge - (state.loss / state.iteration + lowest))
+        lowest = self.weights_in.lowest(-state.slope / state.length, examples.squared)
+        return Measure(hinge, hinge, hinge - (state.loss / state.length + lowest))
 
     def stop(self, measure: Measure) -> str | None:
         """When the saddle gap is closed."""
