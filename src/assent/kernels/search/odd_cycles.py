@@ -10,6 +10,7 @@ an edge keeps to its layer at cost ``d``, or changes the layer at cost ``1 - d``
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
@@ -40,8 +41,6 @@ class Walk(NamedTuple):
     dist: Float
     before: Int64  # the node a shortest way comes from, and
     by: Int64  # by which edge: twice its number, plus 1 if it changes the layer
-    place: Int64  # place in the heap, -1 if not there
-    heap: Int64
     seen: Int64
 
 
@@ -60,47 +59,6 @@ def network_of(n: int, ends: Int64) -> Network:
 
 
 @jit
-def rise(walk, i):
-    """Move the ``i``-th of the heap up to where it belongs."""
-    heap, place, dist = walk.heap, walk.place, walk.dist
-    node = heap[i]
-    while i > 0:
-        parent = (i - 1) // 2
-        if dist[heap[parent]] <= dist[node]:
-            break
-        heap[i] = heap[parent]
-        place[heap[i]] = i
-        i = parent
-    heap[i] = node
-    place[node] = i
-
-
-@jit_internal_no_allocation
-def take_nearest(walk, size):
-    """Remove and return the root of a heap of ``size``."""
-    heap, place, dist = walk.heap, walk.place, walk.dist
-    root = heap[0]
-    place[root] = -1
-    last = heap[size - 1]
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= size - 1:
-            break
-        if child + 1 < size - 1 and dist[heap[child + 1]] < dist[heap[child]]:
-            child += 1
-        if dist[heap[child]] >= dist[last]:
-            break
-        heap[i] = heap[child]
-        place[heap[i]] = i
-        i = child
-    if size > 1:
-        heap[i] = last
-        place[last] = i
-    return root
-
-
-@jit
 def search(network, d, source, once, limit, walk):
     """Shortest way from ``source`` to its twin, if below ``limit``; ``once``: one change only.
 
@@ -108,34 +66,30 @@ def search(network, d, source, once, limit, walk):
     """
     dist, seen = walk.dist, walk.seen
     dist[2 * source] = 0.0
-    walk.heap[0] = 2 * source
-    walk.place[2 * source] = 0
+    heap = [(0.0, 2 * source)]
     seen[0] = 2 * source
-    size, n_seen = 1, 1
-    while size > 0:
-        node = take_nearest(walk, size)
-        size -= 1
+    n_seen = 1
+    while len(heap):
+        near, node = heappop(heap)
+        if near > dist[node]:  # a shorter way was found since
+            continue
         if node == 2 * source + 1:
             return True, n_seen
         layer = node & 1
         for p in range(network.start[node >> 1], network.start[(node >> 1) + 1]):
             apart = d[network.edge[p]]
             for change in range(1 if once and layer == 1 else 2):
-                far = dist[node] + STEP + (1.0 - apart if change else apart)
+                far = near + STEP + (1.0 - apart if change else apart)
                 target = 2 * network.other[p] + (layer ^ change)
                 if far >= limit or far >= dist[target]:
                     continue
                 if np.isinf(dist[target]):
                     seen[n_seen] = target
                     n_seen += 1
-                if walk.place[target] < 0:
-                    walk.heap[size] = target
-                    walk.place[target] = size
-                    size += 1
                 dist[target] = far
                 walk.before[target] = node
                 walk.by[target] = 2 * network.edge[p] + change
-                rise(walk, walk.place[target])
+                heappush(heap, (far, target))
     return False, n_seen
 
 
@@ -183,7 +137,7 @@ def odd_cycles(network, d, sources, once, limit, start, codes):
     n = len(network.start) - 1
     walk = Walk(
         np.full(2 * n, np.inf), np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64),
-        np.full(2 * n, -1), np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64),
+        np.zeros(2 * n, np.int64),
     )  # fmt: skip
     at, nodes, found = np.full(n, -1), np.zeros(n, np.int64), np.zeros(n, np.int64)
     count = 0
@@ -199,5 +153,4 @@ def odd_cycles(network, d, sources, once, limit, start, codes):
             count += 1
         for i in range(n_seen):
             walk.dist[walk.seen[i]] = np.inf
-            walk.place[walk.seen[i]] = -1
     return count
