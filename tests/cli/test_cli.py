@@ -312,7 +312,9 @@ def test_the_best_few(chain, contradiction):
     answers = json.loads(run("k-best", chain, 3, "--json").stdout)["answers"]
     values = [answer["value"] for answer in answers]
     assert values == sorted(values, reverse=True) and len({*map(str, answers)}) == 3
-    assert run("k-best", contradiction, 2).exit_code == 3
+    nothing = run("k-best", contradiction, 2)
+    assert nothing.exit_code == 3
+    assert "no answer: `assent decode" in nothing.stderr
     assert run("k-best", chain, 0).exit_code == 2
     done = run("k-best", chain, 2, "--time-limit", "nan")
     assert done.exit_code == 2 and "positive number of seconds" in done.output
@@ -353,6 +355,9 @@ def test_several_graphs_are_not_decoded_exactly(chain, tmp_path):
 
 
 def test_info_draws_the_model(chain, tmp_path):
+    done = run("decode", chain, "--plot", tmp_path / "model.xyz")
+    assert done.exit_code == 2 and done.stdout == ""
+    assert "should end in .png" in done.stderr
     done = run("info", chain, "--plot", tmp_path / "model.png")
     assert done.exit_code == 0
     assert (tmp_path / "model.png").read_bytes().startswith(b"\x89PNG")

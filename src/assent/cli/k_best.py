@@ -39,4 +39,6 @@ def k_best(
             values = model.assignment(result).tolist() if result.feasible else ["no answer"]
             note = "" if result.status.name == "OPTIMAL" else f"  ({result.status.name})"
             click.echo(f"{number}  {result.value:.9g}  {' '.join(map(str, values))}{note}")
+        if not results:
+            click.echo(f"no answer: `assent decode {file}` says what clashes", err=True)
     raise SystemExit(exit_code(results[0]) if results else EXIT_INFEASIBLE)

@@ -45,13 +45,20 @@ markdown_option = click.option("--markdown", is_flag=True, help="Print a Markdow
 
 
 def _check_plot(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    if value is not None and find_spec("matplotlib") is None:
+    if value is None:
+        return value
+    if find_spec("matplotlib") is None:
         raise click.UsageError('--plot needs matplotlib: pip install "assent[plot]"')
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    suffix = value.suffix[1:].lower()
+    if suffix and suffix not in FigureCanvasBase.get_supported_filetypes():
+        raise click.BadParameter(f"{value} should end in .png, .svg or .pdf", ctx, param)
     return value
 
 
 def plot_option(text: str) -> Any:
-    """``--plot FILE``, refused without matplotlib before any work is done."""
+    """``--plot FILE``, which must be a picture; refused without matplotlib before any work."""
     return click.option("--plot", type=WritableFile(), callback=_check_plot, help=text)
 
 
