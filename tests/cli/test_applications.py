@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 
@@ -104,6 +105,32 @@ def test_a_reader_who_has_gone_ends_it_quietly(folder, tmp_path):
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("redirected", "code", "out", "says"),
+    [
+        ("tag - <&-", 2, "", "standard input is closed"),
+        ("tag text.txt >&-", 0, "", ""),
+        ("summarize text.txt --extractive >/dev/full", 2, "", "No space left"),
+        ("tag text.txt", 0, "# text = Zażółć gęś.\n", ""),  # whatever the locale
+    ],
+)
+def test_streams_that_are_closed_full_or_of_another_encoding(
+    folder, tmp_path, redirected, code, out, says
+):
+    (tmp_path / "text.txt").write_text("Zażółć gęś.\n", encoding="utf-8")
+    model = "" if "summarize" in redirected else f"--model {folder / 'tagger.model'}"
+    done = subprocess.run(
+        f"{sys.executable} -m assent.cli {redirected} {model}",
+        shell=True, cwd=tmp_path, capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii",
+             "PYTHONPATH": os.pathsep.join([os.path.abspath("src"), *sys.path])},
+    )  # fmt: skip
+    told = done.stderr.decode()
+    assert done.returncode == code, told
+    assert out in done.stdout.decode("utf-8")
+    assert says in told and "Traceback" not in told and len(told.splitlines()) == bool(says)
 
 
 def test_training_a_tagger(folder, tmp_path):

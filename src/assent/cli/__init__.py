@@ -6,6 +6,9 @@ Exit codes: 0 answered, 2 bad usage or bad file, 3 infeasible, 4 no feasible ass
 from __future__ import annotations
 
 import gc
+import io
+import os
+import sys
 import time
 
 import click
@@ -43,13 +46,27 @@ for verb in (train, evaluate, show, tag, parse, align, segment, summarize):
     main.add_command(verb)
 
 
+def _ready_output() -> None:
+    """Standard output that can be written to, in UTF-8 as files are unless it is a terminal."""
+    if sys.stdout is None:  # closed when the program was started
+        sys.stdout = io.StringIO()
+    elif isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8")
+
+
 def run() -> None:
     """The program ``assent``: a time limit counts from its start.
 
     What the processor did for it until now is what starting took.
     """
+    _ready_output()
     try:
         main(prog_name="assent", obj=time.perf_counter() - time.process_time())
+    except OSError as error:  # no room where standard output goes, for one
+        click.echo(f"Error: {error}", err=True)
+        # What is left to write goes nowhere, or Python would complain when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise SystemExit(2) from None
     finally:
         # Python would look through all objects once more when it ends, for a fifth of a second.
         gc.freeze()

@@ -67,6 +67,8 @@ def _opened(source: PathLike | IO[Any]) -> Iterator[Any]:
             raise TypeError(f"a source is a path or a stream, got {shown(source)}")
         yield _looking_ahead(source)
     elif os.fspath(source) == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise OSError("standard input is closed; give a file or a pipe")
         yield _looking_ahead(sys.stdin.buffer)
     else:
         with open(source, "rb") as file:
