@@ -206,9 +206,8 @@ def run_scale(console: Console, data: Path, sizes: Sequence[int]) -> None:
     words = [words[i] for i in order]
     rows = []
     for size in sizes:
-        text = list(islice(grown(words, tagger.frequent), size))
         begun = time.perf_counter()
-        model = text_model(tagger, text, PENALTY)
+        model = text_model(tagger, islice(grown(words, tagger.frequent), size), PENALTY)
         scored = time.perf_counter()
         result = decode_corpus(model)
         ended = time.perf_counter()
