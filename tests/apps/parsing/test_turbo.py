@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, pairwise, product
 from math import comb
 
+import numba
 import numpy as np
 import pytest
 
@@ -15,6 +16,7 @@ from assent.apps.parsing.sentence_graph import graph
 from assent.apps.parsing.turbo import TurboRun
 from assent.kernels.parsing import sentence_parts
 from assent.kernels.parsing.sentence_parts import Kinds, PartScores, TreeShape
+from assent.solvers.ad3.outside_factors import start_outside
 from tests.oracles.sentence_trees import is_above, list_trees
 
 SHAPES = [TreeShape(False, False), TreeShape(True, False), TreeShape(True, True)]
@@ -152,3 +154,11 @@ def test_value_of_a_tree_is_that_of_its_parts(kinds):
         if expected > -np.inf:
             found = sentence_parts.sum_parts(scores, sentence_parts.tree_parts(parts, heads))
             assert found == pytest.approx(expected)
+
+
+def test_a_sentence_has_the_types_of_any_graph():
+    """Otherwise AD3 is compiled once more, for sentences alone."""
+    parts, scores = random_sentence(4, EVERYTHING, 0)
+    own = TurboRun(parts, scores, SHAPES[0]).outside
+    other = start_outside(graph(parts, scores, SHAPES[0]).compile().problem)
+    assert numba.typeof(own) == numba.typeof(other)

@@ -192,7 +192,11 @@ def _structures(parts: SentenceParts, shape: TreeShape) -> Structures:
         parts, shape.single_root, addresses, _sequence_data(parts)
     )
     layout = sentence_structures.make_layout(tables)
-    for array in (*tables, models.data, models.place, models.base, layout.start, layout.no_base):
+    # As the structures of any graph: the code that is compiled for those serves here too.
+    for array in (
+        tables.kind, tables.states, tables.first, tables.lits, models.data, models.place,
+        models.base, layout.start, layout.no_base,
+    ):  # fmt: skip
         array.setflags(write=False)
     work = make_flat_work(tables, layout)
     return Structures(
