@@ -1,10 +1,11 @@
 """The package is imported before any of its modules.
 
 Doctests import a module by its path, and would put it in the place of a function of the same name
-(`assent.decode`) if it came first.  What is tested is compiled code, however small a model is.
+(`assent.decode`) if it came first.  What is tested is compiled code, however small a model is, and
+limits of tests are about solving: what they see does not depend on the cache of kernels.
 """
 
 import assent  # noqa: F401
-from assent.kernels.interpreted import always_compile
+from assent.kernels.compile_clock import always_compile
 
 always_compile()

@@ -8,19 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from assent.kernels import kept_code
-
 # Same examples in every run, and no deadline: the first example may compile kernels.
 settings.register_profile("assent", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("assent")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled_in_any_case():
-    """Limits of tests are about solving: what they see does not depend on the cache of kernels."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept_code, "seconds_left", lambda: float("inf"))
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -153,7 +153,8 @@ print(result.value, result.bound)
 @pytest.mark.parametrize("evidence", [False, True])
 def test_a_time_limit_is_kept_where_nothing_is_compiled(tmp_path, evidence):
     path = os.pathsep.join(sys.path)
-    environment = {**os.environ, "ASSENT_CACHE": str(tmp_path), "PYTHONPATH": path}
+    own = {"ASSENT_CACHE": str(tmp_path), "ASSENT_COMPILE": "", "PYTHONPATH": path}
+    environment = {**os.environ, **own}
     done = subprocess.run(
         [sys.executable, "-c", COLD.format(evidence=evidence)],
         env=environment,

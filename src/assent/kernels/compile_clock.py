@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +11,24 @@ from typing import Any
 
 from numba.core import event
 
+# With ``always``, every kernel is compiled at its first call, however little time there is.
+_CHOICE = "ASSENT_COMPILE"
+
 _DEADLINE: ContextVar[float] = ContextVar("deadline", default=float("inf"))
 
 
 class CompileTimeout(Exception):
     """A kernel is not compiled, as that would take longer than there is time."""
+
+
+def always_compile() -> None:
+    """Interpret nothing, and compile in time or not, in this process and those that it starts."""
+    os.environ[_CHOICE] = "always"
+
+
+def compiles_always() -> bool:
+    """Whether every kernel is compiled at its first call."""
+    return os.environ.get(_CHOICE) == "always"
 
 
 class CompileClock(event.Listener):
@@ -96,5 +110,7 @@ def compiling_until(deadline: float) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Seconds until the deadline; infinite where there is none, and for what has begun."""
-    return float("inf") if CLOCK.depth else _DEADLINE.get() - time.perf_counter()
+    """Seconds until the deadline; infinite where none counts, and for what has begun."""
+    if CLOCK.depth or compiles_always():
+        return float("inf")
+    return _DEADLINE.get() - time.perf_counter()

@@ -15,7 +15,6 @@ where all kernels are replaced by their twins.
 from __future__ import annotations
 
 import dis
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,7 +27,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from assent.kernels import kept_code
-from assent.kernels.compile_clock import seconds_left
+from assent.kernels.compile_clock import compiles_always, seconds_left
 
 # Share of the time that compiling takes for which a kernel is interpreted.
 SHARE = 0.25
@@ -40,17 +39,10 @@ MOST_ELEMENTS = 100_000
 UNNOTED = 0.1
 
 _SUFFIX = ".interpreted"
-# With ``always``, every kernel is compiled at its first call.
-_CHOICE = "ASSENT_COMPILE"
 
 
 class NotInterpreted(Exception):
     """A call is left to the compiler."""
-
-
-def always_compile() -> None:
-    """Interpret nothing in this process and those that it starts."""
-    os.environ[_CHOICE] = "always"
 
 
 @contextmanager
@@ -81,7 +73,7 @@ class Interpreter:
         begun = time.thread_time()
         others = min(DEADLINE_SHARE * seconds_left(), _LIMIT.at - begun)
         left = min(self.left, others)
-        if left <= 0.0 or os.environ.get(_CHOICE) == "always" or not _in_main_thread():
+        if left <= 0.0 or compiles_always() or not _in_main_thread():
             raise NotInterpreted
         before = _copies(self._read_in_full(args))
         outer, _LIMIT.at = _LIMIT.at, begun + left

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
-from assent.kernels.interpreted import always_compile
+from assent.kernels.compile_clock import always_compile
 from assent.warm_up.jobs import Done, do
 
 # Processes per core: some wait for a kernel that another one is compiling.
