@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.installed-docs
 
-# Tests run in two processes, each with files of its own: kernels are compiled once per file's needs.
-TWO := --numprocesses 2 --dist loadfile
+# Tests run in several processes, each with files of its own: kernels are compiled once per file's
+# needs.  One more than two cores, as one waits now and then for what another one is compiling.
+SEVERAL := --numprocesses 3 --dist loadfile
 
 # Real data sets are optional. Tests that need one skip, saying so, when this is unset.
 DATA := $(abspath ../shared/data)
@@ -46,7 +47,9 @@ warm: $(STAMP)
 wheel: $(STAMP)
 	$(BIN)/python build_wheel.py
 
-test: lint types unit
+# Types are checked beside the tests: their checker has use for one core.
+test: lint
+	$(MAKE) --jobs 2 types unit
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -56,10 +59,10 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest $(TWO)
+	$(BIN)/python -m pytest $(SEVERAL)
 
 sweep: $(STAMP)
-	ASSENT_SWEEP=full $(BIN)/python -m pytest $(TWO)
+	ASSENT_SWEEP=full $(BIN)/python -m pytest $(SEVERAL)
 
 # Tools for the site are installed when it is first built: tests do without them.
 $(DOCS_STAMP): $(STAMP)

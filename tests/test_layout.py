@@ -40,6 +40,9 @@ UPWARD = {
     ("assent.result", "assent.infeasible_subset"),  # certificate.conflict
 }
 
+# Statements, and what has statements in it.
+NESTED = (ast.stmt, ast.excepthandler, ast.match_case)
+
 # One file per kind, and what kinds are made of.
 LARGE_FOLDERS = {"factors"}
 
@@ -55,14 +58,24 @@ def modules():
 
 
 @cache
+def statements(name):
+    """Statements of a module, those within others included, but for types' sake alone."""
+    found, waiting = [], [ast.parse(modules()[name].read_text())]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            waiting += node.orelse
+            continue
+        found.append(node)
+        waiting += (child for child in ast.iter_child_nodes(node) if isinstance(child, NESTED))
+    return found
+
+
+@cache
 def imports(name):
     """Modules of the package that a module imports when it runs, at its top or later."""
-    tree = ast.parse(modules()[name].read_text())
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            node.body = []
     found = set()
-    for node in ast.walk(tree):
+    for node in statements(name):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("assent"):
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
@@ -81,8 +94,8 @@ def layer(name):
 
 
 def functions():
-    for path in modules().values():
-        for node in ast.walk(ast.parse(path.read_text())):
+    for name, path in modules().items():
+        for node in statements(name):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield f"{path.relative_to(SOURCE)}:{node.lineno} {node.name}", node
 

@@ -135,18 +135,22 @@ def kept_files(folder, name):
     return sorted(folder.rglob(f"{name}-*.kernel"))
 
 
-@pytest.mark.parametrize(
-    "damaged",
-    [lambda code: b"", lambda code: code[:10], lambda code: code[: len(code) // 2],
-     lambda code: code[:500] + bytes([code[500] ^ 1]) + code[501:], lambda code: b"\x80" * 5000],
-    ids=["empty", "cut early", "cut in half", "one bit", "rubbish"],
-)  # fmt: skip
-def test_damaged_code_is_compiled_again(package, damaged):
+DAMAGES = (
+    lambda code: b"",
+    lambda code: code[:10],
+    lambda code: code[: len(code) // 2],
+    lambda code: code[:500] + bytes([code[500] ^ 1]) + code[501:],
+    lambda code: b"\x80" * 5000,
+)
+
+
+def test_damaged_code_is_compiled_again(package):
     assert use(package) == (20, 0)
-    for name in ("caller", "callee"):
-        (path,) = kept_files(package, name)
-        path.write_bytes(damaged(path.read_bytes()))
-    assert use(package) == (20, 0)
+    for damaged in DAMAGES:
+        for name in ("caller", "callee"):
+            (path,) = kept_files(package, name)
+            path.write_bytes(damaged(path.read_bytes()))
+        assert use(package) == (20, 0)
     assert use(package) == (20, 1)
 
 
@@ -237,7 +241,7 @@ def test_what_a_kernel_compiled_here_calls_is_compiled_here_too(package, tmp_pat
 
 
 def test_what_is_not_ready_in_time_is_not_compiled(monkeypatch):
-    monkeypatch.setattr(kept_code, "seconds_left", compile_clock.seconds_left)
+    monkeypatch.setattr(compile_clock, "compiles_always", lambda: False)
 
     @jit
     def long_to_compile(x):
@@ -246,12 +250,11 @@ def test_what_is_not_ready_in_time_is_not_compiled(monkeypatch):
     too_long = pytest.raises(compile_clock.CompileTimeout, match="compiling long_to_compile takes")
     with too_long, compile_clock.compiling_until(time.perf_counter()):
         long_to_compile(1)
+    monkeypatch.undo()  # there is always time
     before = compile_clock.compile_seconds()
-    with compile_clock.compiling_until(time.perf_counter() + 1e6):
-        assert long_to_compile(1) == 2
-    assert compile_clock.compile_seconds() > before
     with compile_clock.compiling_until(time.perf_counter()):
         assert long_to_compile(1) == 2
+    assert compile_clock.compile_seconds() > before
 
 
 def test_works_without_a_writable_folder(package, tmp_path):
