@@ -102,11 +102,7 @@ def test_exact_answers_equal_enumeration(seeds):
         (lambda rng: grid(rng, 16, 1.0, 4), False, "DepthFirst, as factors .* Then LinearProgram"),
         (lambda rng: tables(rng, 12, 2.0), False, "DepthFirst, as factors .* Then LinearProgram"),
         (lambda rng: tables(rng, 12, 0.3), False, "DepthFirst, as factors .* then branching.$"),
-        (
-            small_rules,
-            False,
-            "AD3, as many .* tight. Then LargeNeighbourhood, as factors are small",
-        ),
+        (small_rules, False, "AD3, as many .* tight. Then DepthFirst, as factors .* branching.$"),
         (small_rules, True, "AD3, as .* Then DepthFirst, .* then branching.$"),
         (rules_that_do_not_settle, False, "AD3, as .* Then DepthFirst, .* Then LinearProgram, as"),
         (with_a_knapsack, False, "LinearProgram, as it is small"),

@@ -18,7 +18,7 @@ from assent.kernels.problem import (
     make_problem,
     make_tables,
 )
-from assent.solvers.programs import linear_program
+from assent.solvers.programs import highs
 from assent.solvers.programs.compact_lp import build_lp
 from assent.solvers.programs.linear_program import LinearProgram, solve_lp
 from tests.oracles.enumeration import brute_force_map, lp_bound
@@ -221,7 +221,7 @@ def test_small_programs_are_solved_as_they_are_and_as_large_ones(monkeypatch, se
     problem = random_problem(rng)
     scores = random_scores(rng, problem)
     small = solve_lp(problem, scores)
-    monkeypatch.setattr(linear_program, "SMALL_PROGRAM", 0)
+    monkeypatch.setattr(highs, "SMALL_PROGRAM", 0)
     large = solve_lp(problem, scores)
     assert small.status == large.status
     assert np.isclose(small.value, large.value, rtol=0.0, atol=1e-7 * size_of(scores))

@@ -10,8 +10,8 @@ all factors are over two binary        `RoofDuality`: the relaxation, by one flo
 otherwise, factors are small           `DepthFirst`: quick where few subproblems are enough
 otherwise, always                      `AD3`: quick where the relaxation is tight
 otherwise, no structure, rows fit      `LinearProgram`: the relaxation, tight or not
-a gap remains, factors are small       `LargeNeighbourhood`: a better answer, for half as long as
-                                       everything has taken
+a gap remains, factors are small       `LargeNeighbourhood`: a better answer, for some first turns,
+                                       longer as long as that helps
 the optimum is asked for, or there     all of them at once; instead of `LinearProgram`, a search
 is time for it                         on what presolving leaves (`Presolving`): part by part
                                        where parts share no factor, `BranchAndCut` where rows
@@ -37,33 +37,31 @@ from assent.kernels.problem import KNAPSACK, Problem
 from assent.solvers.auto.presolving import WORTH, Presolving
 from assent.solvers.auto.turns import Goal, Step, Turns
 from assent.solvers.base.protocol import Request
-from assent.solvers.base.resumable import NODE
 
 # Microseconds of an iteration of AD3, and of every link and entry of a table in it; an entry of a
 # table that elimination joins takes as long.
 ITERATION, ENTRY = 60.0, 0.01
-# Microseconds of every entry that a round of DepthFirst reads.  It has a smaller share of the time,
-# as a search that is not over soon is seldom the first to be.
-READ, SEARCH_SHARE = 0.004, 0.5
-# Microseconds of every link and entry of a linear program.
+# Microseconds of every entry that a round of DepthFirst or LargeNeighbourhood reads.
+READ = 0.004
+# Microseconds of a pivot for every entry of a linear program, on average of 0.0002 to 0.004.
+# Without cuts it has a larger share of the time, as it is sure to end.
+PIVOT, PROGRAM_SHARE = 0.001, 5.0
+# Microseconds of every link and entry until a search on a linear program begins: presolving, rows,
+# what cuts are made of.
 PROGRAM_ENTRY = 5.0
 
-# Iterations of AD3 in the first turn, with tables and without: most relaxations that are tight have
-# shown it by then, and a linear program takes several times as long.
-FIRST_OF_TABLES, FIRST_OF_RULES = 40, 120
+# Iterations of AD3 in the first turn: half of the relaxations that are tight have shown it by then,
+# and a linear program takes several times as long.
+FIRST = 40
 
 # Pairs of neighbours that are read for an order of elimination: per variable and link, or in all
 # where that is more.  Enough for strips of five binary variables; a tenth of what a flow takes.
 ORDER_EFFORT, ORDER_PAIRS = 30, 70_000
 # Beyond this many links a flow takes longer and more memory than a decoder's first bounds.
 MOST_FLOW = 4_000_000
-# Linear programs of more links, or more entries per link, have pivots so slow that AD3 has always
-# been quicker.
-MOST_LINKS, MOST_PER_LINK = 50_000, 3
-# A linear program that takes longer than this share of the time left is given up: others use it.
-ROOT_SHARE = 0.5
-# Rows of structures (flows of trees, paths of automata) take so many times as long as others.
-STRUCTURE_ROWS = 50.0
+# Linear programs of more links are too large; those of more links and entries have pivots so slow
+# that AD3 has always been quicker.
+MOST_LINKS = 50_000
 
 
 def plan(
@@ -85,7 +83,7 @@ def plan(
     is_flow, has_tables = _is_binary_pairwise(problem), len(problem.tables.kind) > 0
     contenders = [_depth_first, _decoder] if has_tables else [_decoder, _depth_first]
     if is_flow:
-        yield _flow(tolerance)
+        yield _flow(problem, tolerance)
         contenders = [_depth_first]
     for contender in contenders if exact or not (is_flow or _has_sack(problem)) else []:
         yield from contender(problem, tolerance)
@@ -131,14 +129,13 @@ def iteration_cost(problem: Problem) -> float:
 
 
 def program_cost(problem: Problem) -> float:
-    """What a linear program takes."""
+    """What it takes until a search on a linear program begins."""
     return PROGRAM_ENTRY * size(problem)
 
 
 def first_turn(problem: Problem) -> float:
     """What the first turn takes."""
-    has_tables = len(problem.tables.kind) > 0
-    return (FIRST_OF_TABLES if has_tables else FIRST_OF_RULES) * iteration_cost(problem)
+    return FIRST * iteration_cost(problem)
 
 
 @remembered
@@ -157,9 +154,7 @@ def _shares_nothing(problem: Problem) -> bool:
 
 def _has_quick_program(problem: Problem) -> bool:
     """Whether a linear program may be quicker than AD3."""
-    entries = int(problem.tables.entry[-1])
-    fits = problem.n_links <= MOST_LINKS and entries <= MOST_PER_LINK * problem.n_links
-    return fits and not problem.models
+    return size(problem) <= MOST_LINKS and not problem.models
 
 
 def _has_highs() -> bool:
@@ -211,7 +206,7 @@ def _independent(problem: Problem, tolerance: float) -> Step:
 
 
 def _elimination(problem: Problem, tolerance: float, thorough: bool) -> Step | None:
-    """Elimination, if an order is found that takes no longer than a linear program."""
+    """Elimination, if an order is found that takes no longer than a search needs to begin."""
     from assent.solvers.direct.variable_elimination import EFFORT, MOST_WORK, Elimination, way_for
 
     effort = max(ORDER_EFFORT, ORDER_PAIRS // problem.n_links)
@@ -228,11 +223,12 @@ def _elimination(problem: Problem, tolerance: float, thorough: bool) -> Step | N
     return Step(Elimination(gap_tolerance=tolerance), why, ENTRY * way.work)
 
 
-def _flow(tolerance: float) -> Step:
+def _flow(problem: Problem, tolerance: float) -> Step:
+    """One flow, which takes about as long as a first turn."""
     from assent.solvers.direct.roof_duality import RoofDuality
 
     why = "RoofDuality, as all factors are over two binary variables: one flow."
-    return Step(RoofDuality(gap_tolerance=tolerance), why)
+    return Step(RoofDuality(gap_tolerance=tolerance), why, first_turn(problem))
 
 
 def _decoder(problem: Problem, tolerance: float) -> Iterator[Step]:
@@ -248,16 +244,19 @@ def _depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
     reads = _round_reads(problem)
     if reads is None:
         return
-    pace = READ * reads / SEARCH_SHARE
+    pace = READ * reads
     why = "DepthFirst, as factors are small: sweeps, then branching."
     yield Step(DepthFirst(gap_tolerance=tolerance), why, pace, pace)
 
 
 def _program(problem: Problem, tolerance: float) -> Step:
+    """A linear program, which is written down in about a first turn."""
     from assent.solvers.programs.linear_program import LinearProgram
 
     why = "LinearProgram, as it is small and a gap remained."
-    return Step(LinearProgram(gap_tolerance=tolerance), why, program_cost(problem))
+    return Step(
+        LinearProgram(gap_tolerance=tolerance), why, first_turn(problem), PIVOT / PROGRAM_SHARE
+    )
 
 
 def _presolving(problem: Problem, tolerance: float, each: Any) -> Step:
@@ -270,9 +269,7 @@ def _presolving(problem: Problem, tolerance: float, each: Any) -> Step:
         first = first_turn(left.problem)
         return Turns(steps, left, scores, request, tolerance, Goal.PROOF, first)
 
-    cost = program_cost(problem)
-    after = STRUCTURE_ROWS * cost if problem.models else cost
-    return Step(Presolving(rest, tolerance), "", cost, 1.0, after)
+    return Step(Presolving(rest, tolerance), "", program_cost(problem), 1.0)
 
 
 def _parts(compiled: Compiled, tolerance: float, each: Any) -> Step | None:
@@ -291,13 +288,10 @@ def _search(problem: Problem, tolerance: float) -> Step:
     from assent.solvers.cutting_planes.branch_and_cut import BranchAndCut
     from assent.solvers.search.branch_and_bound import BranchAndBound
 
-    cost = program_cost(problem)
-    if not _has_highs():
-        why = "BranchAndBound, as HiGHS cannot be loaded here: decoders bound its nodes."
-        return Step(BranchAndBound(gap_tolerance=tolerance), why, cost, NODE * cost)
-    if _has_rows(problem):
+    if _has_highs() and _has_rows(problem):
         why = "BranchAndCut, as the linear program fits: cuts, then branching."
-        solver = BranchAndCut(gap_tolerance=tolerance, root_share=ROOT_SHARE)
-        return Step(solver, why, cost, NODE * cost)
-    why = "BranchAndBound, as no linear program fits: decoders bound its nodes."
-    return Step(BranchAndBound(gap_tolerance=tolerance), why, cost, NODE * cost)
+        return Step(BranchAndCut(gap_tolerance=tolerance), why, program_cost(problem), PIVOT)
+    lack = "no linear program fits" if _has_highs() else "HiGHS cannot be loaded here"
+    why = f"BranchAndBound, as {lack}: decoders bound its nodes."
+    pace = iteration_cost(problem)
+    return Step(BranchAndBound(gap_tolerance=tolerance), why, pace, pace)

@@ -29,9 +29,9 @@ from assent.trace import Progress, Trace
 
 # Every turn is this many times as long as the one before.
 GROWTH = 2.0
-# The answer of a solved relaxation is improved for half as long as everything has taken, and for as
-# long as this many first turns at least: one flow is over before anything has been tried.
-EFFORT, LEAST_EFFORT = 0.5, 8.0
+# The answer of a solved relaxation is improved for this many first turns.  As long as that helps,
+# it goes on for as long again, but not beyond what everything else has taken, or so many turns.
+LEAST_EFFORT, MOST_EFFORT = 3.0, 24.0
 
 # What is said where no limit was reached and nobody can go on.
 NO_PROOF = (
@@ -55,9 +55,9 @@ class Step:
     Attributes:
         solver: its settings.
         why: what `result.plan` says of it; nothing where its own result says it.
-        start: what it takes until its first iteration is done.
-        pace: what every further iteration takes; infinite if one is all.
-        after: what the others spend before it begins, unless they are over.
+        start: what it takes until its first iteration is done; the others spend as much before,
+            unless they are over.
+        pace: what every further one takes; infinite if it is not paused.
         bounds: whether it gives bounds; turns do not go on for those that give none.
     """
 
@@ -65,7 +65,6 @@ class Step:
     why: str
     start: float = 0.0
     pace: float = np.inf
-    after: float = 0.0
     bounds: bool = True
 
 
@@ -90,10 +89,12 @@ class Contender:
         return self.result is not None or bool(self.solve.message) or self.solve.iterations > 0
 
     def go_on(self, until: float) -> None:
-        """Advance until so much is spent; the first iteration is always done."""
+        """Advance until so much is spent; the first iteration is always done.
+
+        What has no pace goes to its end.
+        """
         start, pace = self.step.start, self.step.pace
-        more = (until - start) / pace if pace < np.inf else 0.0
-        self.solve.go_on(1.0 + max(0.0, more))
+        self.solve.go_on(1.0 + max(0.0, (until - start) / pace) if pace < np.inf else np.inf)
 
 
 @dataclass
@@ -132,7 +133,7 @@ class Turns:
             return self.called_off
 
         self.request = replace(self.request, report=report, display=None)
-        self.least_effort = LEAST_EFFORT * self.turn
+        self.first_turn = self.turn
 
     def _best_so_far(self, progress: Progress) -> Progress:
         """A report of one with the best bound and answer of all."""
@@ -197,7 +198,7 @@ class Turns:
         """The step that is to begin, if it need not wait for the others."""
         step = self.waiting = self.waiting or next(self.steps, None)
         others = any(c.step.bounds for c in self.contenders if c.result is None)
-        if step is None or (others and self.done < step.after):
+        if step is None or (others and self.done < step.start):
             return None
         self.waiting = None
         return step
@@ -229,13 +230,17 @@ class Turns:
         return time.perf_counter() >= self.request.deadline
 
     def _improve(self) -> None:
-        """Improve the answer for half as long as everything so far, at least for some time."""
-        effort = max(EFFORT * self.done, self.least_effort)
+        """Improve the answer, for longer and longer as long as that helps."""
+        most = max(MOST_EFFORT * self.first_turn, self.done)
         for step in self.improving:
             with suppress(CompileTimeout):
                 contender = Contender(step, self._begin(step))
-                contender.go_on(effort)
                 self.contenders.append(contender)
+                effort, before = LEAST_EFFORT * self.first_turn, self.value
+                contender.go_on(effort)
+                while self.value > before and effort < most:
+                    effort, before = min(GROWTH * effort, most), self.value
+                    contender.go_on(effort)
                 if contender.solve.message in (INTERRUPTED, CALLED_OFF):
                     self.message = contender.solve.message
 

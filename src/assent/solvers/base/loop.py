@@ -195,6 +195,7 @@ class Run:
         """Advance to the next report, and see whether that is the end."""
         workspace, look = self.workspace, not self.trace.reports and self._bounds_first()
         if not look:
+            self.solver.pause_after(workspace, until - self.done)
             self._advance(self._count(until))
         info, before = self.info, self.best.bound
         self._take_bound(workspace)

@@ -187,6 +187,9 @@ class IterativeSolver(Solver):
         """Weights of table entries, if they are kept."""
         return None
 
+    def pause_after(self, workspace: Any, work: float) -> None:
+        """Let the next `advance` end after so much more work, if its iterations can be paused."""
+
     def take_answer(self, workspace: Any, x: NDArray[np.int8]) -> None:
         """An answer ``x[n]`` from elsewhere, for those that compare with one."""
 

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from assent.result import Result
     from assent.solvers.base.protocol import Request
 
-# What a node of a search takes, as a share of its root: it begins where its parent ended.
-NODE = 0.1
-
 
 class Resumable(Protocol):
     """A solve in progress: it goes on from where it was, and its best can be stated at any time.
@@ -30,7 +27,7 @@ class Resumable(Protocol):
         iterations: how many are done.
         trace: what was reported.
         done: the same as iterations, less where those go over a part of the model only, and more
-            where they take longer than usual.
+            where they take longer than usual; pivots times entries of linear programs.
     """
 
     @property

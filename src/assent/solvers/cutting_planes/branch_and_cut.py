@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,7 @@ from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
-from assent.solvers.base.resumable import NODE
 from assent.solvers.base.rounding import Rounder, due_at_node
-from assent.solvers.base.settings import check_positive
 from assent.solvers.cutting_planes.crossover import Crossover
 from assent.solvers.cutting_planes.cut_nodes import CutNode, CutTree
 from assent.solvers.cutting_planes.tightened import Tightened, TightenedState, restate
@@ -45,15 +43,9 @@ class BranchAndCutState:
     rounder: Rounder
     incumbent: Incumbent
     crossover: Crossover
-    deadline: float  # the root's own is sooner before its first linear program is solved
     roundings: int = 0  # relaxed answers that were offered
     tree: CutTree | None = None
     bounds: list[float] = field(default_factory=list)  # after every round
-
-    @property
-    def work(self) -> float:
-        """Nodes that would have taken as long as all of it, the first linear program being one."""
-        return 1.0 + max(0.0, self.root.program.work - 1.0) / NODE
 
     def tails_off(self) -> bool:
         """Whether rounds hardly lower the bound any more, beside what is missing."""
@@ -96,8 +88,6 @@ class BranchAndCut(IterativeSolver):
         residual_tolerance: not used: a relaxation is solved or not.
         max_iterations: the most rounds and nodes.
         time_limit: seconds after which the search ends, or None.
-        root_share: share of the time limit after which the first linear program is given up, as
-            it cannot be paused.
 
     Example:
         >>> import numpy as np
@@ -115,7 +105,6 @@ class BranchAndCut(IterativeSolver):
     residual_tolerance: float = 1e-6
     max_iterations: int = 1_000_000
     time_limit: float | None = None
-    root_share: float = 1.0
     takes_time_limit = True
     long_iterations = True
     finds_rays = True
@@ -124,7 +113,6 @@ class BranchAndCut(IterativeSolver):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._rounds()
-        check_positive("root_share", self.root_share, "above 0 and at most 1", most=1.0)
 
     def _rounds(self) -> Tightened:
         return Tightened(self.gap_tolerance, time_limit=self.time_limit)
@@ -133,14 +121,14 @@ class BranchAndCut(IterativeSolver):
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> BranchAndCutState:
         """The plain relaxation; structures without rows are refused."""
-        begun = time.perf_counter()
         root = self._rounds().init(problem, scores, warm_start)
-        deadline = root.deadline
-        if np.isfinite(deadline):
-            root.deadline = begun + self.root_share * (deadline - begun)
         incumbent = Incumbent(pool_size=POOL_SIZE)
         rounder = Rounder(problem, scores, schedule.first_random_state(0))
-        return BranchAndCutState(root, rounder, incumbent, Crossover(incumbent), deadline)
+        return BranchAndCutState(root, rounder, incumbent, Crossover(incumbent))
+
+    def pause_after(self, workspace: BranchAndCutState, work: float) -> None:
+        """Pivots times entries are its work; rounds can be paused, nodes are short."""
+        workspace.root.allowed = work
 
     def take_answer(self, workspace: BranchAndCutState, x: NDArray[np.int8]) -> None:
         """An answer from elsewhere, to compare nodes with."""
@@ -153,9 +141,8 @@ class BranchAndCut(IterativeSolver):
         w = workspace
         if w.tree is None:
             info = self._rounds().advance(problem, scores, w.root)
-            w.root.deadline = w.deadline
             if not w.root.solved or not (info.finished or w.tails_off()):
-                return replace(info, work=w.work)
+                return info
             w.tree = self._plant(problem, w)
         begun = time.perf_counter()
         for _ in range(iterations):
@@ -174,7 +161,7 @@ class BranchAndCut(IterativeSolver):
 
     def _info(self, w: BranchAndCutState, residual: float = np.inf, **ending: Any) -> Info:
         count = w.root.rounds + (0 if w.tree is None else w.tree.nodes)
-        return Info(count, residual, residual, work=w.work, **ending)
+        return Info(count, residual, residual, work=w.root.program.work, **ending)
 
     def _plant(self, problem: Problem, w: BranchAndCutState) -> CutTree:
         root = CutNode(bound=w.root.bound, proof=w.root.best)

@@ -67,7 +67,7 @@ class GrowingProgram:
         from scipy import sparse
 
         self.problem, self.scores, self.lp = problem, scores, lp
-        self.highs: Any = load_highs(lp, {})
+        self.highs: Any = load_highs(lp, {"presolve": "off"})  # a paused solve goes on
         self.given = differences(problem, lp)
         self.cycle_cuts = CycleCuts(self.given)
         self.product_cuts = ProductCuts(problem, self.given)
@@ -77,7 +77,7 @@ class GrowingProgram:
         self.rules = NO_RULES
         self.local_cuts = LocalCuts(problem, self.given)
         self.columns: Float | None = None
-        self.work = 0.0  # of all solves, in first ones
+        self.work = 0.0  # of all solves, as `run_until` has it
 
     @property
     def x(self) -> Float:
@@ -119,14 +119,11 @@ class GrowingProgram:
         self.product = np.append(self.product, cuts.product)
         return len(cuts)
 
-    def solve(self, deadline: float = np.inf) -> str:
-        """Solve from where the last solve ended; "optimal" or why not."""
+    def solve(self, deadline: float = np.inf, work: float = np.inf) -> str:
+        """Solve from where the last solve ended, with so much work; "optimal" or why not."""
         if time.perf_counter() >= deadline:  # HiGHS would first see to its matrices
             return "time limit"
-        run_until(self.highs, deadline)
-        # The first takes about as many pivots as it has rows, and a pivot goes over all rows.
-        pivots = max(0, self.highs.getInfo().simplex_iteration_count)  # -1: none were needed
-        self.work += pivots * self.highs.getNumRow() / max(1, len(self.lp.row_upper)) ** 2
+        self.work += run_until(self.highs, deadline, work)
         solution = self.highs.getSolution()
         if solution.value_valid:
             self.columns = np.array(solution.col_value)

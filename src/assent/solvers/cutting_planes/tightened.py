@@ -46,6 +46,7 @@ class TightenedState:
     ray: DualPoint | None = None
     rounds: int = 0
     solved: bool = False
+    allowed: float = np.inf  # work of the next solve before it is paused
 
     def can_tabulate(self) -> bool:
         """Whether some tables of common states are not tabulated yet."""
@@ -107,7 +108,10 @@ class Tightened(IterativeSolver):
         w = workspace
         if w.solved and not w.program.tighten() and not self._tabulate(problem, scores, w):
             return Info(w.rounds, 0.0, 0.0, finished=True, reason=NO_CYCLE)
-        status = w.program.solve(w.deadline)
+        status = w.program.solve(w.deadline, w.allowed)
+        w.solved = status == "optimal"
+        if status == "iteration limit":
+            return Info(w.rounds, np.inf, np.inf, work=w.program.work)
         w.rounds += 1
         if status == "interrupted":
             raise KeyboardInterrupt
@@ -116,10 +120,9 @@ class Tightened(IterativeSolver):
         proven = w.program.proven()
         if proven is not None and proven.bound < w.bound:
             w.best, w.bound = restate(problem, w.outer, proven), proven.bound
-        w.solved = status == "optimal"
         return Info(
             w.rounds, np.inf, np.inf, finished=not w.solved,
-            reason=why_it_stopped(status),
+            reason=why_it_stopped(status), work=w.program.work,
         )  # fmt: skip
 
     def _refute(self, problem: Problem, scores: Scores, w: TightenedState) -> None:
@@ -134,9 +137,14 @@ class Tightened(IterativeSolver):
         chosen = fractional_potts(problem, w.program.x, DECIDED) | w.outer.chosen
         if (chosen == w.outer.chosen).all():
             return False
-        w.outer = tabulate_potts(problem, scores, chosen)
+        w.outer, done = tabulate_potts(problem, scores, chosen), w.program.work
         w.program = _program(w.outer)
+        w.program.work = done
         return True
+
+    def pause_after(self, workspace: TightenedState, work: float) -> None:
+        """Pivots times entries are its work."""
+        workspace.allowed = work
 
     def bound(self, problem: Problem, scores: Scores, workspace: TightenedState) -> float:
         """The best bound so far."""

@@ -19,9 +19,12 @@ from assent.solvers.programs.compact_lp import CompactLP, row_scores
 Method = Literal["simplex", "ipm", "choose"]
 
 
-# Programs of at most this many entries are solved sooner as they are: presolving and a thread of
-# their own take longer than the simplex method does (twice as long at 5,000, four times at 500).
+# Programs of at most this many entries run without a thread of their own, which takes longer than
+# they do (twice as long at 5,000, four times at 500); a Ctrl-C waits for them.
 SMALL_PROGRAM = 8_000
+
+# HiGHS' largest number of pivots: no limit.
+MOST_PIVOTS = 2**31 - 1
 
 
 # HiGHS' usual tolerance on rows and whole numbers, and a smaller one that it keeps to.
@@ -145,12 +148,25 @@ def run_highs(highs: Any) -> None:
             raise
 
 
-def run_until(highs: Any, deadline: float) -> None:
-    """Run HiGHS once more, until then at most: it counts the time of all its runs together."""
-    left = time_left(deadline)
+def run_until(highs: Any, deadline: float, work: float = np.inf) -> float:
+    """Run HiGHS once more, until then or for so much work at most; what was done of it.
+
+    Work is pivots times entries, as a pivot goes over most of the matrix.  HiGHS counts the time of
+    all its runs together.  Without presolving it goes on where a run before was cut short.
+    """
+    left, entries = time_left(deadline), max(1, highs.getNumNz())
     if left is not None:
         highs.setOptionValue("time_limit", highs.getRunTime() + left)
-    run_highs(highs)
+    if work < np.inf:
+        highs.setOptionValue("presolve", "off")
+    highs.setOptionValue("simplex_iteration_limit", int(min(1.0 + work / entries, MOST_PIVOTS)))
+    if entries <= SMALL_PROGRAM:
+        with Uninterrupted():
+            highs.run()
+    else:
+        run_highs(highs)
+    pivots = max(0, highs.getInfo().simplex_iteration_count)  # -1: none were needed
+    return (1.0 + pivots) * entries
 
 
 def highs_status(highs: Any) -> str:

@@ -16,19 +16,17 @@ import numpy as np
 
 from assent.kernels.problem import Problem, Scores
 from assent.solvers.base.one_step import OneStep, OneStepState
-from assent.solvers.base.protocol import Info
+from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.settings import check_choice, check_time_limit
 from assent.solvers.programs.column_generation import solve_priced
 from assent.solvers.programs.compact_lp import LpSolution, build_lp, link_scores
 from assent.solvers.programs.highs import (
-    SMALL_PROGRAM,
     Method,
     find_ray,
     highs_status,
     load_highs,
     read_highs,
-    run_highs,
-    time_left,
+    run_until,
     why_it_stopped,
 )
 from assent.solvers.programs.program_file import write_program
@@ -57,36 +55,59 @@ def solve_lp(
         >>> solve_lp(problem, Scores(np.array([1.0, -0.5]), np.array([2.0]))).value
         2.5
     """
-    deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
-    lp = build_lp(problem, scores)
-    if lp.rows.priced:
-        return solve_priced(problem, scores, lp, method, deadline)
-    small = lp.matrix.nnz <= SMALL_PROGRAM
-    presolve = "off" if small and method != "ipm" else None
-    options = {"solver": method, "presolve": presolve, "time_limit": time_left(deadline)}
-    highs = load_highs(lp, options)
-    if small:
-        highs.run()
-    else:
-        run_highs(highs)
-    status = highs_status(highs)
-    columns, row_dual = read_highs(highs, lp)
-    x, relaxed_value = np.full(problem.n, 0.5), np.nan
-    if columns is not None:
-        x = np.clip(columns[: problem.n], 0.0, 1.0)
-        if status == "optimal":  # before, rows may be broken
-            relaxed_value = float(lp.offset - lp.scale * (lp.cost @ columns))
-    value, ray = np.nan, None
-    if status == "infeasible":
-        value, ray = -np.inf, find_ray(problem, lp, deadline)
-    elif status == "optimal":
-        value = float(lp.offset - lp.scale * highs.getInfo().objective_function_value)
-    info = highs.getInfo()
-    iterations = max(0, info.simplex_iteration_count) + max(0, info.ipm_iteration_count)
-    dual = link_scores(problem, lp.rows, row_dual)
-    return LpSolution(
-        status, value, x, relaxed_value, row_dual, dual, ray, highs.getRunTime(), iterations
-    )
+    solution = ProgramRun(problem, scores, method, time_limit).go_on()
+    assert solution is not None, "without a limit on its work it ends"
+    return solution
+
+
+class ProgramRun:
+    """The relaxation in HiGHS: it can be paused, and goes on from its basis."""
+
+    def __init__(
+        self, problem: Problem, scores: Scores, method: Method, time_limit: float | None
+    ) -> None:
+        self.problem, self.scores, self.method = problem, scores, method
+        self.deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
+        self.lp = build_lp(problem, scores)
+        # Presolving pays off for rows of structures; else the simplex method is quicker without,
+        # up to ten times where tables are large.
+        presolve = None if problem.models or method == "ipm" else "off"
+        if not self.lp.rows.priced:
+            self.highs = load_highs(self.lp, {"solver": method, "presolve": presolve})
+        self.work = 0.0  # as `run_until` has it
+
+    def go_on(self, work: float = np.inf) -> LpSolution | None:
+        """Solve it, or do so much more work; None if that was not enough."""
+        if self.lp.rows.priced:
+            return solve_priced(self.problem, self.scores, self.lp, self.method, self.deadline)
+        self.work += run_until(self.highs, self.deadline, work)
+        status = highs_status(self.highs)
+        return None if status == "iteration limit" else self._solution(status)
+
+    def _solution(self, status: str) -> LpSolution:
+        problem, lp, info = self.problem, self.lp, self.highs.getInfo()
+        columns, row_dual = read_highs(self.highs, lp)
+        x, relaxed_value = np.full(problem.n, 0.5), np.nan
+        if columns is not None:
+            x = np.clip(columns[: problem.n], 0.0, 1.0)
+            if status == "optimal":  # before, rows may be broken
+                relaxed_value = float(lp.offset - lp.scale * (lp.cost @ columns))
+        value, ray = np.nan, None
+        if status == "infeasible":
+            value, ray = -np.inf, find_ray(problem, lp, self.deadline)
+        elif status == "optimal":
+            value = float(lp.offset - lp.scale * info.objective_function_value)
+        iterations = max(0, info.simplex_iteration_count) + max(0, info.ipm_iteration_count)
+        dual, seconds = link_scores(problem, lp.rows, row_dual), self.highs.getRunTime()
+        return LpSolution(status, value, x, relaxed_value, row_dual, dual, ray, seconds, iterations)
+
+
+@dataclass
+class LinearProgramState(OneStepState):
+    """The program once it was begun, and the work it may do next before it is paused."""
+
+    run: ProgramRun | None = None
+    allowed: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -130,14 +151,30 @@ class LinearProgram(OneStep):
         """
         write_program(graph, path, integer=False)
 
+    def init(
+        self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
+    ) -> LinearProgramState:
+        """Nothing yet: a program has no use for an earlier one's end."""
+        return LinearProgramState(problem.n)
+
+    def pause_after(self, workspace: LinearProgramState, work: float) -> None:
+        """Pivots times entries are its work."""
+        workspace.allowed = work
+
     def advance(
-        self, problem: Problem, scores: Scores, workspace: OneStepState, iterations: int = 1
+        self, problem: Problem, scores: Scores, workspace: LinearProgramState, iterations: int = 1
     ) -> Info:
-        """Solve; one iteration is the whole solve."""
-        workspace.solution = self.solve(problem, scores)
-        if workspace.solution.status == "interrupted":
+        """Solve; one iteration is the whole solve, and none is done when it is paused."""
+        w = workspace
+        w.run = w.run or ProgramRun(problem, scores, self.method, self.time_limit)
+        w.solution = w.run.go_on(w.allowed)
+        if w.solution is None:
+            return Info(0, np.inf, np.inf, work=w.run.work)
+        status = w.solution.status
+        if status == "interrupted":
             raise KeyboardInterrupt
-        status = workspace.solution.status
         done = status == "optimal"
         residual = 0.0 if done else np.inf
-        return Info(1, residual, residual, finished=done, reason=why_it_stopped(status))
+        return Info(
+            1, residual, residual, finished=done, reason=why_it_stopped(status), work=w.run.work
+        )

@@ -88,7 +88,8 @@ class BestFirstSearch:
         self.tree = SearchTree(BoundedNode(known=given, start=start))
         self.trace = Trace()
         self.nodes = 0
-        self.until = np.inf  # nodes after which the search pauses
+        self.done = 0.0  # nodes, and iterations of decoders in them
+        self.until = np.inf  # ... after which the search pauses
         self.message = ""  # why it is over
         self.root: Subproblem | None = None
         self.solver = settings.solver
@@ -135,10 +136,6 @@ class BestFirstSearch:
         return self.nodes
 
     @property
-    def done(self) -> float:
-        return self.nodes
-
-    @property
     def dual(self) -> None:
         """Nothing: a search ends with no link scores that are better than those it began at."""
         return None
@@ -154,11 +151,11 @@ class BestFirstSearch:
     # ------------------------------------------------------------ the loop
 
     def go_on(self, until: float = np.inf) -> None:
-        """Search until the end, a limit, or a number of nodes in all."""
+        """Search until the end, a limit, or until so much is ``done`` in all."""
         self.until = until
         try:
             self.run()
-            if self.finished() or not len(self.tree) or self.nodes < until:
+            if self.finished() or not len(self.tree) or self.done < until:
                 self.message = why_it_stopped(self)
         except KeyboardInterrupt:
             self.message = INTERRUPTED
@@ -188,8 +185,8 @@ class BestFirstSearch:
 
     def _over(self) -> bool:
         out_of_time = time.perf_counter() >= self.deadline and self.nodes > 0
-        most = min(self.settings.max_nodes, self.until)
-        return out_of_time or self.nodes >= most or self.called_off
+        enough = self.nodes >= self.settings.max_nodes or self.done >= self.until
+        return out_of_time or enough or self.called_off
 
     def _process(self, node: BoundedNode) -> BoundedNode | None:
         """Close a node, or branch; returns the node to go on with."""
@@ -198,6 +195,7 @@ class BestFirstSearch:
             return None
         known = self.closure.extend(node.known, node.literals)
         self.nodes += 1
+        self.done += 1.0
         start = node.start
         while known is not None:
             sub = Subproblem(self.closure.compile(known), self.scores)
@@ -225,6 +223,7 @@ class BestFirstSearch:
 
     def _note(self, node: BoundedNode, sub: Subproblem) -> None:
         """Keep what is known of a subproblem."""
+        self.done += sub.iterations
         if sub.dual is None or sub.marginals is None:
             return
         self.root = self.root or sub

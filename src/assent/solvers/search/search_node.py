@@ -52,6 +52,7 @@ class Subproblem:
     dual: DualPoint | None = None
     marginals: Float | None = None
     penalty: float = float("nan")
+    iterations: int = 0  # of all decoders
     impossible: bool = False  # the dual point is a ray that shows it
     proof: Any = None  # of the bound, from solvers whose link scores alone do not show it
 
@@ -163,10 +164,11 @@ def bound_subproblem(
     warm = None if start is None else sub.warm(start)
     solver = solver.in_time(deadline)
     workspace = solver.init(problem, scores, warm)
-    probes, before, ray_from = 0, np.inf, None
+    probes, before, ray_from, earlier = 0, np.inf, None, sub.iterations
     while True:
         info = solver.advance(problem, scores, workspace, STEP)
         probes += 1
+        sub.iterations = earlier + info.iterations
         bound = solver.bound(problem, scores, workspace)
         sub.read(solver, workspace, bound)
         sub.marginals, sub.penalty = solver.marginals(workspace), info.penalty
