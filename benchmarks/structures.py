@@ -42,6 +42,8 @@ class Search:
 
 def repeated(maximize: Callable, *arguments: Any) -> Callable[[int], Any]:
     """A compiled loop of calls as solvers make them, without Python in between."""
+    for constants in (arguments[0], arguments[1], arguments[3]):
+        constants.setflags(write=False)
 
     @numba.njit
     def run(times, arguments):

@@ -118,7 +118,7 @@ def _check_maximize(
         _close(own, best, tolerance, f"the vertex maximize returned for {where}")
         # Solvers hand in whatever the last answer left: every entry has to be written.
         used = np.array(structure.states, np.int32) - 1
-        inner = np.ascontiguousarray(structure.scores[row])
+        inner = structure._inner(structure.scores, row)
         structure.kernels().maximize(structure.start, structure.data, scores, inner, 1.0, used)
         assert (used == states).all(), (
             f"maximize of {where}: states {states.tolist()} become {used.tolist()} where others "
