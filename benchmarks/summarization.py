@@ -6,32 +6,32 @@ Sentences are parsed by the English model or by one that is given.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 
 from assent.apps.parsing.pipeline import Pipeline
 from assent.apps.summarization import Compressor, summarize
 from assent.apps.summarization.data.broadcast import CompressedSentence, read_compressions
-from assent.apps.summarization.data.opinosis import read_opinosis
+from assent.apps.summarization.data.opinosis import Topic, read_opinosis
 from assent.apps.summarization.metrics import rouge_scores
 from assent.apps.text.raw_text import read_text_lines
 from assent.io import Sentence
-from benchmarks import compressing, summary_solvers
+from benchmarks import compressing, summary_learning, summary_solvers
+from benchmarks.bootstrap import interval
 from benchmarks.tables import DASH, show
 
 BUDGETS = {True: (20,), False: (15, 20, 30)}
 TOPICS = {True: 5, False: None}  # of 51
-RESAMPLES = 2000
 # Seconds for a proof; what is not proven then is mostly within some thousandths.
 PROOF_SECONDS = 2.0
 
 
 def run(console: Console, data: Path | None, quick: bool, model: Path) -> None:
-    """Both tables, of the data that there is."""
+    """All tables, of the data that there is."""
     folder = None if data is None else data / "summarization"
     if folder is None or not folder.is_dir():
         console.print("summarization: no data; set ASSENT_DATA")
@@ -39,7 +39,12 @@ def run(console: Console, data: Path | None, quick: bool, model: Path) -> None:
     pipeline = Pipeline.load(model)
     documents = broadcast(folder, pipeline)
     compressor = None if quick else compressing.run(console, documents)
-    opinosis(console, folder, quick, pipeline, compressor)
+    topics, parsed = read_topics(folder, quick, pipeline)
+    opinosis(console, topics, parsed, quick, compressor)
+    if not quick:
+        taught = [pair for document in documents[: compressing.DEV] for pair in document]
+        compressions = [(sentence, own.kept) for own, sentence in taught]
+        summary_learning.run(console, topics, parsed, compressions, BUDGETS[quick])
     summary_solvers.run(console, documents, quick)
 
 
@@ -52,13 +57,20 @@ def broadcast(folder: Path, pipeline: Pipeline) -> list[list[tuple[CompressedSen
     ]  # fmt: skip
 
 
-def opinosis(
-    console: Console, folder: Path, quick: bool, pipeline: Pipeline, compressor: Compressor | None
-) -> None:
-    """ROUGE-2 recall by budget, and what compression gains: the columns of the paper's table."""
+def read_topics(
+    folder: Path, quick: bool, pipeline: Pipeline
+) -> tuple[list[Topic], list[list[Sentence]]]:
+    """Topics of Opinosis, and their sentences with trees."""
     (file,) = folder.glob("opinosis/*.zip")
     topics = read_opinosis(file)[: TOPICS[quick]]
-    parsed = [list(pipeline.parse(read_text_lines(t.lines, by_line=True))) for t in topics]
+    return topics, [list(pipeline.parse(read_text_lines(t.lines, by_line=True))) for t in topics]
+
+
+def opinosis(
+    console: Console, topics: Sequence[Topic], parsed: Sequence[list[Sentence]], quick: bool,
+    compressor: Compressor | None,
+) -> None:  # fmt: skip
+    """ROUGE-2 recall by budget, and what compression gains: the columns of the paper's table."""
     proof = {"exact": True, "time_limit": PROOF_SECONDS}
     systems: dict[str, dict[str, Any]] = {
         "whole sentences": {"extractive": True}, "whole, exact": {"extractive": True, **proof},
@@ -87,10 +99,3 @@ def opinosis(
             ])  # fmt: skip
     columns = "summaries", "ROUGE-2 recall", "gain (95 %)", "seconds", "gap"
     show(console, f"Opinosis, {len(topics)} topics", columns, rows)
-
-
-def interval(values: NDArray[np.float64]) -> tuple[float, float]:
-    """95 % bootstrap interval of a mean."""
-    picks = np.random.default_rng(0).integers(len(values), size=(RESAMPLES, len(values)))
-    low, high = np.percentile(values[picks].mean(axis=1), [2.5, 97.5])
-    return float(low), float(high)

@@ -26,6 +26,7 @@ from assent.apps.summarization.decode import worthwhile
 from assent.apps.summarization.deletions import Deletions
 from assent.apps.summarization.metrics import rouge_scores
 from assent.apps.summarization.model import (
+    idle_units,
     make_units,
     relaxed_graph,
     summary_graph,
@@ -175,7 +176,8 @@ def without_idle_units(problem: Task) -> Outcome:
     found = search_core(flat_problem, scores, LIMIT, PROVEN)
     assert found is not None and found.assignment is not None
     kept = np.zeros(len(units.cost), bool)
-    kept[places] = filled(own, compiled.full(found.assignment)[graph["unit"].codes] == 1, WORDS)
+    answer = compiled.full(found.assignment)[graph["unit"].codes] == 1
+    kept[places] = filled(own, idle_units(own, concepts), answer, WORDS)
     value = summary_value(units, problem.concepts, WORDS, kept)
     return Outcome(time.process_time() - begun, value, found.bound, kept[units.of_word])
 

@@ -21,6 +21,7 @@ from benchmarks import (
     parsing_data,
     parsing_solvers,
     summarization,
+    summary_learning,
     summary_solvers,
     tagging,
     turbo_parsing,
@@ -91,9 +92,13 @@ def test_summaries_of_made_up_documents(tmp_path, capsys, monkeypatch):
     learnt = compressing.run(console, documents)
     assert "people, one against another" in capsys.readouterr().out
     monkeypatch.setattr(summary_solvers, "find_spec", lambda name: None)
-    summarization.opinosis(console, tmp_path, True, _Paths(), learnt)
+    topics, parsed = summarization.read_topics(tmp_path, True, _Paths())
+    summarization.opinosis(console, topics, parsed, True, learnt)
     shown = capsys.readouterr().out
     assert shown.count("1.0000") == 5  # recall of all
+    compressions = [(sentence, own.kept) for own, sentence in documents[0]]
+    summary_learning.run(console, topics * 3, parsed * 3, compressions, [5])
+    assert capsys.readouterr().out.count("1.0000") == 3
     problem = summary_solvers.task(documents, summary_solvers.any_word)
     values = [outcome.value for outcome in summary_solvers.outcomes(problem).values()]
     assert values == pytest.approx([values[0]] * 8)  # also of the paper's formulation

@@ -149,5 +149,19 @@ def test_json_lines(tmp_path):
     )
     assert done.exit_code == 0, done.output
     assert "man left" in done.output
+    written = tmp_path / "topics" / "men" / "summaries"
+    arguments += ["--summaries", str(tmp_path / "topics"), "--words", "3", "--quiet"]
+    written.mkdir(parents=True)
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 2 and "men is no collection with summaries" in done.output
+    (tmp_path / "topics" / "men" / "text.txt").write_text("An old man left. An old man sat.")
+    (written / "one.txt").write_text("An old man.")
+    done = CliRunner().invoke(main, arguments)
+    assert (done.exit_code, done.output) == (0, "")
+    assert Compressor.load(model).summaries is not None
+    done = CliRunner().invoke(
+        main, ["summarize", "--compressor", str(model)], input="The very old man left."
+    )
+    assert done.exit_code == 0 and "man left" in done.output
     done = CliRunner().invoke(main, ["summarize", "--compressor", str(file)], input="Go.")
     assert done.exit_code == 2 and "Traceback" not in done.output

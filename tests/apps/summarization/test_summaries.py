@@ -209,7 +209,8 @@ def test_the_relaxation_is_worth_no_less(seed):
         assert relaxed.value >= best.value - 1e-9
         spare = spare_items(units, idle_units(units, concepts), budget).gain.sum()
         assert relaxed.value <= best.value + spare + 1e-9
-        kept = filled(units, best[graph["unit"]] == 1, budget)
+        idle = idle_units(units, concepts)
+        kept = filled(units, idle, best[graph["unit"]] == 1, budget)
         assert summary_value(units, concepts, budget, kept) >= best.value - 1e-9
 
 

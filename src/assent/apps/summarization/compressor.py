@@ -7,7 +7,8 @@ factor, whose deletions and orphans are the arcs' scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -20,7 +21,9 @@ from assent.apps.summarization.compression_features import (
     arc_features,
     word_features,
 )
+from assent.apps.summarization.concepts import Concepts
 from assent.apps.summarization.deletions import phrase_deletions
+from assent.apps.summarization.summary_weights import SummaryWeights
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
 from assent.models import TreeInput, TreeModel
@@ -43,12 +46,14 @@ class Compressor:
         arcs: names of the features of arcs.
         weights: as `TreeModel` lays them out.
         threshold: words with less are deleted by `compress`.
+        summaries: what concepts are worth and deletions cost, if summaries were learnt from.
     """
 
     words: FeatureNames = field(repr=False)
     arcs: FeatureNames = field(repr=False)
     weights: NDArray[np.float64] = field(repr=False)
     threshold: float = 0.5
+    summaries: SummaryWeights | None = None
 
     def __post_init__(self) -> None:
         if self.weights.shape != (self.model.size,):
@@ -85,8 +90,11 @@ class Compressor:
         """Scores ``[n]`` of arcs that a summary may cut: what the rules allow, at learnt prices.
 
         What people rather leave out than keep below a kept head costs as much as by rules, the
-        rest its log-odds as well; ``-inf`` for what they seldom leave out.
+        rest its log-odds as well; ``-inf`` for what they seldom leave out.  Where summaries were
+        learnt from, these say what the rest costs.
         """
+        if self.summaries is not None:
+            return self.summaries.priced(replace(self, summaries=None).deletions)(sentence)
         space, scores = self.model.scored(self.input(sentence), self.weights)
         pairs = space.marginals(scores)[1][space.nodes :].reshape(-1, 2, 2)  # own state, the head's
         deleted, kept = pairs[:, 0, 1], pairs[:, 1, 1]
@@ -97,12 +105,19 @@ class Compressor:
         prices[sentence.tree > 0] = np.where(seldom, -np.inf, np.minimum(odds, 0.0))
         return phrase_deletions(sentence) + prices
 
+    def concepts(
+        self, sentences: Sequence[Sentence], words: int, starts: Sequence[int] = ()
+    ) -> Concepts | None:
+        """Concepts at learnt weights for `summarize`; None where no summaries were learnt from."""
+        return None if self.summaries is None else self.summaries.weighted(sentences, words, starts)
+
     def save(self, path: str | Path) -> None:
         """Write a model file; with 8 bits per weight."""
         settings = {"words": self.words.names, "arcs": self.arcs.names, "threshold": self.threshold}
-        write_model(
-            path, KIND, settings, {"weights": self.weights}, version=VERSION, eight_bits=["weights"]
-        )
+        arrays = {"weights": self.weights}
+        if self.summaries is not None:
+            arrays |= {"concepts": self.summaries.concepts, "deletions": self.summaries.deletions}
+        write_model(path, KIND, settings, arrays, version=VERSION, eight_bits=["weights"])
 
     @classmethod
     def load(cls, path: str | Path) -> Compressor:
@@ -113,7 +128,12 @@ class Compressor:
         """
         with damage_reported(path, KIND):
             settings, arrays = read_model(path, KIND, version=VERSION)
+            summaries = None
+            if "concepts" in arrays:
+                summaries = SummaryWeights(
+                    *(arrays[name].astype(np.float64) for name in ("concepts", "deletions"))
+                )
             return cls(
                 FeatureNames(tuple(settings["words"])), FeatureNames(tuple(settings["arcs"])),
-                arrays["weights"].astype(np.float64), float(settings["threshold"]),
+                arrays["weights"].astype(np.float64), float(settings["threshold"]), summaries,
             )  # fmt: skip

@@ -75,7 +75,8 @@ def relax_and_search(
     if searched is None:
         return found
     kept = np.zeros(len(units.cost), bool)
-    kept[places] = filled(own, searched[part["unit"].codes] == 1, budget)
+    idle = idle_units(own, its_concepts)
+    kept[places] = filled(own, idle, searched[part["unit"].codes] == 1, budget)
     return found.or_units(kept, summary_value(units, concepts, budget, kept))
 
 
@@ -85,27 +86,29 @@ def _read(
     """The units that a result keeps, and what else there is room for."""
     kept = np.zeros(len(units.cost), bool)  # stopped too early: an empty summary always is one
     if result.feasible:
-        kept = filled(units, result[graph["unit"]] == 1, budget)
+        idle = idle_units(units, concepts)
+        kept = filled(units, idle, result[graph["unit"]] == 1, budget)
     value = summary_value(units, concepts, budget, kept)
     return Found(kept, value, max(result.bound, value), result.certificate)
 
 
-def filled(units: Units, kept: Chosen, budget: int) -> Chosen:
-    """Units ``[units]`` that are kept, and phrases below them for the rest of the budget.
+def filled(units: Units, idle: Chosen, kept: Chosen, budget: int) -> Chosen:
+    """Units ``[units]`` that are kept, and idle phrases below them for the rest of the budget.
 
     Those that gain most for their length come first.
 
     Example:
         >>> units = Units(np.arange(3), np.array([-1, 0, 0]), np.array([0, -0.1, -0.3]),
         ...               np.ones(3, np.int64), np.zeros(3, np.int64))
-        >>> filled(units, np.array([True, False, False]), budget=2)
+        >>> idle = np.array([False, True, True])
+        >>> filled(units, idle, ~idle, budget=2)
         array([ True, False,  True])
     """
     kept = kept.copy()
     left = budget - int(units.cost[kept].sum())
-    below = ~kept & np.append(kept, False)[units.parents] & (units.deletion < 0.0)
+    below = idle & ~kept & np.append(kept, False)[units.parents]
     top = np.where(below, np.arange(len(kept)), -1)
-    for unit in np.flatnonzero(~kept & ~below & (units.parents >= 0)):  # heads come first
+    for unit in np.flatnonzero(idle & ~kept & ~below & (units.parents >= 0)):  # heads first
         top[unit] = top[units.parents[unit]]
     cost = np.bincount(top[top >= 0], units.cost[top >= 0], len(kept))
     price = np.where(below, units.deletion / np.maximum(cost, 1.0), 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from assent.apps.summarization import Summary
+    from assent.apps.summarization import Collection, Summary
     from assent.io import Sentence
 
 _ANY_PATH = click.Path(exists=True, allow_dash=True, path_type=Path)
@@ -53,33 +54,31 @@ def summarize(
     as_json: bool,
     page: Path | None,
     quiet: bool,
-    **proof: Any,
+    **options: Any,
 ) -> None:
     """Summarize FILES: raw text, CoNLL-U, folders of both, or - for standard input.
 
     All are one collection, of which the summary covers what is said most often. Sentences are
     compressed: what is left out at a terminal is grey.
     """
-    if proof["time_limit"] is not None and not proof["exact"]:
+    if options["time_limit"] is not None and not options["exact"]:
         raise click.UsageError("--time-limit goes with --exact")
     if compressor is not None and extractive:
         raise click.UsageError("--extractive leaves nothing out: it needs no --compressor")
     with shared.bad_sentences_reported():
-        from assent.apps.summarization import Compressor, phrase_deletions
+        from assent.apps.summarization import Compressor
         from assent.apps.summarization import summarize as summary_of
 
-        deletions = (
-            phrase_deletions if compressor is None else Compressor.load(compressor).deletions
-        )
+        learnt = None if compressor is None else Compressor.load(compressor)
         sentences, starts = _read(sources or (Path("-"),), by_line)
         if not extractive:
             sentences = _parsed(sentences, model, quiet)
+        if learnt is not None:
+            options["deletions"] = learnt.deletions
+            options["concepts"] = learnt.concepts(sentences, words, starts)
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", UserWarning)
-            summary = summary_of(
-                sentences, words, extractive=extractive, deletions=deletions, starts=starts,
-                **proof,
-            )  # fmt: skip
+            summary = summary_of(sentences, words, extractive=extractive, starts=starts, **options)
         for warning in told:
             click.echo(f"Warning: {warning.message}", err=True)
         if page is not None:
@@ -147,11 +146,26 @@ def _tell(summary: Summary, as_json: bool, quiet: bool) -> None:
     "--dev", type=EXISTING_FILE,
     help="More of them: the threshold is such that as much of them is kept as people kept.",
 )  # fmt: skip
+@click.option(
+    "--summaries", type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Also learn what to mention: a folder per collection with texts, and in its folder "
+         "`summaries` what people wrote.",
+)  # fmt: skip
+@click.option(
+    "--words", type=click.IntRange(min=1), default=100, show_default=True,
+    help="With --summaries: how long a summary is.",
+)  # fmt: skip
 @shared.model_option
 @shared.new_model_option
 @quiet_option
 def train_a_compressor(
-    train_file: Path, dev: Path | None, model: Path | None, output: Path, quiet: bool
+    train_file: Path,
+    dev: Path | None,
+    summaries: Path | None,
+    words: int,
+    model: Path | None,
+    output: Path,
+    quiet: bool,
 ) -> None:
     """Learn what people leave out of sentences.
 
@@ -159,11 +173,22 @@ def train_a_compressor(
     one or more of the text's words in order, with spaces between words. They are parsed first.
     """
     with shared.bad_sentences_reported():
-        from assent.apps.summarization import compression_scores, train_compressor
+        from assent.apps.summarization import (
+            compression_scores,
+            train_compressor,
+            train_summarizer,
+        )
 
         sentences, kept = _compressed(train_file, model, quiet)
         held_out = None if dev is None else _compressed(dev, model, quiet)
+        collections = [] if summaries is None else _collections(summaries, model, quiet)
         learnt = train_compressor(sentences, kept, dev=held_out, progress=not quiet)
+        if collections:
+            weights = train_summarizer(
+                collections, list(zip(sentences, kept, strict=True)),
+                budget=words, deletions=learnt.deletions, progress=not quiet,
+            )  # fmt: skip
+            learnt = replace(learnt, summaries=weights)
         learnt.save(output)
         if quiet:
             return
@@ -171,6 +196,26 @@ def train_a_compressor(
         if held_out is not None:
             found = [learnt.compress(sentence) for sentence in held_out[0]]
             click.echo(f"development: {compression_scores(held_out[1], found)}")
+
+
+def _collections(folder: Path, model: Path | None, quiet: bool) -> list[Collection]:
+    """Collections with their summaries, a folder each."""
+    from assent.apps.summarization import Collection
+    from assent.errors import ModelError
+
+    found = []
+    for own in sorted(path for path in folder.iterdir() if path.is_dir()):
+        texts = sorted(path for path in own.iterdir() if path.is_file())
+        written = sorted(path for path in (own / "summaries").glob("*") if path.is_file())
+        if not texts or not written:
+            what = "texts" if not texts else "files in a folder `summaries`"
+            raise ModelError(f"{own} is no collection with summaries: it has no {what}")
+        sentences, starts = _read(tuple(texts), False)
+        references = [path.read_text(encoding="utf-8", errors="replace") for path in written]
+        found.append(Collection(_parsed(sentences, model, quiet), references, starts))
+    if not found:
+        raise ModelError(f"{folder} has no folders, one for each collection with summaries")
+    return found
 
 
 def _compressed(
