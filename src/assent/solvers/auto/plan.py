@@ -38,10 +38,9 @@ from assent.solvers.auto.presolving import WORTH, Presolving
 from assent.solvers.auto.turns import Goal, Step, Turns
 from assent.solvers.base.protocol import Request
 
-# Microseconds of an iteration of AD3, and of every link and entry of a table in it; an entry of a
-# table that elimination joins takes as long.
+# Microseconds of an iteration of AD3, and of every link and entry of a table in it.
 ITERATION, ENTRY = 60.0, 0.01
-# Microseconds of every entry that a round of DepthFirst or LargeNeighbourhood reads.
+# Microseconds of every entry that a search reads in a round, or elimination in a table.
 READ = 0.004
 # Microseconds of a pivot for every entry of a linear program, on average of 0.0002 to 0.004.
 # Without cuts it has a larger share of the time, as it is sure to end.
@@ -210,7 +209,7 @@ def _elimination(problem: Problem, tolerance: float, thorough: bool) -> Step | N
     from assent.solvers.direct.variable_elimination import EFFORT, MOST_WORK, Elimination, way_for
 
     effort = max(ORDER_EFFORT, ORDER_PAIRS // problem.n_links)
-    most = int(program_cost(problem) / ENTRY)
+    most = int(program_cost(problem) / READ)
     if thorough:
         effort, most = EFFORT, MOST_WORK
     way: Any = ""
@@ -220,7 +219,7 @@ def _elimination(problem: Problem, tolerance: float, thorough: bool) -> Step | N
         return None
     beside = f"{way.width} variable" + "s" * (way.width != 1)
     why = f"Elimination, as the graph is narrow: at most {beside} beside each."
-    return Step(Elimination(gap_tolerance=tolerance), why, ENTRY * way.work)
+    return Step(Elimination(gap_tolerance=tolerance), why, READ * way.work)
 
 
 def _flow(problem: Problem, tolerance: float) -> Step:
@@ -267,9 +266,10 @@ def _presolving(problem: Problem, tolerance: float, each: Any) -> Step:
         if is_smaller:
             steps = plan(left, True, tolerance, each, presolved=True)
         first = first_turn(left.problem)
-        return Turns(steps, left, scores, request, tolerance, Goal.PROOF, first)
+        return Turns(steps, left, scores, request, tolerance, Goal.PROOF, first, before=cost)
 
-    return Step(Presolving(rest, tolerance), "", program_cost(problem), 1.0)
+    cost = program_cost(problem)
+    return Step(Presolving(rest, tolerance), "", cost, 1.0)
 
 
 def _parts(compiled: Compiled, tolerance: float, each: Any) -> Step | None:

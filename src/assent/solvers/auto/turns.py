@@ -106,6 +106,7 @@ class Turns:
     Attributes:
         goal: what is asked for.
         turn: what every one may spend in the first turn.
+        before: what others had spent on the model before these began.
         improving: what improves the answer of a solved relaxation, in proportion to its work.
     """
 
@@ -116,6 +117,7 @@ class Turns:
     tolerance: float
     goal: Goal
     turn: float
+    before: float = 0.0
     improving: Iterable[Step] = ()
     message: str = ""
     contenders: list[Contender] = field(default_factory=list)
@@ -198,7 +200,7 @@ class Turns:
         """The step that is to begin, if it need not wait for the others."""
         step = self.waiting = self.waiting or next(self.steps, None)
         others = any(c.step.bounds for c in self.contenders if c.result is None)
-        if step is None or (others and self.done < step.start):
+        if step is None or (others and self.before + self.done < step.start):
             return None
         self.waiting = None
         return step
