@@ -38,7 +38,7 @@ def test_what_decode_finds_is_not_lost_on_the_way_to_a_proof(words, seed, monkey
 
 def test_a_time_limit_is_used():
     """The relaxation is solved at once, and leaves a gap; time goes into closing it."""
-    g = spin_glass(12, 4)
+    g = spin_glass(16, 4)
     assert at.decode(g).status is at.Status.RELAXED
     result = at.decode(g, time_limit=300.0)
     assert result.status is at.Status.OPTIMAL and result.certificate.verify()
@@ -47,8 +47,8 @@ def test_a_time_limit_is_used():
 
 def test_a_limit_on_many_problems_only_limits():
     """One of them does not take the time of all."""
-    g = spin_glass(12, 4)
-    results = at.decode_many([g, spin_glass(12, 5)], time_limit=300.0)
+    g = spin_glass(16, 4)
+    results = at.decode_many([g, spin_glass(16, 5)], time_limit=300.0)
     assert results[0].status is at.Status.RELAXED
     assert results[0].value == at.decode(g).value
 
