@@ -14,7 +14,7 @@ import assent as at
 from assent.compile.components import components
 from assent.proof.proof_tree import Conditioned, Trusted
 from assent.solvers.auto import auto
-from assent.solvers.auto.turns import Step
+from assent.solvers.auto.turns import PlanStep
 from assent.solvers.search.independent_parts import ByParts
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
@@ -249,7 +249,7 @@ def test_interrupts_end_all_parts():
 
 def test_an_interrupt_while_a_next_step_is_sought_keeps_the_answer(monkeypatch):
     def steps(compiled, exact, tolerance, each):
-        yield Step(at.AD3(max_iterations=20), "AD3.", 1.0, 1.0)
+        yield PlanStep(at.AD3(max_iterations=20), "AD3.", 1.0, 1.0)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(auto, "plan", steps)
@@ -313,7 +313,7 @@ def test_a_later_step_keeps_the_better_bound():
 
 def test_steps_that_end_without_a_proof_say_so(monkeypatch):
     """No limit was given: none is named."""
-    lone = Step(at.LinearProgram(), "LinearProgram.")
+    lone = PlanStep(at.LinearProgram(), "LinearProgram.")
     monkeypatch.setattr(auto, "plan", lambda *settings: iter([lone]))
     result = at.decode(grid(np.random.default_rng(0), 12, 3.0), exact=True)
     assert result.status is at.Status.STOPPED

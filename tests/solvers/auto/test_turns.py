@@ -10,7 +10,7 @@ import pytest
 
 import assent as at
 from assent.compile.compiled import graph_scores
-from assent.solvers.auto.plan import PIVOT, Step, first_turn, iteration_cost, plan
+from assent.solvers.auto.plan import PIVOT, PlanStep, first_turn, iteration_cost, plan
 from assent.solvers.auto.presolving import Presolving
 from assent.solvers.auto.turns import LEAST_EFFORT, NO_PROOF, Goal, Turns
 from assent.solvers.base.driver import begin
@@ -116,7 +116,7 @@ def test_turns_grow_until_one_ends():
     g = frustrated(2, count=12)
     pace = iteration_cost(g.compile().problem)
     decoder = at.AD3(residual_tolerance=0.0)
-    steps = [Step(decoder, "", pace, pace), Step(at.BranchAndCut(), "", pace, 5.0 * PIVOT)]
+    steps = [PlanStep(decoder, "", pace, pace), PlanStep(at.BranchAndCut(), "", pace, 5.0 * PIVOT)]
     turns = turns_of(g, steps)
     first, spent = turns.turn, []
     while not turns.message:
@@ -135,8 +135,8 @@ def test_who_is_ahead_waits_for_the_others():
     g = frustrated(3)
     turn = first_turn(g.compile().problem)
     steps = [
-        Step(at.BranchAndBound(core=0), "Nodes.", 7.0 * turn, 0.1 * turn),
-        Step(at.AD3(), "AD3.", 0.1 * turn, 0.1 * turn),
+        PlanStep(at.BranchAndBound(core=0), "Nodes.", 7.0 * turn, 0.1 * turn),
+        PlanStep(at.AD3(), "AD3.", 0.1 * turn, 0.1 * turn),
     ]
     turns = turns_of(g, steps)
     turns.go_on(1.0)
@@ -171,8 +171,8 @@ def test_the_best_answer_and_the_best_bound_are_joined():
     g = frustrated(4)
     turn, best = first_turn(g.compile().problem), at.decode(g, at.IntegerProgram())
     steps = [
-        Step(at.DepthFirst(max_rounds=3), "DepthFirst.", turn, turn),
-        Step(at.LinearProgram(), "Program.", turn),
+        PlanStep(at.DepthFirst(max_rounds=3), "DepthFirst.", turn, turn),
+        PlanStep(at.LinearProgram(), "Program.", turn),
     ]
     turns = turns_of(g, steps, known=best.certificate.assignment)
     turns.go_on()
@@ -205,7 +205,7 @@ def test_when_time_is_up_nobody_begins_another_piece():
     """A node of a linear program, say, would take much longer than is left."""
     g = frustrated(2)
     pace = first_turn(g.compile().problem)
-    steps = [Step(solver, "", pace, pace) for solver in (at.AD3(), at.BranchAndCut())]
+    steps = [PlanStep(solver, "", pace, pace) for solver in (at.AD3(), at.BranchAndCut())]
     turns = turns_of(g, steps)
     turns.go_on(turns.turn)
     before = [contender.solve.done for contender in turns.contenders]
@@ -252,7 +252,7 @@ def test_an_interrupt_before_the_first_step_on_what_presolving_leaves():
     def rest(left, scores, request, is_smaller):
         return Turns(interrupted(), left, scores, request, 1e-6, True, turn)
 
-    steps = [Step(at.AD3(), "AD3.", turn, turn), Step(Presolving(rest), "", turn, turn)]
+    steps = [PlanStep(at.AD3(), "AD3.", turn, turn), PlanStep(Presolving(rest), "", turn, turn)]
     turns = turns_of(g, steps)
     turns.go_on()
     result = turns.result()
@@ -274,8 +274,8 @@ def test_an_interrupt_between_steps_loses_no_answer():
     turns = turns_of(
         g,
         interrupted(
-            Step(at.LinearProgram(), "Program.", turn),
-            Step(at.DepthFirst(), "DepthFirst.", turn, turn),
+            PlanStep(at.LinearProgram(), "Program.", turn),
+            PlanStep(at.DepthFirst(), "DepthFirst.", turn, turn),
         ),
     )
     usual, first = turns._begin, np.tile(np.array([1, 0, 0], np.int8), 14)
@@ -301,7 +301,7 @@ def test_who_ends_a_little_before_the_time_is_over_says_so():
     """Decoders keep some of the time for a last rounding, which may take less."""
     g = frustrated(8, count=30)
     turn = first_turn(g.compile().problem)
-    turns = turns_of(g, [Step(at.AD3(gap_tolerance=0.0), "AD3.", turn, turn)], time_limit=1e6)
+    turns = turns_of(g, [PlanStep(at.AD3(gap_tolerance=0.0), "AD3.", turn, turn)], time_limit=1e6)
     turns._begin = lambda step: Ended(begun(g, at.AD3(max_iterations=5)))
     turns.go_on()
     assert turns.result().message == TIME_LIMIT
@@ -333,8 +333,10 @@ def test_a_step_waits_until_the_others_have_spent_as_much():
             return super().init(*arguments)
 
     steps = [
-        Step(at.AD3(residual_tolerance=0.0, max_iterations=10_000), "AD3.", turn / 40, turn / 40),
-        Step(Watched(), "Program.", 5.0 * turn),
+        PlanStep(
+            at.AD3(residual_tolerance=0.0, max_iterations=10_000), "AD3.", turn / 40, turn / 40
+        ),
+        PlanStep(Watched(), "Program.", 5.0 * turn),
     ]
     turns = turns_of(g, steps, Goal.RELAXATION)
     turns.go_on()
@@ -345,8 +347,8 @@ def test_a_step_waits_until_the_others_have_spent_as_much():
 def test_a_step_does_not_wait_for_those_that_are_over():
     g = frustrated(4)
     steps = [
-        Step(at.AD3(max_iterations=1), "AD3."),
-        Step(at.LinearProgram(), "Program.", 1e9),
+        PlanStep(at.AD3(max_iterations=1), "AD3."),
+        PlanStep(at.LinearProgram(), "Program.", 1e9),
     ]
     turns = turns_of(g, steps, Goal.RELAXATION)
     turns.go_on()
@@ -361,8 +363,8 @@ def test_when_time_is_up_the_relaxation_is_solved_or_the_proof_is_missing(goal, 
     g = frustrated(1, count=40, states=4)
     turn = first_turn(g.compile().problem)
     steps = [
-        Step(at.LinearProgram(), "Program.", turn),
-        Step(LargeNeighbourhood(), "Neighbourhoods.", turn, turn, bounds=False),
+        PlanStep(at.LinearProgram(), "Program.", turn),
+        PlanStep(LargeNeighbourhood(), "Neighbourhoods.", turn, turn, bounds=False),
     ]
     relaxed = at.decode(g, at.LinearProgram())
     turns = turns_of(g, steps, goal, time_limit=relaxed.seconds + 2.0)
@@ -377,8 +379,8 @@ def test_turns_without_a_limit_do_not_go_on_for_those_that_prove_nothing():
     g = frustrated(1, count=40, states=4)
     turn = first_turn(g.compile().problem)
     steps = [
-        Step(at.AD3(max_iterations=2), "AD3.", turn, turn),
-        Step(LargeNeighbourhood(), "Neighbourhoods.", turn, turn, bounds=False),
+        PlanStep(at.AD3(max_iterations=2), "AD3.", turn, turn),
+        PlanStep(LargeNeighbourhood(), "Neighbourhoods.", turn, turn, bounds=False),
     ]
     turns = turns_of(g, steps)
     turns.go_on()
@@ -428,8 +430,8 @@ def test_improving_ends_where_it_does_not_help():
     cost, turn = iteration_cost(g.compile().problem), first_turn(g.compile().problem)
 
     def improved(known):
-        turns = turns_of(g, [Step(at.RoofDuality(), "Flow.")], Goal.RELAXATION, known=known)
-        turns.improving = [Step(LargeNeighbourhood(), "Parts.", cost, cost, bounds=False)]
+        turns = turns_of(g, [PlanStep(at.RoofDuality(), "Flow.")], Goal.RELAXATION, known=known)
+        turns.improving = [PlanStep(LargeNeighbourhood(), "Parts.", cost, cost, bounds=False)]
         turns.go_on()
         return turns.contenders[-1].spent, turns.result()
 

@@ -35,7 +35,7 @@ from assent.kernels.compile_clock import CompileTimeout
 from assent.kernels.core.memo import remembered
 from assent.kernels.problem import KNAPSACK, Problem
 from assent.solvers.auto.presolving import WORTH, Presolving
-from assent.solvers.auto.turns import Goal, Step, Turns
+from assent.solvers.auto.turns import Goal, PlanStep, Turns
 from assent.solvers.base.protocol import Request
 
 # Microseconds of an iteration of AD3, and of every link and entry of a table in it.
@@ -65,7 +65,7 @@ MOST_LINKS = 50_000
 
 def plan(
     compiled: Compiled, exact: bool, tolerance: float, each: Any, presolved: bool = False
-) -> Iterator[Step]:
+) -> Iterator[PlanStep]:
     """The solvers that take turns on a model, in this order; towards a proof if ``exact``.
 
     What is costly to find out is left until a step is asked for.  ``each`` solves parts that share
@@ -97,7 +97,7 @@ def plan(
         yield _program(problem, tolerance)
 
 
-def improvement(problem: Problem, tolerance: float) -> Iterator[Step]:
+def improvement(problem: Problem, tolerance: float) -> Iterator[PlanStep]:
     """What improves an answer, where factors are small."""
     from assent.solvers.search.large_neighbourhood import LargeNeighbourhood
 
@@ -106,10 +106,10 @@ def improvement(problem: Problem, tolerance: float) -> Iterator[Step]:
         return
     pace = READ * reads
     why = "LargeNeighbourhood, as factors are small: parts of the answer are decided anew."
-    yield Step(LargeNeighbourhood(tolerance), why, pace, pace, bounds=False)
+    yield PlanStep(LargeNeighbourhood(tolerance), why, pace, pace, bounds=False)
 
 
-def last_step(compiled: Compiled, tolerance: float, each: Any) -> Step:
+def last_step(compiled: Compiled, tolerance: float, each: Any) -> PlanStep:
     """What ends with a proof, however long it takes."""
     return _parts(compiled, tolerance, each) or _search(compiled.problem, tolerance)
 
@@ -192,19 +192,21 @@ def _round_reads(problem: Problem) -> float | None:
 # ---------------------------------------------------------------- steps
 
 
-def _independent(problem: Problem, tolerance: float) -> Step:
+def _independent(problem: Problem, tolerance: float) -> PlanStep:
     """What has the answer at once."""
     if not problem.n_links:
         from assent.solvers.ad3.ad3 import AD3
 
-        return Step(AD3(gap_tolerance=tolerance), "Every variable by itself, as no factor is left.")
+        return PlanStep(
+            AD3(gap_tolerance=tolerance), "Every variable by itself, as no factor is left."
+        )
     from assent.solvers.direct.independent_factors import Unshared
 
     why = "Every structure by itself, as no two share a variable: the best of each."
-    return Step(Unshared(gap_tolerance=tolerance), why)
+    return PlanStep(Unshared(gap_tolerance=tolerance), why)
 
 
-def _elimination(problem: Problem, tolerance: float, thorough: bool) -> Step | None:
+def _elimination(problem: Problem, tolerance: float, thorough: bool) -> PlanStep | None:
     """Elimination, if an order is found that takes no longer than a search needs to begin."""
     from assent.solvers.direct.variable_elimination import EFFORT, MOST_WORK, Elimination, way_for
 
@@ -219,25 +221,25 @@ def _elimination(problem: Problem, tolerance: float, thorough: bool) -> Step | N
         return None
     beside = f"{way.width} variable" + "s" * (way.width != 1)
     why = f"Elimination, as the graph is narrow: at most {beside} beside each."
-    return Step(Elimination(gap_tolerance=tolerance), why, READ * way.work)
+    return PlanStep(Elimination(gap_tolerance=tolerance), why, READ * way.work)
 
 
-def _flow(problem: Problem, tolerance: float) -> Step:
+def _flow(problem: Problem, tolerance: float) -> PlanStep:
     """One flow, which takes about as long as a first turn."""
     from assent.solvers.direct.roof_duality import RoofDuality
 
     why = "RoofDuality, as all factors are over two binary variables: one flow."
-    return Step(RoofDuality(gap_tolerance=tolerance), why, first_turn(problem))
+    return PlanStep(RoofDuality(gap_tolerance=tolerance), why, first_turn(problem))
 
 
-def _decoder(problem: Problem, tolerance: float) -> Iterator[Step]:
+def _decoder(problem: Problem, tolerance: float) -> Iterator[PlanStep]:
     from assent.solvers.ad3.ad3 import AD3
 
     pace = iteration_cost(problem)
-    yield Step(AD3(gap_tolerance=tolerance), "AD3, as many relaxations are tight.", pace, pace)
+    yield PlanStep(AD3(gap_tolerance=tolerance), "AD3, as many relaxations are tight.", pace, pace)
 
 
-def _depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
+def _depth_first(problem: Problem, tolerance: float) -> Iterator[PlanStep]:
     from assent.solvers.search.depth_first import DepthFirst
 
     reads = _round_reads(problem)
@@ -245,20 +247,20 @@ def _depth_first(problem: Problem, tolerance: float) -> Iterator[Step]:
         return
     pace = READ * reads
     why = "DepthFirst, as factors are small: sweeps, then branching."
-    yield Step(DepthFirst(gap_tolerance=tolerance), why, pace, pace)
+    yield PlanStep(DepthFirst(gap_tolerance=tolerance), why, pace, pace)
 
 
-def _program(problem: Problem, tolerance: float) -> Step:
+def _program(problem: Problem, tolerance: float) -> PlanStep:
     """A linear program, which is written down in about a first turn."""
     from assent.solvers.programs.linear_program import LinearProgram
 
     why = "LinearProgram, as it is small and a gap remained."
-    return Step(
+    return PlanStep(
         LinearProgram(gap_tolerance=tolerance), why, first_turn(problem), PIVOT / PROGRAM_SHARE
     )
 
 
-def _presolving(problem: Problem, tolerance: float, each: Any) -> Step:
+def _presolving(problem: Problem, tolerance: float, each: Any) -> PlanStep:
     """On what presolving leaves; the last step at once where that is hardly less."""
 
     def rest(left: Compiled, scores: GraphScores, request: Request, is_smaller: bool) -> Turns:
@@ -269,10 +271,10 @@ def _presolving(problem: Problem, tolerance: float, each: Any) -> Step:
         return Turns(steps, left, scores, request, tolerance, Goal.PROOF, first, before=cost)
 
     cost = program_cost(problem)
-    return Step(Presolving(rest, tolerance), "", cost, 1.0)
+    return PlanStep(Presolving(rest, tolerance), "", cost, 1.0)
 
 
-def _parts(compiled: Compiled, tolerance: float, each: Any) -> Step | None:
+def _parts(compiled: Compiled, tolerance: float, each: Any) -> PlanStep | None:
     """Each part by itself, if none is nearly all."""
     from assent.solvers.search.independent_parts import ByParts, parts_of
 
@@ -280,18 +282,18 @@ def _parts(compiled: Compiled, tolerance: float, each: Any) -> Step | None:
     if max(sizes) > (1.0 - WORTH) * compiled.problem.n:
         return None
     why = f"Part by part, as {len(sizes)} parts share no factor: each exactly."
-    return Step(ByParts(each, tolerance), why)
+    return PlanStep(ByParts(each, tolerance), why)
 
 
-def _search(problem: Problem, tolerance: float) -> Step:
+def _search(problem: Problem, tolerance: float) -> PlanStep:
     """On a linear program where it fits, else around a decoder."""
     from assent.solvers.cutting_planes.branch_and_cut import BranchAndCut
     from assent.solvers.search.branch_and_bound import BranchAndBound
 
     if _has_highs() and _has_rows(problem):
         why = "BranchAndCut, as the linear program fits: cuts, then branching."
-        return Step(BranchAndCut(gap_tolerance=tolerance), why, program_cost(problem), PIVOT)
+        return PlanStep(BranchAndCut(gap_tolerance=tolerance), why, program_cost(problem), PIVOT)
     lack = "no linear program fits" if _has_highs() else "HiGHS cannot be loaded here"
     why = f"BranchAndBound, as {lack}: decoders bound its nodes."
     pace = iteration_cost(problem)
-    return Step(BranchAndBound(gap_tolerance=tolerance), why, pace, pace)
+    return PlanStep(BranchAndBound(gap_tolerance=tolerance), why, pace, pace)

@@ -49,7 +49,7 @@ class Goal(Enum):
 
 
 @dataclass(frozen=True)
-class Step:
+class PlanStep:
     """A solver that takes turns, why, and what it takes.
 
     Attributes:
@@ -72,7 +72,7 @@ class Step:
 class Contender:
     """A step, its solve, and what came of it once it is over."""
 
-    step: Step
+    step: PlanStep
     solve: Resumable
     result: Result | None = None
 
@@ -110,7 +110,7 @@ class Turns:
         improving: what improves the answer of a solved relaxation, in proportion to its work.
     """
 
-    steps: Iterator[Step]
+    steps: Iterator[PlanStep]
     compiled: Compiled
     scores: GraphScores
     request: Request
@@ -118,12 +118,12 @@ class Turns:
     goal: Goal
     turn: float
     before: float = 0.0
-    improving: Iterable[Step] = ()
+    improving: Iterable[PlanStep] = ()
     message: str = ""
     contenders: list[Contender] = field(default_factory=list)
     winner: Result | None = None
     called_off: bool = False
-    waiting: Step | None = None  # the next one to begin
+    waiting: PlanStep | None = None  # the next one to begin
     trace: Trace = field(default_factory=Trace)
 
     def __post_init__(self) -> None:
@@ -196,7 +196,7 @@ class Turns:
                 self.contenders.append(Contender(step, self._begin(step)))
                 yield self.contenders[-1]
 
-    def _next_step(self) -> Step | None:
+    def _next_step(self) -> PlanStep | None:
         """The step that is to begin, if it need not wait for the others."""
         step = self.waiting = self.waiting or next(self.steps, None)
         others = any(c.step.bounds for c in self.contenders if c.result is None)
@@ -205,7 +205,7 @@ class Turns:
         self.waiting = None
         return step
 
-    def _begin(self, step: Step) -> Resumable:
+    def _begin(self, step: PlanStep) -> Resumable:
         """A solve that begins where the others stand."""
         known, dual = self.assignment, self.dual
         request = replace(
