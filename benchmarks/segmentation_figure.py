@@ -52,7 +52,7 @@ def draw(scenes: Sequence[Scene], fold: np.ndarray, path: Path) -> None:
     ball = L2Ball(nonnegative=examples.model.prices)
     found = {
         "dual-ex": _path(examples, DualExtragradient(
-            ball, balance=BALANCE, max_iterations=PASSES), score),
+            ball, balance=BALANCE, adaptive=True, max_iterations=PASSES), score),
         "proj-grad": _path(examples, ProjectedGradient(
             ball, balance=BALANCE, max_iterations=PASSES), score),
         "ave-perc": _path(examples, AveragedPerceptron(max_iterations=PASSES), score),

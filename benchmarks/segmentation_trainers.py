@@ -20,7 +20,9 @@ BALANCE = 0.01
 def jointly(passes: int) -> dict[str, SegmenterSettings]:
     """Settings by name."""
     trainers = {
-        "DualExtragradient": DualExtragradient(balance=BALANCE, max_iterations=passes),
+        "DualExtragradient": DualExtragradient(
+            balance=BALANCE, adaptive=True, max_iterations=passes
+        ),
         "ProjectedGradient": ProjectedGradient(balance=BALANCE, max_iterations=passes),
         "AveragedPerceptron": AveragedPerceptron(max_iterations=passes),
         "MIRA": MIRA(C=0.001, max_iterations=passes),

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from assent.apps.alignment.model.alignment_model import AlignmentInput, AlignmentModel
 from assent.apps.parsing import ParserSettings, ParserTraining, train_parser
+from assent.apps.segmentation import Scene
 from assent.io import write_conllu
 from benchmarks import (
     alignment_quadratic,
@@ -20,6 +21,7 @@ from benchmarks import (
     corpus,
     parsing_data,
     parsing_solvers,
+    segmentation,
     summarization,
     summary_learning,
     summary_solvers,
@@ -135,6 +137,30 @@ def test_alignments_against_highs():
         assert alignment_quadratic.with_prices(model, inputs, weights).proven == 1.0
         found = alignment_quadratic.with_limits(model, inputs, weights)  # some are fractional
         assert found.proven > 0.5 and found.own > 0.0 and found.peer > 0.0
+
+
+def made_up_scan(seed):
+    """60 noisy nodes in a row."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat([0, 1, 0, 1], 15)
+    line = np.stack([np.arange(59), np.arange(1, 60)], axis=1)
+    return Scene(labels[:, None] + rng.normal(0.0, 0.5, (60, 2)), line, np.ones((59, 1)), labels)
+
+
+def test_scans_that_are_made_up(monkeypatch):
+    for name, number in (("PASSES", 3), ("SCAN_PASSES", 2), ("STRETCH", 5), ("SIXTH", 2)):
+        monkeypatch.setattr(segmentation, name, number)
+    thin = segmentation.thinned(made_up_scan(0))
+    assert len(thin.nodes) == 30 and len(thin.edges) == 6 * 4
+    assert (np.diff(thin.edges) == 1).all() and not (thin.edges[:, 0] % 5 == 4).any()
+    console = Console(record=True, width=150)
+    rows = segmentation.compare_scans(console, [made_up_scan(seed) for seed in range(3)])
+    segmentation.time_training(console, [made_up_scan(0)])
+    names = [row.name for row in rows]
+    assert "DualExtragradient, jointly, on a sixth" in names
+    assert "DualExtragradient, jointly" not in names and "MIRA, jointly" in names
+    assert all((row.errors < 0.5).any() for row in rows)
+    assert "3 passes of dual extragradient over all scans" in console.export_text()
 
 
 def test_parsing_of_made_up_treebanks(tmp_path):

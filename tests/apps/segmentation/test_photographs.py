@@ -82,7 +82,7 @@ def test_bad_files_are_named(tmp_path):
     Image.fromarray(disc(1)[0]).save(mask)
     fails("disc1.png: a mask has numbers of labels, and this picture has colours")
     mask.write_bytes(b"")
-    fails("disc1.png: not a picture that can be read")
+    fails("disc1.png: not a picture that can be read (the file is empty)")
     mask.unlink()
     fails("has no file named disc1")
     (tmp_path / "empty").mkdir()

@@ -81,9 +81,9 @@ class ComparedFiles:
 
     def text(self) -> str:
         """A few lines."""
-        own = self.score.intersection_over_union
+        own, count = self.score.intersection_over_union, len(self.files)
         lines = [
-            f"{len(self.files)} files, {self.score.confusion.sum()} labels compared",
+            f"{count} file{'s' * (count != 1)}, {self.score.confusion.sum()} labels compared",
             f"error {self.score.error:.4f}  mean IoU {self.score.mean_intersection_over_union:.4f}",
         ]
         named = zip(self.labels.names, own, strict=True)

@@ -215,7 +215,8 @@ def segment(
             own = written(segmenter.segment_points(cloud))
             write_points(output / f"{cloud.name}.xyz", cloud.points, own)
     if not quiet:
-        click.echo(f"{output}: {len(photographs) + len(points)} files")
+        count = len(photographs) + len(points)
+        click.echo(f"{output}: {count} file{'s' * (count != 1)}")
 
 
 def _refuse_lost_files(images: Path | None, points: tuple[Path, ...], output: Path) -> None:
@@ -289,4 +290,4 @@ def show_segmentation(
         cloud = is_cloud(images)
         count = (draw_points if cloud else draw_segmentations)(images, masks, gold, output)
     if not quiet:
-        click.echo(f"{output}: {count} {'points' if cloud else 'photographs'}")
+        click.echo(f"{output}: {count} {'point' if cloud else 'photograph'}{'s' * (count != 1)}")

@@ -50,7 +50,8 @@ def _open(path: PathLike) -> Any:
     except FileNotFoundError:
         raise
     except Exception as error:  # Pillow's readers of formats raise whatever they meet
-        raise FormatError(path, f"not a picture that can be read ({error})") from None
+        why = error if Path(path).stat().st_size else "the file is empty"
+        raise FormatError(path, f"not a picture that can be read ({why})") from None
 
 
 def read_picture(path: PathLike) -> NDArray[np.uint8]:
