@@ -259,6 +259,14 @@ def test_the_only_predicate_stays():
     assert phrase_deletions(clause)[2] > -np.inf
 
 
+def test_a_part_stays_with_what_it_is_of():
+    words = Sentence.from_words(["Part", "of", "rooms", "of", "hotels"])
+    tree = words.with_columns(heads=[0, 3, 1, 5, 3],
+                              deprels=["root", "case", "nmod", "case", "nmod"])  # fmt: skip
+    scores = phrase_deletions(tree)
+    assert scores[2] == -np.inf and scores[4] > -np.inf
+
+
 def test_concepts_are_pairs_that_several_sentences_have():
     lines = ["clean rooms", "very clean rooms", "clean rooms of the hotel", "of the"]
     sentences = [Sentence.from_words(line.split()) for line in lines]

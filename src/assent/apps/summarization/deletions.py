@@ -29,6 +29,12 @@ _MEANING = frozenset(
      "nothing", "without", "less", "least", "few", "little", "almost", "nearly", "former",
      "alleged")
 )  # fmt: skip
+# "For part of their losses" must not become "for part".
+_PARTS = frozenset(
+    ("all", "any", "both", "couple", "each", "few", "group", "half", "kind", "lack", "lot", "lots",
+     "majority", "many", "most", "much", "none", "number", "one", "pair", "part", "piece", "plenty",
+     "rest", "series", "set", "some", "sort", "type")
+)  # fmt: skip
 
 _VERBS = frozenset(("VERB", "AUX"))
 _OF_CLAUSES = frozenset(("cop", "nsubj", "csubj", "nsubj:pass", "csubj:pass", "expl"))
@@ -52,7 +58,8 @@ def phrase_deletions(sentence: Sentence) -> NDArray[np.float64]:
     scores = np.full(len(sentence), -np.inf)
     for i, (label, word) in enumerate(zip(sentence.deprels, sentence.words, strict=True)):
         optional = label.partition(":")[0] in OPTIONAL and label not in REQUIRED_SUBTYPES
-        if optional and word.lower() not in _MEANING:
+        whole = label == "nmod" and _word(sentence, sentence.heads[i]) in _PARTS
+        if optional and not whole and word.lower() not in _MEANING:
             scores[i] = PHRASE_SCORE
     scores[_predicates(sentence)] = -np.inf
     # "But he left" may begin with "He".
@@ -60,6 +67,10 @@ def phrase_deletions(sentence: Sentence) -> NDArray[np.float64]:
     if opening is not None and sentence.deprels[opening] == "cc":
         scores[opening] = PHRASE_SCORE
     return scores
+
+
+def _word(sentence: Sentence, head: int) -> str:
+    return sentence.words[head - 1].lower() if head else ""
 
 
 def _predicates(sentence: Sentence) -> list[int]:
