@@ -362,6 +362,28 @@ def test_two_roots_are_infeasible_where_one_is_asked_for():
     assert at.decode(g).status is at.Status.INFEASIBLE
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "ends",
+    [
+        {"heads": [0, 0], "modifiers": [1, 2], "single_root": True},
+        {"heads": [2, 1], "modifiers": [1, 2]},  # a cycle, and nothing else
+    ],
+)
+def test_arcs_without_a_tree_are_infeasible_among_other_factors(kind, ends):
+    g = at.FactorGraph()
+    x = g.binary(3, scores=[1.0, 1.0, 0.5], name="x")
+    tree = g.add(kind(x[:2], **ends))
+    for solver in (None, at.AD3()):
+        assert at.decode(g, solver).status is at.Status.INFEASIBLE
+    g.add(at.HeadAutomaton(x, scores=np.random.default_rng(0).normal(size=(5, 5))))
+    for solver in (None, at.AD3()):
+        result = at.decode(g, solver, time_limit=10.0)
+        assert result.status is at.Status.INFEASIBLE
+        assert result.certificate.verify()
+        assert result.certificate.conflict == (f"{tree.factor.words(0)} cannot hold",)
+
+
 def test_inner_marginals_of_automata_are_tables_as_written():
     g = at.FactorGraph()
     x, above = g.binary(3, scores=[1.0, -5.0, 1.0]), g.binary(2, scores=[0.0, 3.0])

@@ -580,14 +580,16 @@ def _close(
 def strict_tables(blocks: tuple[Handle, ...], forbids: Forbids, given: bool) -> list[StrictTable]:
     """Batches of tables that forbid something, by number, with what each forbids, ``[m, entries]``.
 
-    A structure forbids something by itself, which matters once values are ``given``.
+    A structure forbids something by itself, which matters once values are ``given``, and from the
+    start if it may allow nothing.
     """
     forbidden, strict = iter(forbids.tables), []
     for number, block in enumerate(blocks if forbids.tables else ()):
         if not isinstance(block.factor, Scored):
             continue
         never = next(forbidden)
-        if len(never) or (given and isinstance(block.factor, Structure)):
+        own = isinstance(block.factor, Structure) and (given or block.factor.may_be_empty)
+        if len(never) or own:
             mask = np.zeros(block.factor.scores.shape, bool)
             mask.flat[never] = True
             strict.append((number, block, mask))

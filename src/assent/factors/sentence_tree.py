@@ -28,6 +28,7 @@ class SentenceTree(Structure):
         self.data = np.concatenate([[len(self.states), bool(single_root)], head]).astype(np.int32)
         self._attach(arcs.graph, codes, shape)
         self.scores = np.zeros((len(self), 0))
+        self.may_be_empty = not _has_plain_tree(head, self.states, bool(single_root))
 
     def entry_shape(self) -> tuple[int, ...]:
         return (0,)
@@ -43,6 +44,13 @@ class SentenceTree(Structure):
     def words(self, row: int) -> str:
         first, last = (self.graph.describe_code(int(c)) for c in self.codes[row][[0, -1]])
         return f"{self.kind} over {len(self.states)} words ({first}, …, {last})"
+
+
+def _has_plain_tree(head: Index, states: tuple[int, ...], single_root: bool) -> bool:
+    """Whether every word may hang on the one before, or all on the root: both are trees."""
+    of_word = np.split(head, np.cumsum(states)[:-1])
+    chained = all(before in heads for before, heads in enumerate(of_word))
+    return chained or (not single_root and all(heads[0] == 0 for heads in of_word))
 
 
 def as_arcs(arcs: Any) -> Any:

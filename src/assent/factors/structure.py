@@ -46,10 +46,12 @@ class Structure(Scored):
 
     Attributes:
         data: the constants its kernels need, the same for all ``m``.
+        may_be_empty: whether it may allow nothing at all, as it is written.
     """
 
     kind_code = STRUCTURE
     data: Int32
+    may_be_empty = False
 
     def _attach(self, graph: FactorGraph, codes: Int32, shape: tuple[int, ...]) -> None:
         self.data.flags.writeable = False  # for all kinds, as kernels are compiled for it
