@@ -29,8 +29,8 @@ KIND, VERSION = "parser", 2
 # A sentence that is not proven optimal by then rarely is; its tree is then the best that was found.
 ITERATIONS = 100
 
-# Longer sentences have fewer iterations, in proportion: near the optimum a projection onto the
-# trees of 500 words takes seconds, and longer for every further one.
+# Longer sentences have fewer iterations, in proportion: one on 500 words takes a tenth of a second,
+# and hundreds would be needed for a proof.
 LONG = 100
 
 

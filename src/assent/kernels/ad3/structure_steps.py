@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.kernels.ad3.active_set import EXACT, project
+from assent.kernels.ad3.active_set import project
 from assent.kernels.ad3.table_steps import (
     group_rows,
     group_support,
@@ -42,13 +42,13 @@ from assent.kernels.problem import Float, Problem, Scores, Tables
 # (2015) allows where slots have many states: a few dozen for the trees of long sentences.
 LARGEST_ROOM = 128
 
-# The first consensus is a guess not worth exact projections: for INEXACT_SEARCHES iterations,
-# iteration t searches for 1 + t / GROWTH vertices at most.  Sentences of 40 words need no more
-# iterations for it, and three quarters of the time.  With fewer than MANY_LINKS, searches take no
-# time worth saving, and t vertices settle the marginals sooner.
+# The first consensus is a guess not worth exact projections: iteration t searches for at most
+# 1 + t / GROWTH vertices.  Sentences of 40 words need no more iterations for it, and three quarters
+# of the time; exact projections on the trees of 500 words would need more vertices than there is
+# room for, and ten times as long.  With fewer than MANY_LINKS, searches take no time worth saving,
+# and t vertices settle the marginals sooner.
 GROWTH = 5
 MANY_LINKS = 500
-INEXACT_SEARCHES = 30
 
 
 class Models(NamedTuple):
@@ -273,8 +273,6 @@ def step_models(own, scores, sweep, w, consensus):
 @jit_internal_no_allocation
 def most_searches(t, links):
     """How many vertices structures of ``links`` links may search for in iteration ``t``."""
-    if t > INEXACT_SEARCHES:
-        return EXACT
     return t + 1 if links < MANY_LINKS else 1 + (t - 1) // GROWTH
 
 
