@@ -76,7 +76,8 @@ def plan(
         yield _independent(problem, tolerance)
         return
     elimination = _elimination(problem, tolerance, thorough=presolved)
-    if elimination is not None and elimination.start <= first_turn(problem):
+    # Alone only where it is surely quick: with its entries charged as AD3's.
+    if elimination is not None and elimination.start / READ * ENTRY <= first_turn(problem):
         yield elimination
         return
     is_flow, has_tables = _is_binary_pairwise(problem), len(problem.tables.kind) > 0
@@ -211,7 +212,7 @@ def _elimination(problem: Problem, tolerance: float, thorough: bool) -> PlanStep
     from assent.solvers.direct.variable_elimination import EFFORT, MOST_WORK, Elimination, way_for
 
     effort = max(ORDER_EFFORT, ORDER_PAIRS // problem.n_links)
-    most = int(program_cost(problem) / READ)
+    most = int(program_cost(problem) / ENTRY)
     if thorough:
         effort, most = EFFORT, MOST_WORK
     way: Any = ""

@@ -70,7 +70,7 @@ class ProgramRun:
         self.deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
         self.lp = build_lp(problem, scores)
         # Presolving pays off for rows of structures; else the simplex method is quicker without,
-        # up to ten times where tables are large.
+        # up to forty times where tables are large.
         presolve = None if problem.models or method == "ipm" else "off"
         if not self.lp.rows.priced:
             self.highs = load_highs(self.lp, {"solver": method, "presolve": presolve})
