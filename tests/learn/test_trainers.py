@@ -18,6 +18,7 @@ from assent.learn import (
     Entropic,
     EntropicL1Ball,
     Euclidean,
+    Examples,
     Extragradient,
     FrankWolfe,
     L1Ball,
@@ -30,6 +31,7 @@ from assent.learn import (
     regularization_path,
     train,
 )
+from assent.models import ChainModel
 from tests.learn.problems import FAMILIES, conic_optimum, hinge, random_rings, vertices
 from tests.oracles.sweep import FULL, sweep_size
 
@@ -128,6 +130,14 @@ def test_adaptive_steps_reach_the_conic_optimum_sooner(family, seed):
     other = sum(trainer.outputs.spread(example) for example in examples) * state.balance
     assert result.trace.gap[-1] <= (own + other) / (state.step * state.length) + 1e-9
     assert state.iteration <= plain.state.iteration
+
+
+def test_adaptive_steps_stay_finite_where_nothing_moves_any_more():
+    data = Examples(ChainModel((0, 1), 1), [np.array([[1.0], [-1.0]])], [[1, 0]])
+    # They double at most from pass to pass: without a limit they would overflow after 1,023.
+    result = train(data, DualExtragradient(adaptive=True, max_iterations=1100), measure_every=1100)
+    assert np.isfinite(result.weights).all()
+    assert result.trace.hinge[-1] == pytest.approx(0.0, abs=1e-3)
 
 
 @pytest.mark.parametrize("trainer", [{"outputs": Entropic()}, {"weights_in": EntropicL1Ball(1.0)}])

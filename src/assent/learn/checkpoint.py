@@ -18,7 +18,7 @@ from assent.io.array_files import open_arrays
 from assent.kernels.problem import Float
 from assent.learn.training_trace import LearningTrace, Record, Step
 
-VERSION = 3
+VERSION = 4
 # The record's arrays; no state has fields of these names.
 TRACE, BEST = "record_trace", "record_best"
 

@@ -18,6 +18,8 @@ from assent.models.example import Example
 # Of the longest step that would have been allowed, so that the next pass is seldom made twice.
 SHARE = 0.8
 GROWTH = 2.0  # at most, from one pass to the next
+# Where gradients do not change any more every length is allowed: sums of these stay finite.
+LONGEST = 1e6
 
 
 class Trial(NamedTuple):
@@ -118,12 +120,14 @@ class DualExtragradient(SaddleSettings):
 
 
 def _longest_stride(examples: Examples, state: SaddleState, trial: Trial) -> float:
-    """How long a step may be, as a multiple of η, for the change of gradients that was seen; >= 1.
+    """How long a step may be, as a multiple of η, for the change of gradients that was seen.
 
-    Norms are those of the balanced geometry: ``|u|^2 = |w|^2 / balance + balance |z|^2``.
+    It is 1 at least and ``LONGEST`` at most.  Norms are those of the balanced geometry:
+    ``|u|^2 = |w|^2 / balance + balance |z|^2``.
     """
     balance = state.balance
     moved = examples.squared(trial.move) / balance + balance * trial.moved
     scores = sum(examples.each(lambda e: float(np.sum(e.scores(trial.move) ** 2))))
     changed = balance * examples.squared(trial.at_u - trial.at_v) + scores / balance
-    return max(1.0, float(np.sqrt(moved / changed)) / state.step) if changed > 0.0 else np.inf
+    longest = np.sqrt(moved / changed) / state.step if changed > 0.0 else LONGEST
+    return float(np.clip(longest, 1.0, LONGEST))
