@@ -214,6 +214,16 @@ def test_the_relaxation_is_worth_no_less(seed):
         assert summary_value(units, concepts, budget, kept) >= best.value - 1e-9
 
 
+def test_a_word_that_no_concept_needs_is_not_idle_below_a_mark_that_one_does():
+    """The mark is kept only with something that hangs from it."""
+    text = Sentence.from_words(["!", "rooms"])
+    text = text.with_columns(heads=[0, 1], deprels=["root", "obl"])
+    mark = Concepts(np.ones(1), np.zeros(1, np.int64), np.zeros((1, 2), np.int64))
+    summary = summarize([text], 1, concepts=mark)
+    assert summary.words == 1 and summary.value == 1.0 == pytest.approx(summary.bound)
+    assert summary.verify()
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_branching_finds_the_best_assignment(seed):
     sentences = random_sentences(np.random.default_rng(seed), 25, longest=9)

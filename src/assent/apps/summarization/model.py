@@ -126,11 +126,14 @@ class Items(NamedTuple):
 def idle_units(units: Units, concepts: Concepts) -> NDArray[np.bool_]:
     """Units ``[units]`` of which no word, nor any below, belongs to a concept.
 
-    None, where deleting something earns: `spare_items` would not know their worth.
+    What hangs from marks without a word above them is not idle: they need it to be kept.  None is,
+    where deleting something earns: `spare_items` would not know their worth.
     """
     if (units.deletion > 0.0).any():
         return np.zeros(len(units.cost), bool)
-    return ~with_heads(units, np.isin(np.arange(len(units.cost)), units.of_word[concepts.words]))
+    busy = _hollow(units)[1]
+    busy[units.of_word[concepts.words]] = True
+    return ~with_heads(units, busy)
 
 
 def with_heads(units: Units, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
