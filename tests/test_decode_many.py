@@ -352,13 +352,13 @@ def test_another_solver():
 
 def test_one_step_solvers_share_the_time_limit(monkeypatch):
     limits = []
-    original = at.LinearProgram.solve
+    original = at.LinearProgram.advance
 
-    def solve(self, problem, scores, time_limit=None):
+    def advance(self, *arguments):
         limits.append(self.time_limit)
-        return original(self, problem, scores, time_limit)
+        return original(self, *arguments)
 
-    monkeypatch.setattr(at.LinearProgram, "solve", solve)
+    monkeypatch.setattr(at.LinearProgram, "advance", advance)
     at.decode_many(small_instances(3), solver=at.LinearProgram(), time_limit=50.0)
     assert 50.0 > limits[0] > limits[1] > limits[2] > 0.0
 
