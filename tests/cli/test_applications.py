@@ -221,6 +221,13 @@ def test_parsing_a_file_as_a_whole(folder, tmp_path):
         refused = run("parse", gold, "--consistent", *option)
         assert refused.exit_code == 2
         assert "needs a parser of arcs alone" in refused.output
+    for option, why in (
+        (["--exact"], "the text is one problem"),
+        (["--penalty", 1], "what tags pay"),
+    ):
+        refused = run(*together, *option)
+        assert refused.exit_code == 2
+        assert why in refused.output
 
 
 def test_showing_parses(folder, tmp_path):

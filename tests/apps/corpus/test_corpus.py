@@ -27,6 +27,7 @@ from assent.apps.corpus.comparison import Course
 from assent.apps.corpus.model import voted
 from assent.apps.tagging import PerceptronSettings, train_tagger
 from assent.errors import ModelError
+from assent.io import Sentence
 from tests.apps.small_language import small_corpus
 
 SOLVERS = [
@@ -338,7 +339,8 @@ def test_a_text_is_read_twice_and_not_kept(tagged, processes):
     assert read.times == 2
     once = tag_corpus(tagger, iter(text), penalty=10.0)
     assert [sentence.upos for sentence in once] == [own.upos for own in wanted.sentences]
-    for other in (text[:-1], [*text, text[0]], [*text[:5], text[0], text[0], *text[7:]]):
+    renamed = Sentence.from_words(["x" * len(word) for word in text[5].words])
+    for other in (text[:-1], [*text, text[0]], [*text[:5], renamed, *text[6:]]):
         read.sentences = other
         with pytest.raises(ModelError, match="has changed since it was tagged, at sentence"):
             list(found)

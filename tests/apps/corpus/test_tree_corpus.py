@@ -14,13 +14,14 @@ from assent.apps.corpus import (
     consensus_sets,
     context_keys,
     decode_corpus,
+    parse_corpus,
     tree_corpus_model,
 )
 from assent.apps.corpus.shares import Decoded, Share, decode_charged
 from assent.apps.parsing import ParserSettings, train_parser
 from assent.apps.parsing.training import ParserTraining
 from assent.errors import ModelError
-from assent.io.conllu import check_tree
+from assent.io.conllu import Sentence, check_tree
 from assent.kernels.consensus.linked_trees import LinkedTrees
 from assent.kernels.parsing.sentence_parts import TreeShape, has_crossing
 from tests.apps.small_language import small_corpus
@@ -200,3 +201,11 @@ def test_a_parsed_text():
     assert result.value <= result.bound
     with pytest.raises(ModelError, match="keys for 1"):
         tree_corpus_model(parser, text, consensus_sets([["a"]]))
+    bare = Sentence(("# no words\n", "\n"), (), ())  # it is left as it is, and counts
+    parsing = parse_corpus(parser, [bare, *text], penalty=1.0)
+    assert parsing.sentences[0] is bare
+    found = np.concatenate([sentence.heads for sentence in parsing.sentences[1:]])
+    np.testing.assert_array_equal(found, result.states)
+    places = [(own.sentence - 2, own.word - 1) for own in parsing.changes]
+    changed = np.flatnonzero(apart != result.states)
+    assert [int(model.ends[s]) + word for s, word in places] == changed.tolist()

@@ -66,7 +66,7 @@ def parse_corpus(
     result = decode_corpus(model, executor=executor, callback=callback)
     heads = iter(np.split(result.states, model.ends[1:-1]))
     parsed = [_hung(parser, s, next(heads)) if len(s) else s for s in text]
-    return CorpusParsing(parsed, _changes(model, own, result), result)
+    return CorpusParsing(parsed, _changes(model, text, result), result)
 
 
 def _hung(parser: Parser, sentence: Sentence, heads: np.ndarray) -> Sentence:

@@ -14,7 +14,7 @@ from assent.apps.corpus.data import consensus_sets, word_keys
 from assent.apps.corpus.decode import CorpusReport, CorpusResult, decode_corpus
 from assent.apps.corpus.executor import Executor
 from assent.apps.corpus.model import CorpusModel
-from assent.apps.corpus.scored_text import ScoredText, score_text
+from assent.apps.corpus.scored_text import Forms, ScoredText, score_text
 from assent.apps.tagging import Tagger
 from assent.apps.tagging.data import LabelSet
 from assent.errors import ModelError
@@ -31,6 +31,7 @@ class CorpusTagging:
     Attributes:
         text: the sentences as they were given, which are gone through again.
         ends: ``[n + 1]`` where the words of each begin and end.
+        forms: these words.
         labels: what the numbers of labels mean.
         changes: words that have other labels than with every sentence for itself.
         result: what was solved, and how well.
@@ -38,6 +39,7 @@ class CorpusTagging:
 
     text: Iterable[Sentence] = field(repr=False)
     ends: NDArray[np.int64] = field(repr=False)
+    forms: Forms = field(repr=False)
     labels: LabelSet = field(repr=False)
     changes: list[Change] = field(repr=False)
     result: CorpusResult
@@ -46,10 +48,10 @@ class CorpusTagging:
         """The sentences with the tagger's columns filled."""
         number = 0
         for number, sentence in enumerate(self.text, start=1):
-            own = self.result.states[slice(*self.ends[number - 1 : number + 1])]
-            if number >= len(self.ends) or len(own) != len(sentence):
+            own = slice(*self.ends[number - 1 : number + 1])
+            if number >= len(self.ends) or self.forms[own] != sentence.words:
                 break
-            yield sentence.with_columns(**self.labels.values(own))
+            yield sentence.with_columns(**self.labels.values(self.result.states[own]))
         else:
             if number == len(self.ends) - 1:
                 return
@@ -101,7 +103,7 @@ def tag_corpus(
         model.sets, model.ends, (after, result.consensus), np.flatnonzero(before != after),
         lambda at: (text.forms[at], names[before[at]], names[after[at]]),
     )  # fmt: skip
-    return CorpusTagging(again, model.ends, tagger.labels, changes, result)
+    return CorpusTagging(again, model.ends, text.forms, tagger.labels, changes, result)
 
 
 def text_model(

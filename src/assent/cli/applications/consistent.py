@@ -90,6 +90,13 @@ class WholeText:
                 "with --keep-tags or --head-penalty, --consistent needs a parser of arcs alone: "
                 "assent train parser --preset basic"
             )
+        if by_arcs and exact:
+            raise click.UsageError(
+                "--exact proves trees of single sentences; with --consistent and a parser of arcs "
+                "alone the text is one problem, whose gap is told: leave one of them out"
+            )
+        if keep_tags and self.penalty is not None:
+            raise click.UsageError("--penalty is what tags pay, and --keep-tags leaves them alone")
         tagging = None if keep_tags else self._tagging(pipeline.tagger, text)
         tagged = text if tagging is None else tagging
         if not by_arcs:
