@@ -79,6 +79,20 @@ def test_auto_and_searches_go_on_without_it(refuse, seed):
         assert result.value == pytest.approx(best, abs=1e-6)
 
 
+def test_a_knapsack_is_decoded_without_it(refuse):
+    """With HiGHS, such a graph is left to a linear program alone."""
+    rng = np.random.default_rng(0)
+    g = at.FactorGraph()
+    x = g.binary(30, scores=rng.normal(size=30))
+    first, second = np.triu_indices(30, 1)
+    g.add(at.Pair(x[first], x[second], scores=rng.normal(size=len(first))))
+    g.add(at.Knapsack(x, weights=0.1 + rng.random(30), capacity=4.0))
+    assert at.decode(g).plan.startswith("LinearProgram")
+    refuse(ImportError(SYMBOL))
+    result = at.decode(g)
+    assert result.feasible and result.bound < np.inf and "AD3" in result.plan
+
+
 def test_a_plan_says_that_it_goes_without(refuse):
     compiled = frustrated(np.random.default_rng(0)).compile()
     assert "BranchAndCut" in last_step(compiled, 1e-6, at.Auto(exact=True)).why

@@ -166,7 +166,8 @@ def _has_highs() -> bool:
 
 def _has_sack(problem: Problem) -> bool:
     """Whether a knapsack is one row of a quick program: such a relaxation is hardly ever tight."""
-    return _has_quick_program(problem) and bool((problem.group_kind == KNAPSACK).any())
+    is_sack = bool((problem.group_kind == KNAPSACK).any())
+    return is_sack and _has_quick_program(problem) and _has_highs()
 
 
 def _has_rows(problem: Problem) -> bool:
