@@ -424,6 +424,18 @@ def test_a_paused_program_goes_on_from_its_basis():
     assert result.bound == pytest.approx(expected.bound) and result.certificate.verify()
 
 
+@pytest.mark.parametrize("solver", [at.LinearProgram(), at.Tightened(), at.BranchAndCut()])
+def test_a_paused_program_states_no_relaxed_value(solver):
+    """What a program has before its end may break rows; its bound and answer count."""
+    g = frustrated(1)
+    solve = begun(g, solver)
+    solve.go_on(10.0 * g.compile().problem.n_links)
+    assert solve.iterations == 0 and not solve.message
+    result = solve.result()
+    assert np.isnan(result.certificate.relaxation.value)
+    assert not result.certificate.relaxation.solved and result.certificate.verify()
+
+
 def test_improving_ends_where_it_does_not_help():
     """It goes on for as long again only where it has found a better answer."""
     g = torus(20, 1.0, 0)

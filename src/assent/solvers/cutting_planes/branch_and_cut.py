@@ -207,4 +207,6 @@ class BranchAndCut(IterativeSolver):
         self, problem: Problem, scores: Scores, workspace: BranchAndCutState
     ) -> float:
         """Objective of the tightened relaxation at its answer; unknown among nodes."""
-        return workspace.root.program.value if workspace.tree is None else np.nan
+        if workspace.tree is not None:
+            return np.nan
+        return self._rounds().relaxed_value(problem, scores, workspace.root)

@@ -173,8 +173,8 @@ class Tightened(IterativeSolver):
         return workspace.program.x
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: TightenedState) -> float:
-        """Objective of the tightened relaxation at its answer."""
-        return workspace.program.value
+        """Objective of the tightened relaxation at its answer; before one, rows may be broken."""
+        return workspace.program.value if workspace.solved else np.nan
 
 
 def _program(outer: TabulatedPotts) -> GrowingProgram:
