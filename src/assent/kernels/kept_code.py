@@ -56,7 +56,13 @@ from assent.kernels.compile_clock import (
     seconds_left,
     waiting_for_code,
 )
-from assent.kernels.kept_library import KernelUnpickler, is_linkable, rebuilt, without_linking
+from assent.kernels.kept_library import (
+    KernelUnpickler,
+    can_be_called,
+    is_linkable,
+    rebuilt,
+    without_linking,
+)
 
 _SOURCES = Path(__file__).resolve().parent
 # The folder from which the imports of this package are found.
@@ -318,7 +324,7 @@ def likely_seconds(function: Callable) -> float:
 
 
 def _not_compiled(function: Callable) -> set[Callable]:
-    """A function and those it calls of which no code is at hand."""
+    """A function and those it calls of which no code that can be linked is at hand."""
     reached, waiting = {function}, [function]
     while waiting:
         caller = waiting.pop()
@@ -326,7 +332,8 @@ def _not_compiled(function: Callable) -> set[Callable]:
             callee = caller.__globals__.get(name)
             if not isinstance(callee, Dispatcher) or callee.py_func in reached:
                 continue
-            if not callee.overloads and not any(_kept_by_this_machine(callee.py_func)):
+            ready = any(map(can_be_called, callee.overloads.values()))
+            if not ready and not any(_kept_by_this_machine(callee.py_func)):
                 reached.add(callee.py_func)
                 waiting.append(callee.py_func)
     return reached

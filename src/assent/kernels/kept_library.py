@@ -85,6 +85,11 @@ def rebuilt(target_context: Any, reduced: tuple) -> CompileResult:
     )  # fmt: skip
 
 
+def can_be_called(code: CompileResult) -> bool:
+    """Whether other kernels can call this code, as that for linking is there or was just made."""
+    return bool(getattr(code.library, "for_linking", True))
+
+
 def is_linkable(reduced: tuple) -> bool:
     """Whether what `rebuilt` takes has the code that is linked into other kernels."""
     return bool(reduced[0][2][1])

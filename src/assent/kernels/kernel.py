@@ -12,6 +12,7 @@ from numba.core.registry import CPUDispatcher
 
 from assent.interrupts import Uninterrupted
 from assent.kernels.interpreted import Interpreter, NotInterpreted
+from assent.kernels.kept_library import can_be_called
 
 
 class Kernel(CPUDispatcher):
@@ -35,7 +36,7 @@ class Kernel(CPUDispatcher):
         than a variable that is zero at first: a kernel for each.  Code that is for running only
         gives way; Python's next call finds it again.
         """
-        if not all(getattr(code.library, "for_linking", True) for code in self.overloads.values()):
+        if not all(map(can_be_called, self.overloads.values())):
             self._reset_overloads()
         plain = numba.types.unliteral
         named = {name: plain(value) for name, value in kws.items()}
