@@ -14,6 +14,15 @@ def test_text_survives_compression(tmp_path, suffix):
     assert read_text(path) == "ρ 1\n2\n"
 
 
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
+def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path, suffix):
+    path = tmp_path / f"file{suffix}"
+    write_text(path, "before")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(path, "\ud800")
+    assert read_text(path) == "before"
+
+
 def test_content_decides_how_a_file_is_read(tmp_path):
     path = tmp_path / "file.uai"
     path.write_bytes(gzip.compress(b"hello"))

@@ -102,8 +102,9 @@ def read_text(path: PathLike) -> str:
 
 def write_text(path: PathLike, text: str) -> None:
     """Write ``text``, compressed if the name ends in ``.gz`` or ``.xz``."""
+    data = text.encode()  # what cannot be written leaves an earlier file as it was
     with open(path, "wb") as raw, packed(raw, Path(path).suffix) as file:
-        file.write(text.encode())
+        file.write(data)
 
 
 class TokenReader:
