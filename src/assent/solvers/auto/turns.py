@@ -107,7 +107,7 @@ class Turns:
         goal: what is asked for.
         turn: what every one may spend in the first turn.
         before: what others had spent on the model before these began.
-        improving: what improves the answer of a solved relaxation, in proportion to its work.
+        improving: what improves the answer of a solved relaxation, for a while.
     """
 
     steps: Iterator[PlanStep]

@@ -37,14 +37,13 @@ def check_count(name: str, value: Any, least: int = 1) -> None:
         raise ValueError(f"{name} is below 2^63, got {shown(value)}")
 
 
-def check_positive(
-    name: str, value: Any, what: str = "a positive number or None", most: float = np.inf
-) -> None:
-    """Raise unless a setting is a finite number above 0, and not above ``most``."""
+def check_positive(name: str, value: Any) -> None:
+    """Raise unless a setting that is not None is a finite number above 0."""
+    told = f"{name} is a positive number or None, got {shown(value)}"
     if not is_real(value):
-        raise TypeError(f"{name} is {what}, got {shown(value)}")
-    if not 0.0 < value <= most or value == np.inf:
-        raise ValueError(f"{name} is {what}, got {shown(value)}")
+        raise TypeError(told)
+    if not 0.0 < value < np.inf:
+        raise ValueError(told)
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
