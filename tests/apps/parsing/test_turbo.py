@@ -156,6 +156,17 @@ def test_value_of_a_tree_is_that_of_its_parts(kinds):
             assert found == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("kind", ["nonprojective_arcs", "paths"])
+def test_the_best_answer_that_was_found_is_the_tree(kind):
+    """Also where the relaxation is far from a tree: marginals alone often lead to a worse one."""
+    for seed in range(5):
+        parts, scores = random_sentence(9, kinds_of(["arcs", kind]), seed)
+        solver = at.AD3(max_iterations=20)
+        found = best_parse(parts, scores, SHAPES[0], solver)
+        answer = at.decode(graph(parts, scores, SHAPES[0]), solver)
+        assert found.value == pytest.approx(answer.value)
+
+
 def test_a_sentence_has_the_types_of_any_graph():
     """Otherwise AD3 is compiled once more, for sentences alone."""
     parts, scores = random_sentence(4, EVERYTHING, 0)

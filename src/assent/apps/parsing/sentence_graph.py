@@ -69,7 +69,8 @@ def solve(parts: SentenceParts, scores: PartScores, shape: TreeShape, solver: AD
     """
     own = graph(parts, scores, shape)
     result = decode(own, solver)
-    found = weigh_tree(parts, scores, result.marginals[own["arc"]], shape)
+    point = result[own["arc"]] if result.feasible else result.marginals[own["arc"]]
+    found = weigh_tree(parts, scores, point.astype(float), shape)
     least, relative = least_and_relative(solver.gap_tolerance, 1.0)
     proven = result.bound - found.value <= least + relative * abs(result.bound)
     return found._replace(bound=result.bound, proven=proven, iterations=result.iterations)
