@@ -107,7 +107,7 @@ class Tightened(IterativeSolver):
         """One round: add the rows that the last answer violates, and solve."""
         w = workspace
         if w.solved and not w.program.tighten() and not self._tabulate(problem, scores, w):
-            return Info(w.rounds, 0.0, 0.0, finished=True, reason=NO_CYCLE)
+            return Info(w.rounds, 0.0, 0.0, finished=True, reason=NO_CYCLE, work=w.program.work)
         status = w.program.solve(w.deadline, w.allowed)
         w.solved = status == "optimal"
         if status == "iteration limit":
