@@ -154,8 +154,11 @@ def test_json_lines(tmp_path):
     written.mkdir(parents=True)
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 2 and "men is no collection with summaries" in done.output
-    (tmp_path / "topics" / "men" / "text.txt").write_text("An old man left. An old man sat.")
     (written / "one.txt").write_text("An old man.")
+    (tmp_path / "topics" / "men" / "text.txt").write_text("\n")
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 2 and "its texts have no words" in done.output
+    (tmp_path / "topics" / "men" / "text.txt").write_text("An old man left. An old man sat.")
     done = CliRunner().invoke(main, arguments)
     assert (done.exit_code, done.output) == (0, "")
     assert Compressor.load(model).summaries is not None

@@ -130,5 +130,7 @@ def test_a_compressor_with_summaries(tmp_path):
 def test_errors():
     with pytest.raises(ModelError, match="no summaries to learn from"):
         train_summarizer([], budget=3)
+    with pytest.raises(ModelError, match="collection 2 has no sentences"):
+        train_summarizer([collection(0), Collection([], ["Green rooms."])], budget=3)
     with pytest.raises(ModelError, match="19 and 13 numbers"):
         SummaryWeights(np.zeros(2), np.zeros(ARCS))

@@ -23,7 +23,7 @@ from assent.factors.tri_sibling_automaton import TriSiblingAutomaton
 from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts, TreeShape
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph
-from assent.proof.gap_rule import least_and_relative
+from assent.proof.gap_rule import allowed_gap
 from assent.solvers.ad3.ad3 import AD3
 
 
@@ -71,8 +71,7 @@ def solve(parts: SentenceParts, scores: PartScores, shape: TreeShape, solver: AD
     result = decode(own, solver)
     point = result[own["arc"]] if result.feasible else result.marginals[own["arc"]]
     found = weigh_tree(parts, scores, point.astype(float), shape)
-    least, relative = least_and_relative(solver.gap_tolerance, 1.0)
-    proven = result.bound - found.value <= least + relative * abs(result.bound)
+    proven = result.bound - found.value <= allowed_gap(solver.gap_tolerance, result.bound, 1.0)
     return found._replace(bound=result.bound, proven=proven, iterations=result.iterations)
 
 

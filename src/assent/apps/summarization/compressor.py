@@ -8,7 +8,7 @@ factor, whose deletions and orphans are the arcs' scores.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -94,7 +94,10 @@ class Compressor:
         learnt from, these say what the rest costs.
         """
         if self.summaries is not None:
-            return self.summaries.priced(replace(self, summaries=None).deletions)(sentence)
+            return self.summaries.priced(self._by_odds)(sentence)
+        return self._by_odds(sentence)
+
+    def _by_odds(self, sentence: Sentence) -> NDArray[np.float64]:
         space, scores = self.model.scored(self.input(sentence), self.weights)
         pairs = space.marginals(scores)[1][space.nodes :].reshape(-1, 2, 2)  # own state, the head's
         deleted, kept = pairs[:, 0, 1], pairs[:, 1, 1]

@@ -196,8 +196,11 @@ def train_summarizer(
     """
     if not collections:
         raise ModelError("there are no summaries to learn from")
+    for number, own in enumerate(collections, start=1):
+        if not own.sentences:
+            raise ModelError(f"collection {number} has no sentences")
     arcs = [cut_arcs(sentence, kept, deletions) for sentence, kept in compressions]
-    inputs = [*collections, *(own for own in arcs if len(own.cut))]
+    inputs = [*collections, *(cuts for cuts in arcs if len(cuts.cut))]
     examples = Examples(TwoTasks(budget, deletions), inputs, [None] * len(inputs))
     trainer = trainer or FrankWolfe(C=C, max_iterations=PASSES)
     found = train(examples, trainer, measure_every=trainer.max_iterations, progress=progress)

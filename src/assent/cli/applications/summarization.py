@@ -211,6 +211,8 @@ def _collections(folder: Path, model: Path | None, quiet: bool) -> list[Collecti
             what = "texts" if not texts else "files in a folder `summaries`"
             raise ModelError(f"{own} is no collection with summaries: it has no {what}")
         sentences, starts = _read(tuple(texts), False)
+        if not sentences:
+            raise ModelError(f"{own} is no collection with summaries: its texts have no words")
         references = [path.read_text(encoding="utf-8", errors="replace") for path in written]
         found.append(Collection(_parsed(sentences, model, quiet), references, starts))
     if not found:
