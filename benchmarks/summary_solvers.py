@@ -156,14 +156,17 @@ def highs(problem: Task, make: Callable[[Task], at.FactorGraph], gap: float) -> 
     compiled, flat_problem, scores = flat(graph)
     found = search_core(flat_problem, scores, LIMIT, gap)
     seconds = time.process_time() - begun
-    assert found is not None and found.assignment is not None  # the rules all have rows
+    assert found is not None  # the rules all have rows
+    value = value_of(graph, found.assignment)
+    if found.assignment is None:  # there was no time for one
+        return Outcome(seconds, value, found.bound)
     answer = compiled.full(found.assignment) == 1
     if make is paper_graph:
         kept = answer[graph["word"].codes]
     else:
         units = make_units(problem.sentences, problem.deletions)
         kept = answer[graph["unit"].codes][units.of_word]
-    return Outcome(seconds, value_of(graph, found.assignment), found.bound, kept)
+    return Outcome(seconds, value, found.bound, kept)
 
 
 def without_idle_units(problem: Task) -> Outcome:
