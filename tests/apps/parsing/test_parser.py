@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from assent.apps.model_file import read_model, write_model
 from assent.apps.parsing import Parser, ParserSettings, ParserTraining, model, train_parser
 from assent.apps.parsing.pipeline import train_pipeline
 from assent.apps.parsing.training import TrainingProgress
@@ -121,6 +122,17 @@ def test_files_keep_a_parser(parsers, tmp_path):
     before = right_heads_and_labels(parsers["standard"], test)
     # Eight bits may change a tie, no more.
     np.testing.assert_allclose(right_heads_and_labels(again, test), before, atol=1.0)
+
+
+@pytest.mark.parametrize("change", [{"unheard_of": 1}, {"most_heads": None}])
+def test_files_that_do_not_fit_are_told(parsers, tmp_path, change):
+    path = tmp_path / "toy.model"
+    parsers["basic"].save(path)
+    held, arrays = read_model(path, model.KIND, version=model.VERSION)
+    held = {name: kept for name, kept in (held | change).items() if kept is not None}
+    write_model(path, model.KIND, held, arrays, version=model.VERSION)
+    with pytest.raises(ModelError, match=f"damaged or no file of a parser .*{next(iter(change))}"):
+        Parser.load(path)
 
 
 def test_training_is_the_same_again_and_goes_on_after_a_stop(tmp_path):

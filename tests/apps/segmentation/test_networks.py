@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from assent.apps.model_file import read_model, write_model
 from assent.apps.segmentation import LabelSet, Scene, SegmenterSettings, label_nodes
 from assent.apps.segmentation.features import fill_unknown
 from assent.apps.segmentation.model import Segmenter, train_segmenter
@@ -119,6 +120,11 @@ def test_files_of_models_keep_them(tmp_path):
     assert (again.segment(scene) == model.segment(scene)).all()
     with pytest.raises(ModelError, match="3 features of nodes and 1 of edges, the model 2 and 1"):
         again.segment(scene._replace(nodes=np.zeros((200, 3))))
+    settings, arrays = read_model(tmp_path / "model", "segmenter")
+    del arrays["prices"]
+    write_model(tmp_path / "model", "segmenter", settings, arrays)
+    with pytest.raises(ModelError, match=r"damaged or no file of a segmenter .*prices"):
+        Segmenter.load(tmp_path / "model")
 
 
 def test_what_cannot_be_learnt_from_is_said():

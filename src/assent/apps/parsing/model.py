@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import assent as at
-from assent.apps.model_file import read_model, write_model
+from assent.apps.model_file import damage_reported, read_model, write_model
 from assent.apps.parsing import sentence_graph
 from assent.apps.parsing.data import Tokens, encode
 from assent.apps.parsing.labels import Labeler
@@ -162,13 +162,14 @@ class Parser:
     def load(cls, path: str | Path) -> Parser:
         """Read a parser that `save` wrote."""
         settings, arrays = read_model(path, KIND, version=VERSION)
-        names, most = tuple(settings.pop("labels")), settings.pop("most_heads")
-        least = settings.pop("least_probable")
-        if not isinstance(settings["parts"], str):
-            settings["parts"] = tuple(settings["parts"])
-        own = ParserSettings(**settings)
-        pruner = Pruner(arrays["pruner"], own.tree_pruner, most, least)
-        return cls(own, pruner, arrays["weights"], Labeler(names, arrays["labeler"]))
+        with damage_reported(path, KIND):
+            names, most = tuple(settings.pop("labels")), settings.pop("most_heads")
+            least = settings.pop("least_probable")
+            if not isinstance(settings["parts"], str):
+                settings["parts"] = tuple(settings["parts"])
+            own = ParserSettings(**settings)
+            pruner = Pruner(arrays["pruner"], own.tree_pruner, most, least)
+            return cls(own, pruner, arrays["weights"], Labeler(names, arrays["labeler"]))
 
 
 def best_parse(parts: SentenceParts, scores: PartScores, shape: TreeShape, solver: AD3) -> Solution:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from assent.apps.model_file import read_model, write_model
+from assent.apps.model_file import damage_reported, read_model, write_model
 from assent.apps.segmentation.data.label_set import LabelSet
 from assent.apps.segmentation.data.pictures import Photograph
 from assent.apps.segmentation.data.points import PointCloud
@@ -82,6 +82,7 @@ class Segmenter:
     def load(cls, path: str | Path) -> Segmenter:
         """Read a model that `save` wrote."""
         settings, arrays = read_model(path, KIND)
-        labels = LabelSet(tuple(settings["names"]), tuple(map(tuple, settings["numbers"])))
-        prices = arrays.pop("prices")
-        return cls(labels, NodeClassifier(**arrays), np.asarray(prices), settings["features"])
+        with damage_reported(path, KIND):
+            labels = LabelSet(tuple(settings["names"]), tuple(map(tuple, settings["numbers"])))
+            prices = arrays.pop("prices")
+            return cls(labels, NodeClassifier(**arrays), np.asarray(prices), settings["features"])
