@@ -62,26 +62,28 @@ def network_of(n: int, ends: Int64) -> Network:
 def search(network, d, source, once, limit, walk):
     """Shortest way from ``source`` to its twin, if below ``limit``; ``once``: one change only.
 
-    Returns whether there is one, and how many nodes are to be cleared.
+    Seen from the twin all distances are the same in the other layer, so both ends meet halfway:
+    nothing beyond half the way is looked at.  Returns whether there is one, and how many nodes are
+    to be cleared.
     """
     dist, seen = walk.dist, walk.seen
     dist[2 * source] = 0.0
     heap = [(0.0, 2 * source)]
     seen[0] = 2 * source
-    n_seen = 1
+    n_seen, middle, least = 1, -1, limit
     while len(heap):
         near, node = heappop(heap)
+        if 2.0 * near >= least:
+            break
         if near > dist[node]:  # a shorter way was found since
             continue
-        if node == 2 * source + 1:
-            return True, n_seen
         layer = node & 1
         for p in range(network.start[node >> 1], network.start[(node >> 1) + 1]):
             apart = d[network.edge[p]]
             for change in range(1 if once and layer == 1 else 2):
                 far = near + STEP + (1.0 - apart if change else apart)
                 target = 2 * network.other[p] + (layer ^ change)
-                if far >= limit or far >= dist[target]:
+                if far >= least or far >= dist[target]:
                     continue
                 if np.isinf(dist[target]):
                     seen[n_seen] = target
@@ -89,8 +91,26 @@ def search(network, d, source, once, limit, walk):
                 dist[target] = far
                 walk.before[target] = node
                 walk.by[target] = 2 * network.edge[p] + change
-                heappush(heap, (far, target))
-    return False, n_seen
+                if far + dist[target ^ 1] < least:
+                    least, middle = far + dist[target ^ 1], target
+                if 2.0 * far < least:
+                    heappush(heap, (far, target))
+    if middle >= 0:
+        mirror(walk, source, middle)
+    return middle >= 0, n_seen
+
+
+@jit_internal_no_allocation
+def mirror(walk, source, middle):
+    """Let the way to ``middle`` go on to the twin: back the way to its own twin, in mirror image.
+
+    A shortest way passes no node twice, so nothing of its first half is overwritten.
+    """
+    node = middle ^ 1
+    while node != 2 * source:
+        before = walk.before[node]
+        walk.before[before ^ 1], walk.by[before ^ 1] = node ^ 1, walk.by[node]
+        node = before
 
 
 @jit_internal_no_allocation
