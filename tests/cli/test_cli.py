@@ -37,7 +37,7 @@ def contradiction(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("solver", ["ad3", "lp"])
+@pytest.mark.parametrize("solver", ["ad3", "LP"])
 def test_json_is_one_object(chain, solver):
     done = run("decode", chain, "--solver", solver, "--json")
     assert done.exit_code == 0, done.output

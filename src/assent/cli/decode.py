@@ -59,7 +59,7 @@ class DecodeOptions:
 @shared.data_option
 @click.option(
     "--solver",
-    type=click.Choice(list(SOLVERS)),
+    type=click.Choice(list(SOLVERS), case_sensitive=False),
     default="auto",
     show_default=True,
     help="Which decoder; `assent solvers` lists them.",

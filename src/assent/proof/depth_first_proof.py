@@ -2,7 +2,8 @@
 
 The search logs what it used: rows of messages, and events in the order of the search.  Here they
 become a tree of the usual nodes, with a dual point for every row, and that tree is replayed.  It
-proves nothing that these nodes do not: a wrong row makes a bound larger than claimed.
+proves nothing that these nodes do not: a wrong row makes a bound larger than claimed.  A bound
+below what any assignment is worth that breaks no rule shows that there is none.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from assent.kernels.problem import DualPoint, Float, Int64, Problem, split_links
 from assent.kernels.search.events import BRANCHED, CLOSED, EMPTY, PRUNED
 from assent.model.variables import coordinates_of
 from assent.proof.field_checks import are_literals, are_places
+
+# What sums of scores may be off by, relative to their size, and more.
+CLEAR = 1e-9
 
 if TYPE_CHECKING:
     from assent.proof.field_checks import Known
@@ -51,7 +55,8 @@ class DepthFirstProof:
             tree = self._tree(problem, theta)
         except (IndexError, ValueError):  # events that are none
             return np.inf
-        return replay.follow(tree, known)
+        shown = replay.follow(tree, known)
+        return -np.inf if shown < lowest_value(replay) else shown
 
     def _fits(self, problem: Problem, count: int) -> bool:
         """Whether all arrays have the shapes and ranges of the problem."""
@@ -109,6 +114,23 @@ class DepthFirstProof:
     def dual_point(self, problem: Problem, theta: Float, row: int) -> DualPoint:
         """The link scores that a row of messages stands for."""
         return link_scores(problem, theta, self.places, self.blocks, self.rows[row])
+
+
+def lowest_value(replay: Replay) -> float:
+    """Less than any assignment is worth that breaks no rule, clear of rounding."""
+    scores, tables = (
+        replay.compiled.flat_scores(replay.scores),
+        replay.compiled.problem.tables,
+    )
+    entries = np.where(np.isneginf(scores.table), 0.0, scores.table)
+    rows = [
+        entries[first:end].reshape(max(1, count), -1).min(axis=1, initial=0.0)
+        for first, end, count in zip(
+            tables.entry[:-1], tables.entry[1:], np.diff(tables.factor), strict=True
+        )
+    ]
+    lows = np.minimum(np.concatenate([scores.theta, scores.pair, *rows]), 0.0)
+    return float(scores.constant + lows.sum() - CLEAR * (1.0 + abs(scores.constant) - lows.sum()))
 
 
 def link_scores(

@@ -157,8 +157,11 @@ def test_a_time_limit_ends_with_an_answer():
 
 def test_structures_without_rows_are_refused():
     graph = structured_graph(np.random.default_rng(0), next(iter(STRUCTURES)))
-    with pytest.raises(ModelError, match=r"Tightened has no rows for structures such as"):
-        at.decode(graph, at.Tightened())
+    for solver in (at.Tightened(), at.BranchAndCut()):
+        with pytest.raises(
+            ModelError, match=r"cuts need .* rows for every factor, and .* has none"
+        ):
+            at.decode(graph, solver)
 
 
 def test_settings_are_checked():

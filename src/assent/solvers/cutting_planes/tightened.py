@@ -182,8 +182,8 @@ def _program(outer: TabulatedPotts) -> GrowingProgram:
     if lp.rows.priced:
         kind = outer.problem.models[0].structure.kind
         raise ModelError(
-            f"Tightened has no rows for structures such as {kind}; decode with AD3() or "
-            "LinearProgram()"
+            f"cuts need a linear program with rows for every factor, and {kind} has none: decode "
+            "with AD3(), LinearProgram() or exact=True"
         )
     return GrowingProgram(outer.problem, outer.scores, lp)
 

@@ -19,7 +19,8 @@ class DepthFirst(GraphSolver):
     Every node sweeps over the variables, passing messages as `TRWS` does, and prunes states
     that cannot be better than the best answer; of the rest, the variable that is tied most
     strongly to others makes two subproblems.  Constraints may be over any number of literals; large
-    tables and structures are refused.  The proof is what the search wrote down (`Cases`).
+    tables and structures are refused.  The proof is what the search wrote down
+    (`DepthFirstProof`).
 
     Attributes:
         gap_tolerance: relative gap at which an answer counts as optimal.

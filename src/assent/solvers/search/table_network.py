@@ -52,7 +52,7 @@ class TableLayout:
     """What is the same for all scores of a problem.
 
     ``places`` and ``blocks`` say which messages links stand for: see
-    :class:`assent.proof.depth_first_proof.Cases`.
+    :class:`assent.proof.depth_first_proof.DepthFirstProof`.
     """
 
     def __init__(self, tabulation: Tabulation) -> None:
@@ -148,7 +148,7 @@ class TableLayout:
         theta, entries = self.tabulation.own_scores(scores), self.tabulation.tables(scores)
         top, low, forbidden = self._ranges(entries)
         owned = self.first[:-1]
-        least = float(low.sum() + np.minimum.reduceat(theta, owned).sum())
+        least = float(np.minimum(low, 0.0).sum() + np.minimum(theta, 0.0).sum())
         most = float(top.sum() + np.maximum.reduceat(theta, owned).sum())
         margin = 1.0 + MARGIN * (abs(least) + abs(most))
         if forbidden.any():
