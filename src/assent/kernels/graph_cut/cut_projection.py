@@ -53,10 +53,10 @@ from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation, ji
 
 MOST_STEPS = 1000
 
-# Passes of coordinate descent before anything else: as many as pay, on networks of thousands of
-# nodes with four to six neighbours.
+# Passes of coordinate descent before anything else, and rounds of them: as many as pay, on networks
+# of thousands of nodes with four to six neighbours.
 INNER_PASSES = 15
-SHARED_PASSES = 50
+SHARED_ROUNDS = 10
 
 
 @jit_internal_no_allocation
@@ -160,7 +160,8 @@ def start_shared(task, block, room):
     copy_values(task.a, held)
     hold(task.tail, task.tip, force, held)
     free_known(block, task.x, held)
-    descend_shared(task.tail, task.tip, task.b, SHARED_PASSES, force, held)
+    busy = np.empty(edges, np.int32)
+    descend_shared(task.tail, task.tip, task.b, SHARED_ROUNDS, force, held, busy)
     join_by_force(task, force, held, np.empty(n, np.int32), np.empty((2, n)), block)
     number = np.empty(n, np.int32)
     smaller = contract(task, block, number)
