@@ -32,6 +32,7 @@ from benchmarks import (
     projections,
     scaling,
     segmentation,
+    segmentation_scans,
     sentences,
     soft_logic,
     structured_batch,
@@ -411,6 +412,13 @@ def learning_command(quick: bool, data: Path | None) -> None:
 def segmentation_command(quick: bool, data: Path | None, plots: Path) -> None:
     """Photographs and laser scans: nodes alone, their averages, trained networks."""
     segmentation.run(new_console(), data, quick, plots)
+
+
+@main.command("segmentation-points")
+@data_option
+def segmentation_points_command(data: Path | None) -> None:
+    """Laser scans with every point a node: dual extragradient, half an hour."""
+    segmentation_scans.run_points(new_console(), data)
 
 
 @main.command("chunking")

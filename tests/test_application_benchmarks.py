@@ -21,7 +21,8 @@ from benchmarks import (
     corpus,
     parsing_data,
     parsing_solvers,
-    segmentation,
+    segmentation_methods,
+    segmentation_scans,
     summarization,
     summary_learning,
     summary_solvers,
@@ -148,19 +149,32 @@ def made_up_scan(seed):
 
 
 def test_scans_that_are_made_up(monkeypatch):
-    for name, number in (("PASSES", 3), ("SCAN_PASSES", 2), ("STRETCH", 5), ("SIXTH", 2)):
-        monkeypatch.setattr(segmentation, name, number)
-    thin = segmentation.thinned(made_up_scan(0))
+    for name, number in (("PASSES", 3), ("FEW_PASSES", 2), ("STRETCH", 5), ("SIXTH", 2)):
+        monkeypatch.setattr(segmentation_scans, name, number)
+    thin = segmentation_scans.thinned(made_up_scan(0))
     assert len(thin.nodes) == 30 and len(thin.edges) == 6 * 4
     assert (np.diff(thin.edges) == 1).all() and not (thin.edges[:, 0] % 5 == 4).any()
-    console = Console(record=True, width=150)
-    rows = segmentation.compare_scans(console, [made_up_scan(seed) for seed in range(3)])
-    segmentation.time_training(console, [made_up_scan(0)])
+    console, seen = Console(record=True, width=150), [made_up_scan(seed) for seed in range(3)]
+    rows = segmentation_scans.compare_scans(console, seen)
     names = [row.name for row in rows]
     assert "DualExtragradient, jointly, on a sixth" in names
     assert "DualExtragradient, jointly" not in names and "MIRA, jointly" in names
+    rows += segmentation_scans.compare_points(console, seen)
+    assert rows[-1].name == "DualExtragradient, jointly"
     assert all((row.errors < 0.5).any() for row in rows)
     assert "3 passes of dual extragradient over all scans" in console.export_text()
+
+
+def test_a_regression_learns_once_from_the_same_scenes(monkeypatch):
+    seen, other = [made_up_scan(0), made_up_scan(1)], made_up_scan(2)
+    regressions = segmentation_methods.Regressions(2, 2)
+    alone = regressions.alone(seen)
+    monkeypatch.setattr(segmentation_methods, "fit_classifier", None)
+    averages = regressions.averages(seen)
+    scores = regressions.of(seen).scores(other.nodes)
+    assert (alone(other) == scores.argmax(axis=1)).all()
+    around = segmentation_methods.averaged(scores, other.edges).argmax(axis=1)
+    assert (averages(other) == around).all()
 
 
 def test_parsing_of_made_up_treebanks(tmp_path):

@@ -14,7 +14,7 @@ from assent.errors import ModelError
 from assent.kernels.problem import Float, Int64
 
 # Inverse strengths of regularisation that are tried.
-STRENGTHS = (0.001, 0.01, 0.1, 1.0)
+STRENGTHS = (0.0001, 0.001, 0.01, 0.1, 1.0)
 # Of the labelled nodes of all scenes at most so many, drawn by chance, train a classifier: hundreds
 # for each of tens of features, in a fraction of a second.
 MOST_NODES = 20_000
@@ -57,6 +57,20 @@ def fit_classifier(
         strength: C, the inverse of the regularisation.
         seed: of the sample.
     """
+    return _fit(_draw(scenes, labels, seed), labels, strength)
+
+
+class _Sample(NamedTuple):
+    """Nodes that a classifier is trained on: features ``[n, D]`` as they are, and labels."""
+
+    mean: Float
+    scale: Float
+    nodes: Float
+    gold: Int64
+
+
+def _draw(scenes: Sequence[Scene], labels: int, seed: int) -> _Sample:
+    """All nodes of known label, or a sample of them; mean and scale are of all nodes."""
     mean, scale = standardisation(scenes)
     nodes = np.concatenate([scene.nodes[known(scene)] for scene in scenes])
     gold = np.concatenate([gold_labels(scene)[known(scene)] for scene in scenes])
@@ -68,6 +82,12 @@ def fit_classifier(
     if len(gold) > MOST_NODES:
         chosen = np.random.default_rng(seed).choice(len(gold), MOST_NODES, replace=False)
         nodes, gold = nodes[chosen], gold[chosen]
+    return _Sample(mean, scale, nodes, gold)
+
+
+def _fit(sample: _Sample, labels: int, strength: float) -> NodeClassifier:
+    """Logistic regression on a sample."""
+    mean, scale, nodes, gold = sample
     regression = needed("sklearn.linear_model").LogisticRegression(C=strength, max_iter=1000)
     regression.fit((nodes - mean) / scale, gold)
     weights = np.vstack([regression.coef_.T, regression.intercept_])
@@ -98,25 +118,6 @@ def fold_of(count: int, folds: int, seed: int) -> Int64:
     return np.random.default_rng(seed).permutation(np.arange(count) % folds)
 
 
-def out_of_fold_scores(
-    scenes: Sequence[Scene], labels: int, strength: float, folds: int, seed: int
-) -> list[Float]:
-    """Scores ``[n, K]`` of each scene's nodes, by a classifier that has not seen the scene.
-
-    Scores of nodes a classifier was trained on are too good to learn from how far to trust them.
-    """
-    if len(scenes) < 2:
-        raise ModelError("at least two labelled scenes are needed: one to learn from at a time")
-    fold = fold_of(len(scenes), min(folds, len(scenes)), seed)
-    scores: list[Float] = [np.zeros(0)] * len(scenes)
-    for part in range(int(fold.max()) + 1):
-        others = [scene for scene, own in zip(scenes, fold, strict=True) if own != part]
-        classifier = fit_classifier(others, labels, strength, seed)
-        for i in np.flatnonzero(fold == part).tolist():
-            scores[i] = classifier.scores(scenes[i].nodes)
-    return scores
-
-
 def mean_error(scenes: Sequence[Scene], predicted: Sequence[Int64]) -> float:
     """The share of known nodes with another label, averaged over scenes."""
     errors = [
@@ -127,18 +128,28 @@ def mean_error(scenes: Sequence[Scene], predicted: Sequence[Int64]) -> float:
 
 
 class ChosenScores(NamedTuple):
-    """The strength chosen, and its out-of-fold scores."""
+    """The strength chosen, and scores ``[n, K]`` of each scene by a classifier of others."""
 
     strength: float
     scores: list[Float]
 
 
 def choose_strength(scenes: Sequence[Scene], labels: int, folds: int, seed: int) -> ChosenScores:
-    """The strength of least error on scenes that a classifier has not seen."""
-    tried = [
-        ChosenScores(strength, out_of_fold_scores(scenes, labels, strength, folds, seed))
-        for strength in STRENGTHS
-    ]
+    """The strength of least error on scenes that a classifier has not seen.
+
+    Scores of nodes a classifier was trained on are too good to learn from how far to trust them.
+    """
+    if len(scenes) < 2:
+        raise ModelError("at least two labelled scenes are needed: one to learn from at a time")
+    fold = fold_of(len(scenes), min(folds, len(scenes)), seed)
+    tried = [ChosenScores(strength, [np.zeros(0)] * len(scenes)) for strength in STRENGTHS]
+    for part in range(int(fold.max()) + 1):
+        others = [scene for scene, own in zip(scenes, fold, strict=True) if own != part]
+        sample = _draw(others, labels, seed)
+        for strength, scores in tried:
+            classifier = _fit(sample, labels, strength)
+            for i in np.flatnonzero(fold == part).tolist():
+                scores[i] = classifier.scores(scenes[i].nodes)
     return min(
         tried,
         key=lambda chosen: mean_error(scenes, [s.argmax(axis=1) for s in chosen.scores]),
