@@ -42,9 +42,8 @@ from assent.solvers.base.protocol import Request
 ITERATION, ENTRY = 60.0, 0.01
 # Microseconds of every entry that a search reads in a round, or elimination in a table.
 READ = 0.004
-# Microseconds of a pivot for every entry of a linear program, on average of 0.0002 to 0.004.
-# Without cuts it has a larger share of the time, as it is sure to end.
-PIVOT, PROGRAM_SHARE = 0.001, 5.0
+# A linear program without cuts has a larger share of the time, as it is sure to end.
+PROGRAM_SHARE = 5.0
 # Microseconds of every link and entry until a search on a linear program begins: presolving, rows,
 # what cuts are made of.
 PROGRAM_ENTRY = 5.0
@@ -258,7 +257,7 @@ def _program(problem: Problem, tolerance: float) -> PlanStep:
 
     why = "LinearProgram, as it is small and a gap remained."
     return PlanStep(
-        LinearProgram(gap_tolerance=tolerance), why, first_turn(problem), PIVOT / PROGRAM_SHARE
+        LinearProgram(gap_tolerance=tolerance), why, first_turn(problem), 1.0 / PROGRAM_SHARE
     )
 
 
@@ -294,7 +293,7 @@ def _search(problem: Problem, tolerance: float) -> PlanStep:
 
     if _has_highs() and _has_rows(problem):
         why = "BranchAndCut, as the linear program fits: cuts, then branching."
-        return PlanStep(BranchAndCut(gap_tolerance=tolerance), why, program_cost(problem), PIVOT)
+        return PlanStep(BranchAndCut(gap_tolerance=tolerance), why, program_cost(problem), 1.0)
     lack = "no linear program fits" if _has_highs() else "HiGHS cannot be loaded here"
     why = f"BranchAndBound, as {lack}: decoders bound its nodes."
     pace = iteration_cost(problem)

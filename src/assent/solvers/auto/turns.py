@@ -1,7 +1,8 @@
 """Solvers that take turns on one model: none costs more than a small multiple of the best one.
 
 In every turn each solver goes on until it has spent as much as all others may have, which then
-doubles.  What one of them finds is offered to the others; nothing is lost when a turn ends.
+doubles; whoever closed most of the gap in the last turn goes first.  What one of them finds is
+offered to the others; nothing is lost when a turn ends.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ class Contender:
     step: PlanStep
     solve: Resumable
     result: Result | None = None
+    closed: float = 0.0  # of the gap of all, in its last turn
 
     @property
     def spent(self) -> float:
@@ -183,14 +185,17 @@ class Turns:
             return
         if contender.solve.done and self.assignment is not None:
             contender.solve.offer(self.assignment)
+        before = self.bound, self.value
         contender.go_on(self.turn)
+        contender.closed = _less(before[0], self.bound) + _less(self.value, before[1])
         if contender.solve.message:
             contender.result = contender.solve.result()
             self._take(contender.result)
 
     def _in_order(self) -> Iterator[Contender]:
-        """Those that are not over, and then new ones as long as there are steps."""
-        yield from [c for c in self.contenders if c.result is None]
+        """Those that are not over, whoever closed most of the gap first; then new ones."""
+        left = [c for c in self.contenders if c.result is None]
+        yield from sorted(left, key=lambda contender: -contender.closed)
         while (step := self._next_step()) is not None:
             with suppress(CompileTimeout):
                 self.contenders.append(Contender(step, self._begin(step)))
@@ -351,6 +356,11 @@ class Turns:
         """Who has had a turn, and why; a step without words has them in its result."""
         told = [c.step.why or ("" if c.result is None else c.result.plan) for c in self.contenders]
         return " Then ".join(words for words in told if words)
+
+
+def _less(before: float, now: float) -> float:
+    """How much less it is now; nothing where both are infinite."""
+    return 0.0 if before == now else before - now
 
 
 def _relaxed_so_far(result: Result) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,25 +20,22 @@ class Incumbent:
 
     Attributes:
         value: what the best ``assignment`` is worth; minus infinity while there is none.
-        pool: up to ``pool_size`` different feasible assignments with their values, best first.
 
     Example:
         >>> from assent.kernels.problem import make_problem
         >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
         >>> scores = Scores(np.array([1.0, 1.0]), np.array([-3.0]))
-        >>> best = Incumbent(pool_size=8)
+        >>> best = Incumbent()
         >>> best.consider(problem, scores, np.array([0, 0], np.int8))
         >>> best.consider(problem, scores, np.array([1, 0], np.int8))
-        >>> best.value, len(best.pool)
-        (1.0, 2)
+        >>> best.value
+        1.0
     """
 
     value: float = -np.inf
     assignment: NDArray[np.int8] | None = None
     least_violating: NDArray[np.int8] | None = None
     fewest_violations: int = np.iinfo(np.int64).max
-    pool_size: int = 0
-    pool: list[tuple[float, NDArray[np.int8]]] = field(default_factory=list)
 
     def offer(self, assignment: NDArray[np.int8], value: float, violations: int) -> None:
         """Take an assignment that is better, or breaks less."""
@@ -46,8 +43,6 @@ class Incumbent:
             self.value, self.assignment = value, assignment
         if violations < self.fewest_violations:
             self.fewest_violations, self.least_violating = violations, assignment
-        if violations == 0 and self.pool_size:
-            self._keep(assignment, value)
 
     def consider(self, problem: Problem, scores: Scores, x: NDArray[np.int8]) -> None:
         """Evaluate an assignment ``x[n]`` of a problem, and offer it."""
@@ -66,9 +61,3 @@ class Incumbent:
     def best(self) -> NDArray[np.int8] | None:
         """The best assignment, or the one that breaks the fewest factors."""
         return self.least_violating if self.assignment is None else self.assignment
-
-    def _keep(self, assignment: NDArray[np.int8], value: float) -> None:
-        if not any((assignment == other).all() for _, other in self.pool):
-            self.pool.append((value, assignment))
-            self.pool.sort(key=lambda answer: -answer[0])
-            del self.pool[self.pool_size :]

@@ -28,7 +28,7 @@ class Info:
     ``finished`` is set by solvers that know they are done, whatever the residuals say; ``reason``
     tells why nothing more will come, finished or not.  ``calls`` counts how often a factor was
     asked anything.  ``settling``: the bound is expected to be worse for a while.  ``work`` is that
-    of linear programs, pivots times entries; nothing where ``iterations`` tell.
+    of linear programs, estimated microseconds; nothing where ``iterations`` tell.
     """
 
     iterations: int

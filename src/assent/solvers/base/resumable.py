@@ -27,7 +27,7 @@ class Resumable(Protocol):
         iterations: how many are done.
         trace: what was reported.
         done: the same as iterations, less where those go over a part of the model only, and more
-            where they take longer than usual; pivots times entries of linear programs.
+            where they take longer than usual; estimated microseconds of linear programs.
     """
 
     @property

@@ -15,7 +15,6 @@ from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.base.rounding import Rounder, due_at_node
-from assent.solvers.cutting_planes.crossover import Crossover
 from assent.solvers.cutting_planes.cut_nodes import CutNode, CutTree
 from assent.solvers.cutting_planes.tightened import Tightened, TightenedState, restate
 from assent.solvers.programs.highs import why_it_stopped
@@ -29,9 +28,6 @@ PATIENCE, WORTH = 5, 0.01
 # ... and this one while tables could be tabulated, after which rounds take off more again.
 WORTH_BEFORE = 0.002
 
-# Further solutions that are kept beside the best one.
-POOL_SIZE = 64
-
 ALL_CLOSED = "All nodes are closed, up to rounding."
 
 
@@ -42,10 +38,10 @@ class BranchAndCutState:
     root: TightenedState
     rounder: Rounder
     incumbent: Incumbent
-    crossover: Crossover
     roundings: int = 0  # relaxed answers that were offered
     tree: CutTree | None = None
     bounds: list[float] = field(default_factory=list)  # after every round
+    pause_at: float = np.inf  # work of all programs
 
     def tails_off(self) -> bool:
         """Whether rounds hardly lower the bound any more, beside what is missing."""
@@ -79,9 +75,8 @@ class BranchAndCutState:
 class BranchAndCut(IterativeSolver):
     """The optimum with a proof: `Tightened`, then branching on the same linear program.
 
-    Nodes fix a coordinate each; rows found in one hold in all.  What the best answers disagree on
-    is decided anew from time to time, all of it together.  The proof is a tree of cut multipliers
-    and link scores that ``certificate.verify()`` replays.
+    Nodes fix a coordinate each; rows found in one hold in all.  The proof is a tree of cut
+    multipliers and link scores that ``certificate.verify()`` replays.
 
     Attributes:
         gap_tolerance: relative gap at which an answer counts as optimal.
@@ -122,13 +117,13 @@ class BranchAndCut(IterativeSolver):
     ) -> BranchAndCutState:
         """The plain relaxation; structures without rows are refused."""
         root = self._rounds().init(problem, scores, warm_start)
-        incumbent = Incumbent(pool_size=POOL_SIZE)
         rounder = Rounder(problem, scores, schedule.first_random_state(0))
-        return BranchAndCutState(root, rounder, incumbent, Crossover(incumbent))
+        return BranchAndCutState(root, rounder, Incumbent())
 
     def pause_after(self, workspace: BranchAndCutState, work: float) -> None:
-        """Pivots times entries are its work; rounds can be paused, nodes are short."""
+        """Its work is that of its linear programs; rounds can be paused, and nodes in between."""
         workspace.root.allowed = work
+        workspace.pause_at = workspace.root.program.work + work
 
     def take_answer(self, workspace: BranchAndCutState, x: NDArray[np.int8]) -> None:
         """An answer from elsewhere, to compare nodes with."""
@@ -153,9 +148,7 @@ class BranchAndCut(IterativeSolver):
                 raise KeyboardInterrupt
             if status != "optimal":
                 return self._info(w, finished=True, reason=why_it_stopped(status))
-            if w.crossover.is_due(w.tree.nodes):
-                w.tree.value = w.crossover.mix(w.root.program, w.root.deadline)
-            if time.perf_counter() - begun > CALL:
+            if w.root.program.work >= w.pause_at or time.perf_counter() - begun > CALL:
                 break
         return self._info(w)
 
@@ -170,7 +163,6 @@ class BranchAndCut(IterativeSolver):
             w.offer, 0.5 * self.gap_tolerance,
         )  # fmt: skip
         tree.value = w.offer(w.root.program.x)
-        w.crossover.begin(w.root.program.x)
         return tree
 
     def bound(self, problem: Problem, scores: Scores, workspace: BranchAndCutState) -> float:

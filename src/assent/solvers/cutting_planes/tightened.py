@@ -143,7 +143,7 @@ class Tightened(IterativeSolver):
         return True
 
     def pause_after(self, workspace: TightenedState, work: float) -> None:
-        """Pivots times entries are its work."""
+        """Its work is that of its linear programs, as `run_until` has it."""
         workspace.allowed = work
 
     def bound(self, problem: Problem, scores: Scores, workspace: TightenedState) -> float:

@@ -158,7 +158,7 @@ class LinearProgram(OneStep):
         return LinearProgramState(problem.n)
 
     def pause_after(self, workspace: LinearProgramState, work: float) -> None:
-        """Pivots times entries are its work."""
+        """Its work is that of its linear programs, as `run_until` has it."""
         workspace.allowed = work
 
     def advance(
