@@ -262,9 +262,9 @@ def walk_slowly(scores, tables, links, penalty, mirrored, sweeps):
                 mine = chain_max_marginals(left, tables[s])[links[b, 1]]
                 same = links[:, 2] == links[b, 2]
                 theirs = sign * (nu[same].sum(axis=0) - nu[b])
-                keep, at_best = 2.0 / (2.0 + np.sqrt(tops[links[b, 2]])), 0.75
+                keep, at_best = 2.0 / (2.0 + np.sqrt(tops[links[b, 2]])), 0.5
                 if sweep == 0:
-                    keep, at_best = 0.5 * keep, 1.0
+                    keep, at_best = 0.5 * keep, 0.9
                 if mirrored:
                     best_block(theirs, mine, penalty[b], nu[b], 1.0 - at_best, 1.0 - keep)
                 else:

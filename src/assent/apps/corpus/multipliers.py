@@ -15,7 +15,7 @@ from assent.apps.corpus.model import CorpusModel, voted
 from assent.apps.corpus.shares import Decoded, LinkedCorpus, decode_charged
 from assent.errors import ModelError
 from assent.solvers.boxes.box_subgradient import FIRST_ROUND, LONGER
-from assent.solvers.boxes.chain_walks import AT_BEST, kept
+from assent.solvers.boxes.chain_walks import AT_BEST, TELLING_AT_BEST, kept
 from assent.solvers.messages import subgradient
 
 if TYPE_CHECKING:
@@ -107,8 +107,10 @@ class _Linked:
         self.found = Decoded(
             np.zeros(words, np.int32), np.zeros(len(model.ends) - 1), np.zeros(words, np.int32)
         )
+        self.everyone = np.ones(len(self.found.values), bool)
+        # Sentences in which something can move.
+        self.is_linked = np.diff(model.sets.start[model.ends]) > 0
         self.bound, self.calls, self.at_rest = np.inf, 0.0, not len(self.nu)
-        self.calls += self.decode(np.ones(len(self.found.values), bool))
 
     def decode(self, asked: NDArray[np.bool_]) -> float:
         """Decode the sentences that are asked, and add up the dual value; returns the calls."""
@@ -140,18 +142,24 @@ class _Walks(_Linked):
 
     def __init__(self, model: LinkedCorpus, executor: Executor, boxed: bool) -> None:
         super().__init__(model, executor, boxed)
-        from assent.kernels.consensus.consensus_walks import Walk
+        from assent.kernels.boxes.chain_passes import MOST_RESTS
+        from assent.kernels.consensus.consensus_walks import Walk, set_out
 
         self._keep = _kept(model)
-        self._is_linked = np.diff(model.sets.start[model.ends]) > 0
         count = len(self.found.values)
         self._walk: Walk = Walk(
             self.nu, self.total, np.zeros((len(self.found.states), self.nu.shape[1])),
-            np.full(count, -1, np.int64), np.zeros(count, bool),
+            np.full(count, MOST_RESTS), np.zeros(count, bool),
             self.found.states, self.found.values,
             # The first time nobody has told the sets anything yet: sentences keep half as much.
-            np.ones(len(self.nu)), 0.5 * self._keep,
+            np.full(len(self.nu), TELLING_AT_BEST), 0.5 * self._keep,
         )  # fmt: skip
+        set_out(self.linked, self._walk)
+        self.found.words[:] = self.found.states
+        # The way back of the first walks' max-marginals: a call; the walks themselves are another.
+        self.calls += float(np.mean(np.diff(model.ends) > 0)) if count else 0.0
+        self._calls_per_walk = 1.0
+        self.add_up()
 
     def advance(self) -> None:
         """One walk along every sentence that has something to gain."""
@@ -160,19 +168,19 @@ class _Walks(_Linked):
 
         walks = walk_all(self.form, self.linked, self._walk, MOST_RESTS)
         self.found.words[:] = self.found.states
-        # A walk finds max-marginals, which count twice, though it takes one pass.
-        self.calls += 2.0 * walks / self.sentences
+        self.calls += self._calls_per_walk * walks / self.sentences
+        self._calls_per_walk = 2.0  # max-marginals count twice, though a walk takes one pass
         self._walk = self._walk._replace(
             at_best=np.full(len(self.nu), AT_BEST), elsewhere=self._keep
         )
         before = self.bound
         self.add_up()
-        resting = self._walk.rested[self._is_linked].min(initial=MOST_RESTS) > 0
+        resting = self._walk.rested[self.is_linked].min(initial=MOST_RESTS) > 0
         self.at_rest = bool(resting and before - self.bound <= 1e-12 * abs(before))
 
 
-# What has moved in a sentence since it was asked: nothing, one position (its number), or more.
-_NOTHING, _MORE = -1, -2
+# What has moved in a sentence since it was asked: nothing, or one position (its number).
+_NOTHING = -1
 
 
 class _Visits(_Linked):
@@ -186,10 +194,13 @@ class _Visits(_Linked):
         self._positions = sets.positions
         self._sentence = np.searchsorted(model.ends, self._positions, side="right") - 1
         self._visits = Visits(
-            self.nu, self.total, np.full(len(self.nu), AT_BEST), _kept(model),
+            self.nu, self.total, np.full(len(self.nu), TELLING_AT_BEST), _kept(model),
             np.zeros(len(self.nu), np.int64), np.zeros((len(self.found.states), model.width)),
         )  # fmt: skip
-        self._moved = np.full(len(self.found.values), _MORE)
+        # Max-marginals at the start: they count twice, and tell what every sentence says by itself.
+        self.calls += self.decode(self.everyone) + float(self.is_linked.sum()) / self.sentences
+        model.max_marginals(self.nu, np.flatnonzero(self.is_linked), self._visits.marginals)
+        self._moved = np.full(len(self.found.values), _NOTHING)
         rounds = _rounds(sets.sets, self._sentence)
         self._rounds, self._count = cycle(rounds), len(rounds)
         self._still = 0  # links visited since the bound last fell
@@ -256,6 +267,7 @@ class _Steps(_Linked):
     ) -> None:  # fmt: skip
         boxed = isinstance(solver, assent.BoxSubgradient)
         super().__init__(model, executor, boxed)
+        self.calls += self.decode(self.everyone)
         from assent.kernels.messages import subgradient_step as kernel
 
         self._rule = kernel.StepRule(subgradient.RULES[solver.step], solver.count == "increases")

@@ -32,7 +32,7 @@ class Walk(NamedTuple):
         nu: ``[L, K]`` multipliers.
         total: ``[S, K]`` what states of sets are worth.
         messages: ``[positions, K]`` from the end where the last walk along the chain began.
-        rested: ``[n]`` sweeps a chain has rested; -1 before its first walk.
+        rested: ``[n]`` sweeps a chain has rested in a row.
         back: ``[n]`` whether the next walk begins at the end.
         states: ``[positions]`` best states after the last walk.
         values: ``[n]`` their charged scores.
@@ -98,8 +98,6 @@ def walk(form, model, w, c, nodes, behind, room):
     n = end - begin
     messages, table, forward = w.messages[begin:end], model.table, not w.back[c]
     charged_scores(model, w.nu, c, nodes)
-    if w.rested[c] < 0:
-        send_all(nodes, table, not forward, messages, room.mine)
     behind[:] = 0.0
     for step in range(n):
         t = step if forward else n - 1 - step
@@ -116,6 +114,20 @@ def walk(form, model, w, c, nodes, behind, room):
 
 
 @jit
+def set_out(model, w):
+    """Every chain for itself: its best states, and the messages that its first walk needs."""
+    nodes = room_for(model).nodes
+    spare = np.empty(nodes.shape[1])
+    for c in range(len(model.ends) - 1):
+        begin, end = model.ends[c], model.ends[c + 1]
+        if end > begin:
+            own, messages = nodes[: end - begin], w.messages[begin:end]
+            charged_scores(model, w.nu, c, own)
+            send_all(own, model.table, False, messages, spare)
+            w.values[c] = trace(own, messages, model.table, False, w.states[begin:end])
+
+
+@jit
 def walk_all(form, model, w, most_rests):
     """Along every chain with links once; returns the number of walks.
 
@@ -129,7 +141,7 @@ def walk_all(form, model, w, most_rests):
         begin, end = model.ends[c], model.ends[c + 1]
         if model.start[begin] == model.start[end]:
             continue
-        if 0 <= w.rested[c] < most_rests and may_rest(form, model, w, c):
+        if w.rested[c] < most_rests and may_rest(form, model, w, c):
             w.rested[c] += 1
             continue
         walk(form, model, w, c, nodes[: end - begin], behind, room)

@@ -16,9 +16,10 @@ from assent.solvers.boxes.box_dual import Submodels
 
 # What a chain knows of a variable it shares out between itself and the other side.  Many chains
 # tell one consensus variable, and each should get its part back: the more they are, the less one
-# keeps.  Found on linked sentences, with 4 to 75 links per variable: 2 / (2 + sqrt(links)), and
-# best states near the upper end.
-AT_BEST = 0.75
+# keeps.  Found on linked sentences, with 4 to 75 links per variable: 2 / (2 + sqrt(links)).  Best
+# states are in the middle of their intervals, as in Algorithm 4.  On the first walk, which tells
+# nearly all, they are not quite at the end: there ties would look like gains to come.
+TELLING_AT_BEST, AT_BEST = 0.9, 0.5
 
 
 def kept(links: Int64) -> Float:
@@ -66,7 +67,8 @@ def telling(walks: Walks) -> Walks:
     Chains then keep half as much: weak penalties are all but settled by the first walk.
     """
     end = np.where(walks.side == 0, 0.0, 1.0)
-    return walks._replace(at_best=1.0 - end, elsewhere=0.5 * (walks.elsewhere + end))
+    at_best = np.where(walks.side == 0, TELLING_AT_BEST, 1.0 - TELLING_AT_BEST)
+    return walks._replace(at_best=at_best, elsewhere=0.5 * (walks.elsewhere + end))
 
 
 def _ranks(problem: Problem, flat: Flat) -> tuple[Int64, Int64]:
