@@ -19,6 +19,8 @@ from benchmarks import (
     chunking,
     compressing,
     corpus,
+    corpus_calls,
+    corpus_samples,
     parsing_data,
     parsing_solvers,
     segmentation_methods,
@@ -36,18 +38,18 @@ from tests.benchmark_runs import run, write_treebank
 
 def test_corpus_on_a_treebank(tmp_path, monkeypatch):
     write_treebank(tmp_path)
-    monkeypatch.setattr(corpus, "TRAINED_FROM", 2)
-    monkeypatch.setattr(corpus, "TABLE_BITS", 10)
+    monkeypatch.setattr(corpus_samples, "TRAINED_FROM", 2)
+    monkeypatch.setattr(corpus_samples, "TABLE_BITS", 10)
     monkeypatch.setattr(corpus, "SIZES", {True: (50,)})
     monkeypatch.setattr(corpus, "SENTENCES", {True: (3, 6)})
     (tmp_path / "ud" / "UD_English-Small").mkdir(parents=True)
     write_conllu(tmp_path / "ud" / "UD_English-Small" / "a.conllu", small_corpus(4, seed=0))
-    monkeypatch.setattr(corpus, "MOST_ITERATIONS", 3)
+    monkeypatch.setattr(corpus_calls, "MOST_ITERATIONS", 3)
     with Console(record=True, width=200) as console:
         corpus.run(console, tmp_path, quick=True)
     text = console.export_text()
     assert "79.0" in text and "BoxMPLP" in text and "2 sentences, 9 words" in text
-    assert "Growth with the text" in text
+    assert "steps of other texts" in text and "Growth with the text" in text
     assert "no data" in run("corpus", "--quick")
 
 
