@@ -17,7 +17,7 @@ from assent.apps.tagging.data import sentence_ends
 if TYPE_CHECKING:
     from assent.apps.tagging import Tagger
 
-# Rows of features are kept for so many sentences at a time: some 10 MB.
+# Sentences whose rows of features are kept at a time: some 10 MB.
 _BATCH_SENTENCES = 1000
 # Batches that an executor gets at once: enough for its cores, few enough to stream.
 _BATCHES = 8

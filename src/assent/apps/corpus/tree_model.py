@@ -33,6 +33,7 @@ class TreeShare:
 
     trees: LinkedTrees
     shape: TreeShape
+    width: int
 
     def decode_charged(
         self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
@@ -46,9 +47,10 @@ class TreeShare:
         self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], found: Decoded
     ) -> int:
         """Best trees of sentences beside the classes ``consensus[S]`` of sets."""
-        from assent.kernels.consensus.linked_trees import decode_beside
-
-        return int(decode_beside(self.trees, self.shape, consensus, asked, *found))
+        # Links that agree earn their penalty: they are charged less than nothing.
+        nu = np.zeros((len(self.trees.sets), self.width))
+        nu[np.arange(len(nu)), consensus[self.trees.sets]] = -self.trees.penalty
+        return self.decode_charged(nu, asked, found)
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class TreeCorpusModel:
             start=whole.start[words.start : words.stop + 1] - links.start,
             sets=whole.sets[links], penalty=whole.penalty[links],
         )  # fmt: skip
-        return TreeShare(own, self.shape)
+        return TreeShare(own, self.shape, self.width)
 
     def max_marginals(
         self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]

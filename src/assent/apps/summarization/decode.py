@@ -150,7 +150,7 @@ def summarize(
 
     Args:
         sentences: of one document or several, in order; with heads and labels, unless extractive.
-        words: at most so many are kept.
+        words: the most that are kept.
         extractive: whole sentences only.
         deletions: scores of what may be left out of a sentence, by default by rules.
         concepts: what to cover, by default pairs of words that occur in several sentences.

@@ -24,11 +24,11 @@ from assent.apps.summarization.model import (
 
 Chosen = NDArray[np.bool_]
 
-# Bounds of problems with 5,000 words are within 0.02 % of the relaxation's after so many.
+# With these, bounds of problems with 5,000 words are within 0.02 % of the relaxation's.
 ITERATIONS = 150
 # Less in the relaxation is a rounding error of so few iterations.
 _TRACE = 0.01
-# The rest of a budget is spent in other sentences, those with most for their length: so many units.
+# Units of other sentences, those with most for their length, on which the rest of a budget goes.
 _MORE_UNITS = 200
 # Seconds for the best summary of the sentences in question; it mostly takes a tenth of one.
 _SECONDS = 2.0

@@ -112,24 +112,3 @@ def decode_charged(model, shape, nu, asked, states, values, words):
         values[c] = read_heads(model, c, arcs, scores, heads, states, words)
         calls += 1
     return calls
-
-
-@jit
-def decode_beside(model, shape, consensus, asked, states, values, words):
-    """As `linked_chains.decode_beside`; see `read_heads`."""
-    calls = 0
-    for c in range(len(asked)):
-        if not asked[c] or model.ends[c] == model.ends[c + 1]:
-            continue
-        arcs = arcs_of(model, c)
-        begin = model.arc_ends[c]
-        scores = model.scores[begin : model.arc_ends[c + 1]].copy()
-        for a in range(len(scores)):
-            t = model.ends[c] + arcs.modifier[a] - 1
-            for link in range(model.start[t], model.start[t + 1]):
-                if consensus[model.sets[link]] == model.group[begin + a]:
-                    scores[a] += model.penalty[link]
-        heads = best_tree(arcs, scores, shape)
-        values[c] = read_heads(model, c, arcs, scores, heads, states, words)
-        calls += 1
-    return calls

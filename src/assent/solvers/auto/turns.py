@@ -30,8 +30,9 @@ from assent.trace import Progress, Trace
 
 # Every turn is this many times as long as the one before.
 GROWTH = 2.0
-# The answer of a solved relaxation is improved for this many first turns.  As long as that helps,
-# it goes on for as long again, but not beyond what everything else has taken, or so many turns.
+# The answer of a solved relaxation is improved for LEAST_EFFORT first turns.  As long as that
+# helps, it goes on for as long again, but not beyond what everything else has taken, or beyond
+# MOST_EFFORT turns.
 LEAST_EFFORT, MOST_EFFORT = 3.0, 24.0
 
 # What is said where no limit was reached and nobody can go on.

@@ -33,8 +33,8 @@ LINKS_PER_CALL = 1e8
 # by quick moves only.
 LARGE = 1_000_000
 
-# A first rounding takes about as long as this many iterations, a thorough one so many times as
-# long as a plain one.
+# A first rounding takes about as long as ROUNDING_ITERATIONS, a thorough one THOROUGH_ROUNDING
+# times as long as a plain one.
 ROUNDING_ITERATIONS = 10
 THOROUGH_ROUNDING = 5.0
 

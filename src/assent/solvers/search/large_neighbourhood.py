@@ -99,7 +99,7 @@ class NeighbourhoodSearch(TableRun):
     # ------------------------------------------------------------ the loop
 
     def go_on(self, until: float = np.inf) -> None:
-        """Search neighbourhoods until as much is ``done`` as so many rounds over all states."""
+        """Search until as much is ``done`` as ``until`` rounds over all states would be."""
         try:
             while not self.message and self.done < until:
                 self._step()
