@@ -93,3 +93,11 @@ def test_models_in_one_file(path, tmp_path):
         read_model(path, "aligner")
     with pytest.raises(ModelError, match="version 3"):
         read_model(path, "parser")
+
+
+def test_a_model_that_cannot_be_written_leaves_the_one_before(path):
+    write_model(path, "toy", SETTINGS, {"weights": np.ones(2)})
+    with pytest.raises(ValueError, match="pickle"):
+        write_model(path, "toy", {}, {"weights": np.ones(9), "none": np.array([object()])})
+    assert read_model(path, "toy").settings == SETTINGS
+    assert [other.name for other in path.parent.iterdir()] == [path.name]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.io.array_files import open_arrays
+from assent.io.whole_file import whole_file
 
 FORMAT = "assent application"
 
@@ -90,8 +91,14 @@ def join_models(path: str | Path, parts: Mapping[str, str | Path]) -> None:
                     _add(file, f"{kind}/{name}", own.read(name))
 
 
-def _new_file(path: str | Path) -> zipfile.ZipFile:
-    return zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9)
+@contextmanager
+def _new_file(path: str | Path) -> Iterator[zipfile.ZipFile]:
+    """An archive that is there when all is written."""
+    with (
+        whole_file(path) as raw,
+        zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file,
+    ):
+        yield file
 
 
 def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:

@@ -6,13 +6,13 @@ import contextlib
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from assent.arguments import shown
 from assent.io.text import DAMAGED, FormatError, PathLike, packed, unpacked
+from assent.io.whole_file import whole_file
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -98,28 +98,7 @@ def write_pieces(target: PathLike | IO[str], pieces: Iterable[str]) -> None:
     elif os.fspath(target) == STANDARD_INPUT:
         for piece in pieces:
             sys.stdout.write(piece)
-    elif Path(target).exists() and not Path(target).is_file():  # a pipe or a device
-        with open(target, "w", encoding="utf-8", newline="") as file:
-            file.writelines(pieces)
     else:
-        _write_file(Path(target), pieces)
-
-
-def _write_file(path: Path, pieces: Iterable[str]) -> None:
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
-    try:
-        with os.fdopen(descriptor, "wb") as raw, packed(raw, path.suffix) as file:
+        with whole_file(target) as raw, packed(raw, Path(target).suffix) as file:
             for piece in pieces:
                 file.write(piece.encode())
-        os.chmod(name, 0o666 & ~_mask())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _mask() -> int:
-    """Which permissions the user's new files lack; it can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

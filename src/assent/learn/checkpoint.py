@@ -15,6 +15,7 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.io.array_files import open_arrays
+from assent.io.whole_file import whole_file
 from assent.kernels.problem import Float
 from assent.learn.training_trace import LearningTrace, Record, Step
 
@@ -37,11 +38,8 @@ def write_checkpoint(path: str | Path, trainer: Any, state: Any, record: Record)
     arrays[TRACE] = np.array([astuple(step) for step in record.trace.steps], np.float64)
     if record.best is not None:
         arrays[BEST] = record.best
-    target = Path(path)
-    draft = target.with_name(target.name + ".part")
-    with open(draft, "wb") as file:
+    with whole_file(path) as file:
         np.savez(file, about=np.array(json.dumps(about)), **arrays)  # type: ignore[arg-type]
-    draft.replace(target)
 
 
 def _put(name: str, value: Any, arrays: dict[str, Any], plain: dict[str, Any]) -> None:

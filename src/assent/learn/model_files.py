@@ -12,6 +12,7 @@ import numpy as np
 from assent import models
 from assent.errors import ModelError
 from assent.io.array_files import open_arrays
+from assent.io.whole_file import whole_file
 from assent.kernels.problem import Float
 from assent.models.joint_model import Model
 
@@ -35,7 +36,7 @@ def write_predictor(path: str | Path, predictor: StructuredPredictor) -> None:
     arrays: dict[str, Any] = {"about": np.array(json.dumps(about)), "weights": predictor.weights_}
     if hasattr(predictor, "features_"):
         arrays["features"] = np.array(json.dumps(predictor.features_.names_))
-    with open(path, "wb") as file:
+    with whole_file(path) as file:
         np.savez_compressed(file, **arrays)
 
 

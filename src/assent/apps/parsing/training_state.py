@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.io.array_files import open_arrays
+from assent.io.whole_file import whole_file
 from assent.kernels.parsing.mira_update import Table
 from assent.kernels.parsing.sentence_parts import PartScores
 
@@ -87,9 +88,8 @@ class TrainingState:
 
     def save(self, path: str | Path) -> None:
         """Replace the file in one step: a crash while writing leaves the one before."""
-        draft = Path(path).with_name(Path(path).name + ".part")
         blocks = [self.blocks.get(i, NO_BLOCK) for i in range(max(self.blocks, default=-1) + 1)]
-        with open(draft, "wb") as file:
+        with whole_file(path) as file:
             np.savez(
                 file, weights=self.table.weights, late=self.table.late, total=self.total,
                 of=np.array(self.of), numbers=np.array([self.step, self.passes_done]),
@@ -98,7 +98,6 @@ class TrainingState:
                 amounts=np.concatenate([NO_BLOCK.amounts, *(block.amounts for block in blocks)]),
                 costs=np.array([block.cost for block in blocks]),
             )  # fmt: skip
-        draft.replace(path)
 
     @classmethod
     def _load(cls, of: str, size: int, path: str | Path) -> TrainingState:

@@ -1,0 +1,50 @@
+"""Files that are there as a whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from typing import IO
+
+from assent.io.text import PathLike
+
+
+@contextlib.contextmanager
+def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
+    """A file to write bytes to, which takes the place of that at ``path`` when the block ends.
+
+    If the block fails or is stopped, what was there stays.  Pipes and devices are written to
+    directly.
+
+    Example:
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with whole_file(f"{folder}/new") as file:
+        ...         file.write(b"all"), os.path.exists(f"{folder}/new")
+        ...     open(f"{folder}/new", "rb").read()
+        (3, False)
+        b'all'
+    """
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            yield file
+        return
+    target = os.path.realpath(path)  # a link goes on to point there
+    folder, name = os.path.split(target)
+    descriptor, draft = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+        os.chmod(draft, 0o666 & ~_mask())
+        os.replace(draft, target)
+    except BaseException:
+        os.unlink(draft)
+        raise
+
+
+def _mask() -> int:
+    """Which permissions the user's new files lack; it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

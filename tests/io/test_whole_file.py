@@ -1,0 +1,63 @@
+"""Files are replaced when all is written, and left alone if that fails."""
+
+import os
+import stat
+
+import pytest
+
+from assent.io.whole_file import whole_file
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"before")
+    return path
+
+
+def test_the_file_is_replaced_at_the_end(path):
+    with whole_file(path) as file:
+        file.write(b"after")
+        assert path.read_bytes() == b"before"
+    assert path.read_bytes() == b"after"
+    assert os.listdir(path.parent) == ["file"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_what_was_there_stays_if_writing_fails(path, error):
+    with pytest.raises(error), whole_file(path) as file:
+        file.write(b"half")
+        raise error
+    assert path.read_bytes() == b"before"
+    assert os.listdir(path.parent) == ["file"]
+
+
+def test_new_files_have_the_usual_permissions(path):
+    plain = path.with_name("plain")
+    plain.touch()
+    with whole_file(path.with_name("new")) as file:
+        file.write(b"")
+    modes = [stat.S_IMODE(path.with_name(name).stat().st_mode) for name in ("plain", "new")]
+    assert modes[0] == modes[1]
+
+
+def test_a_link_goes_on_to_point_at_the_file(path):
+    link = path.with_name("link")
+    link.symlink_to(path)
+    with whole_file(link) as file:
+        file.write(b"after")
+    assert link.is_symlink() and path.read_bytes() == b"after"
+
+
+def test_pipes_are_written_to():
+    reader, writer = os.pipe()
+    with whole_file(f"/dev/fd/{writer}") as file:
+        file.write(b"through")
+    os.close(writer)
+    with os.fdopen(reader, "rb") as end:
+        assert end.read() == b"through"
+
+
+def test_a_folder_that_is_not_there(path):
+    with pytest.raises(OSError), whole_file(path.with_name("none") / "file"):
+        pass
