@@ -31,7 +31,11 @@ def run(console: Console, data: Path | None, quick: bool, plots: Path) -> dict[s
     results = {"photographs": compare_photographs(console, scenes, fold, quick)}
     if not quick:
         path = plots / "segmentation_figure_7.png"
-        draw(scenes, fold, path)
+        test, valid, trained = (
+            [scene for scene, own in zip(scenes, np.minimum(fold, 2), strict=True) if own == part]
+            for part in range(3)
+        )
+        draw(trained, valid, test, path)
         console.print(f"{path}: the panels of Figure 7")
         results |= segmentation_scans.run(console, data, plots)
     return results

@@ -21,7 +21,7 @@ from assent.learn import (
     ProjectedGradient,
     train,
 )
-from assent.models import CutInput
+from assent.models import CutSpace
 from benchmarks.segmentation_trainers import BALANCE
 
 PASSES = 100
@@ -33,11 +33,45 @@ STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2)
 PERCEPTRON_NORM = 2.0
 
 
-def draw(scenes: Sequence[Scene], fold: np.ndarray, path: Path) -> None:
-    """Train on the scenes of folds 2 and up, validate on fold 1, test on fold 0."""
+# The same in all panels.
+COLOURS = {"dual-ex": "C0", "proj-grad": "C1", "ave-perc": "C2", "reg-path": "C3"}
+
+
+def draw(
+    trained: Sequence[Scene], valid: Sequence[Scene], test: Sequence[Scene], path: Path
+) -> None:
+    """Train on some scenes, and draw into a file what that makes of others."""
     from matplotlib.figure import Figure
 
-    trained = [scene for scene, own in zip(scenes, fold, strict=True) if own > 1]
+    found = _paths(trained, valid, test)
+    figure = Figure(figsize=(11, 8), layout="constrained")
+    panels = figure.subplots(2, 2).ravel()
+    for name, own in found.items():
+        style = {"label": name, "color": COLOURS[name], "marker": "o" * (name == "reg-path")}
+        if name != "ave-perc":
+            panels[0].plot(own["norm"], own["hinge"], **style)
+        if name != "reg-path":
+            panels[1].plot(own["iteration"], own["norm"], **style)
+        panels[2].plot(own["norm"], own["valid"], **style)
+        panels[3].plot(own["norm"], own["test"], **style)
+    weights = "norm of the weights"
+    panels[0].set(title="(a) training hinge loss", xlabel=weights, yscale="log")
+    panels[1].set(title=f"(b) {weights}", xlabel="iteration")
+    panels[2].set(title="(c) validation error, %", xlabel=weights, yscale="log")
+    panels[3].set(title="(d) test error, %", xlabel=weights, yscale="log")
+    for panel in panels[2:]:
+        for axis_format in (panel.yaxis.set_major_formatter, panel.yaxis.set_minor_formatter):
+            axis_format("{x:g}")
+    for panel in panels:
+        panel.legend(fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=130)
+
+
+def _paths(
+    trained: Sequence[Scene], valid: Sequence[Scene], test: Sequence[Scene]
+) -> dict[str, dict[str, Any]]:
+    """What is drawn, by the paper's names of the methods."""
     mean, scale = standardisation(trained)
 
     def nodes(scene: Scene) -> Any:
@@ -45,10 +79,9 @@ def draw(scenes: Sequence[Scene], fold: np.ndarray, path: Path) -> None:
 
     examples = network_examples(trained, [nodes(scene) for scene in trained], 2)
     score = {
-        name: _scorer(examples.model, [s for s, own in zip(scenes, fold, strict=True)
-                                       if own == part], nodes)
-        for name, part in (("valid", 1), ("test", 0))
-    }  # fmt: skip
+        "valid": _scorer(examples.model, valid, nodes),
+        "test": _scorer(examples.model, test, nodes),
+    }
     ball = L2Ball(nonnegative=examples.model.prices)
     found = {
         "dual-ex": _path(examples, DualExtragradient(
@@ -59,35 +92,22 @@ def draw(scenes: Sequence[Scene], fold: np.ndarray, path: Path) -> None:
         "reg-path": _regularized(examples, score),
     }  # fmt: skip
     found["ave-perc"]["norm"] *= PERCEPTRON_NORM / found["ave-perc"]["norm"][-1]
-    figure = Figure(figsize=(11, 8), layout="constrained")
-    panels = figure.subplots(2, 2).ravel()
-    for name, own in found.items():
-        marks = "o-" if name == "reg-path" else "-"
-        if name != "ave-perc":
-            panels[0].plot(own["norm"], own["hinge"], marks, label=name)
-        if name != "reg-path":
-            panels[1].plot(own["iteration"], own["norm"], label=name)
-        panels[2].plot(own["norm"], own["valid"], marks, label=name)
-        panels[3].plot(own["norm"], own["test"], marks, label=name)
-    panels[0].set(title="(a) training hinge loss", xlabel="norm of the weights", yscale="log")
-    panels[1].set(title="(b) norm of the weights", xlabel="iteration")
-    panels[2].set(title="(c) validation error, %", xlabel="norm of the weights")
-    panels[3].set(title="(d) test error, %", xlabel="norm of the weights")
-    for panel in panels:
-        panel.legend(fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    return found
 
 
 def _scorer(model: Any, scenes: Sequence[Scene], nodes: Any) -> Any:
-    """Node error, in percent, of weights on scenes."""
-    inputs = [CutInput(nodes(scene), scene.edges, scene.features) for scene in scenes]
+    """Node error, in percent, of weights on scenes, which are read once for all weights."""
+    read = [(nodes(scene), CutSpace(len(scene.nodes), scene.edges)) for scene in scenes]
+
+    def wrong(own: Any, space: CutSpace, scene: Scene, weights: dict[str, Any]) -> float:
+        prices = scene.features @ np.maximum(weights["edges"], 0.0)
+        best = space.maximize(np.concatenate([own @ weights["nodes"], -prices]))
+        return float(np.mean((best[: space.nodes] != scene.labels)[known(scene)]))
 
     def error(weights: Any) -> float:
-        return 100.0 * float(np.mean([
-            np.mean((model.predict(x, weights) != scene.labels)[known(scene)])
-            for x, scene in zip(inputs, scenes, strict=True)
-        ]))  # fmt: skip
+        named = model.named(weights)
+        pairs = zip(read, scenes, strict=True)
+        return 100.0 * float(np.mean([wrong(*own, scene, named) for own, scene in pairs]))
 
     return error
 

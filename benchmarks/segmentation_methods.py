@@ -46,17 +46,19 @@ def averaged(scores: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 class Regressions:
-    """Logistic regressions of tuned strength; from the same scenes each learns only once."""
+    """Logistic regressions, of tuned strength if none is given; they learn from scenes once."""
 
-    def __init__(self, labels: int, folds: int) -> None:
-        self.labels, self.folds = labels, folds
+    def __init__(self, labels: int, folds: int, strength: float | None = None) -> None:
+        self.labels, self.folds, self.strength = labels, folds, strength
         self.fitted: dict[tuple[int, ...], NodeClassifier] = {}
 
     def of(self, scenes: Sequence[Scene]) -> NodeClassifier:
         """The classifier that has learnt from these scenes."""
         key = tuple(map(id, scenes))
         if key not in self.fitted:
-            strength = choose_strength(scenes, self.labels, self.folds, 0).strength
+            strength = self.strength
+            if strength is None:
+                strength = choose_strength(scenes, self.labels, self.folds, 0).strength
             self.fitted[key] = fit_classifier(scenes, self.labels, strength)
         return self.fitted[key]
 

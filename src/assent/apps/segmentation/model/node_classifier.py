@@ -14,7 +14,7 @@ from assent.errors import ModelError
 from assent.kernels.problem import Float, Int64
 
 # Inverse strengths of regularisation that are tried.
-STRENGTHS = (0.0001, 0.001, 0.01, 0.1, 1.0)
+STRENGTHS = (0.001, 0.01, 0.1, 1.0)
 # Labelled nodes of all scenes, drawn by chance, that train a classifier at the most: hundreds for
 # each of tens of features, in a fraction of a second.
 MOST_NODES = 20_000
