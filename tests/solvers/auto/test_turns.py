@@ -12,7 +12,7 @@ import assent as at
 from assent.compile.compiled import graph_scores
 from assent.solvers.auto.plan import PlanStep, first_turn, iteration_cost, plan
 from assent.solvers.auto.presolving import Presolving
-from assent.solvers.auto.turns import LEAST_EFFORT, NO_PROOF, Goal, Turns
+from assent.solvers.auto.turns import EFFORT, NO_PROOF, Goal, Turns
 from assent.solvers.base.driver import begin
 from assent.solvers.base.protocol import Request
 from assent.solvers.base.stop_reasons import TIME_LIMIT
@@ -478,7 +478,7 @@ def test_improving_ends_where_it_does_not_help():
     best = at.decode(g, exact=True)
     short, same = improved(best.certificate.assignment)
     assert same.value == best.value and same.status is at.Status.RELAXED
-    assert LEAST_EFFORT * turn <= short <= 1.5 * LEAST_EFFORT * turn
+    assert EFFORT * turn <= short <= 1.5 * EFFORT * turn
     long, better = improved(None)
     assert better.value > at.decode(g, at.RoofDuality()).value
-    assert long >= 2.0 * LEAST_EFFORT * turn
+    assert long >= 2.0 * EFFORT * turn

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.compile_clock import CompileTimeout
+from assent.kernels.core.schedule import is_better
 from assent.kernels.problem import DualPoint
 from assent.result import Result, Status
 from assent.solvers.base.driver import begin
@@ -30,10 +31,9 @@ from assent.trace import Progress, Trace
 
 # Every turn is this many times as long as the one before.
 GROWTH = 2.0
-# The answer of a solved relaxation is improved for LEAST_EFFORT first turns.  As long as that
-# helps, it goes on for as long again, but not beyond what everything else has taken, or beyond
-# MOST_EFFORT turns.
-LEAST_EFFORT, MOST_EFFORT = 3.0, 24.0
+# The answer of a solved relaxation is improved for EFFORT first turns.  As long as that helps, it
+# goes on for as long again, EFFORT times or up to what everything else has taken.
+EFFORT = 3
 
 # What is said where no limit was reached and nobody can go on.
 NO_PROOF = (
@@ -239,14 +239,15 @@ class Turns:
 
     def _improve(self) -> None:
         """Improve the answer, for longer and longer as long as that helps."""
-        most = max(MOST_EFFORT * self.first_turn, self.done)
+        least = EFFORT * self.first_turn
+        most = max(least * GROWTH**EFFORT, self.done)
         for step in self.improving:
             with suppress(CompileTimeout):
                 contender = Contender(step, self._begin(step))
                 self.contenders.append(contender)
-                effort, before = LEAST_EFFORT * self.first_turn, self.value
+                effort, before = least, self.value
                 contender.go_on(effort)
-                while self.value > before and effort < most:
+                while is_better(self.value, before) and effort < most:
                     effort, before = min(GROWTH * effort, most), self.value
                     contender.go_on(effort)
                 if contender.solve.message in (INTERRUPTED, CALLED_OFF):

@@ -27,9 +27,9 @@ SMALL_PROGRAM = 8_000
 MOST_PIVOTS = 2**31 - 1
 
 # What a run is counted as, in microseconds: for every entry, as the matrix is copied and factorised
-# and the answer is read, proven and cut off; for a pivot, and for every entry in it, of which it
-# touches few.  From 1,000 to 300,000 entries most programs take half to twice that.
-RUN_ENTRY, PIVOT, PIVOT_ENTRY = 1.0, 6.0, 0.0003
+# and the answer is read, proven and cut off; for every pivot, times the root of the entries, as it
+# touches fewer and fewer of them.  From 1,000 to 300,000 entries most take half to twice that.
+RUN_ENTRY, PIVOT = 1.0, 0.1
 
 
 # HiGHS' usual tolerance on rows and whole numbers, and a smaller one that it keeps to.
@@ -160,7 +160,7 @@ def run_until(highs: Any, deadline: float, work: float = np.inf) -> float:
     Without presolving it goes on where a run before was cut short.
     """
     left, entries = time_left(deadline), max(1, highs.getNumNz())
-    run, pivot = RUN_ENTRY * entries, PIVOT + PIVOT_ENTRY * entries
+    run, pivot = RUN_ENTRY * entries, PIVOT * entries**0.5
     if left is not None:
         highs.setOptionValue("time_limit", highs.getRunTime() + left)
     if work < np.inf:

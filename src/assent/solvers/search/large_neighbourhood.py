@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
 from assent.errors import ModelError
-from assent.kernels.core.schedule import first_random_state
+from assent.kernels.core.schedule import first_random_state, is_better
 from assent.kernels.problem import DualPoint
 from assent.kernels.search import depth_first_search as kernel
 from assent.kernels.search import neighbourhood as part_kernel
@@ -139,8 +139,7 @@ class NeighbourhoodSearch(TableRun):
             self.message = SEARCHED
         self.size = self.size * CHANGE if finished else max(self.size / CHANGE, 2.0)
         self.size = min(self.size, float(len(self.x)))
-        gain = state.figures[kernel.BEST] - before
-        if gain > 0.0:
+        if is_better(state.figures[kernel.BEST], before):
             states = self.x.copy()
             states[members] = state.best
             self._take(states)
