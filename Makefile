@@ -10,6 +10,13 @@ DOCS_STAMP := $(VENV)/.installed-docs
 # Tests run in several processes, each with files of its own: kernels are compiled once per file's
 # needs.  One more than two cores, as one waits now and then for what another one is compiling.
 SEVERAL := --numprocesses 3 --dist loadfile
+# Linear algebra in one thread each: on cores that others use too, its threads spend a hundred times
+# as long waiting for each other as a small product takes.
+unit sweep: export OPENBLAS_NUM_THREADS := 1
+unit sweep: export OMP_NUM_THREADS := 1
+
+# Python's byte code is kept, whatever the environment says: tests start many processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Real data sets are optional. Tests that need one skip, saying so, when this is unset.
 DATA := $(abspath ../shared/data)
@@ -35,7 +42,10 @@ help:
 $(STAMP): pyproject.toml
 	@echo "preparing $(VENV), once: this takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[plot,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
+		--editable ".[plot,dev]"
+	@# Byte code is made on all cores; packages may have files that are no Python of this version.
+	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib src || true
 	touch $(STAMP)
 
 demo: $(STAMP)

@@ -414,7 +414,7 @@ def test_soft_logic():
     output = run("soft-logic", "--rules", "60")
     assert "voters" in output and "trust" in output
     for make in soft_logic.TASKS.values():
-        task = make(150)
+        task = make(60)
         done = soft_logic.run_assent(task, at.AD3())
         relaxed = -at.decode(task.build()[0], at.LinearProgram()).bound
         assert done.bound == pytest.approx(relaxed, abs=1e-3)

@@ -24,7 +24,7 @@ from assent.learn import (
 from assent.models import ChainModel, Gaussian, KernelChainModel
 
 
-def sentences(n=14, seed=0):
+def sentences(n=10, seed=0):
     rng = np.random.default_rng(seed)
     X = [rng.normal(size=(int(rng.integers(1, 6)), 3)) for _ in range(n)]
     y = [np.where(x[:, 0] + 0.5 * rng.normal(size=len(x)) > 0, "up", "down") for x in X]

@@ -8,7 +8,7 @@ import pytest
 
 FULL = 1000  # what `make sweep` runs per kind and question
 TENTH = FULL // 10  # a seeded tenth of it, for the everyday suite
-BATCHES = 10
+BATCHES = 5
 
 
 def sweep_size() -> int:
@@ -17,7 +17,7 @@ def sweep_size() -> int:
 
 
 def sweep_seeds(share: float = 1.0):
-    """Parametrize a test over ``seeds``, in ten batches so that a failure names its batch.
+    """Parametrize a test over ``seeds``, in a few batches so that a failure names its batch.
 
     ``share`` scales the number of instances down for slow oracles.
     """

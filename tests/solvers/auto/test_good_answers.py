@@ -38,7 +38,7 @@ def test_what_decode_finds_is_not_lost_on_the_way_to_a_proof(words, seed, monkey
 
 def test_a_time_limit_is_used():
     """The relaxation is solved at once, and leaves a gap; time goes into closing it."""
-    g = spin_glass(16, 4)
+    g = spin_glass(13, 4)
     assert at.decode(g).status is at.Status.RELAXED
     result = at.decode(g, time_limit=300.0)
     assert result.status is at.Status.OPTIMAL and result.certificate.verify()

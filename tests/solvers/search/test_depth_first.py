@@ -205,7 +205,7 @@ def test_what_it_cannot_search_is_refused():
 
 
 def test_exact_decoding_searches_small_tables_first():
-    g, _ = labels(np.random.default_rng(5), n=11, k=7)
+    g, _ = labels(np.random.default_rng(5), n=9, k=6)
     result = at.decode(g, exact=True)
     assert result.plan.startswith("DepthFirst") and result.certificate.verify()
 
