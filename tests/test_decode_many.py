@@ -7,8 +7,10 @@ import weakref
 
 import numpy as np
 import pytest
+from numba import typeof
 
 import assent as at
+from assent.kernels.ad3.structure_steps import searcher_of
 from assent.kernels.core import schedule
 from assent.solvers.ad3 import batch
 from assent.solvers.ad3.batch import prepare
@@ -265,6 +267,16 @@ def test_structures_beside_other_factors_as_one_by_one(kind):
             assert later.inner == pytest.approx(own.inner, nan_ok=True)
     in_loop = {i for i, g in enumerate(graphs) if g.compile().problem.n_links}
     assert in_loop - set(results.starts.run.places) == set()
+
+
+@pytest.mark.parametrize("kind", ["Tree", "Matching"])
+def test_structures_of_one_graph_and_of_many_are_of_one_type(kind):
+    """Or else AD3 would be compiled for each: an array that is read-only is of another type."""
+    graphs = (structured_graph(np.random.default_rng(seed), kind) for seed in range(9))
+    problem = next(own for g in graphs if (own := g.compile().problem).models)
+    alone, many = searcher_of(problem), batch._join_structures([prepare(problem).structures])
+    for field in ("tables", "models", "layout"):
+        assert typeof(getattr(alone, field)) == typeof(getattr(many, field))
 
 
 @pytest.mark.parametrize("kind", [kind for kind in STRUCTURES if kind != "Custom"])

@@ -244,18 +244,20 @@ def arrange(parts: list[LogicRows]) -> Arranged:
     by_key: dict[tuple[int, int], list[LogicRows]] = {}
     for part in parts:
         by_key.setdefault((part.form, part.lits.shape[1]), []).append(part)
-    placed, groups, weights, capacity = [], [], [], []
+    placed, shapes, ordered = [], [], []
     for number, key in enumerate(sorted(by_key)):
-        members, first = by_key[key], 0
-        for part in members:
+        first = 0
+        for part in by_key[key]:
             count = len(part.k)
             placed.append(Placed(part.block, part.rows, part.columns, number, first, count))
             first += count
-        groups.append((key[0], _joined([p.lits for p in members]), _joined([p.k for p in members])))
-        if key[0] == KNAPSACK:
-            weights.append(_joined([p.weights for p in members]))
-            capacity.append(_joined([p.capacity for p in members]))
-    logic = make_logic(groups, weights, capacity)
+        shapes.append((*key, first))
+        ordered += by_key[key]
+    logic = make_logic(
+        shapes, [part.lits for part in ordered], [part.k for part in ordered],
+        [part.weights for part in ordered if part.weights is not None],
+        [part.capacity for part in ordered if part.capacity is not None],
+    )  # fmt: skip
     return Arranged(tuple(placed), logic, _are_open(parts, logic))
 
 

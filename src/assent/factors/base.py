@@ -161,9 +161,9 @@ def rows(
     the array of factors.
     """
     lits = as_literals(literals)
-    codes = lits.codes if lits.ndim else lits.codes.reshape(1)
-    if codes.ndim > 1 or axis is not None:
-        codes = _move_last(kind, codes, axis)
+    codes = lits.codes
+    if codes.ndim != 1 or axis is not None:
+        codes = _move_last(kind, codes if codes.ndim else codes.reshape(1), axis)
     shape, size = codes.shape[:-1], codes.shape[-1]
     if size == 0:
         raise ModelError(f"{kind} over no literals (shape {lits.shape}, axis {axis}) says nothing")

@@ -20,6 +20,9 @@ FEASIBILITY_TOLERANCE = 1e-9
 # Sums of whole numbers below this are exact.
 EXACT = 2.0**53
 
+# A capacity may be infinite, a weight may not.
+LARGEST = {"weights": np.finfo(float).max, "capacity": np.inf}
+
 
 def most_weight(weights: Float, capacity: Float) -> Float:
     """``[m]`` what the weights ``[m, size]`` of the true literals may add up to.
@@ -89,7 +92,6 @@ class Knapsack(ByGroup):
 def _numbers(what: str, value: Any, shape: tuple[int, ...], flat: tuple[int, ...]) -> Float:
     """Non-negative numbers of ``shape`` (or broadcast to it), reshaped to ``flat``."""
     full = broadcast_numbers(f"Knapsack: {what}", value, shape)
-    limit = np.inf if what == "capacity" else np.finfo(float).max
-    if np.count_nonzero((full >= 0.0) & (full <= limit)) < full.size:
+    if np.count_nonzero((full >= 0.0) & (full <= LARGEST[what])) < full.size:
         raise ModelError(f"Knapsack: {what} must be numbers >= 0, got {value!r}")
     return full.reshape(flat)

@@ -96,8 +96,8 @@ _KEPT_FOLDERS = 4
 _IN_USE = 3600.0
 
 # Seconds that a process waits for another one that compiles the same kernel: more than any takes,
-# unless that process is stopped.
-_MOST_WAIT = 120.0
+# on a busy machine too, unless that process is stopped.
+_MOST_WAIT = 600.0
 
 # Seconds to compile a byte of Python's code: 0.4 to 1.6 milliseconds were measured.
 SECONDS_PER_BYTE = 1e-3

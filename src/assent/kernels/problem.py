@@ -303,32 +303,47 @@ def split_links(problem: Problem, links: Float) -> DualPoint:
 
 
 def make_logic(
-    groups: Sequence[tuple[int, Int32, Int32]],
+    shapes: Sequence[tuple[int, int, int]],
+    lits: Sequence[Int32],
+    k: Sequence[Int32],
     weights: Sequence[Float] = (),
     capacity: Sequence[Float] = (),
 ) -> LogicGroups:
-    """Lay out ``(kind, literals[m, size], k[m])`` groups, which are sorted by kind, then size.
+    """Lay out groups of ``(kind, size, members)``, which are sorted by kind, then size.
 
-    KNAPSACK groups come with ``weights[m, size]`` and ``capacity[m]``, one array each.
+    ``lits[m, size]`` and ``k[m]`` come in batches in the order of the groups, each of which has one
+    or several; KNAPSACKs have ``weights[m, size]`` and ``capacity[m]`` as well.
 
     Example:
-        >>> group = (SUM, np.array([[0, ~1], [2, 3]], np.int32), np.array([1, 1], np.int32))
-        >>> make_logic([group]).lits.tolist()
+        >>> batch = np.array([[0, ~1], [2, 3]], np.int32)
+        >>> make_logic([(SUM, 2, 2)], [batch], [np.array([1, 1], np.int32)]).lits.tolist()
         [0, 2, -2, 3]
     """
-    shapes = [lits.shape for _, lits, _ in groups]
-    counts = [count for count, _ in shapes]
+    heavy = [shape for shape in shapes if shape[0] == KNAPSACK]
     return LogicGroups(
-        kind=np.array([kind for kind, _, _ in groups], np.int8),
-        size=np.array([size for _, size in shapes], np.int32),
-        members=np.array(counts, np.int64),
-        link=_offsets([count * size for count, size in shapes])[:-1],
-        factor=_offsets(counts)[:-1],
-        lits=_joined([lits.T.ravel() for _, lits, _ in groups], np.int32),
-        k=_joined([k for _, _, k in groups], np.int32),
-        weights=_joined([own.T.ravel() for own in weights], np.float64),
+        kind=np.array([kind for kind, _, _ in shapes], np.int8),
+        size=np.array([size for _, size, _ in shapes], np.int32),
+        members=np.array([members for _, _, members in shapes], np.int64),
+        link=_offsets([size * members for _, size, members in shapes])[:-1],
+        factor=_offsets([members for _, _, members in shapes])[:-1],
+        lits=_transposed(shapes, lits, np.int32),
+        k=_joined(k, np.int32),
+        weights=_transposed(heavy, weights, np.float64),
         capacity=_joined(capacity, np.float64),
     )
+
+
+def _transposed(
+    shapes: Sequence[tuple[int, int, int]], batches: Sequence[NDArray[Any]], dtype: type
+) -> NDArray[Any]:
+    """Rows of groups end to end, each group as :class:`LogicGroups` stores its links."""
+    out, begin = _joined([batch.reshape(-1) for batch in batches], dtype), 0
+    for _, size, members in shapes:
+        end = begin + size * members
+        if members > 1:  # a single factor's links stand as they are
+            out[begin:end] = out[begin:end].reshape(members, size).T.reshape(-1)
+        begin = end
+    return out
 
 
 def assemble(
@@ -372,7 +387,9 @@ def make_problem(
     heavy = [i for i in range(len(groups)) if groups[i][0] == KNAPSACK]
     rank = [heavy.index(i) for i in order if groups[i][0] == KNAPSACK]
     logic = make_logic(
-        [groups[i] for i in order],
+        [(groups[i][0], groups[i][1].shape[1], len(groups[i][1])) for i in order],
+        [groups[i][1] for i in order],
+        [groups[i][2] for i in order],
         [(weights or [])[r] for r in rank],
         [(capacity or [])[r] for r in rank],
     )

@@ -70,7 +70,7 @@ def _nothing() -> _Nothing:
         np.zeros(0, np.bool_), np.zeros(0, np.bool_), np.zeros((7, 1)),
         Quadratic(empty, empty, empty, empty), None,
     )  # fmt: skip
-    groups = make_logic([])
+    groups = make_logic([], [], [])
     for array in groups:
         array.setflags(write=False)
     return _Nothing(outside, groups, anderson.make_history(0))
@@ -193,10 +193,8 @@ def _structures(parts: SentenceParts, shape: TreeShape) -> Structures:
     )
     layout = sentence_structures.make_layout(tables)
     # As the structures of any graph: the code that is compiled for those serves here too.
-    for array in (
-        tables.kind, tables.states, tables.first, tables.lits, models.data, models.place,
-        models.base, layout.start, layout.no_base,
-    ):  # fmt: skip
+    constants = models.data, models.place, models.base, layout.start, layout.no_base
+    for array in (*tables, *constants):
         array.setflags(write=False)
     work = make_flat_work(tables, layout)
     return Structures(

@@ -70,11 +70,14 @@ def searched(problem: Problem) -> Tables:
     t = problem.tables
     count = len(t.kind) - len(problem.models)
     slots, links = int(t.slot[count]), int(t.link[count])
-    return Tables(
+    own = Tables(
         t.kind[count:], t.slot[count:] - slots, t.states[slots:], t.first[slots:],
         t.link[count:] - links, t.entry[count:] - t.entry[count],
         t.factor[count:] - t.factor[count], t.lits[links:],
     )  # fmt: skip
+    for array in own:  # as all tables: kernels are compiled once
+        array.flags.writeable = False
+    return own
 
 
 def make_models(problem: Problem) -> Models:
