@@ -23,15 +23,21 @@ class Forest:
 
     @property
     def start(self) -> np.ndarray:
-        return np.concatenate([[0], np.cumsum(self.states)]).astype(np.int32)
+        return read_only(np.concatenate([[0], np.cumsum(self.states)]).astype(np.int32))
 
     @property
     def data(self) -> np.ndarray:
-        return tree_data(self.states, self.parents, self.counted, len(self.counts))
+        return read_only(tree_data(self.states, self.parents, self.counted, len(self.counts)))
 
     @property
     def inner(self) -> np.ndarray:
-        return np.concatenate([*(t.ravel() for t in self.tables), self.counts])
+        return read_only(np.concatenate([*(t.ravel() for t in self.tables), self.counts]))
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """As structures hand it to kernels: those that are compiled for them serve here too."""
+    array.flags.writeable = False
+    return array
 
 
 def random_forest(rng, most: int = 5, chain: bool = False, forbid: float = 0.1) -> Forest:

@@ -104,7 +104,7 @@ def way_for(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> Wa
 def _plan(
     shape: kernel.Model, effort: int, most: int, rank: Int32
 ) -> tuple[kernel.Plan, int, int] | None:
-    pairs, join = len(shape.card) + len(shape.scope), min(LARGEST_JOIN, float(np.log2(most)))
+    pairs, join = len(shape.card) + len(shape.scope), float(min(LARGEST_JOIN, np.log2(most)))
     order, near_start, near = kernel.find_order(
         shape.card, shape.start, shape.scope, join, float(most), effort * pairs, rank
     )
