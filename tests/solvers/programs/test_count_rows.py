@@ -53,7 +53,7 @@ def optimum(graph):
 
 @pytest.mark.parametrize("shape", ("concave", "forbidden", "any"))
 def test_programs_agree_with_enumeration_and_with_ad3(shape):
-    for seed in range(12):
+    for seed in range(6):
         graph = counted_graph(seed, shape)
         best = optimum(graph)
         relaxed, exact = at.decode(graph, at.LinearProgram()), at.decode(graph, at.IntegerProgram())

@@ -75,7 +75,7 @@ def frustrated(rng) -> at.FactorGraph:
     return g
 
 
-@sweep_seeds(0.5)
+@sweep_seeds(0.3)
 def test_loose_relaxations_are_searched(seeds):
     nodes = 0
     for seed in seeds:
