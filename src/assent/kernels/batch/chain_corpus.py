@@ -12,6 +12,7 @@ from assent.kernels.batch.chain_recursion import (
     best_states,
     chain_marginals,
     exponentials,
+    longest_of,
     new_scratch,
 )
 from assent.kernels.jit import jit
@@ -20,7 +21,7 @@ from assent.kernels.jit import jit
 @jit
 def maximize_chains(ends, nodes, table, states):
     """The best states of every chain, into ``states[positions]``."""
-    scratch = new_scratch(np.diff(ends).max(), nodes.shape[1])
+    scratch = new_scratch(longest_of(ends), nodes.shape[1])
     for c in range(len(ends) - 1):
         first, last = ends[c], ends[c + 1]
         best_states(nodes[first:last], table, scratch, states[first:last])
@@ -34,7 +35,7 @@ def marginals_chains(ends, counts, nodes, table, out, out_edges):
     sum of the log-partitions.  Every chain counts ``counts[n]`` times.
     """
     width = nodes.shape[1]
-    scratch = new_scratch(np.diff(ends).max(), width)
+    scratch = new_scratch(longest_of(ends), width)
     factors, transposed = np.empty((width, width)), np.empty((width, width))
     weights = exponentials(table, factors, transposed), factors, transposed
     out_edges[:] = 0.0

@@ -38,6 +38,15 @@ class ChainScratch(NamedTuple):
     states: Any  # [n]
 
 
+@jit_internal_no_allocation
+def longest_of(ends):
+    """Positions of the longest of chains end to end; ``np.diff`` takes two seconds to compile."""
+    most = 0
+    for c in range(len(ends) - 1):
+        most = max(most, ends[c + 1] - ends[c])
+    return most
+
+
 @jit_internal
 def new_scratch(longest, width):
     """Room for chains of up to ``longest`` positions."""

@@ -17,6 +17,7 @@ from assent.kernels.batch.chain_recursion import (
     best_states,
     chain_marginals,
     exponentials,
+    longest_of,
     new_scratch,
 )
 from assent.kernels.jit import jit, jit_internal_no_allocation
@@ -175,7 +176,7 @@ def subgradient_pass(corpus, order, weights, late, steps, rate, scaled, margin):
     head = weights[: len(weights) - width * (width + 2)].reshape(-1, width)
     late_head = late[: len(head) * width].reshape(-1, width)
     tail, late_tail = weights[len(head) * width :], late[len(head) * width :]
-    longest, most = np.diff(corpus.ends).max(), np.diff(corpus.used_ends).max()
+    longest, most = longest_of(corpus.ends), longest_of(corpus.used_ends)
     scratch = new_scratch(longest, len(corpus.label))
     scores, own = np.empty((longest, width)), np.empty((most, width))
     table, ends = np.empty(len(corpus.label) ** 2), np.empty(len(tail))
@@ -248,7 +249,7 @@ def adagrad_pass(corpus, order, total, squares, steps, rate, C):
     head = total[: len(total) - width * (width + 2)].reshape(-1, width)
     head_squares = squares[: len(head) * width].reshape(-1, width)
     tail, tail_squares = total[len(head) * width :], squares[len(head) * width :]
-    longest, most = np.diff(corpus.ends).max(), np.diff(corpus.used_ends).max()
+    longest, most = longest_of(corpus.ends), longest_of(corpus.used_ends)
     scratch = new_scratch(longest, states)
     scores, own, ends = np.empty((longest, width)), np.empty((most, width)), np.empty(len(tail))
     marginals, table = np.empty((longest, states)), np.empty(states * states)

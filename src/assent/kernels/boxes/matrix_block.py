@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.graph_cut.maxflow import SOURCE, Network, max_flow
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
@@ -184,7 +185,8 @@ def best_matrix_block(m1, m2, c, nu):
     a = 0.5 * (first + last)
     fill(network, m1, m2, c, a, best - a)
     side = np.empty(2 * k, np.int8)
-    nu[:] = c
+    for i in range(k):
+        copy_values(c[i], nu[i])
     for _ in range(2):  # the least flow, then all that there is room for
         max_flow(network, tiny, side)
         for i in range(k):
@@ -231,6 +233,7 @@ def step_matrix(m1, m2, c, old, new):
             m2[j] -= old[i, j]
     if is_matrix_slack(m1, m2, c, old):
         return False
-    new[:] = old
+    for i in range(len(m1)):
+        copy_values(old[i], new[i])
     best_matrix_block(m1, m2, c, new)
     return True

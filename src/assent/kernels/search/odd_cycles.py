@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import Float, Int64
 
@@ -168,7 +169,7 @@ def odd_cycles(network, d, sources, once, limit, start, codes):
             begin, end = simple_part(walk, source, at, nodes, found)
             if start[count] + end - begin > len(codes):
                 return count
-            codes[start[count] : start[count] + end - begin] = found[begin:end]
+            copy_values(found[begin:end], codes[start[count] :])
             start[count + 1] = start[count] + end - begin
             count += 1
         for i in range(n_seen):

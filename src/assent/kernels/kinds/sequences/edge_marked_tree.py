@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit_structure
 from assent.kernels.kinds.sequences.tree_recursion import (
     NODE,
@@ -46,7 +47,7 @@ def maximize_marked_tree(start, data, scores, inner, scale, states):
         area = row[WIDTH] * row[TOP]
         length += area
         if row[PARENT] < n:
-            tables[row[TABLE] : row[TABLE] + area] = scores[place : place + area]
+            copy_values(scores[place : place + area], tables[row[TABLE] :])
             place += area
     value, _ = maximize_tree(
         start[: n + 1], data, scores[: start[n]], tables[:length], 1.0, states[:n]
