@@ -47,8 +47,8 @@ FEW_PASSES = 10
 # All trainers are compared after a hundred passes on every sixth stretch of so many points, which
 # are neighbours in the order of the laser's sweeps: saddle-point methods take minutes on that.
 STRETCH, SIXTH = 2000, 6
-# The best strength of a logistic regression in hindsight, of 0.0001 to 1: scans differ so much that
-# the one chosen on other scans is worse.
+# The best strength of a logistic regression in hindsight, of 0.0001 to 0.1: scans differ so much
+# that the one chosen on other scans is worse.
 BEST_STRENGTH = 0.01
 
 
