@@ -429,10 +429,10 @@ def test_paused_decoders_look_for_an_answer():
     plain, looking = begun(g, ad3), begun(g, ad3, rounds_at_pauses=True)
     for solve in (plain, looking):
         solve.go_on(140.0)
-        assert solve.rounded_at < 140 and not solve.message  # iterations first
+        assert solve.due.rounded_at < 140 and not solve.message  # iterations first
         solve.go_on(200.0)
         assert solve.iterations == 200 and not solve.message
-    assert plain.rounded_at < 200 and looking.rounded_at == 200
+    assert plain.due.rounded_at < 200 and looking.due.rounded_at == 200
     assert looking.value >= plain.value > -np.inf
 
 

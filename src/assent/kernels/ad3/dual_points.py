@@ -25,7 +25,13 @@ from assent.kernels.ad3.state import (
 )
 from assent.kernels.core import schedule
 from assent.kernels.core.bound_sweep import DualState, link_scores, scaled_bound
-from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
+from assent.kernels.jit import (
+    jit,
+    jit_inline,
+    jit_internal,
+    jit_internal_no_allocation,
+    jit_no_allocation,
+)
 from assent.kernels.problem import ScoredProblem
 
 # Where this many iterations have passed since the last bound, three of them cost nothing.
@@ -161,7 +167,7 @@ def drift_proves(own, outside, state, margin, before, now, barrier):
     return bound < -margin * size
 
 
-@jit
+@jit_no_allocation
 def relaxed_value(own, outside, p):
     """Score of the consensus in the relaxation: each pair takes its best consistent value.
 

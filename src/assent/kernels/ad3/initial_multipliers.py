@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation, jit_no_allocation
 from assent.kernels.problem import DENSE
 
 # Penalties relative to the typical size of the scores.  Tables have more entries to choose from
@@ -89,7 +89,7 @@ def start_links(lits, share, p, links, weight, penalty, w):
             w[link] += links[link] / (penalty * (weight[link] if weight.size else 1.0))
 
 
-@jit
+@jit_no_allocation
 def relaxed_score(theta, pair_var, pair, p):
     """Score of marginals in the relaxation: each pair takes its best consistent value."""
     total = 0.0

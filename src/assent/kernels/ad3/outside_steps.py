@@ -6,11 +6,18 @@ form of :mod:`assent.solvers.ad3.quadratic`.
 
 from __future__ import annotations
 
+import numpy as np
+
 from assent.kernels.ad3.parity_knapsack_steps import bound_singles, step_singles
 from assent.kernels.ad3.state import Sweep
 from assent.kernels.ad3.structure_steps import bound_models, most_searches, step_models
 from assent.kernels.ad3.table_steps import bound_tables, inner_value, step_tables
-from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
+from assent.kernels.jit import (
+    jit_inline,
+    jit_internal,
+    jit_internal_no_allocation,
+    jit_no_allocation,
+)
 
 
 @jit_inline
@@ -31,7 +38,7 @@ def step_outside(own, outside, state, consensus, sweep, t):
     return squares + search_structures(outside.structures, own.table, w.table, consensus, sweep, t)
 
 
-@jit_internal
+@jit_internal_no_allocation
 def search_structures(structures, table, w, consensus, sweep, t):
     """Steps 1 and 2 of the structures, if there are any."""
     if structures is None:
@@ -66,7 +73,7 @@ def rescale_outside(outside, ratio, p):
         w[v] = ratio * (w[v] + p[v]) - p[v]
 
 
-@jit_internal
+@jit_internal_no_allocation
 def activate_outside(outside):
     """All factors take part in the next iteration."""
     outside.tables_inactive[:] = False
@@ -74,7 +81,7 @@ def activate_outside(outside):
     activate_structures(outside.structures)
 
 
-@jit_internal
+@jit_internal_no_allocation
 def activate_structures(structures):
     """The same for the structures, if there are any."""
     if structures is not None:
@@ -88,7 +95,10 @@ def bound_outside(own, outside, table, dual, residual):
     Takes the link scores off ``residual[n]``; ``table`` are the entries.
     """
     best = bound_singles(own.problem.groups, dual, residual)
-    best += bound_tables(outside.tables, outside.layout, table, dual, residual, outside.work)
+    states = np.empty(outside.tables.states.size, np.int32)
+    best += bound_tables(
+        outside.tables, outside.layout, table, dual, residual, states, outside.work
+    )
     return best + bound_structures(outside.structures, table, dual, residual)
 
 
@@ -104,14 +114,14 @@ def bound_structures(structures, table, dual, residual):
     )  # fmt: skip
 
 
-@jit
+@jit_no_allocation
 def inner_values(outside):
     """Score of the inner parts of tables and structures in their own copies."""
     total = inner_value(outside.tables, outside.layout, outside.supports)
     return total + structure_values(outside.structures)
 
 
-@jit_internal
+@jit_internal_no_allocation
 def structure_values(structures):
     """The same for the structures, if there are any."""
     if structures is None:

@@ -16,7 +16,7 @@ from assent.kernels.ad3.active_set_system import packed_length
 from assent.kernels.core.bound_sweep import CHUNK, add_compensated
 from assent.kernels.core.memo import remembered
 from assent.kernels.core.vertices import KEPT_ROWS, Slots, Support, Work, rescore
-from assent.kernels.jit import jit, jit_inline, jit_no_allocation
+from assent.kernels.jit import jit_inline, jit_no_allocation
 from assent.kernels.problem import POTTS, STRUCTURE, Problem, Tables
 
 ALL = np.iinfo(np.int64).max
@@ -191,11 +191,12 @@ def step_tables(tables, layout, scores, sweep, w, inactive, consensus, supports,
     return squares
 
 
-@jit
-def bound_tables(tables, layout, scores, dual, residual, work):
+@jit_no_allocation
+def bound_tables(tables, layout, scores, dual, residual, states, work):
     """Best values of all tables at a ``bound_sweep.DualState``.
 
-    Takes the link scores off ``residual[n]``.
+    Takes the link scores off ``residual[n]``; ``states`` (int32, as many as there are slots) and
+    ``work`` are scratch.
     """
     best = 0.0
     carry = 0.0
@@ -206,18 +207,17 @@ def bound_tables(tables, layout, scores, dual, residual, work):
         entries = group_rows(scores, tables.entry, t, count)
         links = group_rows(dual.table, tables.link, t, count)
         own = group_work(work, slots.start[-1], layout.room[t])
-        states = np.empty(len(slots.first), np.int32)
         for begin in range(0, count, CHUNK):
             end = min(begin + CHUNK, count)
             part = structure_chunk(
                 tables.kind[t], slots, lits[begin:end], entries[begin:end], dual,
-                links[begin:end], residual, states, own,
+                links[begin:end], residual, states[: len(slots.first)], own,
             )  # fmt: skip
             best, carry = add_compensated(best, carry, part)
     return best + carry
 
 
-@jit
+@jit_no_allocation
 def rescore_tables(tables, layout, scores, supports):
     """Give the supports the inner scores of new tables; see ``vertices.rescore``."""
     for t in range(len(tables.kind)):
@@ -229,7 +229,7 @@ def rescore_tables(tables, layout, scores, supports):
         )  # fmt: skip
 
 
-@jit
+@jit_no_allocation
 def inner_value(tables, layout, supports):
     """Score of all inner parts: every vertex in use by its weight."""
     total = 0.0
@@ -244,7 +244,7 @@ def inner_value(tables, layout, supports):
     return total + carry
 
 
-@jit
+@jit_no_allocation
 def inner_marginals(tables, layout, supports, out):
     """Weight of every table entry, into ``out[entries]``; a Potts entry is the equal label's."""
     out[:] = 0.0

@@ -7,7 +7,6 @@ small ones: both advance AD3 by the same kernel from report to report, by the sa
 from __future__ import annotations
 
 from math import inf, isfinite, isnan
-from typing import NamedTuple
 
 import numpy as np
 
@@ -70,20 +69,13 @@ from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocat
 
 in_gauss_seidel_order = jit_internal_no_allocation(schedule.in_gauss_seidel_order)
 stretch = jit_internal_no_allocation(schedule.stretch)
-following = jit_internal_no_allocation(schedule.following)
-is_resting = jit_internal_no_allocation(schedule.is_resting)
+first_due = jit_internal_no_allocation(schedule.first_due)
+rounding_due = jit_internal_no_allocation(schedule.rounding_due)
+after_rounding = jit_internal_no_allocation(schedule.after_rounding)
+after_ray = jit_internal_no_allocation(schedule.after_ray)
 bounds_first = jit_internal_no_allocation(schedule.bounds_first)
 is_settling = jit_internal_no_allocation(schedule.is_settling)
 make_state = jit_internal(ad3_state.make_state)
-
-
-class Due(NamedTuple):
-    """When things that cost more than an iteration are due."""
-
-    next_rounding: int
-    rounded_at: int
-    next_ray: int
-    rays: int  # dual points from which a drift may be measured
 
 
 @jit_internal
@@ -144,14 +136,9 @@ def round_if_due(own, tables, searched, state, due, best, change, ending, out, t
     """
     numbers = state.numbers
     iterations = int(numbers[ITERATIONS])
-    is_due = iterations >= due.next_rounding
-    resting = is_resting(change, tolerance, iterations, due.rounded_at)
     settling = is_settling(iterations, int(numbers[EXTRAPOLATED_AT]))
-    if ending[0] or is_due or (resting and not settling):
-        later = due.next_rounding
-        if is_due:
-            later = following(iterations, schedule.ROUNDING_GROWTH)
-        due = Due(later, iterations, due.next_ray, due.rays)
+    if ending[0] or rounding_due(due, iterations, change, tolerance, settling, 0):
+        due = after_rounding(due, iterations)
         best = round_all(
             own, tables, searched, out.p, ending[1], numbers[WARM] != 0.0, tolerance, best, out.x
         )
@@ -170,15 +157,14 @@ def find_ray(own, outside, state, settings, barrier, due, before, dual):
     )
     write_dual(own, state, ONLY_THREAD, barrier, now)
     proven = False
-    if due.rays > 0:
+    if before.logic.size + before.table.size > 0:
         way = Links(now.pair.copy(), now.logic.copy(), now.table.copy())
         proven = drift_proves(own, outside, state, settings.ray_margin, before, way, barrier)
         if proven:
             write(way.pair.ravel(), dual.pair.ravel())
             write(way.logic, dual.logic)
             write(way.table, dual.table)
-    later = following(int(state.numbers[ITERATIONS]), schedule.RAY_GROWTH)
-    return proven, Due(due.next_rounding, due.rounded_at, later, due.rays + 1), now
+    return proven, after_ray(due, int(state.numbers[ITERATIONS])), now
 
 
 @jit_inline
@@ -243,7 +229,7 @@ def solve(own, outside, searched, settings, first, stop, out):
     best = Best(-inf, NO_VIOLATIONS_KNOWN, inf, settings.random_state)
     if first.known.size:
         best = offer(own, tables, searched, first.known, best, out.x)
-    due = Due(schedule.FIRST_ROUNDING, 0, schedule.FIRST_RAY, 0)
+    due = first_due()
     before = Links(state.current.pair[:0], state.current.logic[:0], state.current.table[:0])
     history = make_history(0)  # until acceleration begins, which most problems do not live to see
     bound_only = bounds_first(True, is_warm, best.violations)
@@ -278,7 +264,7 @@ def solve(own, outside, searched, settings, first, stop, out):
         if open_still:
             ending = RELAXED if solved else TOO_MANY_ITERATIONS if last else asked
         strict = state.tau.size + own.table_lits.size > 0
-        if open_still and best.violations > 0 and strict and done >= due.next_ray:
+        if open_still and best.violations > 0 and strict and done >= due.ray:
             proven, due, before = find_ray(
                 own, outside, state, settings, barrier, due, before, out.dual
             )

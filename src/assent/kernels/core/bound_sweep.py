@@ -18,7 +18,13 @@ import numpy as np
 
 from assent.kernels.core.barrier import gather_totals, wait_for_all
 from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
-from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
+from assent.kernels.jit import (
+    jit,
+    jit_inline,
+    jit_internal,
+    jit_internal_no_allocation,
+    jit_no_allocation,
+)
 from assent.kernels.kinds.logic_projections import LANES, gather_block
 from assent.kernels.problem import ANYOF, CAP, PARITY, SUM
 
@@ -237,7 +243,7 @@ def scaled_bound(problem, state, division, thread, barrier, residuals, parts):
     return total + carry
 
 
-@jit
+@jit_no_allocation
 def link_scores(pair_var, groups, state, division, thread, barrier, pair, logic):
     """Write the dual point out: ``pair[P, 2]`` on coordinates, ``logic[L]`` on literals."""
     scales, factor, p = state.scales, state.factor, state.p

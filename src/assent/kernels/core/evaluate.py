@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation, jit_no_allocation
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, POTTS
 
 
@@ -109,7 +109,7 @@ def assess(problem, tables, table, x):
     return problem.constant + total, violations
 
 
-@jit
+@jit_no_allocation
 def _mark_violated(groups, x, broken):
     """Flags ``broken[F]`` of the factors that do not hold."""
     kind, size, lits, k = groups.kind, groups.size, groups.lits, groups.k
@@ -204,7 +204,7 @@ def _pick_places(tables, x, out):
                 out[begin + row] = here + at
 
 
-@jit
+@jit_no_allocation
 def _summed_scores(theta, pair_var, pair, entries, x):
     """Neumaier's compensated sum: values are compared with bounds to the last digits."""
     total = 0.0

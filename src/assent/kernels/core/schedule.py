@@ -6,6 +6,7 @@ Plain Python functions: the driver calls them as they are, kernels compile them.
 from __future__ import annotations
 
 from math import exp
+from typing import NamedTuple
 
 # Reports come every few iterations at first, then ever rarer: a bound costs about an iteration.
 FIRST_REPORT = 10
@@ -102,14 +103,46 @@ def bounds_first(small, warm, violations):
     return small and warm and violations == 0
 
 
-def following(iterations, growth):
-    """When something is due again that has just been done."""
-    return int(iterations * growth) + 1
+class Due(NamedTuple):
+    """From which iterations on things are due that cost more than an iteration."""
+
+    rounding: int
+    rounded_at: int  # the last rounding, for whatever reason
+    ray: int  # a proof of infeasibility is looked for
 
 
-def is_resting(change, tolerance, iterations, rounded_at):
-    """Whether the bound rests, and long enough has passed since the last rounding."""
-    return abs(change) <= tolerance and iterations >= RESTING_GROWTH * rounded_at
+def first_due():
+    """What is due before anything was done."""
+    return Due(FIRST_ROUNDING, 0, FIRST_RAY)
+
+
+# Why marginals are rounded at a report, if they are.
+BY_SCHEDULE, AT_REST = 1, 2
+
+
+def rounding_due(due, iterations, change, tolerance, settling, tries):
+    """Whether to round: by schedule, or sooner where the bound rests and only an answer is missing.
+
+    ``change`` is that of the bound since the last report, and says nothing while it is
+    ``settling``.  Roundings at rest that have not closed the gap, the ``tries``, tell of a
+    relaxation that is not tight, on which fifteen of them would take a quarter of the time.
+    """
+    patience = 1.0 + (RESTING_GROWTH - 1.0) * (1 + tries)
+    if abs(change) <= tolerance and not settling and iterations >= patience * due.rounded_at:
+        return AT_REST
+    return BY_SCHEDULE if iterations >= due.rounding else 0
+
+
+def after_rounding(due, iterations):
+    """What is due after a rounding."""
+    is_due = iterations >= due.rounding
+    later = int(iterations * ROUNDING_GROWTH) + 1 if is_due else due.rounding
+    return Due(later, iterations, due.ray)
+
+
+def after_ray(due, iterations):
+    """What is due after a look for a proof of infeasibility."""
+    return Due(due.rounding, due.rounded_at, int(iterations * RAY_GROWTH) + 1)
 
 
 def perturbed_tries(thorough, warm, violations):

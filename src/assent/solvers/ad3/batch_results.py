@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.batch import instance
 from assent.kernels.problem import Float
-from assent.proof import certify
 from assent.proof.gap_rule import least_and_relative
-from assent.result import Certificate, Result, Status, WarmStartPoint, state_relaxation
+from assent.result import Result, Status, WarmStartPoint, state_relaxation
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.ad3.batch import Place
 from assent.solvers.base import infeasibility
+from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.stop_reasons import INTERRUPTED, ITERATION_LIMIT, ROUNDING_ONLY, TIME_LIMIT
 from assent.trace import Progress, Trace
 
@@ -72,41 +72,40 @@ def restate(
 ) -> Result:
     """The result of one problem in the terms of its graph."""
     buffer, b = place
-    outcome = buffer.outcome(b)
-    assignment = compiled.full(buffer.assignment(b))
-    dual = buffer.dual(b)
-    is_ray = status is Status.INFEASIBLE
-    table = buffer.scores_of_tables(b)
+    run, seconds = buffer.outcome(b), float(buffer.seconds[b])
+    dual, is_ray = buffer.dual(b), status is Status.INFEASIBLE
     if is_ray:
-        assignment = certify.with_payments(compiled, assignment)
-        dual = infeasibility.thin(compiled.problem, dual, table)
-    relaxation = state_relaxation(outcome.relaxed, outcome.primal, bound, solver, scores.scale)
-    feasible = outcome.violations == 0
-    certificate = Certificate(
-        value=float(value),
+        dual = infeasibility.thin(compiled.problem, dual, buffer.scores_of_tables(b))
+    last = Progress(
+        iteration=int(run.iterations),
+        seconds=seconds,
         bound=float(bound),
-        feasible=feasible,
-        relaxation=None if is_ray else relaxation,
+        best_bound=float(bound),
+        value=float(value),
+        primal_residual=run.primal,
+        dual_residual=run.dual,
+        penalty=run.penalty,
+    )
+    return Outcome(
         compiled=compiled,
         scores=scores,
-        assignment=assignment,
-        flat_dual=dual,
+        assignment=compiled.full(buffer.assignment(b)),
+        bound=float(bound),
+        value=float(value) if run.violations == 0 else None,
+        dual=dual,
         is_ray=is_ray,
-    )
-    check = None if feasible else certify.check_assignment(compiled, scores, assignment)
-    return Result(
+        relaxation=state_relaxation(run.relaxed, run.primal, bound, solver, scores.scale),
+        gap_tolerance=solver.gap_tolerance,
         status=status,
-        certificate=certificate,
-        trace=Trace([_last_report(outcome, float(buffer.seconds[b]), certificate)]),
-        iterations=int(outcome.iterations),
-        seconds=float(buffer.seconds[b]),
-        message=_message(status, int(outcome.ending)),
-        violated=() if check is None else check.violated,
+        message=MESSAGES[int(run.ending)] if status is Status.STOPPED else status.value,
+        trace=Trace([last]),  # reports on the way are not kept
+        iterations=int(run.iterations),
+        seconds=seconds,
         consensus=compiled.full(buffer.consensus(b)),
-        penalty=outcome.penalty,
+        penalty=run.penalty,
         inner=buffer.entry_weights(b),
         plan="AD3, as the problem is one of many: small ones run in one compiled loop.",
-    )
+    ).result()
 
 
 def warm_start_point(compiled: Compiled, place: Place, status: Status) -> WarmStartPoint:
@@ -115,21 +114,3 @@ def warm_start_point(compiled: Compiled, place: Place, status: Status) -> WarmSt
     dual = None if status is Status.INFEASIBLE else buffer.dual(b)
     start = compiled.full(buffer.assignment(b))
     return WarmStartPoint(compiled, buffer.consensus(b), dual, float(buffer.penalties[b]), start)
-
-
-def _message(status: Status, ending: int) -> str:
-    return MESSAGES[ending] if status is Status.STOPPED else status.value
-
-
-def _last_report(outcome: instance.Outcome, seconds: float, certificate: Certificate) -> Progress:
-    """Where the run ended; reports on the way are not kept."""
-    return Progress(
-        iteration=int(outcome.iterations),
-        seconds=seconds,
-        bound=certificate.bound,
-        best_bound=certificate.bound,
-        value=certificate.value,
-        primal_residual=outcome.primal,
-        dual_residual=outcome.dual,
-        penalty=outcome.penalty,
-    )

@@ -47,8 +47,9 @@ def _bound_outside(problem: Problem, scores: Scores, dual: DualState, residual: 
 
         layout = table_steps.layout_of(problem)
         work = table_steps.make_flat_work(tables, layout)
+        states = np.empty(len(tables.states), np.int32)
         best += table_steps.bound_tables(
-            tables, layout, read_only(scores.table), dual, residual, work
+            tables, layout, read_only(scores.table), dual, residual, states, work
         )
     if problem.models:
         from assent.kernels.ad3.structure_steps import searcher_of

@@ -51,21 +51,6 @@ class Best(Incumbent):
 
 
 @dataclass
-class Schedule:
-    """When something that costs more than an iteration is due."""
-
-    next: int
-    growth: float
-
-    def due(self, iterations: int) -> bool:
-        """Whether it is due; if so, the next time is set."""
-        if iterations < self.next:
-            return False
-        self.next = schedule.following(iterations, self.growth)
-        return True
-
-
-@dataclass
 class Run:
     """One decode in progress; it goes on from where it was until there is a ``message``."""
 
@@ -85,17 +70,11 @@ class Run:
     message: str = ""  # why it is over
     best: Best = field(default_factory=Best)
     trace: Trace = field(default_factory=Trace)
-    rounding: Schedule = field(
-        default_factory=lambda: Schedule(schedule.FIRST_ROUNDING, schedule.ROUNDING_GROWTH)
-    )
-    rays: Schedule = field(
-        default_factory=lambda: Schedule(schedule.FIRST_RAY, schedule.RAY_GROWTH)
-    )
+    due: schedule.Due = field(default_factory=schedule.first_due)
     ray_from: DualPoint | None = None
     has_ray: bool = False  # link scores have shown that nothing is feasible
     latest_bound: float = np.inf
     iterations: int = 0
-    rounded_at: int = 0
     roundings_at_rest: int = 0
     pace: float = 0.0  # seconds an iteration took of late
     rounder: Rounder | None = None  # made when first needed
@@ -215,7 +194,7 @@ class Run:
             self.status, self.message = status, status.value
             return
         self.message = self._reason(info, stop)
-        if stop and self.best.assignment is None and self.rounded_at < info.iterations:
+        if stop and self.best.assignment is None and self.due.rounded_at < info.iterations:
             self._round(workspace, thorough=False)
 
     def _reason(self, info: Info, stop: bool) -> str:
@@ -287,28 +266,15 @@ class Run:
             self.best.bound = bound
 
     def _rounding_due(self, info: Info, bound_before: float) -> bool:
-        """By schedule, and sooner where the bound has come to rest: only an answer is missing.
-
-        Beside long iterations a rounding costs little.
-        """
+        """By the schedule of all loops; beside long iterations a rounding costs little."""
         if self.solver.long_iterations and self.pace > LONG_ITERATION:
             return True
-        iterations, change = info.iterations, bound_before - self.best.bound
-        resting = schedule.is_resting(change, self._tolerance(), iterations, self.rounded_at)
-        if resting and not info.settling and iterations >= self._patience() * self.rounded_at:
-            self.roundings_at_rest += 1
-            self.rounding.due(iterations)
-            return True
-        return self.rounding.due(iterations)
-
-    def _patience(self) -> float:
-        """By how much iterations have to grow until a resting bound is met by another rounding.
-
-        Roundings at rest that have not closed the gap tell of a relaxation that is not tight, on
-        which fifteen of them would take a quarter of the time.  Small problems have it to spare.
-        """
-        tries = 0 if self.small else self.roundings_at_rest
-        return 1.0 + (schedule.RESTING_GROWTH - 1.0) * (1 + tries)
+        why = schedule.rounding_due(
+            self.due, info.iterations, bound_before - self.best.bound, self._tolerance(),
+            info.settling, 0 if self.small else self.roundings_at_rest,  # they have time to spare
+        )  # fmt: skip
+        self.roundings_at_rest += why == schedule.AT_REST
+        return bool(why)
 
     def _closed(self) -> bool:
         """Whether the answer is as good as the bound, or there is none to be had."""
@@ -331,7 +297,7 @@ class Run:
 
     def _round(self, workspace: Any, *, thorough: bool) -> None:
         """Offer a rounded answer; at the end, while a gap remains, perturbed ones as well."""
-        self.rounded_at = self.iterations
+        self.due = schedule.after_rounding(self.due, self.iterations)
         marginals = self.solver.marginals(workspace)
         if not self.large and not self.small:
             self._offer_as_they_are(marginals)
@@ -370,11 +336,8 @@ class Run:
         return self.trace.add(report)
 
     def _status(self, info: Info, workspace: Any) -> Status | None:
-        if self.best.bound == -np.inf:  # the solver has looked at everything
-            return Status.INFEASIBLE
-        tolerance = self._tolerance()
-        if np.isfinite(self.best.bound) and self.best.bound - self.best.value <= tolerance:
-            return Status.OPTIMAL
+        if self._closed():  # where nothing is possible, the solver has looked at everything
+            return Status.INFEASIBLE if self.best.bound == -np.inf else Status.OPTIMAL
         if self._infeasible(info, workspace):
             return Status.INFEASIBLE
         if self._solved(info, workspace):
@@ -407,8 +370,9 @@ class Run:
         """Where multipliers may run away: the solver's own proof, or their drift of late."""
         if self.solver.finds_rays:
             return self.solver.ray(workspace)
-        if not self.rays.due(info.iterations):
+        if info.iterations < self.due.ray:
             return None
+        self.due = schedule.after_ray(self.due, info.iterations)
         now = self.solver.dual_point(self.problem, self.scores, workspace)
         before, self.ray_from = self.ray_from, now
         if before is None:
