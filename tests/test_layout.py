@@ -156,6 +156,23 @@ def test_file_names_are_unique():
     assert {name for name, count in names.items() if count > 1} == set()
 
 
+# Public names: a structure of the flat problem and a model that is learned; a solver and a trainer;
+# a table of scores and one of a file with rules.
+SHARED_CLASS_NAMES = {"Model", "Subgradient", "Table"}
+
+
+def test_class_names_are_unique():
+    """So that a search finds one place; applications speak the words of their fields."""
+    names = Counter(
+        node.name
+        for name, path in modules().items()
+        if not name.startswith("assent.apps.")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, count in names.items() if count > 1} == SHARED_CLASS_NAMES
+
+
 def test_functions_fit_on_a_screen():
     long = {where for where, node in functions() if node.end_lineno - node.lineno >= 60}
     assert long == set()

@@ -41,10 +41,17 @@ def draw(rng, case):
 
 
 def in_hull(table, q):
-    """Whether ``q`` is a convex combination of the rows of ``table``."""
-    rows = np.vstack([table.T, np.ones(len(table))])
-    weights = linprog(np.zeros(len(table)), A_eq=rows, b_eq=np.append(q, 1.0)).x
-    return weights is not None and np.allclose(rows @ weights, np.append(q, 1.0), atol=1e-6)
+    """Whether ``q`` is within 1e-6 of a convex combination of the rows of ``table``.
+
+    The largest difference is a column of the program: one that asks for equality is called
+    infeasible where a knapsack is as full as its tolerance allows.
+    """
+    below, above = (np.column_stack([sign * table.T, -np.ones(len(q))]) for sign in (1.0, -1.0))
+    cost = np.append(np.zeros(len(table)), 1.0)
+    nearest = linprog(
+        cost, np.vstack([below, above]), np.append(q, -q), A_eq=[1.0 - cost], b_eq=[1.0]
+    )
+    return nearest.fun <= 1e-6
 
 
 def assert_nearest(table, point, q):

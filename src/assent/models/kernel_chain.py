@@ -23,7 +23,7 @@ from assent.models.tree_space import TreeSpace, chain_space
 from assent.models.weight_layout import WeightLayout
 
 
-class Kernel(Protocol):
+class ChainKernel(Protocol):
     """Inner products of feature vectors: ``kernel(a[n, D], b[m, D])`` is ``[n, m]``."""
 
     def __call__(self, a: Float, b: Float) -> Float: ...
@@ -148,7 +148,7 @@ class KernelChainModel(TreeWeightsModel):
         1.0
     """
 
-    kernel: Kernel
+    kernel: ChainKernel
     labels: tuple[Any, ...] | None = None
     landmarks: Any = None
 

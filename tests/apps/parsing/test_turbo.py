@@ -15,7 +15,7 @@ from assent.apps.parsing.parts import PARTS, kinds_of
 from assent.apps.parsing.sentence_graph import graph
 from assent.apps.parsing.turbo import TurboRun
 from assent.kernels.parsing import sentence_parts
-from assent.kernels.parsing.sentence_parts import Kinds, PartScores, TreeShape
+from assent.kernels.parsing.sentence_parts import Kinds, SentenceScores, TreeShape
 from assent.solvers.ad3.outside_factors import start_outside
 from tests.oracles.sentence_trees import is_above, list_trees
 
@@ -42,7 +42,7 @@ def random_sentence(words, kinds, seed):
         inner[begin : begin + (k and comb(k + 2, 2))] = 0.0
     if kinds.head_bigrams:  # behind the tables stands what is no part
         inner[parts.bigram[-1] :] = 0.0
-    return parts, PartScores(arcs, 0.4 * inner, 0.4 * pairs, 0.4 * over, 0.4 * paths)
+    return parts, SentenceScores(arcs, 0.4 * inner, 0.4 * pairs, 0.4 * over, 0.4 * paths)
 
 
 def score_of(heads, parts, scores):

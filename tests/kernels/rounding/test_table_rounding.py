@@ -11,7 +11,7 @@ from assent.kernels.core.table_links import build_table_links, table_field
 from assent.kernels.jit import jit
 from assent.kernels.problem import DENSE, POTTS, SUM, Scores, make_problem, make_tables
 from assent.kernels.rounding.round_marginals import build_tables, round_marginals
-from assent.kernels.rounding.running_sums import Point, fill_sums, flip
+from assent.kernels.rounding.running_sums import RoundedPoint, fill_sums, flip
 from tests.oracles.enumeration import (
     brute_force_map,
     enumerate_assignments,
@@ -122,7 +122,7 @@ def test_running_sums_stay_right_under_any_flips(seeds):
         x = rng.integers(0, 2, problem.n).astype(np.int8)
         flips = rng.integers(0, problem.n, 6)
         for first in (0, len(flips)):  # flip by flip, or all before anything is summed
-            point = Point(
+            point = RoundedPoint(
                 x.copy(),
                 np.empty(problem.n_logic, np.int64),
                 np.empty(problem.n_logic, np.int64),

@@ -20,7 +20,7 @@ from assent.apps.parsing.turbo import Solution, TurboRun, weigh_tree
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
 from assent.kernels.parsing import part_scores, sentence_parts
-from assent.kernels.parsing.sentence_parts import Arcs, PartScores, SentenceParts, TreeShape
+from assent.kernels.parsing.sentence_parts import Arcs, SentenceParts, SentenceScores, TreeShape
 from assent.model.graph import FactorGraph
 from assent.solvers.ad3.ad3 import AD3
 
@@ -140,7 +140,7 @@ class Parser:
             raise ModelError("this parser scores more than arcs: train one with the preset 'basic'")
         return parts.arcs, scores.arcs
 
-    def _scored(self, tokens: Tokens) -> tuple[SentenceParts, PartScores]:
+    def _scored(self, tokens: Tokens) -> tuple[SentenceParts, SentenceScores]:
         """The parts of a sentence over its candidate arcs, and their scores."""
         kinds = kinds_of(self.settings.parts)
         parts = sentence_parts.make_parts(self.pruner.arcs(tokens), kinds)
@@ -172,7 +172,9 @@ class Parser:
             return cls(own, pruner, arrays["weights"], Labeler(names, arrays["labeler"]))
 
 
-def best_parse(parts: SentenceParts, scores: PartScores, shape: TreeShape, solver: AD3) -> Solution:
+def best_parse(
+    parts: SentenceParts, scores: SentenceScores, shape: TreeShape, solver: AD3
+) -> Solution:
     """The best tree by AD3; by its arcs alone it needs no relaxation."""
     if parts.nonprojective or parts.paths:
         return sentence_graph.solve(parts, scores, shape, solver)

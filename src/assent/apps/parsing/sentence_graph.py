@@ -20,14 +20,14 @@ from assent.factors.head_sequence import HeadSequence
 from assent.factors.pair import Pair
 from assent.factors.projective_tree import ProjectiveTree
 from assent.factors.tri_sibling_automaton import TriSiblingAutomaton
-from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts, TreeShape
+from assent.kernels.parsing.sentence_parts import SentenceParts, SentenceScores, TreeShape
 from assent.kernels.problem import Float
 from assent.model.graph import FactorGraph
 from assent.proof.gap_rule import allowed_gap
 from assent.solvers.ad3.ad3 import AD3
 
 
-def graph(parts: SentenceParts, scores: PartScores, shape: TreeShape) -> FactorGraph:
+def graph(parts: SentenceParts, scores: SentenceScores, shape: TreeShape) -> FactorGraph:
     """The graph of a sentence, with variables ``arc[A]``."""
     out, arcs, automata = FactorGraph(), parts.arcs, parts.automata
     arc = out.binary(scores=scores.arcs, name="arc")
@@ -62,7 +62,7 @@ def graph(parts: SentenceParts, scores: PartScores, shape: TreeShape) -> FactorG
     return out
 
 
-def solve(parts: SentenceParts, scores: PartScores, shape: TreeShape, solver: AD3) -> Solution:
+def solve(parts: SentenceParts, scores: SentenceScores, shape: TreeShape, solver: AD3) -> Solution:
     """The best tree by AD3 on the graph, for parts that look at all ancestors of a word.
 
     Flows take far longer than all else.  What is learned from is the tree, not the relaxed answer.

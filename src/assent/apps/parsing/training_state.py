@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from assent.errors import ModelError
 from assent.io.array_files import open_arrays
 from assent.io.whole_file import whole_file
-from assent.kernels.parsing.mira_update import Table
-from assent.kernels.parsing.sentence_parts import PartScores
+from assent.kernels.parsing.mira_update import WeightTable
+from assent.kernels.parsing.sentence_parts import SentenceScores
 
 _NAMES = {"of", "weights", "late", "total", "numbers", "sizes", "places", "amounts", "costs"}
 
@@ -26,17 +26,17 @@ class Block(NamedTuple):
     cost: float
 
     @classmethod
-    def of(cls, parts: PartScores, cost: float) -> Block:
+    def of(cls, parts: SentenceScores, cost: float) -> Block:
         """The share of parts, most of which have none."""
         every = np.concatenate(parts)
         (places,) = np.nonzero(every)
         return cls(places, every[places], cost)
 
-    def parts(self, like: PartScores) -> PartScores:
+    def parts(self, like: SentenceScores) -> SentenceScores:
         """Amounts of all parts of the sentence, as many as in ``like``."""
         every, ends = np.zeros(sum(map(len, like))), np.cumsum([len(own) for own in like])
         every[self.places] = self.amounts
-        return PartScores(*np.split(every, ends[:-1]))
+        return SentenceScores(*np.split(every, ends[:-1]))
 
 
 NO_BLOCK = Block(np.zeros(0, np.int64), np.zeros(0), 0.0)
@@ -58,7 +58,7 @@ class TrainingState:
     """
 
     of: str
-    table: Table
+    table: WeightTable
     total: NDArray[np.float32]
     step: int = 0
     passes_done: int = 0
@@ -72,7 +72,7 @@ class TrainingState:
         if path is not None and Path(path).exists():
             return cls._load(of, size, path)
         weights, late, difference, total = np.zeros((4, size), np.float32)
-        return cls(of, Table(weights, late, difference), total)
+        return cls(of, WeightTable(weights, late, difference), total)
 
     def average(self) -> NDArray[np.float32]:
         """The weights after every step of this run, averaged."""
@@ -108,7 +108,7 @@ class TrainingState:
                     "remove it, or name another file"
                 )
             step, passes = (int(number) for number in file["numbers"])
-            table = Table(file["weights"], file["late"], np.zeros(size, np.float32))
+            table = WeightTable(file["weights"], file["late"], np.zeros(size, np.float32))
             ends = np.cumsum(file["sizes"])[:-1]
             places, amounts = np.split(file["places"], ends), np.split(file["amounts"], ends)
             blocks = map(Block, places, amounts, file["costs"].tolist())

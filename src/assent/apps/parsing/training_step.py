@@ -20,7 +20,7 @@ from assent.apps.parsing.model import best_parse
 from assent.apps.parsing.training_state import NO_BLOCK, Block, TrainingState
 from assent.kernels.parsing import part_scores, sentence_parts
 from assent.kernels.parsing.mira_update import mira_update
-from assent.kernels.parsing.sentence_parts import Arcs, Kinds, PartScores, TreeShape
+from assent.kernels.parsing.sentence_parts import Arcs, Kinds, SentenceScores, TreeShape
 from assent.solvers.ad3.ad3 import AD3
 
 METHODS = ("mira", "perceptron", "frank_wolfe")
@@ -37,11 +37,13 @@ def learn_sentence(
     right = sentence_parts.tree_parts(parts, heads)
     costs = np.zeros(len(right.arcs)) if method == "perceptron" else 1.0 - right.arcs
     found = best_parse(parts, scores._replace(arcs=scores.arcs + costs), shape, solver)
-    amounts = PartScores(*(a - b for a, b in zip(right, found.marginals, strict=True)))
+    amounts = SentenceScores(*(a - b for a, b in zip(right, found.marginals, strict=True)))
     cost, block = float(costs @ found.marginals.arcs), state.blocks.get(number, NO_BLOCK)
     if method == "frank_wolfe":
         before, cost = block.parts(amounts), longest_step * cost - block.cost
-        amounts = PartScores(*(longest_step * a - b for a, b in zip(amounts, before, strict=True)))
+        amounts = SentenceScores(
+            *(longest_step * a - b for a, b in zip(amounts, before, strict=True))
+        )
     loss = cost - sum(float(a @ b) for a, b in zip(scores, amounts, strict=True))
     if method != "mira":
         longest_step = 1.0
@@ -51,7 +53,7 @@ def learn_sentence(
         step = float(state.step)
         size = mira_update(tokens, parts, kinds, amounts, loss, longest_step, step, table)
         if method == "frank_wolfe":
-            after = PartScores(*(a + size * b for a, b in zip(before, amounts, strict=True)))
+            after = SentenceScores(*(a + size * b for a, b in zip(before, amounts, strict=True)))
             state.blocks[number] = Block.of(after, block.cost + size * cost)
     state.right += int((found.heads == heads).sum())
     state.words += len(heads)

@@ -25,7 +25,7 @@ from assent.kernels.kinds.sentences.spanning_trees import maximize_arborescence
 from assent.kernels.kinds.sentences.tri_sibling_automata import maximize_triples, parts_triples
 from assent.kernels.kinds.sequences.tree_recursion import maximize_tree, parts_tree, tree_data
 from assent.kernels.parsing import sentence_parts, sentence_structures
-from assent.kernels.parsing.sentence_parts import PartScores, SentenceParts, TreeShape
+from assent.kernels.parsing.sentence_parts import SentenceParts, SentenceScores, TreeShape
 from assent.kernels.problem import Float, ScoredProblem, make_logic, no_tables
 from assent.proof.gap_rule import least_and_relative
 from assent.solvers.ad3.ad3 import AD3
@@ -48,7 +48,7 @@ class Solution(NamedTuple):
     bound: float
     proven: bool
     iterations: int
-    marginals: PartScores  # the relaxed answer: how much of each part it has
+    marginals: SentenceScores  # the relaxed answer: how much of each part it has
 
 
 class _Nothing(NamedTuple):
@@ -77,7 +77,7 @@ def _nothing() -> _Nothing:
 
 
 def weigh_tree(
-    parts: SentenceParts, scores: PartScores, point: Float, shape: TreeShape
+    parts: SentenceParts, scores: SentenceScores, point: Float, shape: TreeShape
 ) -> Solution:
     """The tree of most weight in a point ``[A]``, as if it were proven."""
     heads = sentence_parts.best_tree(parts.arcs, point, shape)
@@ -89,7 +89,7 @@ def weigh_tree(
 class TurboRun:
     """An AD3 run on one sentence whose parts look at no ancestors but the nearest."""
 
-    def __init__(self, parts: SentenceParts, scores: PartScores, shape: TreeShape) -> None:
+    def __init__(self, parts: SentenceParts, scores: SentenceScores, shape: TreeShape) -> None:
         self.parts, self.scores, self.shape = parts, scores, shape
         arcs, structures = parts.arcs, _structures(parts, shape)
         nothing, tables, pairs = _nothing(), structures.tables, read_only(parts.pairs)
@@ -159,7 +159,7 @@ class TurboRun:
         relaxed = dual_points.relaxed_value(self.own, self.outside, self.state.current.p)
         return abs(bound - relaxed) <= tolerance
 
-    def _marginals(self) -> PartScores:
+    def _marginals(self) -> SentenceScores:
         """The consensus, and the weights of larger parts in the copies of their factors."""
         p = np.clip(self.state.current.p, 0.0, 1.0)
         first, second = p[self.parts.pairs.T]
@@ -179,7 +179,7 @@ class TurboRun:
             support = group_support(own.tables, own.layout, own.supports, group)
             for i in range(int(support.size[0])):
                 kernel(start, data, support.states[0, i], float(support.weight[0, i]), part)
-        return PartScores(p, inner, both, np.zeros(0), np.zeros(0))
+        return SentenceScores(p, inner, both, np.zeros(0), np.zeros(0))
 
 
 def _structures(parts: SentenceParts, shape: TreeShape) -> Structures:

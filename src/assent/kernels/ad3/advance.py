@@ -18,8 +18,8 @@ from assent.kernels.ad3.iteration import (
     IDLE,
     MOST_IN_ORDER,
     ROUND,
-    Logic,
-    Scratch,
+    LogicState,
+    StepScratch,
     all_ones,
     balance_of,
     fold_point,
@@ -128,8 +128,8 @@ def iterate(own, outside, state, history, mode, iterations, thread, barrier):
     rate = alpha / own.mass if mode.in_order else np.empty(0)
     before = np.empty_like(rate)
     consensus = Consensus(p, rate, p if mode.in_order else state.totals[thread])
-    logic = Logic(groups.lits, groups.k, current.logic, state.tau, state.logic_inactive)
-    scratch = Scratch(
+    logic = LogicState(groups.lits, groups.k, current.logic, state.tau, state.logic_inactive)
+    scratch = StepScratch(
         np.empty(2 * PAIR_BLOCK), state.block[thread], state.lanes[thread], np.ones(LANES, np.int32)
     )
     ones = all_ones(groups)

@@ -96,7 +96,7 @@ class Group(NamedTuple):
     block: int  # its first block of ``LANES`` factors among those of all groups
 
 
-class Logic(NamedTuple):
+class LogicState(NamedTuple):
     """Literals and state of the logic factors."""
 
     lits: np.ndarray
@@ -106,7 +106,7 @@ class Logic(NamedTuple):
     inactive: np.ndarray
 
 
-class Scratch(NamedTuple):
+class StepScratch(NamedTuple):
     """Room of one thread."""
 
     ends: np.ndarray  # float64[2 * PAIR_BLOCK]

@@ -15,7 +15,7 @@ from numba.extending import overload
 
 from assent.kernels.ad3.state import Instance, Links
 from assent.kernels.ad3.table_steps import Layout
-from assent.kernels.batch.instance import Answer, Start
+from assent.kernels.batch.instance import Answer, BatchStart
 from assent.kernels.batch.instance_answers import structures_of
 from assent.kernels.batch.instance_loop import make_outside, solve
 from assent.kernels.batch.searched_structures import view_structures
@@ -148,7 +148,7 @@ def view_start(batch, b):
             batch.warm_logic[begin[LINKS] : end[LINKS]],
             batch.warm_table[begin[TABLE_LINKS] : end[TABLE_LINKS]],
         )
-    return Start(batch.numbers[b, PENALTY], batch.numbers[b, LEAST_GAP], known, warm)
+    return BatchStart(batch.numbers[b, PENALTY], batch.numbers[b, LEAST_GAP], known, warm)
 
 
 @jit_internal
@@ -211,7 +211,7 @@ def solve_range(batch, tables, layout, structures, settings, first, last, stop, 
     """Solve problems ``first:last``; see ``instance_loop.solve``.
 
     ``tables`` and ``layout`` hold those of all problems, or are ``None``; so do ``structures``,
-    where there are ``tables``.  ``outcomes[B, 9]`` receives the fields of ``instance.Outcome``.
+    where there are ``tables``.  ``outcomes[B, 9]`` receives the fields of ``BatchOutcome``.
     """
     for b in range(first, last):
         own = view_instance(batch, b)

@@ -14,7 +14,7 @@ RUNNING, TIME_OVER, INTERRUPTED = 0, 1, 2
 TOO_MANY_ITERATIONS, OPTIMAL, RELAXED, INFEASIBLE = 3, 4, 5, 6
 
 
-class Start(NamedTuple):
+class BatchStart(NamedTuple):
     """What a run starts from."""
 
     penalty: float  # NaN to choose one by the scores
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
     weights: np.ndarray  # of the table entries
 
 
-class Best(NamedTuple):
+class BestSeen(NamedTuple):
     """The best of what a run has seen so far."""
 
     value: float
@@ -41,7 +41,7 @@ class Best(NamedTuple):
     random_state: int  # state of the random numbers
 
 
-class Outcome(NamedTuple):
+class BatchOutcome(NamedTuple):
     """How a run ended."""
 
     ending: int

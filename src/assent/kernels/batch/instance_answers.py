@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from assent.kernels.batch.instance import Best, write
+from assent.kernels.batch.instance import BestSeen, write
 from assent.kernels.batch.searched_structures import assess_structures, settle
 from assent.kernels.core import schedule
 from assent.kernels.core.evaluate import assess
@@ -36,7 +36,7 @@ is_better = jit_internal_no_allocation(schedule.is_better)
 perturbed_tries = jit_internal_no_allocation(schedule.perturbed_tries)
 
 
-class Rounder(NamedTuple):
+class RoundingIndex(NamedTuple):
     """What roundings of one problem read."""
 
     logic: NamedTuple
@@ -104,7 +104,7 @@ def offer(own, tables, searched, x, best, kept):
     if better:
         write(x, kept)
         value = value if violations == 0 else -inf
-        best = Best(value, violations, best.bound, best.random_state)
+        best = BestSeen(value, violations, best.bound, best.random_state)
     return best
 
 
@@ -114,7 +114,7 @@ def make_rounder(own, tables, n):
     problem = own.problem
     step = score_step(problem.theta, problem.pair, own.table)
     table = on_grid(own.table, step)
-    return Rounder(
+    return RoundingIndex(
         index_logic(problem.groups, n),
         index_pairs(problem.pair_var, n),
         fields_of(tables, table, n),
@@ -221,6 +221,6 @@ def round_all(own, tables, searched, p, thorough, is_warm, tolerance, best, kept
         if left == 0 or best.bound - best.value <= tolerance:
             return best
         point, random_state = perturb(p, best.random_state)
-        best = Best(best.value, best.violations, best.bound, random_state)
+        best = BestSeen(best.value, best.violations, best.bound, random_state)
         careful = False
         left -= 1

@@ -44,8 +44,8 @@ from assent.kernels.batch.instance import (
     RELAXED,
     RUNNING,
     TOO_MANY_ITERATIONS,
-    Best,
-    Outcome,
+    BatchOutcome,
+    BestSeen,
     write,
 )
 from assent.kernels.batch.instance_answers import (
@@ -188,7 +188,7 @@ def state_outcome(own, outside, searched, state, ending, best, out):
         weigh_parts(searched, out.weights)
         for v in range(p.size):
             p[v] = min(max(p[v], 0.0), 1.0)
-    return Outcome(
+    return BatchOutcome(
         ending, best.value, best.bound, best.violations, int(numbers[ITERATIONS]), numbers[PRIMAL],
         numbers[DUAL], numbers[PENALTY], relaxed,
     )  # fmt: skip
@@ -201,7 +201,7 @@ def take_bound(own, outside, state, best, barrier, dual):
     if not latest < best.bound:
         return best, 0.0
     write_dual(own, state, ONLY_THREAD, barrier, dual)
-    return Best(best.value, best.violations, latest, best.random_state), best.bound - latest
+    return BestSeen(best.value, best.violations, latest, best.random_state), best.bound - latest
 
 
 @jit_inline
@@ -226,7 +226,7 @@ def solve(own, outside, searched, settings, first, stop, out):
     numbers, plain = state.numbers, np.empty(p.size, np.int8)
     barrier = np.zeros(BARRIER_SIZE, np.int64)
     is_warm = numbers[WARM] != 0.0
-    best = Best(-inf, NO_VIOLATIONS_KNOWN, inf, settings.random_state)
+    best = BestSeen(-inf, NO_VIOLATIONS_KNOWN, inf, settings.random_state)
     if first.known.size:
         best = offer(own, tables, searched, first.known, best, out.x)
     due = first_due()
@@ -270,6 +270,6 @@ def solve(own, outside, searched, settings, first, stop, out):
             )
             if proven:
                 ending = INFEASIBLE
-                best = Best(best.value, best.violations, -inf, best.random_state)
+                best = BestSeen(best.value, best.violations, -inf, best.random_state)
     # 5. State the outcome.
     return state_outcome(own, outside, searched, state, ending, best, out)

@@ -93,7 +93,7 @@ class Travel(NamedTuple):
     x: np.ndarray
 
 
-class Chain(NamedTuple):
+class PassedChain(NamedTuple):
     """One of the chains: its slots in order, where their places begin, its tables."""
 
     rows: np.ndarray
@@ -101,7 +101,7 @@ class Chain(NamedTuple):
     tables: np.ndarray
 
 
-class Room(NamedTuple):
+class PassRoom(NamedTuple):
     """Scratch: scores of a chain's places, what a slot passes on, and for blocks (`make_room`)."""
 
     mine: np.ndarray
@@ -117,7 +117,7 @@ def make_walking_room(descent):
     for group in range(len(descent.flat.groups)):
         most = max(most, descent.flat.groups[group, PLACES])
     both, new = make_room(descent.boxes)
-    return Room(np.empty(most), np.empty(most), both, new)
+    return PassRoom(np.empty(most), np.empty(most), both, new)
 
 
 @jit_inline
@@ -126,7 +126,7 @@ def chain_of(descent, factor):
     flat = descent.flat
     row = flat.groups[descent.submodels.group[factor]]
     entry = row[ENTRY] + (factor - row[FACTOR]) * row[ENTRIES]
-    return Chain(
+    return PassedChain(
         edges_of(flat.integers[row[DATA] : row[DATA_END]]),
         flat.integers[row[START] : row[START] + row[SLOTS] + 1],
         descent.inner[entry : entry + row[ENTRIES]],

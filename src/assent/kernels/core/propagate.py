@@ -47,7 +47,7 @@ OUT_OF_REACH = 1 << 60
 MOST_FACTORS = 1 << 27
 
 
-class Logic(NamedTuple):
+class LogicIndex(NamedTuple):
     """The logic factors of a problem and, per coordinate, its uses in them.
 
     The first six arrays are those of the compiled problem, and ``k`` as well but for the limits
@@ -84,7 +84,7 @@ class Trail(NamedTuple):
     order: np.ndarray  # int32[n] coordinates in the order they received values
 
 
-def build_links(problem: Any) -> Logic:
+def build_links(problem: Any) -> LogicIndex:
     """Index the logic links of a compiled problem by coordinate, 4 bytes per link.
 
     Example:
@@ -101,7 +101,7 @@ def build_links(problem: Any) -> Logic:
         nothing, start = np.zeros(0, np.int64), np.zeros(problem.n + 1, np.int32)
         uses, marks = np.zeros(0, np.int32), np.zeros(0, np.uint8)
         own = nothing, start, uses, marks, nothing, nothing, nothing
-        return Logic._make((*problem.groups[:6], *own))
+        return LogicIndex._make((*problem.groups[:6], *own))
     return index_logic(problem.groups, problem.n)
 
 
@@ -172,7 +172,7 @@ def index_logic(groups, n):
     uses = np.empty(lits.size - paired, np.int32)
     loads = np.empty(uses.size if units.size else 0, np.int64)
     index_uses(groups, marks, units, start, uses, loads)
-    return Logic(
+    return LogicIndex(
         groups.kind, groups.size, groups.members, groups.link, groups.factor, lits, limits, start,
         uses, marks, units, heaviest, loads,
     )  # fmt: skip

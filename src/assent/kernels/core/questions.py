@@ -63,7 +63,7 @@ from assent.kernels.kinds.table_scores import (
 from assent.kernels.problem import ANYOF, CAP, DENSE, KNAPSACK, PARITY, POTTS, STRUCTURE
 
 
-class Work(NamedTuple):
+class QuestionWork(NamedTuple):
     """Scratch for one factor at a time."""
 
     a: np.ndarray  # float64[places] scores of links or of places
@@ -75,11 +75,11 @@ class Work(NamedTuple):
     states: np.ndarray  # int32[slots]
 
 
-def make_questions_work(flat: Flat) -> Work:
+def make_questions_work(flat: Flat) -> QuestionWork:
     """Room for the largest factor."""
     size, places, entries = largest(flat)
     slots = int(flat.groups[:, SLOTS].max(initial=1))
-    return Work(
+    return QuestionWork(
         np.zeros(places), np.zeros(places), np.zeros(entries), np.zeros(size), np.zeros(size),
         np.zeros(size, np.int64), np.zeros(max(slots, 1), np.int32),
     )  # fmt: skip

@@ -28,7 +28,7 @@ FEW_VARIABLES = 1024
 BLOCK = 1024
 
 
-class Model(NamedTuple):
+class EliminationModel(NamedTuple):
     """Tables over variables."""
 
     card: np.ndarray  # int32[V]: states of each variable
@@ -54,7 +54,7 @@ class Plan(NamedTuple):
 # ---------------------------------------------------------------- an order
 
 
-class Links(NamedTuple):
+class EliminationLinks(NamedTuple):
     """Neighbours of every variable as linked lists; those that are gone stay listed."""
 
     head: np.ndarray  # int32[V]
@@ -159,7 +159,7 @@ def link_scopes(n, start, scope, effort):
     for f in range(len(start) - 1):
         room += (start[f + 1] - start[f]) ** 2
     few = n if n <= FEW_VARIABLES else 0
-    links = Links(
+    links = EliminationLinks(
         np.full(n, -1, np.int32), np.zeros(n, np.int32), np.ones(n, np.bool_),
         np.zeros((few, few), np.bool_), np.empty(room, np.int32), np.empty(room, np.int32),
     )  # fmt: skip
@@ -243,7 +243,7 @@ def find_order(card, start, scope, most, work, effort, rank):
 @jit_internal
 def with_places(links, size):
     """The same lists, with at least ``size`` places."""
-    return Links(
+    return EliminationLinks(
         links.head, links.degree, links.alive, links.matrix, with_room(links.to, size),
         with_room(links.following, size),
     )  # fmt: skip

@@ -39,8 +39,8 @@ from assent.kernels.graph_cut.cut_newton import newton_step
 from assent.kernels.graph_cut.cut_proximal import proximal_step
 from assent.kernels.graph_cut.cut_start import descend_inner, descend_shared, hold
 from assent.kernels.graph_cut.cut_task import (
-    Room,
-    Task,
+    CutRoom,
+    CutTask,
     contract,
     empty_network,
     pull,
@@ -223,12 +223,12 @@ def project_edges(data, base, a, memory, q):
     # Copies: contracted graphs are not read-only, and functions are compiled for one type.
     graph = Graph(own.first.copy(), own.head.copy(), own.sister.copy(), own.forward.copy())
     network = empty_network(graph, n)
-    task = Task(
+    task = CutTask(
         graph, np.empty(edges, np.int32), np.empty(edges, np.int32), np.ones(n), np.empty(n),
         np.empty(edges), np.empty(n, np.bool_), memory[:n], memory[n : n + edges],
         np.empty(edges, np.int64),
     )  # fmt: skip
-    room = Room(np.empty(n), np.empty(n), np.empty(n), np.empty(edges), np.empty(edges))
+    room = CutRoom(np.empty(n), np.empty(n), np.empty(n), np.empty(edges), np.empty(edges))
     trees = make_trees(n)
     fresh = True
     for number in memory:

@@ -12,7 +12,7 @@ from assent.kernels.graph_cut.maxflow import Network
 from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
 
 
-class Task(NamedTuple):
+class CutTask(NamedTuple):
     """A projection with edges shared, on the graph or a contraction of it."""
 
     graph: Graph
@@ -27,7 +27,7 @@ class Task(NamedTuple):
     edge: np.ndarray  # int64[E]: the edge of the whole graph
 
 
-class Room(NamedTuple):
+class CutRoom(NamedTuple):
     """Scratch for tasks up to a size."""
 
     weight: np.ndarray  # float64[n]
@@ -170,4 +170,4 @@ def contract(task, block, number):
             kept += 1
     tails, heads = tails[:kept], heads[:kept]
     graph = arcs_between(count, tails, heads)
-    return Task(graph, tails, heads, mass, a, b[:kept], known, x, flow[:kept], edge_of[:kept])
+    return CutTask(graph, tails, heads, mass, a, b[:kept], known, x, flow[:kept], edge_of[:kept])

@@ -29,7 +29,7 @@ from assent.kernels.parsing.sibling_features import any_sibling_places, sibling_
 from assent.kernels.parsing.tri_sibling_features import tri_sibling_places
 
 
-class Table(NamedTuple):
+class WeightTable(NamedTuple):
     """Weights while they are learned; all arrays have a power of two as length."""
 
     weights: np.ndarray  # float32

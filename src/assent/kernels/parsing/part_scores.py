@@ -12,7 +12,7 @@ from assent.kernels.parsing.grand_sibling_features import grand_sibling_places
 from assent.kernels.parsing.grandparent_features import grandparent_places
 from assent.kernels.parsing.head_bigram_features import head_bigram_places
 from assent.kernels.parsing.path_features import path_places
-from assent.kernels.parsing.sentence_parts import PartScores, count_inner
+from assent.kernels.parsing.sentence_parts import SentenceScores, count_inner
 from assent.kernels.parsing.sibling_features import any_sibling_places, sibling_places
 from assent.kernels.parsing.tri_sibling_features import tri_sibling_places
 
@@ -156,4 +156,4 @@ def score_parts(tokens, parts, kinds, weights):
     _score_pairs(tokens, arcs, parts.pairs, weights, features, pairs)
     _score_nonprojective(tokens, arcs, weights, features, nonprojective)
     _score_paths(tokens, weights, features, paths)
-    return PartScores(of_arcs, inner, pairs, nonprojective, paths)
+    return SentenceScores(of_arcs, inner, pairs, nonprojective, paths)

@@ -77,7 +77,7 @@ class SentenceParts(NamedTuple):
     paths: bool  # whether words are scored that stand anywhere above others
 
 
-class PartScores(NamedTuple):
+class SentenceScores(NamedTuple):
     """A number for every part: a score, or how much of it there is."""
 
     arcs: np.ndarray  # [A]
@@ -344,7 +344,7 @@ def tree_parts(parts, heads):
     paths = np.zeros(len(heads) ** 2 if parts.paths else 0)
     if parts.nonprojective or parts.paths:
         _mark_flows(arcs, heads, nonprojective, paths)
-    return PartScores(of_arcs, inner, pairs, nonprojective, paths)
+    return SentenceScores(of_arcs, inner, pairs, nonprojective, paths)
 
 
 @jit_internal_no_allocation

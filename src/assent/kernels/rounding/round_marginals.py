@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.kernels.core.evaluate import count_violated, value
-from assent.kernels.core.propagate import Logic, build_links, make_trail
+from assent.kernels.core.propagate import LogicIndex, build_links, make_trail
 from assent.kernels.core.schedule import RANDOM_RANGE, next_random_state
 from assent.kernels.core.table_links import TableLinks, build_table_links, table_field
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.rounding.local_search import improve
 from assent.kernels.rounding.pair_rounding import round_pairs
-from assent.kernels.rounding.running_sums import Pairs, Point, build_pairs
+from assent.kernels.rounding.running_sums import Pairs, RoundedPoint, build_pairs
 from assent.kernels.rounding.sequential_rounding import DECIDED, Rounding, settle_all
 from assent.kernels.rounding.table_rounding import settle_states
 
@@ -47,7 +47,7 @@ advance_random_state = jit_internal_no_allocation(next_random_state)
 class Adjacency(NamedTuple):
     """What rounding needs to know of a problem, computed once and used for every call."""
 
-    logic: Logic
+    logic: LogicIndex
     pairs: Pairs
     tables: TableLinks | None  # None where the problem has no tables
 
@@ -245,6 +245,6 @@ def round_point(logic, pairs, tables, theta, pair, p, held, max_sweeps, thorough
     for v in range(held.size):
         frozen[v] |= held[v] >= 0
     if max_sweeps > 0:
-        point = Point(trail.values, trail.true, trail.free, field, frozen)
+        point = RoundedPoint(trail.values, trail.true, trail.free, field, frozen)
         improve(logic, pairs, tables, theta, pair, point, max_sweeps, thorough)
     return trail.values

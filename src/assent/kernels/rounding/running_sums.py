@@ -27,7 +27,7 @@ class Pairs(NamedTuple):
     edges: np.ndarray  # int32[2 P]
 
 
-class Point(NamedTuple):
+class RoundedPoint(NamedTuple):
     """An assignment with its running sums.
 
     ``field[v]`` is what ``x[v] = 1`` adds to the score given the other coordinates; ``true[F]``

@@ -26,16 +26,16 @@ DONE, PAUSED, LOG_FULL, TOO_DEEP = 0, 1, 2, 3
 # What to do after a round.
 BACK, AGAIN, DOWN = 0, 1, 2
 
-# Places in ``State.counts``.
+# Places in ``SearchState.counts``.
 DEPTH, ON_TRAIL, NODES, ROUNDS, EVENTS, ROWS, PLAYED = 0, 1, 2, 3, 4, 5, 6
 FINISHED = 7  # 1 once all nodes are closed
 COUNTS = 8
 
-# Places in a row of ``State.chosen``: the last three are how much there was before the branching.
+# Places in a row of ``SearchState.chosen``: the last three are how much there was before it.
 VARIABLE, STATE, TRAIL_BEFORE, EVENTS_BEFORE, ROWS_BEFORE = 0, 1, 2, 3, 4
 CHOSEN = 5
 
-# Places in ``State.figures``.
+# Places in ``SearchState.figures``.
 BEST = 0  # value of the best answer
 TOLERANCE = 1  # a node is closed by a bound at most this much above the best, relatively
 CONSTANT = 2  # what is added to values
@@ -56,7 +56,7 @@ ROOT_WORTH = 0.02
 SWITCHES = 5
 
 
-class State(NamedTuple):
+class SearchState(NamedTuple):
     """Where a search stands."""
 
     point: np.ndarray  # float64[M + S + V + 1]

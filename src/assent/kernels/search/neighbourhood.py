@@ -20,14 +20,14 @@ from assent.kernels.search.table_sweeps import Domains, Net
 # What a variable is to a neighbourhood.
 OUTSIDE, OPEN, DECIDED = 0, 1, 2
 
-# Places in ``Part.sizes``.
+# Places in ``NeighbourhoodPart.sizes``.
 VARIABLES, STATES, FACTORS, SLOTS, ENTRIES, LITERALS = 0, 1, 2, 3, 4, 5
 SIZES = 6
 
 advance_random_state = jit_internal_no_allocation(next_random_state)
 
 
-class Part(NamedTuple):
+class NeighbourhoodPart(NamedTuple):
     """Room for a neighbourhood as large as the whole net, and what is in it."""
 
     net: Net

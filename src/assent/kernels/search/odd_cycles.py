@@ -23,7 +23,7 @@ from assent.kernels.problem import Float, Int64
 STEP = 1e-7
 
 
-class Network(NamedTuple):
+class CycleNetwork(NamedTuple):
     """A graph as lists of neighbours.
 
     Attributes:
@@ -36,7 +36,7 @@ class Network(NamedTuple):
     edge: Int64
 
 
-class Walk(NamedTuple):
+class CycleWalk(NamedTuple):
     """Scratch of one search over ``2 n`` nodes: node ``v`` in layer ``l`` is ``2 v + l``."""
 
     dist: Float
@@ -45,7 +45,7 @@ class Walk(NamedTuple):
     seen: Int64
 
 
-def network_of(n: int, ends: Int64) -> Network:
+def network_of(n: int, ends: Int64) -> CycleNetwork:
     """The graph of edges ``ends[E, 2]`` over ``n`` nodes.
 
     Example:
@@ -56,7 +56,7 @@ def network_of(n: int, ends: Int64) -> Network:
     order = np.argsort(origin, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(origin, minlength=n))])
     other, edge = ends[:, ::-1].ravel(order="F"), np.tile(np.arange(len(ends)), 2)
-    return Network(start.astype(np.int64), other[order], edge[order])
+    return CycleNetwork(start.astype(np.int64), other[order], edge[order])
 
 
 @jit
@@ -156,7 +156,7 @@ def odd_cycles(network, d, sources, once, limit, start, codes):
     in F.  Two edges between the same nodes are a cycle too.  Ends where ``codes`` is full.
     """
     n = len(network.start) - 1
-    walk = Walk(
+    walk = CycleWalk(
         np.full(2 * n, np.inf), np.zeros(2 * n, np.int64), np.zeros(2 * n, np.int64),
         np.zeros(2 * n, np.int64),
     )  # fmt: skip

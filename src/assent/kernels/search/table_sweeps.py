@@ -59,7 +59,7 @@ class Domains(NamedTuple):
     trail: np.ndarray  # int32[S]: variables that lost a state, in order
 
 
-class Work(NamedTuple):
+class SweepWork(NamedTuple):
     """Scratch."""
 
     reports: np.ndarray  # float64[most slots around a variable + 1, most states]

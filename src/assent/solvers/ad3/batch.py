@@ -41,7 +41,7 @@ BUFFER_LINKS = 4_000_000
 CALL_LINKS = 8_000
 
 # Where the penalty stands in an outcome.
-PENALTY = instance.Outcome._fields.index("penalty")
+PENALTY = instance.BatchOutcome._fields.index("penalty")
 
 # How often the waiting thread looks at the clock, in seconds.
 TICK = 0.05
@@ -157,7 +157,7 @@ class Buffer:
     layout: Layout | None
     structures: StructureBatch | None  # of all problems, if there are any
     over_relaxation: float | None  # that of the solver
-    outcomes: Float  # [B, fields of instance.Outcome]
+    outcomes: Float  # [B, fields of instance.BatchOutcome]
     seconds: Float  # [B] of a processor, the average of the problems in one call
     least_scale: float  # of the scores of a problem
 
@@ -176,9 +176,9 @@ class Buffer:
         """``[B]`` by how much answers may fall short beside what is relative to their bounds."""
         return self.batch.numbers[:, kernel.LEAST_GAP]
 
-    def outcome(self, b: int) -> instance.Outcome:
+    def outcome(self, b: int) -> instance.BatchOutcome:
         """How problem ``b`` ended."""
-        return instance.Outcome(*self.outcomes[b].tolist())
+        return instance.BatchOutcome(*self.outcomes[b].tolist())
 
     @property
     def penalties(self) -> Float:
@@ -399,7 +399,7 @@ def _lay_out(jobs: list[Job], solver: AD3) -> Buffer:
 def _unsolved(batch: kernel.Batch, outside: Any, jobs: list[Job], solver: AD3) -> Buffer:
     """``outside`` are tables, layout and structures of all problems, or None."""
     count = len(jobs)
-    outcomes = np.zeros((count, len(instance.Outcome._fields)))
+    outcomes = np.zeros((count, len(instance.BatchOutcome._fields)))
     least = min(job.scores.scale for job in jobs)
     tables, layout, structures = outside
     return Buffer(

@@ -39,7 +39,7 @@ class Figures(NamedTuple):
 
 def figures(places: Sequence[Place], solver: AD3) -> Figures:
     """Values, bounds and statuses as certificates state them."""
-    fields = {name: i for i, name in enumerate(instance.Outcome._fields)}
+    fields = {name: i for i, name in enumerate(instance.BatchOutcome._fields)}
     rows = np.array([place.buffer.outcomes[place.number] for place in places])
     rows = rows.reshape(len(places), len(fields))
     feasible = rows[:, fields["violations"]] == 0

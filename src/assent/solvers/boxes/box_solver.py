@@ -9,7 +9,7 @@ import numpy as np
 
 from assent.kernels.boxes.submodels import charge_all, soft_links, submodel_links
 from assent.kernels.core.factor_list import Flat, flat_of, inner_scores
-from assent.kernels.core.questions import Work, make_questions_work
+from assent.kernels.core.questions import QuestionWork, make_questions_work
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
 from assent.solvers.base.dual_bound import bound_at
@@ -26,7 +26,7 @@ class Linked:
     boxes: Boxes
     kinds: tuple[type, ...]  # of soft constraints
     inner: Float
-    work: Work
+    work: QuestionWork
     nu: Float  # multipliers
     r: Float  # [n], what they leave of the scores
     s: Float  # link scores, scratch

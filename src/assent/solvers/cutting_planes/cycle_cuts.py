@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import Float, Int64
-from assent.kernels.search.odd_cycles import Network, network_of, odd_cycles
+from assent.kernels.search.odd_cycles import CycleNetwork, network_of, odd_cycles
 from assent.solvers.cutting_planes.cut_rows import Cuts
 from assent.solvers.cutting_planes.pair_disagreement import Differences
 
@@ -135,7 +135,7 @@ def _violated(d: Float, sets: Int64, chosen: NDArray[np.int64]) -> list[Int64]:
     return list(2 * sets[bad] + chosen)
 
 
-def _search(network: Network, d: Float, once: bool) -> tuple[Int64, Int64]:
+def _search(network: CycleNetwork, d: Float, once: bool) -> tuple[Int64, Int64]:
     """The cheapest odd cycle through every node, as ``kernels.cycles`` tells them."""
     n = len(network.start) - 1
     start = np.zeros(n + 1, np.int64)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assent.kernels.core.factor_list import flat_of
 from assent.kernels.core.memo import remembered
 from assent.kernels.direct import table_scopes, tabulate
-from assent.kernels.direct.eliminate import Model
+from assent.kernels.direct.eliminate import EliminationModel
 from assent.kernels.direct.table_scopes import VariableFactors, Variables
 from assent.kernels.problem import Float, Int32, Problem, Scores
 
@@ -63,7 +63,7 @@ class Tabulation:
 
     of: ReferenceType[Problem]  # kept by others: this is kept as long as the problem is
     factors: VariableFactors
-    shape: Model
+    shape: EliminationModel
     form: NDArray[np.int8]
 
     @property
@@ -83,7 +83,7 @@ class Tabulation:
         """Entries of all factors' tables together."""
         return int(self.shape.entry[-1] - self.shape.entry[len(self.shape.card)])
 
-    def model(self, scores: Scores) -> Model:
+    def model(self, scores: Scores) -> EliminationModel:
         """The tables, variables' own scores included."""
         both = np.concatenate([self.own_scores(scores), self.tables(scores)])
         return self.shape._replace(table=both)
@@ -135,6 +135,6 @@ def _tabulate(problem: Problem, keep: bool) -> Tabulation | str:
     if count < 0:
         return TOO_MANY
     start, entry = start[: count + 1], entry[: count + 1]
-    shape = Model(card, start, scope[: start[-1]], entry, np.zeros(0))
+    shape = EliminationModel(card, start, scope[: start[-1]], entry, np.zeros(0))
     made = Tabulation(ref(problem), factors, shape, form[: count - len(card)])
     return TOO_MANY if made.entries > MOST_ENTRIES else made

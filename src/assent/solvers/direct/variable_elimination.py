@@ -102,7 +102,7 @@ def way_for(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> Wa
 
 
 def _plan(
-    shape: kernel.Model, effort: int, most: int, rank: Int32
+    shape: kernel.EliminationModel, effort: int, most: int, rank: Int32
 ) -> tuple[kernel.Plan, int, int] | None:
     pairs, join = len(shape.card) + len(shape.scope), float(min(LARGEST_JOIN, np.log2(most)))
     order, near_start, near = kernel.find_order(
@@ -113,7 +113,7 @@ def _plan(
     return kernel.make_plan(shape, order, near_start, near)
 
 
-def ranks(shape: kernel.Model, thorough: bool) -> Iterator[Int32]:
+def ranks(shape: kernel.EliminationModel, thorough: bool) -> Iterator[Int32]:
     """Orders worth a try: few new links (no ranks); to be thorough, as written and by breadth."""
     yield np.zeros(0, np.int32)
     if not thorough:

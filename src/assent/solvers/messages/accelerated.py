@@ -20,7 +20,7 @@ from assent.kernels.core.factor_list import (
     scored_factors,
 )
 from assent.kernels.core.oracle import raise_pending
-from assent.kernels.core.questions import Work, make_questions_work, number_of_factors
+from assent.kernels.core.questions import QuestionWork, make_questions_work, number_of_factors
 from assent.kernels.messages import accelerated_step as kernel
 from assent.kernels.problem import CAP, SUM, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
@@ -47,7 +47,7 @@ class AcceleratedState:
 
     factors: ScoredFactors
     point: kernel.AcceleratedPoint
-    work: Work
+    work: QuestionWork
     size: float  # of the scores
     best_s: Float
     stage: int = 0  # iterations at this temperature

@@ -10,7 +10,7 @@ import numpy as np
 from assent.kernels.ad3.initial_multipliers import OF_SCORES
 from assent.kernels.core.factor_list import ScoredFactors, scored_factors
 from assent.kernels.core.oracle import raise_pending
-from assent.kernels.core.questions import Work, make_questions_work, number_of_factors
+from assent.kernels.core.questions import QuestionWork, make_questions_work, number_of_factors
 from assent.kernels.messages import subgradient_step as kernel
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.abilities import require
@@ -47,7 +47,7 @@ class SubgradientState:
 
     factors: ScoredFactors
     point: kernel.SubgradientPoint
-    work: Work
+    work: QuestionWork
 
     @property
     def best_s(self) -> Float:

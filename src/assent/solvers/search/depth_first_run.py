@@ -13,7 +13,7 @@ from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.direct.table_scopes import TABULATED
 from assent.kernels.problem import DualPoint, Float, Scores
 from assent.kernels.search import depth_first_search as kernel
-from assent.kernels.search.table_sweeps import Domains, Net, Work
+from assent.kernels.search.table_sweeps import Domains, Net, SweepWork
 from assent.proof.depth_first_proof import CLOSED, DepthFirstProof, link_scores
 from assent.proof.gap_rule import least_and_relative
 from assent.result import Result, Status
@@ -281,7 +281,7 @@ def all_states(net: Net) -> Domains:
     return Domains(numbers, numbers.copy(), net.card.copy(), np.zeros(states, np.int32))
 
 
-def scratch(net: Net) -> Work:
+def scratch(net: Net) -> SweepWork:
     """Scratch for the largest of everything."""
     around = max(1, int(np.diff(net.around_start).max(initial=1)))
     states, slots = int(net.card.max()), int(np.diff(net.start).max(initial=1))
@@ -289,7 +289,7 @@ def scratch(net: Net) -> Work:
     if (net.form == TABULATED).all():
         literals = factors = 0
     order = np.arange(literals, dtype=np.int32)
-    return Work(
+    return SweepWork(
         np.zeros((around + 1, states)), np.zeros(states), np.zeros(slots, np.int32),
         np.zeros(around, np.bool_), np.zeros(literals, np.int8), np.zeros(literals),
         np.zeros(literals), np.zeros(literals), order, order.copy(), np.zeros(factors),
@@ -298,7 +298,7 @@ def scratch(net: Net) -> Work:
     )  # fmt: skip
 
 
-def start_at(tables: TableNet, scores: Scores, tolerance: float) -> kernel.State:
+def start_at(tables: TableNet, scores: Scores, tolerance: float) -> kernel.SearchState:
     """The root, with no message passed."""
     net = tables.net
     variables, states = len(net.card), len(net.theta)
@@ -311,7 +311,7 @@ def start_at(tables: TableNet, scores: Scores, tolerance: float) -> kernel.State
     figures[kernel.CONSTANT] = scores.constant
     figures[kernel.CLOSED_BOUND], figures[kernel.PROGRESS] = -np.inf, 0.0
     figures[kernel.BOUND] = np.inf
-    return kernel.State(
+    return kernel.SearchState(
         point, np.empty((4, len(point))), np.empty(4), np.empty((4, kernel.CHOSEN), np.int64),
         np.zeros(states), np.zeros(variables, np.int32), np.zeros(variables, np.int32),
         tables.strengths.copy(), np.zeros(kernel.COUNTS, np.int64), figures,

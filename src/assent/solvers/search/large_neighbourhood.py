@@ -20,7 +20,7 @@ from assent.kernels.core.schedule import first_random_state, is_better
 from assent.kernels.problem import DualPoint
 from assent.kernels.search import depth_first_search as kernel
 from assent.kernels.search import neighbourhood as part_kernel
-from assent.kernels.search.table_sweeps import Domains, Net, Work
+from assent.kernels.search.table_sweeps import Domains, Net, SweepWork
 from assent.result import Result, Status
 from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.protocol import GraphSolver, Request
@@ -144,7 +144,9 @@ class NeighbourhoodSearch(TableRun):
             states[members] = state.best
             self._take(states)
 
-    def _play(self, net: Net, domains: Domains, state: kernel.State) -> tuple[bool, kernel.State]:
+    def _play(
+        self, net: Net, domains: Domains, state: kernel.SearchState
+    ) -> tuple[bool, kernel.SearchState]:
         """Search a neighbourhood; whether all of it was, and where the search stands."""
         sizes = self.part.sizes
         reads = SLOT_READS * sizes[part_kernel.SLOTS] + 3 * sizes[part_kernel.ENTRIES] + 1
@@ -239,10 +241,10 @@ def _best_alone(net: Net) -> NDArray[np.int32]:
     return np.asarray(places[first] - net.first[:-1], np.int32)
 
 
-def _room(net: Net) -> part_kernel.Part:
+def _room(net: Net) -> part_kernel.NeighbourhoodPart:
     """Room for as much as the whole net; entries of tables stay where they are."""
     variables, factors = len(net.card), len(net.form)
-    return part_kernel.Part(
+    return part_kernel.NeighbourhoodPart(
         Net(*(np.empty_like(array) for array in net))._replace(table=net.table),
         all_states(net),
         np.zeros(variables, np.int32),
@@ -257,7 +259,7 @@ def _room(net: Net) -> part_kernel.Part:
     )
 
 
-def _written(part: part_kernel.Part) -> tuple[Net, Domains]:
+def _written(part: part_kernel.NeighbourhoodPart) -> tuple[Net, Domains]:
     """As much of the room as is written."""
     n, states, factors, slots = (int(size) for size in part.sizes[:4])
     lengths = (
@@ -269,10 +271,10 @@ def _written(part: part_kernel.Part) -> tuple[Net, Domains]:
     return net, Domains(own.states[:states], own.place[:states], own.size[:n], own.trail[:states])
 
 
-def _narrowed(work: Work, net: Net, literals: int) -> Work:
+def _narrowed(work: SweepWork, net: Net, literals: int) -> SweepWork:
     """The scratch that a smaller net uses; nothing of constraints where there are none."""
     slots, factors = (len(net.scope), len(net.form)) if literals else (0, 0)
     lengths = (None,) * 4 + (slots,) * 6 + (factors,) * 2 + (slots,) + (factors,) * 5
-    own = Work(*(array[:length] for array, length in zip(work, lengths, strict=True)))
+    own = SweepWork(*(array[:length] for array, length in zip(work, lengths, strict=True)))
     order = np.arange(slots, dtype=np.int32)
     return own._replace(order=order, rank=order.copy())
