@@ -47,10 +47,10 @@ def typical_sizes(rows: Float, *families: Sequence[Float]) -> Float:
 
 def _median(arrays: Sequence[Float]) -> float:
     """The upper median of the sizes that are neither zero nor infinite; infinite if none is."""
-    count = sum(own.size for own in arrays)
-    for step in dict.fromkeys((count // ENOUGH + 1, 1)) if count else ():
-        parts = [own.reshape(-1)[::step] for own in arrays if own.size]
-        sizes = np.abs(parts[0] if len(parts) == 1 else np.concatenate(parts))
+    parts = [own.reshape(-1) for own in arrays if own.size]
+    for step in (sum(map(len, parts)) // ENOUGH + 1, 1) if parts else ():
+        some = [own[::step] for own in parts]
+        sizes = np.abs(some[0] if len(some) == 1 else np.concatenate(some))
         sizes.sort()  # of few, as most graphs of a batch have, quicker than to pick them first
         zeros, last = len(sizes) - np.count_nonzero(sizes), sizes.searchsorted(np.inf)
         if zeros < last:
