@@ -113,6 +113,21 @@ def test_exact_and_k_best(parsers):
     assert first.sentence.heads.tolist() == best.sentence.heads.tolist()
 
 
+def test_a_time_limit_ends_the_proof_with_a_tree(parsers):
+    """Words of many sentences in no order: AD3 alone does not prove their tree."""
+    words, tags = ([w for s in small_corpus(40, seed=6) for w in getattr(s, column)]
+                   for column in ("words", "upos"))  # fmt: skip
+    order = np.random.default_rng(0).permutation(len(words))[:80]
+    sentence = Sentence.from_words([words[i] for i in order]).with_columns(
+        upos=[tags[i] for i in order]
+    )
+    plain = parsers["full"].parse(sentence)
+    found = parsers["full"].parse(sentence, exact=True, time_limit=1e-3)
+    assert not plain.proven and not found.proven
+    check_tree(found.sentence.heads)
+    assert plain.value <= found.value <= found.bound <= plain.bound
+
+
 def test_files_keep_a_parser(parsers, tmp_path):
     path = tmp_path / "toy.model"
     parsers["standard"].save(path)

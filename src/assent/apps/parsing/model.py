@@ -86,16 +86,24 @@ class Parser:
     weights: NDArray[np.float32]
     labeler: Labeler
 
-    def parse(self, sentence: Sentence, *, exact: bool = False) -> Parse:
-        """The tree of a tagged sentence, if ``exact`` the best one, however long that takes."""
+    def parse(
+        self, sentence: Sentence, *, exact: bool = False, time_limit: float | None = None
+    ) -> Parse:
+        """The tree of a tagged sentence, if ``exact`` the best one.
+
+        The proof takes as long as it takes, or ``time_limit`` seconds: then the best tree so far is
+        given, and a bound on all others.
+        """
         tokens = self.encode(sentence)
         found = self.solve(tokens)
         heads, value, bound, proven = found.heads, found.value, found.bound, found.proven
         if exact and not proven:
             graph, arcs = self.graph(sentence)
-            result = at.decode(graph, exact=True)
-            heads = arcs.head[result[graph["arc"]] == 1].astype(np.int64)
-            value, bound, proven = result.value, result.bound, result.status is at.Status.OPTIMAL
+            result = at.decode(graph, exact=True, time_limit=time_limit)
+            if result.value > value:
+                heads = arcs.head[result[graph["arc"]] == 1].astype(np.int64)
+                value = result.value
+            bound, proven = min(bound, result.bound), result.status is at.Status.OPTIMAL
         labels = self.labeler.labels(tokens, heads)
         return Parse(sentence.with_columns(heads=heads, deprels=labels), value, bound, proven)
 
