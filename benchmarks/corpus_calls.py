@@ -19,7 +19,7 @@ from assent.apps.corpus.comparison import QUANTILES, Goal, published_steps
 from benchmarks import tables
 from benchmarks.corpus_samples import Sample, sample
 
-MOST_ITERATIONS = 60
+MOST_ITERATIONS = 40
 # Draws on which steps are chosen, none of which is tested.
 OTHER_DRAWS = range(100, 103)
 CHOSEN_AT = 0.9  # of the bound's gain

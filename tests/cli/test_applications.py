@@ -77,6 +77,11 @@ def test_tagging_a_file_as_a_whole(folder, tmp_path):
     refused = run("tag", gold, "--model", model, "--changes", changes)
     assert refused.exit_code == 2
     assert "--changes goes with --consistent" in refused.output
+    before = gold.read_bytes()
+    for lost in (gold, model, tmp_path / "tagged"):
+        refused = run(*together, "--output", tmp_path / "tagged", "--changes", lost)
+        assert refused.exit_code == 2 and "would be written over" in refused.output
+    assert gold.read_bytes() == before
     assert run("tag", "-", "--model", model, "--consistent", "--quiet", input="").output == ""
 
 

@@ -151,6 +151,11 @@ def consistent_options(has_heads: bool) -> Callable[[Callable[..., None]], Calla
             for name, value in given.items():
                 if not is_consistent and value is not None:
                     raise click.UsageError(f"--{name} goes with --consistent")
+            for name in ("source", "model", "output"):
+                if changes is not None and _is_same(changes, others[name]):
+                    raise click.UsageError(
+                        f"--changes would be written over {others[name]}; name another file"
+                    )
             whole = WholeText(changes, penalty, head_penalty, quiet) if is_consistent else None
             verb(**others, quiet=quiet, whole=whole)
 
@@ -159,6 +164,11 @@ def consistent_options(has_heads: bool) -> Callable[[Callable[..., None]], Calla
         return called
 
     return decorate
+
+
+def _is_same(one: Path, other: Path | None) -> bool:
+    """Whether two names mean one file, which may not be there yet."""
+    return other is not None and one.resolve() == other.resolve()
 
 
 def _line(report: CorpusReport) -> str:
