@@ -16,8 +16,9 @@ from rich.console import Console
 import assent
 from assent.apps.corpus import CorpusComparison, Threads, compare_solvers
 from assent.apps.corpus.comparison import QUANTILES, Goal, published_steps
+from assent.apps.corpus.shares import LinkedCorpus
 from benchmarks import tables
-from benchmarks.corpus_samples import Sample, sample
+from benchmarks.corpus_samples import sample
 
 MOST_ITERATIONS = 40
 # Draws on which steps are chosen, none of which is tested.
@@ -49,7 +50,8 @@ PUBLISHED_CALLS: dict[Goal, dict[int, dict[str, str]]] = {
 
 def run(console: Console, path: Path, trained: int, samples: int) -> None:
     """Calls until parts of the gains in accuracy and in the dual value are had."""
-    chosen = chosen_steps([sample(path, trained, seed, tested=False) for seed in OTHER_DRAWS])
+    others = [sample(path, trained, seed, tested=False).model for seed in OTHER_DRAWS]
+    chosen = chosen_steps(others)
     found = []
     for seed in range(samples):
         own = sample(path, trained, seed)
@@ -70,7 +72,7 @@ def run(console: Console, path: Path, trained: int, samples: int) -> None:
         tables.show(console, title, columns, rows, caption=caption)
 
 
-def chosen_steps(others: Sequence[Sample]) -> dict[str, int]:
+def chosen_steps(others: Sequence[LinkedCorpus]) -> dict[str, int]:
     """Of each kind of subgradients, which steps need the fewest calls on other texts."""
     steps = {
         kind.__name__: published_steps(kind) for kind in (assent.Subgradient, assent.BoxSubgradient)
@@ -79,7 +81,7 @@ def chosen_steps(others: Sequence[Sample]) -> dict[str, int]:
     every["aim"] = [assent.BoxMPLP()]
     calls = [
         compare_solvers(
-            own.model, solvers=every, iterations=MOST_ITERATIONS, executor=Threads(1)
+            own, solvers=every, iterations=MOST_ITERATIONS, executor=Threads(1)
         ).calls_to(CHOSEN_AT)
         for own in others
     ]
