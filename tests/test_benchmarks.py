@@ -498,6 +498,22 @@ def test_answers_with_a_limit_and_without():
     assert answers.missing(99.0, answer) == pytest.approx(0.01)
 
 
+def test_auto_to_the_same_result_and_to_the_end():
+    """An effort that brings nothing counts to the end; one that helps excuses nobody's delay."""
+    gaps = dict.fromkeys(auto.SOLVERS, 0.5)
+    times = dict.fromkeys(auto.SOLVERS, 9.0)
+    way = [(2.0, 0.3), (3.0, 0.2), (8.0, 0.1)]
+    same = auto.Outcome(
+        "a", "", {**times, "Auto": 8.0, "AD3": 1.0}, {**gaps, "Auto": 0.2, "AD3": 0.2}
+    )
+    same.on_the_way = way[:2]
+    assert same.ratio == 8.0 and same.ratio_to_same == 3.0
+    better = auto.Outcome("b", "", dict(same.seconds), {**same.gap, "Auto": 0.1}, way)
+    assert better.ratio == 0.5 and better.ratio_to_same == 3.0
+    worse = auto.Outcome("c", "", dict(same.seconds), {**same.gap, "Auto": 0.4}, [(8.0, 0.4)])
+    assert worse.ratio == worse.ratio_to_same == 8.0
+
+
 def test_halves_of_the_models_for_auto_share_nothing():
     halves = [auto.chosen(None, half, "*", True) for half in (auto.SEEN, auto.HELD_OUT)]
     names = [{one.name for one in half} for half in halves]
