@@ -33,7 +33,8 @@ def check(graph, result, best):
     if result.status is at.Status.INFEASIBLE:
         assert best == -np.inf
     else:
-        within = result.gap <= AD3.gap_tolerance * (1.0 + abs(result.bound))
+        size = result.certificate.scores.scale + abs(result.bound)
+        within = result.gap <= AD3.gap_tolerance * size
         assert (result.status is at.Status.OPTIMAL) == within
     if best == -np.inf:
         assert not result.feasible
