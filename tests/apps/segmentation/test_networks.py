@@ -8,7 +8,7 @@ import pytest
 from assent.apps.model_file import read_model, write_model
 from assent.apps.segmentation import LabelSet, Scene, SegmenterSettings, label_nodes
 from assent.apps.segmentation.features import fill_unknown
-from assent.apps.segmentation.model import Segmenter, train_segmenter
+from assent.apps.segmentation.model import Segmenter, train_segmenter, training
 from assent.apps.segmentation.model.node_classifier import fit_classifier, mean_error
 from assent.errors import ModelError
 from assent.learn import AveragedPerceptron, DualExtragradient, Hamming, Subgradient
@@ -108,6 +108,16 @@ def test_prices_learnt_make_fewer_errors_than_nodes_alone(trainer, jointly):
     network = mean_error(gold, [model.segment(scene) for scene in gold])
     assert model.prices[0] > 0.0
     assert network < 0.5 * independent
+
+
+def test_scores_that_training_spoils_stay_as_they_were(monkeypatch):
+    scenes = [stripes(seed)[0] for seed in range(6)]
+    wrong = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])  # labels exchanged
+    monkeypatch.setattr(training, "_train", lambda *_: (wrong, np.ones(1)))
+    model = train_segmenter(scenes, LABELS, SegmenterSettings(jointly=False))
+    unseen, labels = stripes(100)
+    gold = unseen._replace(labels=labels)
+    assert mean_error([gold], [model.segment(gold)]) < 0.2
 
 
 def test_files_of_models_keep_them(tmp_path):

@@ -26,8 +26,8 @@ from assent.learn.trainers.saddle import SaddleSettings
 from assent.models import CutInput, CutLabels, CutModel, PottsModel
 
 # Factors of the edges' prices that are tried on scores of unseen scenes: a margin of one label per
-# node asks for less smoothing than makes the fewest errors.
-FACTORS = 2.0 ** np.arange(-1, 6)
+# node asks for less smoothing than makes the fewest errors, and few passes may end at too much.
+FACTORS = 2.0 ** np.arange(-3, 6)
 
 # The weight of a scene's mean loss per node against the squared norm of the weights: what C = 0.01
 # is for a photograph of a thousand superpixels.  Set once, not tuned.
@@ -98,11 +98,17 @@ def _learn_prices(
     # Unit variance, as edges have: trainers' steps suit both.
     unit = float(np.sqrt(np.mean(np.concatenate(chosen.scores) ** 2)))
     nodes = [with_constant(scores / unit) for scores in chosen.scores]
-    own, prices = _train(scenes, nodes, count, settings)
-    scores = [features @ own for features in nodes]
+    trained, prices = _train(scenes, nodes, count, settings)
+    # A few passes can leave scores worse than they were: of both, those of the fewest errors.
+    given = np.vstack([np.eye(count), np.zeros(count)])
+    found = []
+    for own in (trained, given):
+        error, factor = _best_factor(scenes, [features @ own for features in nodes], prices)
+        found.append((error, factor, own))
+    _, factor, own = min(found, key=lambda tried: tried[0])
     fitted = classifier.weights @ (own[:-1] / unit)
     fitted[-1] += own[-1]
-    return classifier._replace(weights=fitted), _best_factor(scenes, scores, prices) * prices
+    return classifier._replace(weights=fitted), factor * prices
 
 
 def _learn_jointly(
@@ -152,8 +158,10 @@ def _train(
     return own, np.maximum(named["edges"], 0.0)
 
 
-def _best_factor(scenes: Sequence[Scene], scores: Sequence[Float], prices: Float) -> float:
-    """The factor of all prices that makes the fewest errors on scores of unseen scenes."""
+def _best_factor(
+    scenes: Sequence[Scene], scores: Sequence[Float], prices: Float
+) -> tuple[float, float]:
+    """The least error on scores of unseen scenes, and the factor of all prices that has it."""
     errors = []
     for factor in FACTORS:
         predicted = [
@@ -161,4 +169,4 @@ def _best_factor(scenes: Sequence[Scene], scores: Sequence[Float], prices: Float
             for own, scene in zip(scores, scenes, strict=True)
         ]
         errors.append(mean_error(scenes, predicted))
-    return float(FACTORS[int(np.argmin(errors))])
+    return min(errors), float(FACTORS[int(np.argmin(errors))])
