@@ -19,10 +19,12 @@ def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
     directly.
 
     Example:
+        >>> from pathlib import Path
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with whole_file(f"{folder}/new") as file:
-        ...         file.write(b"all"), os.path.exists(f"{folder}/new")
-        ...     open(f"{folder}/new", "rb").read()
+        ...     new = Path(folder, "new")
+        ...     with whole_file(new) as file:
+        ...         file.write(b"all"), new.exists()
+        ...     new.read_bytes()
         (3, False)
         b'all'
     """
