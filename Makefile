@@ -39,13 +39,12 @@ help:
 	@echo "make bench  problems x solvers, peers side by side"
 	@echo "make clean  remove the environment and caches"
 
+# Byte code is made of what is imported, when it is: of all packages it takes a quarter of a minute.
 $(STAMP): pyproject.toml
 	@echo "preparing $(VENV), once: this takes a minute or two"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
 		--editable ".[plot,dev]"
-	@# Byte code is made on all cores; packages may have files that are no Python of this version.
-	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib src || true
 	touch $(STAMP)
 
 demo: $(STAMP)

@@ -243,7 +243,8 @@ def test_what_a_kernel_compiled_here_calls_is_compiled_here_too(package, tmp_pat
     assert use(package, ASSENT_CACHE=str(own)) == (20, 1)
 
 
-def test_what_is_not_ready_in_time_is_not_compiled(monkeypatch):
+def test_what_is_not_ready_in_time_is_not_compiled(monkeypatch, tmp_path):
+    monkeypatch.setenv("ASSENT_CACHE", str(tmp_path))  # nothing is kept from an earlier run
     monkeypatch.setattr(compile_clock, "compiles_always", lambda: False)
 
     @jit
@@ -253,7 +254,7 @@ def test_what_is_not_ready_in_time_is_not_compiled(monkeypatch):
     too_long = pytest.raises(compile_clock.CompileTimeout, match="compiling long_to_compile takes")
     with too_long, compile_clock.compiling_until(time.perf_counter()):
         long_to_compile(1)
-    monkeypatch.undo()  # there is always time
+    monkeypatch.setattr(compile_clock, "compiles_always", lambda: True)  # there is always time
     before = compile_clock.compile_seconds()
     with compile_clock.compiling_until(time.perf_counter()):
         assert long_to_compile(1) == 2
@@ -402,7 +403,9 @@ def test_what_only_kernels_call_is_kept_as_well(package):
     assert use(package, NUMBA_DISABLE_JIT="1") == (20, 0)
 
 
-def test_a_part_keeps_the_code_that_is_linked_and_its_environment_alone():
+def test_a_part_keeps_the_code_that_is_linked_and_its_environment_alone(monkeypatch, tmp_path):
+    monkeypatch.setenv("ASSENT_CACHE", str(tmp_path))  # nothing is kept from an earlier run
+
     @jit_internal
     def chosen(values, place):
         if place >= len(values):
