@@ -109,6 +109,32 @@ def test_wherever_there_is_no_time_to_compile_what_was_found_is_kept(monkeypatch
     assert result.certificate.verify()
 
 
+def test_an_answer_that_is_not_handed_on_in_time_is_kept(monkeypatch):
+    """What the others would be given at the end would have to be checked by kernels."""
+    state = turns.Turns._stated
+    refused = []
+
+    def refuse(assignment):
+        refused.append(assignment)
+        raise CompileTimeout
+
+    def stated(self):
+        assert self.assignment is not None
+        for contender in self.contenders:
+            monkeypatch.setattr(contender.solve, "offer", refuse)
+        return state(self)
+
+    monkeypatch.setattr(turns.Turns, "_stated", stated)
+    g = at.FactorGraph()
+    x = g.binary(80, name="x")
+    a, b = np.triu_indices(80, 1)
+    g.add(at.Pair(x[a], x[b], scores=np.random.default_rng(0).normal(size=len(a))))
+    result = at.decode(g, time_limit=1.0)
+    assert refused
+    assert result.feasible and result.message != NOT_COMPILED
+    assert result.certificate.verify()
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_answer_without_kernels_is_within_its_bound(seed):
     """Also with labels, evidence and rules that what every variable prefers breaks."""

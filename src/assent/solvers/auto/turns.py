@@ -322,7 +322,8 @@ class Turns:
         best = self.assignment
         if best is not None:
             for solve in better:
-                solve.offer(best)
+                with suppress(CompileTimeout):  # whoever found it has it anyway
+                    solve.offer(best)
         relaxed = [result for result in ended if result is not self.winner]
         last = [] if self.winner is None else [self.winner]
         return [*relaxed, *(solve.result() for solve in better), *last]
