@@ -41,6 +41,22 @@ def test_new_files_have_the_usual_permissions(path):
     assert modes[0] == modes[1]
 
 
+def test_a_file_keeps_its_permissions(path):
+    path.chmod(0o640)
+    with whole_file(path) as file:
+        file.write(b"after")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_file_that_may_not_be_written_stays(path):
+    path.chmod(0o440)
+    if os.access(path, os.W_OK):
+        pytest.skip("root may write anything")
+    with pytest.raises(PermissionError, match="file"), whole_file(path) as file:
+        file.write(b"after")
+    assert path.read_bytes() == b"before"
+
+
 def test_a_link_goes_on_to_point_at_the_file(path):
     link = path.with_name("link")
     link.symlink_to(path)
@@ -59,5 +75,7 @@ def test_pipes_are_written_to():
 
 
 def test_a_folder_that_is_not_there(path):
-    with pytest.raises(OSError), whole_file(path.with_name("none") / "file"):
+    missing = str(path.with_name("none") / "file")
+    with pytest.raises(FileNotFoundError) as told, whole_file(missing):
         pass
+    assert told.value.filename == missing
