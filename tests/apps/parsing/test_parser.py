@@ -10,7 +10,7 @@ import pytest
 from assent.apps.model_file import read_model, write_model
 from assent.apps.parsing import Parser, ParserSettings, ParserTraining, model, train_parser
 from assent.apps.parsing.pipeline import train_pipeline
-from assent.apps.parsing.training import TrainingProgress
+from assent.apps.parsing.training import TrainingProgress, are_projective, read_examples
 from assent.errors import ModelError
 from assent.io.conllu import Sentence, check_tree, read_conllu_lines
 from tests.apps.small_language import small_corpus
@@ -59,12 +59,30 @@ def test_other_methods_learn(method):
 
 def test_crossing_arcs_are_ruled_out_where_they_are_rare(parsers):
     assert parsers["full"].settings.projective
-    crossing = Sentence.from_words(["a", "b", "c", "d"]).with_columns(
-        upos=["X"] * 4, heads=[3, 4, 0, 3], deprels=["dep"] * 4
-    )
+    crossing = tree([3, 4, 0, 3])
     parser = train_parser([crossing] * 4, settings("standard"), TRAINING)
     assert not parser.settings.projective
     assert parser.parse(crossing).sentence.heads.tolist() == [3, 4, 0, 3]
+
+
+def tree(heads):
+    return Sentence.from_words(["a", "b", "c", "d"]).with_columns(
+        upos=["X"] * 4, heads=heads, deprels=["dep"] * 4
+    )
+
+
+@pytest.mark.parametrize(("crossing", "ruled_out"), [(1, True), (2, False)])
+def test_one_tree_in_ten_with_crossings_is_an_exception_and_one_in_five_is_none(
+    crossing, ruled_out
+):
+    sentences = [tree([3, 4, 0, 3])] * crossing + [tree([3, 3, 0, 3])] * (10 - crossing)
+    assert are_projective(read_examples(sentences, ["dep"], False)) == ruled_out
+
+
+def test_arcs_may_cross_where_parts_are_scored_that_only_such_trees_have():
+    own = settings(("arcs", "nonprojective_arcs"))
+    parser = train_parser([tree([3, 3, 0, 3])] * 4, own, replace(TRAINING, passes=1))
+    assert parser.settings.projective is False
 
 
 @pytest.mark.parametrize("part", ["nonprojective_arcs", "paths"])
@@ -113,14 +131,25 @@ def test_exact_and_k_best(parsers):
     assert first.sentence.heads.tolist() == best.sentence.heads.tolist()
 
 
-def test_a_time_limit_ends_the_proof_with_a_tree(parsers):
+def scrambled(sentences, order):
     """Words of many sentences in no order: AD3 alone does not prove their tree."""
-    words, tags = ([w for s in small_corpus(40, seed=6) for w in getattr(s, column)]
+    words, tags = ([w for s in sentences for w in getattr(s, column)]
                    for column in ("words", "upos"))  # fmt: skip
-    order = np.random.default_rng(0).permutation(len(words))[:80]
-    sentence = Sentence.from_words([words[i] for i in order]).with_columns(
+    return Sentence.from_words([words[i] for i in order]).with_columns(
         upos=[tags[i] for i in order]
     )
+
+
+def test_a_value_that_is_proven_is_not_above_its_bound(parsers):
+    """Not by the last bit either, in which two ways of adding up scores differ here."""
+    sentence = scrambled(small_corpus(60, seed=6), [438, 303, 232, 106, 289, 294])
+    found = parsers["full"].parse(sentence, exact=True)
+    assert found.proven and found.value <= found.bound
+
+
+def test_a_time_limit_ends_the_proof_with_a_tree(parsers):
+    order = np.random.default_rng(0).permutation(200)[:80]
+    sentence = scrambled(small_corpus(40, seed=6), order)
     plain = parsers["full"].parse(sentence)
     found = parsers["full"].parse(sentence, exact=True, time_limit=1e-3)
     assert not plain.proven and not found.proven

@@ -41,7 +41,8 @@ class ParserSettings:
     Attributes:
         parts: a preset (``"basic"``, ``"standard"``, ``"full"``), or a list of parts.
         single_root: whether exactly one word of a sentence hangs on the root.
-        projective: whether arcs never cross; as in most training trees if ``None``.
+        projective: whether arcs never cross; if ``None``, so it is where few training trees have
+            crossings, unless parts are scored that only such trees have.
         morphology: whether the column FEATS is read; it must be filled then in whatever is parsed.
         table_bits: the table has two to this power weights.
         tree_pruner: whether candidate arcs are those that are probable in a tree (their marginals
@@ -103,7 +104,9 @@ class Parser:
             if result.value > value:
                 heads = arcs.head[result[graph["arc"]] == 1].astype(np.int64)
                 value = result.value
-            bound, proven = min(bound, result.bound), result.status is at.Status.OPTIMAL
+            # Both add up the same scores, in other orders: the last bits may differ.
+            bound = max(value, min(bound, result.bound))
+            proven = result.status is at.Status.OPTIMAL
         labels = self.labeler.labels(tokens, heads)
         return Parse(sentence.with_columns(heads=heads, deprels=labels), value, bound, proven)
 
