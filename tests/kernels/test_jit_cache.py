@@ -261,6 +261,29 @@ def test_what_is_not_ready_in_time_is_not_compiled(monkeypatch, tmp_path):
     assert compile_clock.compile_seconds() > before
 
 
+def test_nobody_waits_for_another_process_beyond_the_deadline(monkeypatch, tmp_path):
+    @jit
+    def compiled_elsewhere(x):
+        return x + 1
+
+    def taken(file, operation):
+        raise BlockingIOError
+
+    monkeypatch.setattr(compile_clock, "compiles_always", lambda: False)
+    monkeypatch.setattr(kept_code.FORECAST, "check", lambda *_: None)  # there is enough time
+    monkeypatch.setattr(kept_code, "writable_folder", lambda source: tmp_path)
+    monkeypatch.setattr(kept_code, "_MOST_WAIT", 1.0)
+    monkeypatch.setattr(kept_code.fcntl, "flock", taken)
+    late = pytest.raises(compile_clock.CompileTimeout, match="another process")
+    soon = time.perf_counter() + 0.1
+    with late, interpreted.only_compiled(), compile_clock.compiling_until(soon):
+        compiled_elsewhere(1)
+    assert time.perf_counter() < soon + 0.5
+    with interpreted.only_compiled():  # without a deadline it is compiled here in the end
+        assert compiled_elsewhere(1) == 2
+    assert time.perf_counter() > soon + 1.0
+
+
 def test_works_without_a_writable_folder(package, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("a file, so no folder can be made inside it")

@@ -125,15 +125,19 @@ class KernelCache(_Cache):
         code = self._load(sig, processor, target_context)
         if code is not None:
             return code
-        if seconds_left() < float("inf"):
-            FORECAST.check(self.function, seconds_left())
+        left = seconds_left()
+        if left < float("inf"):
+            FORECAST.check(self.function, left)
         folder = writable_folder(self.source)
         if folder is None:
             return None
         with waiting_for_code():
-            self.claim = _claimed(folder / self._file_name(sig, processor))
+            self.claim = _claimed(folder / self._file_name(sig, processor), min(left, _MOST_WAIT))
         # Meanwhile another process may have made it.
         code = self._load(sig, processor, target_context)
+        if code is None and seconds_left() <= 0.0:
+            self.release()
+            raise CompileTimeout(f"another process has not compiled {self.function.__name__} yet")
         if code is not None:
             self.release()
         return code
@@ -240,8 +244,8 @@ def ship(path: Path, folder: Path) -> None:
     _write(folder / path.name, serialize.dumps(without_linking(reduced)))
 
 
-def _claimed(path: Path) -> IO | None:
-    """A lock on a file to be: who comes later waits, and finds it made.
+def _claimed(path: Path, most: float) -> IO | None:
+    """A lock on a file to be: who comes later waits ``most`` seconds at most, and finds it made.
 
     Processes that start together would otherwise all compile the same.  Callers wait for callees
     only, never the other way round.
@@ -251,15 +255,16 @@ def _claimed(path: Path) -> IO | None:
     begun = time.monotonic()
     try:
         file = path.with_suffix(".lock").open("w")
-        while time.monotonic() - begun < _MOST_WAIT:
+        while time.monotonic() - begun < most:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
+                return file
             except BlockingIOError:
                 time.sleep(0.02)
+        file.close()
     except OSError:  # a file system without locks
         return None
-    return file
+    return None
 
 
 def _unpickled(path: Path) -> tuple | None:
