@@ -11,6 +11,8 @@ import pytest
 import assent as at
 from assent.compile.compiled import graph_scores
 from assent.kernels.problem import DualPoint
+from assent.kernels.search.events import CLOSED
+from assent.proof.depth_first_proof import DepthFirstProof
 from assent.proof.elimination_proof import EliminationOrder
 from assent.proof.proof_tree import (
     Conditioned,
@@ -181,3 +183,18 @@ def test_parts_that_share_parts_that_share_parts_show_nothing(share):
     assert Replay(claim.compiled, claim.scores).bound(proof) == np.inf
     assert not replace(claim, proof=proof).verify()
     assert replace(claim, proof=halves(0, halves(1, halves(2, leaf)))).verify()
+
+
+def test_parts_of_a_structure_that_add_up_are_not_below_what_is_possible():
+    """A search shows that nothing is possible by a bound below every answer's worth."""
+    g = at.FactorGraph()
+    tag = g.categorical(4, states=2, name="tag")
+    g.add(at.Chain(tag, transitions=-np.ones((2, 2))))
+    claim = at.decode(g, at.AD3()).certificate
+    assert claim.value == claim.bound == -3.0
+    links = claim.compiled.problem.n_links
+    nothing = np.zeros(0, np.int64)
+    proof = DepthFirstProof(
+        nothing, np.full((links, 2), -1), nothing, np.array([CLOSED, 0]), np.zeros((1, 1))
+    )
+    assert Replay(claim.compiled, claim.scores).bound(proof) == pytest.approx(-3.0)

@@ -117,11 +117,14 @@ class DepthFirstProof:
 
 
 def lowest_value(replay: Replay) -> float:
-    """Less than any assignment is worth that breaks no rule, clear of rounding."""
-    scores, tables = (
-        replay.compiled.flat_scores(replay.scores),
-        replay.compiled.problem.tables,
-    )
+    """Less than any assignment is worth that breaks no rule, clear of rounding.
+
+    Structures may add up any number of their entries: with them, nothing is said.
+    """
+    problem = replay.compiled.problem
+    if problem.models:
+        return -np.inf
+    scores, tables = replay.compiled.flat_scores(replay.scores), problem.tables
     entries = np.where(np.isneginf(scores.table), 0.0, scores.table)
     rows = [
         entries[first:end].reshape(max(1, count), -1).min(axis=1, initial=0.0)
