@@ -482,3 +482,27 @@ def test_improving_ends_where_it_does_not_help():
     long, better = improved(None)
     assert better.value > at.decode(g, at.RoofDuality()).value
     assert long >= 2.0 * EFFORT * turn
+
+
+def test_improving_goes_on_from_a_first_answer():
+    g = torus(20, 1.0, 0)
+
+    class Finding:
+        """A search that finds an answer, then a better one, then none."""
+
+        found = iter((3.0, 4.0, 4.0))
+        value, done, assignment = -np.inf, 0.0, None
+
+        def go_on(self, until):
+            self.value, self.done = next(self.found), until
+
+        def __getattr__(self, name):
+            return getattr(inner, name)
+
+    inner = begun(g, LargeNeighbourhood())
+    cost = iteration_cost(g.compile().problem)
+    turns = turns_of(g, [], Goal.RELAXATION)
+    turns.improving = [PlanStep(LargeNeighbourhood(), "Parts.", cost, cost, bounds=False)]
+    turns._begin = lambda step: Finding()
+    turns._improve()
+    assert list(Finding.found) == []

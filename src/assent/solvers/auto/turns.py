@@ -247,7 +247,7 @@ class Turns:
                 self.contenders.append(contender)
                 effort, before = least, self.value
                 contender.go_on(effort)
-                while is_better(self.value, before) and effort < most:
+                while _helps(self.value, before) and effort < most:
                     effort, before = min(GROWTH * effort, most), self.value
                     contender.go_on(effort)
                 if contender.solve.message in (INTERRUPTED, CALLED_OFF):
@@ -359,6 +359,11 @@ class Turns:
         """Who has had a turn, and why; a step without words has them in its result."""
         told = [c.step.why or ("" if c.result is None else c.result.plan) for c in self.contenders]
         return " Then ".join(words for words in told if words)
+
+
+def _helps(value: float, before: float) -> bool:
+    """Whether an answer is better than the one before, or the first."""
+    return value > before == -np.inf or is_better(value, before)
 
 
 def _less(before: float, now: float) -> float:
