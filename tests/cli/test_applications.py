@@ -82,6 +82,8 @@ def test_tagging_a_file_as_a_whole(folder, tmp_path):
         refused = run(*together, "--output", tmp_path / "tagged", "--changes", lost)
         assert refused.exit_code == 2 and "would be written over" in refused.output
     assert gold.read_bytes() == before
+    refused = run("tag", gold, "--model", model, "--output", model)
+    assert refused.exit_code == 2 and "--output would be written over" in refused.output
     assert run("tag", "-", "--model", model, "--consistent", "--quiet", input="").output == ""
 
 

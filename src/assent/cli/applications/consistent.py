@@ -152,10 +152,8 @@ def consistent_options(has_heads: bool) -> Callable[[Callable[..., None]], Calla
                 if not is_consistent and value is not None:
                     raise click.UsageError(f"--{name} goes with --consistent")
             for name in ("source", "model", "output"):
-                if changes is not None and _is_same(changes, others[name]):
-                    raise click.UsageError(
-                        f"--changes would be written over {others[name]}; name another file"
-                    )
+                _refuse_same("--changes", changes, others[name])
+            _refuse_same("--output", others["output"], others["model"])
             whole = WholeText(changes, penalty, head_penalty, quiet) if is_consistent else None
             verb(**others, quiet=quiet, whole=whole)
 
@@ -166,9 +164,10 @@ def consistent_options(has_heads: bool) -> Callable[[Callable[..., None]], Calla
     return decorate
 
 
-def _is_same(one: Path, other: Path | None) -> bool:
-    """Whether two names mean one file, which may not be there yet."""
-    return other is not None and one.resolve() == other.resolve()
+def _refuse_same(option: str, written: Path | None, other: Path | None) -> None:
+    """Raise where two names mean one file, which may not be there yet."""
+    if written is not None and other is not None and written.resolve() == other.resolve():
+        raise click.UsageError(f"{option} would be written over {other}; name another file")
 
 
 def _line(report: CorpusReport) -> str:
