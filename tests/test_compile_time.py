@@ -129,7 +129,7 @@ def test_an_answer_that_is_not_handed_on_in_time_is_kept(monkeypatch):
     x = g.binary(80, name="x")
     a, b = np.triu_indices(80, 1)
     g.add(at.Pair(x[a], x[b], scores=np.random.default_rng(0).normal(size=len(a))))
-    result = at.decode(g, time_limit=1.0)
+    result = at.decode(g)
     assert refused
     assert result.feasible and result.message != NOT_COMPILED
     assert result.certificate.verify()
