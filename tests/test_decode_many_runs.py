@@ -70,18 +70,23 @@ def test_an_interrupt_keeps_what_is_finished(threads):
     assert out == f"{statuses} Interrupted True True"
 
 
-def test_after_an_interrupt_the_driver_is_asked_for_one_report_only(monkeypatch):
-    monkeypatch.setattr(schedule, "SMALL_LINKS", 0)
+def interrupt_call(monkeypatch, method, number):
+    """Ctrl-C at this call of a method of AD3."""
     calls = []
-    original = at.AD3.advance
+    original = getattr(at.AD3, method)
 
     def interrupted(self, *args, **keywords):
         calls.append(None)
-        if len(calls) == 5:
+        if len(calls) == number:
             raise KeyboardInterrupt
         return original(self, *args, **keywords)
 
-    monkeypatch.setattr(at.AD3, "advance", interrupted)
+    monkeypatch.setattr(at.AD3, method, interrupted)
+
+
+def test_after_an_interrupt_the_driver_is_asked_for_one_report_only(monkeypatch):
+    monkeypatch.setattr(schedule, "SMALL_LINKS", 0)
+    interrupt_call(monkeypatch, "advance", 5)
     results = at.decode_many(hard(4), solver=ENDLESS)
     assert [r.message for r in results] == [INTERRUPTED] * 4
     assert results.iterations.tolist()[1:] == [10, 10, 10]
@@ -90,16 +95,7 @@ def test_after_an_interrupt_the_driver_is_asked_for_one_report_only(monkeypatch)
 
 def test_an_interrupt_before_a_solver_begins_takes_no_other_answer_away(monkeypatch):
     monkeypatch.setattr(schedule, "SMALL_LINKS", 0)
-    calls = []
-    original = at.AD3.init
-
-    def interrupted(self, *args, **keywords):
-        calls.append(None)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return original(self, *args, **keywords)
-
-    monkeypatch.setattr(at.AD3, "init", interrupted)
+    interrupt_call(monkeypatch, "init", 2)
     results = at.decode_many([easy(), *hard(2)], solver=ENDLESS)
     assert [r.message for r in results][1:] == [INTERRUPTED] * 2
     assert results.iterations.tolist()[1:] == [10, 10]
