@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled
 from assent.errors import ModelError
 from assent.kernels.direct import eliminate as kernel
+from assent.kernels.direct.elimination_order import find_order
 from assent.kernels.problem import Float, Int32, Problem, Scores
 from assent.proof.elimination_proof import EliminationOrder
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
@@ -20,9 +21,9 @@ from assent.solvers.base.settings import check_time_limit
 from assent.solvers.base.stop_reasons import TIME_LIMIT
 from assent.solvers.direct.tabulated_problem import Tabulation, tabulation
 
-# The largest join, as a power of two; entries looked at in all (about ten seconds' worth); memory
+# The largest clique, as a power of two; entries looked at in all (about ten seconds' worth); memory
 # for messages (entries) and for choices (bytes), a quarter of a gigabyte each.
-LARGEST_JOIN = 25
+LARGEST_CLIQUE = 25
 MOST_WORK = 1 << 33
 MOST_WAITING = 1 << 25
 MOST_CHOICES = 1 << 28
@@ -87,7 +88,7 @@ def find_way(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> W
             found = way
         if found is not None and found.work <= LITTLE_WORK:
             break
-    return found or "the graph is too wide: joins of variables would have too many states"
+    return found or "the graph is too wide: cliques of its elimination would have too many states"
 
 
 def way_for(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> Way | str:
@@ -104,9 +105,9 @@ def way_for(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> Wa
 def _plan(
     shape: kernel.EliminationModel, effort: int, most: int, rank: Int32
 ) -> tuple[kernel.Plan, int, int] | None:
-    pairs, join = len(shape.card) + len(shape.scope), float(min(LARGEST_JOIN, np.log2(most)))
-    order, near_start, near = kernel.find_order(
-        shape.card, shape.start, shape.scope, join, float(most), effort * pairs, rank
+    pairs, clique = len(shape.card) + len(shape.scope), float(min(LARGEST_CLIQUE, np.log2(most)))
+    order, near_start, near = find_order(
+        shape.card, shape.start, shape.scope, clique, float(most), effort * pairs, rank
     )
     if len(order) < len(shape.card):
         return None
