@@ -115,14 +115,14 @@ class Accelerated(KeepsBest):
         w.stage += iterations
         spread = float(np.sqrt(state[kernel.SPREAD]))
         if self.temperature is None:
-            self._cool(w, spread)
+            self._anneal(w, spread)
         bound = bound_at(problem, scores, split_links(problem, w.point.s))
         if bound < w.bound:
             w.bound = bound
             w.best_s[:] = w.point.s
         return Info(int(state[kernel.DONE]), spread, spread, calls=int(state[kernel.CALLS]))
 
-    def _cool(self, workspace: AcceleratedState, spread: float) -> None:
+    def _anneal(self, workspace: AcceleratedState, spread: float) -> None:
         w, state = workspace, workspace.point.state
         settled = spread * w.size <= SETTLED * state[kernel.TEMPERATURE] or w.stage >= STAGE
         lowest = LAST_TEMPERATURE * w.size

@@ -9,9 +9,9 @@ import numpy as np
 from assent.arguments import is_real, shown
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
-from assent.solvers.messages import block_descent, star_sweeps
+from assent.solvers.messages import block_descent, star_descent
 from assent.solvers.messages.block_descent import votes
-from assent.solvers.messages.star_sweeps import StarMessages
+from assent.solvers.messages.star_descent import StarMessages
 
 CONVERGED = (
     "The messages have converged. Max-product proves no bound: AD3(), with warm_start=result, "
@@ -57,7 +57,7 @@ class MaxProduct(IterativeSolver):
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> StarMessages:
         """Empty messages: those of another solver mean something else."""
-        return star_sweeps.start("MaxProduct", problem, scores, None)
+        return star_descent.start("MaxProduct", problem, scores, None)
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: StarMessages, iterations: int
@@ -67,9 +67,9 @@ class MaxProduct(IterativeSolver):
         change = np.inf
         for _ in range(iterations):
             before = w.s.copy()
-            star_sweeps.sweep(w, scores, 1, self.damping)
+            star_descent.sweep(w, scores, 1, self.damping)
             w.iterations += 1
-            w.calls += len(w.stars.rays)
+            w.calls += len(w.stars.edges)
             size = 1e-300 + float(np.abs(w.s).max(initial=0.0))
             change = float(np.abs(w.s - before).max(initial=0.0)) / size
             if change <= self.residual_tolerance:

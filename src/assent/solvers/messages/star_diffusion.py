@@ -8,9 +8,9 @@ import numpy as np
 
 from assent.kernels.problem import Problem, Scores
 from assent.solvers.base.protocol import WarmStart
-from assent.solvers.messages import star_sweeps
-from assent.solvers.messages.star_layout import rays_at
-from assent.solvers.messages.star_sweeps import StarDescent, StarMessages
+from assent.solvers.messages import star_descent
+from assent.solvers.messages.star_descent import StarDescent, StarMessages
+from assent.solvers.messages.star_layout import edges_at
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class StarDiffusion(StarDescent):
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> StarMessages:
         """Fresh state, or link scores from an earlier run."""
-        workspace = star_sweeps.start("StarDiffusion", problem, scores, warm_start)
-        around = rays_at(workspace.stars, np.ones(len(workspace.stars.rays), bool))
+        workspace = star_descent.start("StarDiffusion", problem, scores, warm_start)
+        around = edges_at(workspace.stars, np.ones(len(workspace.stars.edges), bool))
         share = 1.0 / (around + (1.0 if self.keep else 0.0))
         workspace.shares = np.stack([share, share])
         return workspace

@@ -1,4 +1,4 @@
-"""Who stands around whom: the stars of a problem, for :mod:`assent.kernels.messages.stars`."""
+"""Who stands around whom: the stars of a problem, for :mod:`assent.kernels.messages.star_sweep`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from assent.kernels.core import factor_list as column
 from assent.kernels.core.factor_list import Flat, flat_of, links_of_group
 from assent.kernels.core.memo import remembered
-from assent.kernels.messages import stars as ray
-from assent.kernels.messages.stars import Stars
+from assent.kernels.messages import star_sweep as edge
+from assent.kernels.messages.star_sweep import Stars
 from assent.kernels.problem import DENSE, POTTS, SUM, Int64, Problem
 
 
@@ -106,16 +106,16 @@ def slots_of_group(flat: Flat, row: Int64) -> list[tuple[int, int, bool]]:
 def _build(problem: Problem) -> Stars:
     flat = flat_of(problem, "max_marginals")
     units = _Units(problem, flat)
-    parts = [np.zeros((0, ray.RAY_COLUMNS + 2), np.int64)]
+    parts = [np.zeros((0, edge.EDGE_COLUMNS + 2), np.int64)]
     for g, row in enumerate(flat.groups):
         for position, width, closed in slots_of_group(flat, row):
-            parts += _slot_rays(flat, units, g, row, position, width, closed)
-    rays = np.concatenate(parts)
-    # A factor that meets a unit twice has its second ray in a star of its own there.
-    unit, factor = rays[:, -2], rays[:, -1]
-    rays = rays[np.lexsort((factor, unit))]
-    unit, factor = rays[:, -2], rays[:, -1]
-    again = np.zeros(len(rays), np.int64)
+            parts += _slot_edges(flat, units, g, row, position, width, closed)
+    edges = np.concatenate(parts)
+    # A factor that meets a unit twice has its second edge in a star of its own there.
+    unit, factor = edges[:, -2], edges[:, -1]
+    edges = edges[np.lexsort((factor, unit))]
+    unit, factor = edges[:, -2], edges[:, -1]
+    again = np.zeros(len(edges), np.int64)
     for _ in range(int(flat.groups[:, column.SIZE].max(initial=1))):
         same = (unit[1:] == unit[:-1]) & (factor[1:] == factor[:-1])
         before = np.where(same, again[:-1] + 1, 0)
@@ -123,12 +123,12 @@ def _build(problem: Problem) -> Stars:
             break
         again[1:] = before
     order = np.lexsort((factor, again, unit))
-    rays, unit, again = rays[order], unit[order], again[order]
+    edges, unit, again = edges[order], unit[order], again[order]
     first = np.concatenate([[0], np.cumsum(_sizes(units))])
-    return _in_order(flat, units, first, rays, unit, again, 2 * problem.n_pairs)
+    return _in_order(flat, units, first, edges, unit, again, 2 * problem.n_pairs)
 
 
-def _slot_rays(
+def _slot_edges(
     flat: Flat, units: _Units, g: int, row: Int64, position: int, width: int, closed: bool
 ) -> list[Int64]:
     """Rays of one slot of all factors of a group: for a whole unit, or one per link."""
@@ -167,22 +167,22 @@ def _rows(
     g: int, row: Int64, member: Int64, link: Int64, position: int, flat: Flat, at: int,
     unit: Int64, rank: Int64 | int,
 ) -> Int64:  # fmt: skip
-    out = np.zeros((len(member), ray.RAY_COLUMNS + 2), np.int64)
-    out[:, ray.GROUP], out[:, ray.MEMBER], out[:, ray.OWN_LINK] = g, member, link
-    out[:, ray.POSITION], out[:, ray.AT], out[:, ray.RANK] = position, at, rank
+    out = np.zeros((len(member), edge.EDGE_COLUMNS + 2), np.int64)
+    out[:, edge.GROUP], out[:, edge.MEMBER], out[:, edge.OWN_LINK] = g, member, link
+    out[:, edge.POSITION], out[:, edge.AT], out[:, edge.RANK] = position, at, rank
     begin, end = 2 * position, 2 * position + 2
     if row[column.CODE] >= column.TABLE:
         start = flat.integers[row[column.START] :][: row[column.SLOTS] + 1]
         place = flat.integers[row[column.PLACE] + position]
         own = int(np.searchsorted(start, place, side="right")) - 1
         begin, end = int(start[own]), int(start[own + 1])
-    out[:, ray.BEGIN], out[:, ray.END] = begin, end
+    out[:, edge.BEGIN], out[:, edge.END] = begin, end
     out[:, -2], out[:, -1] = unit, row[column.FACTOR] + member
     return out
 
 
 def _in_order(
-    flat: Flat, units: _Units, first: Int64, rays: Int64, unit: Int64, again: Int64,
+    flat: Flat, units: _Units, first: Int64, edges: Int64, unit: Int64, again: Int64,
     pair_links: int,
 ) -> Stars:  # fmt: skip
     """Stars in the order of their units' first coordinates."""
@@ -198,14 +198,14 @@ def _in_order(
     coordinates = coordinates[np.repeat(first[:-1][order], sizes) + within]
     unit = place[unit] if len(unit) else unit
     by_star = np.lexsort((again, unit))
-    rays, unit, again = rays[by_star], unit[by_star], again[by_star]
-    group = flat.groups[rays[:, ray.GROUP]]
-    potts = (group[:, column.CODE] == column.TABLE + POTTS) & (rays[:, ray.AT] < 0)
+    edges, unit, again = edges[by_star], unit[by_star], again[by_star]
+    group = flat.groups[edges[:, edge.GROUP]]
+    potts = (group[:, column.CODE] == column.TABLE + POTTS) & (edges[:, edge.AT] < 0)
     tables = potts | (
-        (group[:, column.CODE] == column.TABLE + DENSE) & (rays[:, ray.AT] < 0)
+        (group[:, column.CODE] == column.TABLE + DENSE) & (edges[:, edge.AT] < 0)
         & (group[:, column.SLOTS] == 2) & (group[:, column.AS_PLACES] == 1)
     )  # fmt: skip
-    # Every exactly-one factor has a star, with or without rays.
+    # Every exactly-one factor has a star, with or without edges.
     keys = np.stack([unit, again], axis=1)
     own = np.flatnonzero(total[order] >= 0)
     lonely = np.stack([own, np.zeros_like(own)], axis=1)
@@ -213,33 +213,33 @@ def _in_order(
     counts -= np.isin(found[:, 0], own) & (found[:, 1] == 0)
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     # Pairs are the first group, if there are any: their links are numbered from 0.
-    others = np.concatenate([[0], np.cumsum(rays[:, ray.OWN_LINK] >= pair_links)])
+    others = np.concatenate([[0], np.cumsum(edges[:, edge.OWN_LINK] >= pair_links)])
     plain = (total[order][found[:, 0]] < 0) & (others[start[1:]] == others[start[:-1]])
     alone = np.where(plain, coordinates[moved[found[:, 0]]], -1).astype(np.int32)
     wide = (total[order][found[:, 0]] >= 0) & (sizes[found[:, 0]] > 1)
-    for of_kind, mark in ((tables, ray.TABLES_ONLY), (potts, ray.POTTS_ONLY)):
+    for of_kind, mark in ((tables, edge.TABLES_ONLY), (potts, edge.POTTS_ONLY)):
         odd = np.concatenate([[0], np.cumsum(~of_kind)])
         alone[wide & (odd[start[1:]] == odd[start[:-1]])] = mark
     stars = Stars(
         moved, coordinates.astype(np.int64), total[order].astype(np.int64),
         stride[order].astype(np.int64), np.ascontiguousarray(found[:, 0], np.int64),
-        start, np.ascontiguousarray(rays[:, : ray.RAY_COLUMNS]), alone,
-        rays[:, ray.OWN_LINK].astype(np.int32),
+        start, np.ascontiguousarray(edges[:, : edge.EDGE_COLUMNS]), alone,
+        edges[:, edge.OWN_LINK].astype(np.int32),
     )  # fmt: skip
     for array in stars:
         array.flags.writeable = False
     return stars
 
 
-def rays_at(stars: Stars, chosen: np.ndarray) -> Int64:
-    """For every ray, how many of the ``chosen[R]`` rays of its star speak about the same states.
+def edges_at(stars: Stars, chosen: np.ndarray) -> Int64:
+    """For every edge, how many of the ``chosen[R]`` edges of its star speak about the same states.
 
-    A ray for a whole unit counts the most that any of its states has.
+    An edge for a whole unit counts the most that any of its states has.
     """
     star = np.repeat(np.arange(len(stars.unit)), np.diff(stars.start))
-    whole = stars.rays[:, ray.AT] < 0
+    whole = stars.edges[:, edge.AT] < 0
     widest = int(np.diff(stars.first).max(initial=1))
-    key = star * widest + stars.rays[:, ray.RANK]
+    key = star * widest + stars.edges[:, edge.RANK]
     slots = np.bincount(star[whole & chosen], minlength=len(stars.unit))
     singles = np.bincount(key[~whole & chosen], minlength=len(stars.unit) * widest)
     most = singles.reshape(-1, widest).max(axis=1, initial=0)

@@ -1,4 +1,8 @@
-"""TRWS: sequential tree-reweighted message passing (Kolmogorov, 2006)."""
+"""TRWS: sequential tree-reweighted message passing (Kolmogorov, 2006).
+
+The sweeps are those of :mod:`assent.kernels.messages.star_sweep`; what makes them TRW-S are the
+shares that factors get back.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,13 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.kernels.core.factor_list import CODE, FACTOR, TABLE
-from assent.kernels.messages import stars as ray
-from assent.kernels.messages.stars import Stars
+from assent.kernels.messages import star_sweep as edge
+from assent.kernels.messages.star_sweep import Stars
 from assent.kernels.problem import DENSE, POTTS, Float, Int64, Problem, Scores
 from assent.solvers.base.protocol import WarmStart
-from assent.solvers.messages import star_sweeps
-from assent.solvers.messages.star_layout import rays_at
-from assent.solvers.messages.star_sweeps import StarDescent, StarMessages
+from assent.solvers.messages import star_descent
+from assent.solvers.messages.star_descent import StarDescent, StarMessages
+from assent.solvers.messages.star_layout import edges_at
 
 LOGIC_NAMES = ("AtMost", "Exactly", "AtLeastOne with output", "Parity", "Knapsack")
 
@@ -50,7 +54,7 @@ class TRWS(StarDescent):
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> StarMessages:
         """Fresh state, or link scores from an earlier run."""
-        workspace = star_sweeps.start("TRWS", problem, scores, warm_start)
+        workspace = star_descent.start("TRWS", problem, scores, warm_start)
         workspace.shares = _shares(problem, workspace)
         return workspace
 
@@ -62,7 +66,7 @@ def _shares(problem: Problem, workspace: StarMessages) -> Float:
     """
     stars = workspace.stars
     ahead, behind = _sides(problem, workspace, stars)
-    parts = np.maximum(rays_at(stars, ahead), rays_at(stars, behind))
+    parts = np.maximum(edges_at(stars, ahead), edges_at(stars, behind))
     share = 1.0 / np.maximum(parts, 1)
     return np.stack([np.where(ahead, share, 0.0), np.where(behind, share, 0.0)])
 
@@ -70,17 +74,17 @@ def _shares(problem: Problem, workspace: StarMessages) -> Float:
 def _sides(
     problem: Problem, workspace: StarMessages, stars: Stars
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of every ray, whether its factor's other variable comes later, and whether earlier."""
+    """Of every edge, whether its factor's other variable comes later, and whether earlier."""
     groups = workspace.flat.groups
     unit = np.repeat(stars.unit, np.diff(stars.start))
-    factor = groups[stars.rays[:, ray.GROUP], FACTOR] + stars.rays[:, ray.MEMBER]
+    factor = groups[stars.edges[:, edge.GROUP], FACTOR] + stars.edges[:, edge.MEMBER]
     number = int(factor.max(initial=0)) + 1
     low, high = np.full(number, len(stars.first)), np.full(number, -1)
     np.minimum.at(low, factor, unit)
     np.maximum.at(high, factor, unit)
     between = (unit != low[factor]) & (unit != high[factor])
     if between.any():
-        name = _name(problem, groups, int(stars.rays[between, ray.GROUP][0]))
+        name = _name(problem, groups, int(stars.edges[between, edge.GROUP][0]))
         raise ModelError(
             f"TRWS takes factors over two variables at most, and {name} "
             "ties more; decode with MPLP(), StarDiffusion() or AD3()"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assent.kernels.messages import stars as kernel
-from assent.kernels.messages.stars import StarRoom, Stars, StarScores
+from assent.kernels.messages import star_sweep as kernel
+from assent.kernels.messages.star_sweep import StarRoom, Stars, StarScores
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.dual_bound import read_only
 from assent.solvers.base.protocol import Info, WarmStart
@@ -21,7 +21,7 @@ class StarMessages(Messages):
     """State of a running solve, and scratch for the largest star."""
 
     stars: Stars
-    shares: Float  # [2, rays] forward and backward
+    shares: Float  # [2, edges] forward and backward
     left: Float  # [n] what link scores leave of the coordinates' own
     room: StarRoom
 
@@ -67,7 +67,7 @@ class StarDescent(BlockDescent):
     ) -> Info:
         """Do ``iterations`` sweeps, forward and backward alternating."""
         sweep(workspace, scores, iterations)
-        asked = len(workspace.stars.rays)
+        asked = len(workspace.stars.edges)
         return block_descent.finish(
             workspace, problem, scores, iterations, asked, self.residual_tolerance
         )

@@ -1,4 +1,6 @@
-"""Stars: a variable and all factors around it, which hand in what they know and get shares back.
+"""Sweeps of TRW-S, max-sum diffusion and max-product over stars.
+
+A *star* is a variable and all factors around it, its edges in the factor graph.
 
 A *unit* is a categorical variable (the coordinates of an exactly-one factor) or a coordinate by
 itself.  At a unit every factor around it reports its max-marginals ``m`` and gives them up, so that
@@ -27,7 +29,7 @@ from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
 from assent.kernels.kinds.table_scores import two_largest
 from assent.kernels.problem import POTTS
 
-# Columns of ``Stars.rays``, one row per factor (or slot of it) at a unit.
+# Columns of ``Stars.edges``, one row per factor (or slot of it) at a unit.
 GROUP = 0
 MEMBER = 1  # number of the factor in its group
 OWN_LINK = 2  # its link here; the first of them where it has a slot for the whole unit
@@ -36,7 +38,7 @@ BEGIN = 4  # places of its slot
 END = 5
 AT = 6  # the place of its one link, -1 where it has a slot for the whole unit
 RANK = 7  # which coordinate of the unit that link is
-RAY_COLUMNS = 8
+EDGE_COLUMNS = 8
 
 POTTS_ONLY = -2
 TABLES_ONLY = -3
@@ -47,7 +49,7 @@ class Stars(NamedTuple):
 
     Unit ``u`` has the coordinates ``coordinates[first[u]:first[u + 1]]``; its exactly-one factor
     has links ``total[u] + i * stride[u]`` (``total[u]`` is -1 for a coordinate by itself).  Star
-    ``i`` is at unit ``unit[i]`` and has the rays ``start[i]:start[i + 1]``.
+    ``i`` is at unit ``unit[i]`` and has the edges ``start[i]:start[i + 1]``.
     """
 
     first: np.ndarray  # int64[U + 1]
@@ -56,7 +58,7 @@ class Stars(NamedTuple):
     stride: np.ndarray  # int64[U]
     unit: np.ndarray  # int64[S]
     start: np.ndarray  # int64[S + 1]
-    rays: np.ndarray  # int64[R, RAY_COLUMNS]
+    edges: np.ndarray  # int64[R, EDGE_COLUMNS]
     alone: np.ndarray  # int32[S]: its coordinate if that is alone with pairs around it, else -1;
     # POTTS_ONLY or TABLES_ONLY if it is a categorical variable with nothing but Potts factors, or
     # tables of two slots, around it
@@ -74,7 +76,7 @@ class StarScores(NamedTuple):
 class StarRoom(NamedTuple):
     """Scratch for the largest star: ``K`` states, ``R`` reports."""
 
-    dead: np.ndarray  # int64[K] -1 where a ray rules a state out, 1 where one insists on it, else 0
+    dead: np.ndarray  # int64[K] -1: an edge rules the state out, 1: one insists on it, else 0
     total: np.ndarray  # float64[K]
     reports: np.ndarray  # float64[R]
     old: np.ndarray  # float64[R] scores of the star's links before
@@ -172,12 +174,12 @@ def table_star(stars, flat, inner, star, weights, scores, room):
     first, last = stars.start[star], stars.start[star + 1]
     for i in range(first, last):
         link = np.int64(stars.links[i])
-        row = flat.groups[stars.rays[i, GROUP]]
-        is_first = stars.rays[i, POSITION] == 0
+        row = flat.groups[stars.edges[i, GROUP]]
+        is_first = stars.edges[i, POSITION] == 0
         others = row[SIZE] - size
         begin = link + size if is_first else link - others
         there = s[begin : begin + others]
-        entry = row[ENTRY] + stars.rays[i, MEMBER] * row[ENTRIES]
+        entry = row[ENTRY] + stars.edges[i, MEMBER] * row[ENTRIES]
         entries = inner[entry : entry + row[ENTRIES]]
         report = reports[(i - first) * size : (i - first + 1) * size]
         if row[CODE] == TABLE + POTTS:
@@ -203,19 +205,19 @@ def table_star(stars, flat, inner, star, weights, scores, room):
 
 
 @jit_internal_no_allocation
-def report_literal(row, flat, inner, ray, s, work):
-    """Max-marginal difference of a ray with one link: what being true is worth to its factor."""
+def report_literal(row, flat, inner, edge, s, work):
+    """Max-marginal difference of an edge with one link: what being true is worth to its factor."""
     if row[CODE] == PAIR:
-        other = s[ray[OWN_LINK] ^ 1]
-        score = inner[row[ENTRY] + ray[MEMBER]]
-        return s[ray[OWN_LINK]] + max(0.0, other + score) - max(0.0, other)
-    a = gather(row, flat, ray[MEMBER], s, work.a)
-    max_marginals_factor(row, flat, inner, ray[MEMBER], a, work)
+        other = s[edge[OWN_LINK] ^ 1]
+        score = inner[row[ENTRY] + edge[MEMBER]]
+        return s[edge[OWN_LINK]] + max(0.0, other + score) - max(0.0, other)
+    a = gather(row, flat, edge[MEMBER], s, work.a)
+    max_marginals_factor(row, flat, inner, edge[MEMBER], a, work)
     against = -np.inf
-    for at in range(ray[BEGIN], ray[END]):
-        if at != ray[AT]:
+    for at in range(edge[BEGIN], edge[END]):
+        if at != edge[AT]:
             against = max(against, work.out[at])
-    value = work.out[ray[AT]]
+    value = work.out[edge[AT]]
     if value == -np.inf:
         return -np.inf
     return value - against
@@ -223,7 +225,7 @@ def report_literal(row, flat, inner, ray, s, work):
 
 @jit_internal_no_allocation
 def collect(stars, flat, inner, star, scores, room, work):
-    """All rays of a star report; ``total[K]`` is the sum of what is finite."""
+    """All edges of a star report; ``total[K]`` is the sum of what is finite."""
     s, r, dead, total, reports = scores.s, scores.r, room.dead, room.total, room.reports
     u, begin, size = unit_of(stars, star)
     for k in range(size):
@@ -233,23 +235,23 @@ def collect(stars, flat, inner, star, scores, room, work):
             total[k] += s[stars.total[u] + k * stars.stride[u]]
     place = 0
     for i in range(stars.start[star], stars.start[star + 1]):
-        ray = stars.rays[i]
-        row = flat.groups[ray[GROUP]]
-        if ray[AT] >= 0:
-            report = report_literal(row, flat, inner, ray, s, work)
-            if flat.lits[ray[OWN_LINK]] < 0:
+        edge = stars.edges[i]
+        row = flat.groups[edge[GROUP]]
+        if edge[AT] >= 0:
+            report = report_literal(row, flat, inner, edge, s, work)
+            if flat.lits[edge[OWN_LINK]] < 0:
                 report = -report
             reports[place] = report
             place += 1
             if np.isinf(report):
-                dead[ray[RANK]] = -1 if report < 0.0 else 1
+                dead[edge[RANK]] = -1 if report < 0.0 else 1
             else:
-                total[ray[RANK]] += report
+                total[edge[RANK]] += report
             continue
-        a = gather(row, flat, ray[MEMBER], s, work.a)
-        max_marginals_factor(row, flat, inner, ray[MEMBER], a, work)
+        a = gather(row, flat, edge[MEMBER], s, work.a)
+        max_marginals_factor(row, flat, inner, edge[MEMBER], a, work)
         for k in range(size):
-            report = work.out[flat.integers[row[PLACE] + ray[POSITION] + k]]
+            report = work.out[flat.integers[row[PLACE] + edge[POSITION] + k]]
             reports[place] = report
             place += 1
             if report == -np.inf:
@@ -299,16 +301,16 @@ def take_over(stars, flat, star, c, scores, room):
             charge(flat, link, c - s[link], s, r, stars.coordinates[begin + k])
     place = 0
     for i in range(stars.start[star], stars.start[star + 1]):
-        ray = stars.rays[i]
-        whole = ray[AT] < 0
+        edge = stars.edges[i]
+        whole = edge[AT] < 0
         for k in range(size if whole else 1):
-            rank = k if whole else ray[RANK]
+            rank = k if whole else edge[RANK]
             v = stars.coordinates[begin + rank]
             report = room.reports[place]
             place += 1
-            link = ray[OWN_LINK] + (k if whole else 0)
+            link = edge[OWN_LINK] + (k if whole else 0)
             rest = room.total[rank] - c
-            # What a ray rules out or insists on costs it nothing: it takes over what would
+            # What an edge rules out or insists on costs it nothing: it takes over what would
             # speak for or against it, and the others hear no more of that.
             if np.isinf(report):
                 amount = max(rest, 0.0) if report < 0.0 else min(rest, 0.0)
@@ -321,7 +323,7 @@ def take_over(stars, flat, star, c, scores, room):
 
 @jit_internal_no_allocation
 def share_out(stars, flat, star, weights, scores, total):
-    """Give every ray its share of what the coordinates are left with now."""
+    """Give every edge its share of what the coordinates are left with now."""
     s, r = scores.s, scores.r
     _, begin, size = unit_of(stars, star)
     for k in range(size):
@@ -329,20 +331,20 @@ def share_out(stars, flat, star, weights, scores, total):
     for i in range(stars.start[star], stars.start[star + 1]):
         if weights[i] == 0.0:
             continue
-        ray = stars.rays[i]
-        whole = ray[AT] < 0
+        edge = stars.edges[i]
+        whole = edge[AT] < 0
         for k in range(size if whole else 1):
-            rank = k if whole else ray[RANK]
-            link = ray[OWN_LINK] + (k if whole else 0)
+            rank = k if whole else edge[RANK]
+            link = edge[OWN_LINK] + (k if whole else 0)
             v = stars.coordinates[begin + rank]
             charge(flat, link, weights[i] * total[rank], s, r, v)
 
 
 @jit_internal_no_allocation
 def send_all(stars, flat, star, best, second, damping, scores, room):
-    """Give every ray all of what the coordinates are left with now: max-product.
+    """Give every edge all of what the coordinates are left with now: max-product.
 
-    A ray with one link hears how its state compares with the best other one; of the links' old
+    An edge with one link hears how its state compares with the best other one; of the links' old
     scores ``damping`` is kept.
     """
     s, r, total = scores.s, scores.r, room.total
@@ -351,11 +353,11 @@ def send_all(stars, flat, star, best, second, damping, scores, room):
         total[k] = r[stars.coordinates[begin + k]]
     place = 0
     for i in range(stars.start[star], stars.start[star + 1]):
-        ray = stars.rays[i]
-        whole = ray[AT] < 0
+        edge = stars.edges[i]
+        whole = edge[AT] < 0
         for k in range(size if whole else 1):
-            rank = k if whole else ray[RANK]
-            link = ray[OWN_LINK] + (k if whole else 0)
+            rank = k if whole else edge[RANK]
+            link = edge[OWN_LINK] + (k if whole else 0)
             v = stars.coordinates[begin + rank]
             rival = 0.0
             if not whole and stars.total[u] >= 0:
@@ -368,13 +370,13 @@ def send_all(stars, flat, star, best, second, damping, scores, room):
 
 @jit_internal_no_allocation
 def remember(stars, star, s, old):
-    """The scores of a star's links, in the order of its rays."""
+    """The scores of a star's links, in the order of its edges."""
     _, _, size = unit_of(stars, star)
     place = 0
     for i in range(stars.start[star], stars.start[star + 1]):
-        ray = stars.rays[i]
-        for k in range(size if ray[AT] < 0 else 1):
-            old[place] = s[ray[OWN_LINK] + k]
+        edge = stars.edges[i]
+        for k in range(size if edge[AT] < 0 else 1):
+            old[place] = s[edge[OWN_LINK] + k]
             place += 1
 
 
@@ -419,7 +421,7 @@ def pass_once(stars, flat, inner, weights, damping, backward, scores, room, work
 def sweep(stars, flat, inner, shares, damping, passes, scores, room, work):
     """All stars in turn, in the passes ``passes[0]`` to ``passes[1]``: forward in even ones.
 
-    ``shares[2, R]`` are those of the rays, forward and backward; there are none for max-product,
+    ``shares[2, R]`` are those of the edges, forward and backward; there are none for max-product,
     which alone has ``damping``.
     """
     for number in range(passes[0], passes[1]):
