@@ -6,7 +6,7 @@ often sentences are asked, until the bound has come a given part of the way to t
 Subgradient steps are Polyak's and, as published, the best in hindsight of several rules and sizes.
 
 As there, calls are per sentence and only to sentences; one counts when its multipliers changed.
-Max-marginals are two passes along a sentence and count twice, a walk of `BoxMPLP` is one.
+Max-marginals are two passes along a sentence and count twice, a pass of `BoxMPLP` is one.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def path(
     asked = corpus.sentences if boxed else 0  # before there is anything to change
     calls, bounds, best = [], [], np.inf
     for _ in range(MOST_ITERATIONS):
-        before = (workspace.linked.nu.copy(), getattr(workspace, "walked", 0)) if boxed else None
+        before = (workspace.linked.nu.copy(), getattr(workspace, "passed", 0)) if boxed else None
         info = solver.advance(problem, scores, workspace, 1)
         best = min(best, solver.bound(problem, scores, workspace))
         asked += sentences_asked(solver, workspace, before, corpus.sentences)
@@ -188,7 +188,7 @@ def path(
 def sentences_asked(solver: Any, workspace: Any, before: Any, sentences: int) -> int:
     """How often sentences were asked in one iteration.
 
-    Subgradient steps ask the sentences whose multipliers changed, `BoxMPLP` counts its walks;
+    Subgradient steps ask the sentences whose multipliers changed, `BoxMPLP` counts its passes;
     ``before`` the iteration they were these.  Copies change nearly everywhere: all sentences
     count, twice for their max-marginals.
     """
@@ -197,7 +197,7 @@ def sentences_asked(solver: Any, workspace: Any, before: Any, sentences: int) ->
         word = linked.boxes.lits.reshape(-1, 2)[linked.nu != before[0], 0]
         return len(np.unique(linked.submodels.owner[word]))
     if isinstance(solver, at.BoxMPLP):
-        return workspace.walked - before[1]
+        return workspace.passed - before[1]
     return 2 * sentences if isinstance(solver, at.MPLP) else sentences
 
 

@@ -43,7 +43,7 @@ def published_steps(kind: Any) -> list[CorpusSolver]:
 def published_solvers(model: LinkedCorpus) -> dict[str, list[CorpusSolver]]:
     """The solvers of the paper; of several of one name the best in hindsight counts.
 
-    Besides, subgradients with steps that need no hindsight, and walks along chains.
+    Besides, subgradients with steps that need no hindsight, and passes along chains.
     """
     found: dict[str, list[CorpusSolver]] = {
         "Subgradient": published_steps(assent.Subgradient),

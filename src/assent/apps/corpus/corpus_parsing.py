@@ -65,11 +65,11 @@ def parse_corpus(
     model = tree_corpus_model(parser, own, sets)
     result = decode_corpus(model, executor=executor, callback=callback)
     heads = iter(np.split(result.states, model.ends[1:-1]))
-    parsed = [_hung(parser, s, next(heads)) if len(s) else s for s in text]
+    parsed = [_with_heads(parser, s, next(heads)) if len(s) else s for s in text]
     return CorpusParsing(parsed, _changes(model, text, result), result)
 
 
-def _hung(parser: Parser, sentence: Sentence, heads: np.ndarray) -> Sentence:
+def _with_heads(parser: Parser, sentence: Sentence, heads: np.ndarray) -> Sentence:
     """A sentence with heads, and labels that go with them."""
     labels = parser.labeler.labels(parser.encode(sentence), heads.astype(np.int64))
     return sentence.with_columns(heads=heads, deprels=labels)

@@ -108,18 +108,18 @@ def decode_corpus(
     """
     if iterations < 1:
         raise ModelError(f"iterations must be at least 1, got {iterations}")
-    _refuse_drowned_scores(model)
+    _refuse_large_penalties(model)
     executor = executor or Threads()
     state = start_solver(solver or _usual(model), model, executor)
     isolated = state.found.copy()
     answer = _Answer(model, executor, isolated)
     bound, done = state.bound, 0
-    tell = _teller(callback, gold)
-    tell(done, bound, state)
+    report = _reporter(callback, gold)
+    report(done, bound, state)
     for done in range(1, iterations + 1):
         state.advance()
         bound = min(bound, state.bound)
-        stop = tell(done, bound, state)
+        stop = report(done, bound, state)
         if stop or state.at_rest or done == iterations or _is_due(done):
             answer.offer(state.consensus())
             if stop or state.at_rest or bound - answer.value <= gap_tolerance * abs(bound):
@@ -131,21 +131,21 @@ def decode_corpus(
     )  # fmt: skip
 
 
-def _teller(
+def _reporter(
     callback: Callable[[CorpusReport], object] | None, gold: NDArray[np.int32] | None
 ) -> Callable[[int, float, Multipliers], object]:
     """Reports to the callback, which are nothing to do without one."""
 
-    def tell(done: int, bound: float, state: Multipliers) -> object:
+    def report(done: int, bound: float, state: Multipliers) -> object:
         assert callback is not None
         states = state.found.words
         right = np.nan if gold is None else 100.0 * float(np.mean(states == gold))
         return callback(CorpusReport(done, state.calls, bound, states, right))
 
-    return tell if callback is not None else lambda done, bound, state: None
+    return report if callback is not None else lambda done, bound, state: None
 
 
-def _refuse_drowned_scores(model: LinkedCorpus) -> None:
+def _refuse_large_penalties(model: LinkedCorpus) -> None:
     """Raise where penalties are so large that sums with them would lose the scores."""
     linked = model.linked()
     finite = np.isfinite(linked.scores)
@@ -162,7 +162,7 @@ def _refuse_drowned_scores(model: LinkedCorpus) -> None:
 
 
 def _usual(model: LinkedCorpus) -> CorpusSolver:
-    """Walks need chains; trees are asked for nothing but their best.
+    """Passes need chains; trees are asked for nothing but their best.
 
     Steps begin with the penalty and shrink as 1 / t: after 25 of them the gap of texts of 500
     sentences is 15 to 60 times smaller than with Polyak's, which take longer to find their size.

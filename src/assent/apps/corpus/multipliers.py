@@ -15,11 +15,11 @@ from assent.apps.corpus.model import CorpusModel, voted
 from assent.apps.corpus.shares import Decoded, LinkedCorpus, decode_charged
 from assent.errors import ModelError
 from assent.solvers.boxes.box_subgradient import FIRST_ROUND, LONGER
-from assent.solvers.boxes.chain_walks import AT_BEST, TELLING_AT_BEST, kept
+from assent.solvers.boxes.chain_pass_order import AT_BEST, FIRST_PASS_AT_BEST, kept
 from assent.solvers.messages import subgradient
 
 if TYPE_CHECKING:
-    from assent.kernels.consensus.consensus_walks import Walk
+    from assent.kernels.consensus.chain_coordinate_descent import ChainDescent
 
 # Passes over the links of a set whose max-marginals stay right meanwhile (supplement, section 6).
 PASSES = 10
@@ -29,7 +29,7 @@ PASSES = 10
 class BySets:
     """Coordinate descent as published: set by set, sentences telling their max-marginals.
 
-    The solver by itself walks along chains, which takes fewer calls; trees cannot be walked along
+    The solver by itself passes along chains, which takes fewer calls; trees have no such passes
     and are decoded by sets in any case.
 
     Attributes:
@@ -71,10 +71,10 @@ class Multipliers(Protocol):
 def start_solver(solver: CorpusSolver, model: LinkedCorpus, executor: Executor) -> Multipliers:
     """Multipliers of zero: every sentence has been decoded for itself."""
     if isinstance(solver, BySets):
-        return _Visits(model, executor, isinstance(solver.solver, assent.BoxMPLP))
+        return _SetBySet(model, executor, isinstance(solver.solver, assent.BoxMPLP))
     if isinstance(solver, assent.BoxMPLP | assent.MPLP):
-        way = _Walks if isinstance(model, CorpusModel) else _Visits
-        return way(model, executor, isinstance(solver, assent.BoxMPLP))
+        kind = _AlongChains if isinstance(model, CorpusModel) else _SetBySet
+        return kind(model, executor, isinstance(solver, assent.BoxMPLP))
     if isinstance(solver, assent.BoxSubgradient | assent.Subgradient):
         return _Steps(model, executor, solver)
     raise ModelError(
@@ -95,7 +95,7 @@ class _Linked:
     """What all solvers share: multipliers ``nu[L, K]``, labels and values of sentences."""
 
     def __init__(self, model: LinkedCorpus, executor: Executor, boxed: bool) -> None:
-        from assent.kernels.consensus.set_sides import BOX, COPIES
+        from assent.kernels.consensus.consensus_sets import BOX, COPIES
 
         self.form = BOX if boxed else COPIES
         self.model, self.linked = model, model.linked()
@@ -120,7 +120,7 @@ class _Linked:
 
     def add_up(self) -> None:
         """The dual value: what sentences are worth, and what sets are."""
-        from assent.kernels.consensus.set_sides import sum_sets
+        from assent.kernels.consensus.consensus_sets import sum_sets
 
         # Anew every time: sums of changes would gather errors.
         sets = sum_sets(self.form, self.linked, self.nu, self.total) if len(self.nu) else 0.0
@@ -137,45 +137,45 @@ def _kept(model: LinkedCorpus) -> NDArray[np.float64]:
     return kept(np.bincount(sets, minlength=1)[sets])
 
 
-class _Walks(_Linked):
-    """MPLP and Box-MPLP: walks along all sentences, which are chains."""
+class _AlongChains(_Linked):
+    """MPLP and Box-MPLP: passes along all sentences, which are chains."""
 
     def __init__(self, model: LinkedCorpus, executor: Executor, boxed: bool) -> None:
         super().__init__(model, executor, boxed)
         from assent.kernels.boxes.chain_passes import MOST_RESTS
-        from assent.kernels.consensus.consensus_walks import Walk, set_out
+        from assent.kernels.consensus.chain_coordinate_descent import ChainDescent, first_messages
 
         self._keep = _kept(model)
         count = len(self.found.values)
-        self._walk: Walk = Walk(
+        self._descent: ChainDescent = ChainDescent(
             self.nu, self.total, np.zeros((len(self.found.states), self.nu.shape[1])),
             np.full(count, MOST_RESTS), np.zeros(count, bool),
             self.found.states, self.found.values,
             # The first time nobody has told the sets anything yet: sentences keep half as much.
-            np.full(len(self.nu), TELLING_AT_BEST), 0.5 * self._keep,
+            np.full(len(self.nu), FIRST_PASS_AT_BEST), 0.5 * self._keep,
         )  # fmt: skip
-        set_out(self.linked, self._walk)
+        first_messages(self.linked, self._descent)
         self.found.words[:] = self.found.states
-        # The way back of the first walks' max-marginals: a call; the walks themselves are another.
+        # The backward messages of the first passes are a call; the passes themselves are another.
         self.calls += float(np.mean(np.diff(model.ends) > 0)) if count else 0.0
-        self._calls_per_walk = 1.0
+        self._calls_per_pass = 1.0
         self.add_up()
 
     def advance(self) -> None:
-        """One walk along every sentence that has something to gain."""
+        """One pass along every sentence that has something to gain."""
         from assent.kernels.boxes.chain_passes import MOST_RESTS
-        from assent.kernels.consensus.consensus_walks import walk_all
+        from assent.kernels.consensus.chain_coordinate_descent import pass_all
 
-        walks = walk_all(self.form, self.linked, self._walk, MOST_RESTS)
+        passes = pass_all(self.form, self.linked, self._descent, MOST_RESTS)
         self.found.words[:] = self.found.states
-        self.calls += self._calls_per_walk * walks / self.sentences
-        self._calls_per_walk = 2.0  # max-marginals count twice, though a walk takes one pass
-        self._walk = self._walk._replace(
+        self.calls += self._calls_per_pass * passes / self.sentences
+        self._calls_per_pass = 2.0  # max-marginals count twice, though one pass gives them
+        self._descent = self._descent._replace(
             at_best=np.full(len(self.nu), AT_BEST), elsewhere=self._keep
         )
         before = self.bound
         self.add_up()
-        resting = self._walk.rested[self.is_linked].min(initial=MOST_RESTS) > 0
+        resting = self._descent.rested[self.is_linked].min(initial=MOST_RESTS) > 0
         self.at_rest = bool(resting and before - self.bound <= 1e-12 * abs(before))
 
 
@@ -183,23 +183,23 @@ class _Walks(_Linked):
 _NOTHING = -1
 
 
-class _Visits(_Linked):
+class _SetBySet(_Linked):
     """MPLP and Box-MPLP: set by set."""
 
     def __init__(self, model: LinkedCorpus, executor: Executor, boxed: bool) -> None:
         super().__init__(model, executor, boxed)
-        from assent.kernels.consensus.set_visits import Visits
+        from assent.kernels.consensus.set_coordinate_descent import SetDescent
 
         sets = model.sets
         self._positions = sets.positions
         self._sentence = np.searchsorted(model.ends, self._positions, side="right") - 1
-        self._visits = Visits(
-            self.nu, self.total, np.full(len(self.nu), TELLING_AT_BEST), _kept(model),
+        self._descent = SetDescent(
+            self.nu, self.total, np.full(len(self.nu), FIRST_PASS_AT_BEST), _kept(model),
             np.zeros(len(self.nu), np.int64), np.zeros((len(self.found.states), model.width)),
         )  # fmt: skip
         # Max-marginals at the start: they count twice, and tell what every sentence says by itself.
         self.calls += self.decode(self.everyone) + float(self.is_linked.sum()) / self.sentences
-        model.max_marginals(self.nu, np.flatnonzero(self.is_linked), self._visits.marginals)
+        model.max_marginals(self.nu, np.flatnonzero(self.is_linked), self._descent.marginals)
         self._moved = np.full(len(self.found.values), _NOTHING)
         rounds = _rounds(sets.sets, self._sentence)
         self._rounds, self._count = cycle(rounds), len(rounds)
@@ -207,7 +207,7 @@ class _Visits(_Linked):
 
     def advance(self) -> None:
         """On through the sets, for about a call per sentence, and once through all at the most."""
-        from assent.kernels.consensus.set_visits import MOST_RESTS
+        from assent.kernels.consensus.set_coordinate_descent import MOST_RESTS
 
         changed, before = np.zeros(len(self._moved), bool), self.bound
         asked = 0
@@ -229,16 +229,16 @@ class _Visits(_Linked):
         own, moved = self._sentence[links], self._moved[self._sentence[links]]
         stale = own[(moved != _NOTHING) & (moved != self._positions[links])]
         if len(stale):
-            self.model.max_marginals(self.nu, stale, self._visits.marginals)
+            self.model.max_marginals(self.nu, stale, self._descent.marginals)
             self._moved[stale] = _NOTHING
         return len(stale)
 
     def _step(self, links: NDArray[np.int64], passes: int) -> NDArray[np.int64]:
         """Steps of links of different sentences; those that have moved."""
-        from assent.kernels.consensus.set_visits import step_links
+        from assent.kernels.consensus.set_coordinate_descent import step_links
 
         positions = self._positions[links]
-        moved = step_links(self.form, self.linked, self._visits, links, positions, passes)
+        moved = step_links(self.form, self.linked, self._descent, links, positions, passes)
         self._moved[self._sentence[links[moved]]] = positions[moved]
         return links[moved]
 
@@ -285,7 +285,7 @@ class _Steps(_Linked):
 
     def advance(self) -> None:
         """One step, and the sentences whose multipliers changed are decoded again."""
-        from assent.kernels.consensus import consensus_steps as steps
+        from assent.kernels.consensus import corpus_subgradient as steps
         from assent.kernels.messages.subgradient_step import BEST
 
         steps.other_sides(self.form, self.linked, self.nu, self.total, self._others)

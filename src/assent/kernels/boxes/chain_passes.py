@@ -6,7 +6,7 @@ those from ahead are still right, because nothing there has moved.  So every lin
 its block's exact step, one after the other, where asking would take two passes for each; and the
 messages left behind are what the way back needs (Kolmogorov's TRW-S goes to and fro like this).
 
-For this nothing but its own walks may move the multipliers of a chain.
+For this nothing but its own passes may move the multipliers of a chain.
 
 A chain rests for a few sweeps while its best sequence and the best states it is linked to leave
 nothing to gain (complementary slackness): they either agree, or penalties are paid in full.
@@ -51,11 +51,11 @@ from assent.kernels.kinds.sequences.tree_recursion import (
 BEFORE, AFTER = 0, 1
 
 # Sweeps that a chain rests in a row.  Without an end to it bounds come to rest early, because
-# nobody else is told what it knows; on linked sentences 2 to 5 need the fewest walks.
+# nobody else is told what it knows; on linked sentences 2 to 5 need the fewest passes.
 MOST_RESTS = 3
 
 
-class Walks(NamedTuple):
+class ChainBlocks(NamedTuple):
     """The chains and the blocks along them.
 
     Attributes:
@@ -76,13 +76,13 @@ class Walks(NamedTuple):
     elsewhere: np.ndarray
 
 
-class Travel(NamedTuple):
-    """What is known from earlier walks.
+class PassState(NamedTuple):
+    """What is known from earlier passes.
 
     Attributes:
         messages: ``[2, places]`` into every slot, from before and after it; they stand where
             max-marginals do in ``cache``.
-        back: ``[W]`` whether a chain is to be walked from its end.
+        back: ``[W]`` whether a chain is to be passed from its end.
         rested: ``[W]`` sweeps that a chain has rested.
         x: ``[n]`` best sequences of chains, and best states of what they are linked to.
     """
@@ -111,7 +111,7 @@ class PassRoom(NamedTuple):
 
 
 @jit_internal
-def make_walking_room(descent):
+def make_pass_room(descent):
     """Scratch for any chain."""
     most = 1
     for group in range(len(descent.flat.groups)):
@@ -146,8 +146,8 @@ def own_scores(descent, factor, mine):
 
 
 @jit_internal_no_allocation
-def set_out(chain, messages, forward):
-    """Messages into the slot where a walk begins: nothing, or what the chain's end scores."""
+def first_messages(chain, messages, forward):
+    """Messages into the slot where a pass begins: nothing, or what the chain's end scores."""
     row = chain.rows[0 if forward else len(chain.rows) - 1]
     begin = chain.start[row[NODE]]
     for k in range(row[WIDTH]):
@@ -203,17 +203,17 @@ def leaves_nothing_to_gain(boxes, box, nu, x):
 
 
 @jit_internal_no_allocation
-def may_rest(descent, walks, number, travel):
+def may_rest(descent, chains, number, passes):
     """Whether no block of a chain has anything to gain."""
-    for at in range(walks.start[walks.slot[number]], walks.start[walks.slot[number + 1]]):
-        if not leaves_nothing_to_gain(descent.boxes, walks.block[at], descent.nu, travel.x):
+    for at in range(chains.start[chains.slot[number]], chains.start[chains.slot[number + 1]]):
+        if not leaves_nothing_to_gain(descent.boxes, chains.block[at], descent.nu, passes.x):
             return False
     return True
 
 
 @jit_internal_no_allocation
-def note_sequence(descent, walks, number, chain, messages, forward, travel, room):
-    """The best sequence after a walk, followed back from where that ended, into ``travel.x``."""
+def note_sequence(descent, chains, number, chain, messages, forward, passes, room):
+    """The best sequence after a pass, followed back from where that ended, into ``passes.x``."""
     n = len(chain.rows)
     way, ahead = messages[BEFORE if forward else AFTER], messages[AFTER if forward else BEFORE]
     before = 0
@@ -234,28 +234,28 @@ def note_sequence(descent, walks, number, chain, messages, forward, travel, room
             if value > best:
                 best, state = value, k
         before = state
-        slot = walks.slot[number] + i
-        for at in range(walks.start[slot], walks.start[slot + 1]):
-            box, side = walks.block[at], walks.side[at]
+        slot = chains.slot[number] + i
+        for at in range(chains.start[slot], chains.start[slot + 1]):
+            box, side = chains.block[at], chains.side[at]
             write_state(
-                descent.boxes, box, side, state_at(descent, box, side, begin + state), travel.x
+                descent.boxes, box, side, state_at(descent, box, side, begin + state), passes.x
             )
 
 
 @jit_internal_no_allocation
-def note_other(descent, box, side, travel, room):
-    """The best state of a block's other side, which was read just now, into ``travel.x``."""
+def note_other(descent, box, side, passes, room):
+    """The best state of a block's other side, which was read just now, into ``passes.x``."""
     m = room.both[side]
     read_side(descent, box, side, m)
     best = 0
     for i in range(descent.boxes.states[box]):
         if m[i] > m[best]:
             best = i
-    write_state(descent.boxes, box, side, best, travel.x)
+    write_state(descent.boxes, box, side, best, passes.x)
 
 
 @jit_internal
-def visit_slot(descent, walks, factor, slot, begin, width, messages, travel, room):
+def visit_slot(descent, chains, factor, slot, begin, width, messages, passes, room):
     """The steps of all blocks of a slot, whose places begin at ``begin``; moved and asked."""
     moved, asked = 0, 0
     cache = descent.cache[descent.first[factor] + begin :]
@@ -264,15 +264,15 @@ def visit_slot(descent, walks, factor, slot, begin, width, messages, travel, roo
     mine = room.mine[begin : begin + width]
     for k in range(width):
         cache[k] = before[k] + mine[k] + after[k]
-    for at in range(walks.start[slot], walks.start[slot + 1]):
-        box, other = walks.block[at], 1 - walks.side[at]
-        descent.valid[factor] = descent.keys[box, walks.side[at]]
+    for at in range(chains.start[slot], chains.start[slot + 1]):
+        box, other = chains.block[at], 1 - chains.side[at]
+        descent.valid[factor] = descent.keys[box, chains.side[at]]
         changed, questions = visit_block(
-            descent, box, True, walks.at_best[at], walks.elsewhere[at], room.both, room.new
+            descent, box, True, chains.at_best[at], chains.elsewhere[at], room.both, room.new
         )
         moved += changed
         asked += questions
-        note_other(descent, box, other, travel, room)
+        note_other(descent, box, other, passes, room)
     for k in range(width):
         if cache[k] > -np.inf:
             mine[k] = cache[k] - before[k] - after[k]
@@ -280,55 +280,55 @@ def visit_slot(descent, walks, factor, slot, begin, width, messages, travel, roo
 
 
 @jit_internal
-def walk(descent, walks, number, travel, fresh, room):
-    """Along one chain, to its end or back; see `walk_all`."""
+def pass_along(descent, chains, number, passes, fresh, room):
+    """Along one chain, to its end or back; see `pass_all`."""
     moved, asked = 0, 0
-    factor = walks.factor[number]
+    factor = chains.factor[number]
     chain = chain_of(descent, factor)
-    messages = travel.messages[:, descent.first[factor] : descent.first[factor + 1]]
-    forward = travel.back[number] == 0
+    messages = passes.messages[:, descent.first[factor] : descent.first[factor + 1]]
+    forward = passes.back[number] == 0
     n = len(chain.rows)
     own_scores(descent, factor, room.mine)
     if fresh:
-        set_out(chain, messages, not forward)
+        first_messages(chain, messages, not forward)
         for step in range(n - 1):
             send(chain, messages, n - 1 - step if forward else step, not forward, room)
-    set_out(chain, messages, forward)
+    first_messages(chain, messages, forward)
     for step in range(n):
         i = step if forward else n - 1 - step
-        slot = walks.slot[number] + i
-        if walks.start[slot] < walks.start[slot + 1]:
+        slot = chains.slot[number] + i
+        if chains.start[slot] < chains.start[slot + 1]:
             row = chain.rows[i]
             changed, questions = visit_slot(
-                descent, walks, factor, slot, chain.start[row[NODE]], row[WIDTH], messages,
-                travel, room,
+                descent, chains, factor, slot, chain.start[row[NODE]], row[WIDTH], messages,
+                passes, room,
             )  # fmt: skip
             moved += changed
             asked += questions
         if step < n - 1:
             send(chain, messages, i, forward, room)
-    note_sequence(descent, walks, number, chain, messages, forward, travel, room)
-    travel.back[number] = 1 if forward else 0
-    travel.rested[number] = 0
+    note_sequence(descent, chains, number, chain, messages, forward, passes, room)
+    passes.back[number] = 1 if forward else 0
+    passes.rested[number] = 0
     return moved, asked
 
 
 @jit
-def walk_all(descent, walks, travel, most_rests, fresh):
-    """Along every chain once; returns blocks moved, submodels asked, chains walked along.
+def pass_all(descent, chains, passes, most_rests, fresh):
+    """Along every chain once; returns blocks moved, submodels asked, chains passed along.
 
     A chain may rest ``most_rests`` times in a row.  If ``fresh`` nobody does, and messages from
     ahead are sent first.
     """
-    moved, asked, walked = 0, 0, 0
-    room = make_walking_room(descent)
-    for number in range(len(walks.factor)):
-        tired = not fresh and travel.rested[number] < most_rests
-        if tired and may_rest(descent, walks, number, travel):
-            travel.rested[number] += 1
+    moved, asked, passed = 0, 0, 0
+    room = make_pass_room(descent)
+    for number in range(len(chains.factor)):
+        tired = not fresh and passes.rested[number] < most_rests
+        if tired and may_rest(descent, chains, number, passes):
+            passes.rested[number] += 1
             continue
-        changed, questions = walk(descent, walks, number, travel, fresh, room)
+        changed, questions = pass_along(descent, chains, number, passes, fresh, room)
         moved += changed
         asked += questions
-        walked += 1
-    return moved, asked, walked
+        passed += 1
+    return moved, asked, passed

@@ -12,7 +12,7 @@ from assent.factors.soft import HingeSoft
 from assent.kernels.boxes import box_mplp_sweep as kernel
 from assent.kernels.boxes.box_answers import SubmodelOrder, improve
 from assent.kernels.boxes.box_mplp_sweep import Descent
-from assent.kernels.boxes.chain_passes import MOST_RESTS, Travel, Walks, walk_all
+from assent.kernels.boxes.chain_passes import MOST_RESTS, ChainBlocks, PassState, pass_all
 from assent.kernels.boxes.submodels import charge_all, solve_all
 from assent.kernels.core.factor_list import CODE, COUNT, PLACES, SIZE, TABLE, Flat, flat_of
 from assent.kernels.core.oracle import raise_pending
@@ -22,7 +22,7 @@ from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.settings import check_count
 from assent.solvers.boxes.box_dual import Boxes, Submodels
 from assent.solvers.boxes.box_solver import BoxSolver, Linked, link_submodels, read_multipliers
-from assent.solvers.boxes.chain_walks import find_walks, telling
+from assent.solvers.boxes.chain_pass_order import find_chain_blocks, for_first_pass
 from assent.solvers.messages.block_descent import AT_REST
 
 
@@ -33,8 +33,8 @@ class BoxMPLPState:
     linked: Linked
     searched: Flat  # the same factors, asked for best vertices
     descent: Descent
-    walks: Walks
-    travel: Travel
+    chains: ChainBlocks
+    passes: PassState
     order: tuple[Int64, Int64]  # all other blocks, and where sets of them begin
     answer_order: SubmodelOrder
     theta: Float
@@ -44,7 +44,7 @@ class BoxMPLPState:
     last_dual: float = np.inf
     iterations: int = 0
     calls: int = 0
-    walked: int = 0  # chains, all in all
+    passed: int = 0  # chains, all in all
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class BoxMPLP(BoxSolver):
 
     For models whose submodels share nothing but soft agreement, such as sentences linked by words
     that should be tagged alike; penalties are a number, one per label, or a matrix.  Chains are
-    walked along, to and fro, and all of their linked variables get their turn on the way.  Of
+    passed along, to and fro, and all of their linked variables get their turn on the way.  Of
     other submodels max-marginals are needed, asked for only when another of their variables has
     moved.
 
@@ -95,7 +95,7 @@ class BoxMPLP(BoxSolver):
             )
         boxes, submodels, flat = linked.boxes, linked.submodels, linked.flat
         keys, owner, place = _variables(boxes, submodels)
-        walks, walked = find_walks(problem, flat, submodels, keys, owner, place)
+        chains, passed = find_chain_blocks(problem, flat, submodels, keys, owner, place)
         room = np.where(flat.groups[:, CODE] >= TABLE, flat.groups[:, PLACES], 0)
         room = np.maximum(room, 2 * flat.groups[:, SIZE])
         first = np.concatenate([[0], np.cumsum(np.repeat(room, flat.groups[:, COUNT]))])
@@ -103,12 +103,12 @@ class BoxMPLP(BoxSolver):
             flat, submodels, boxes, linked.inner, keys, linked.nu, linked.r, linked.s, first,
             np.zeros(first[-1]), np.full(len(first) - 1, kernel.NONE), linked.work,
         )  # fmt: skip
-        travel = Travel(
-            np.zeros((2, first[-1])), np.zeros(len(walks.factor), np.int8),
-            np.zeros(len(walks.factor), np.int64), np.zeros(problem.n),
+        passes = PassState(
+            np.zeros((2, first[-1])), np.zeros(len(chains.factor), np.int8),
+            np.zeros(len(chains.factor), np.int64), np.zeros(problem.n),
         )  # fmt: skip
         return BoxMPLPState(
-            linked, flat_of(problem, "maximize"), descent, walks, travel, _order(keys, ~walked),
+            linked, flat_of(problem, "maximize"), descent, chains, passes, _order(keys, ~passed),
             _submodel_order(keys, owner), scores.theta, np.zeros(problem.n), linked.nu.copy(),
         )  # fmt: skip
 
@@ -172,12 +172,12 @@ class BoxMPLP(BoxSolver):
 def _sweep(workspace: BoxMPLPState, passes: int) -> int:
     """Along all chains, then the other blocks; returns how many blocks moved."""
     w, fresh = workspace, workspace.iterations == 0
-    walks = telling(w.walks) if fresh else w.walks
-    moved, first_asked, walked = walk_all(w.descent, walks, w.travel, MOST_RESTS, fresh)
+    chains = for_first_pass(w.chains) if fresh else w.chains
+    moved, first_asked, passed = pass_all(w.descent, chains, w.passes, MOST_RESTS, fresh)
     others, then_asked = kernel.sweep(w.descent, w.order, passes)
     w.iterations += 1
-    w.walked += walked
-    w.calls += walked + first_asked + then_asked
+    w.passed += passed
+    w.calls += passed + first_asked + then_asked
     return int(moved + others)
 
 

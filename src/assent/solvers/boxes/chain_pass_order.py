@@ -1,4 +1,4 @@
-"""Which chains can be walked along, and in which order their blocks come.
+"""Which chains allow passes, and in which order their blocks come.
 
 See :mod:`assent.kernels.boxes.chain_passes`.
 """
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.factors.forest import ForestFactor
-from assent.kernels.boxes.chain_passes import Walks
+from assent.kernels.boxes.chain_passes import ChainBlocks
 from assent.kernels.core.factor_list import SLOTS, Flat
 from assent.kernels.problem import Float, Int64, Problem
 from assent.solvers.boxes.box_dual import Submodels
@@ -17,9 +17,9 @@ from assent.solvers.boxes.box_dual import Submodels
 # What a chain knows of a variable it shares out between itself and the other side.  Many chains
 # tell one consensus variable, and each should get its part back: the more they are, the less one
 # keeps.  Found on linked sentences, with 4 to 75 links per variable: 2 / (2 + sqrt(links)).  Best
-# states are in the middle of their intervals, as in Algorithm 4.  On the first walk, which tells
+# states are in the middle of their intervals, as in Algorithm 4.  On the first pass, which tells
 # nearly all, they are not quite at the end: there ties would look like gains to come.
-TELLING_AT_BEST, AT_BEST = 0.9, 0.5
+FIRST_PASS_AT_BEST, AT_BEST = 0.9, 0.5
 
 
 def kept(links: Int64) -> Float:
@@ -32,10 +32,10 @@ def kept(links: Int64) -> Float:
     return 2.0 / (2.0 + np.sqrt(links))
 
 
-def find_walks(
+def find_chain_blocks(
     problem: Problem, flat: Flat, submodels: Submodels, keys: Int64, owner: Int64, place: Int64
-) -> tuple[Walks, NDArray[np.bool_]]:
-    """The walks, and which blocks ``[B]`` they have: those of chains not linked to other chains.
+) -> tuple[ChainBlocks, NDArray[np.bool_]]:
+    """The chains, and which blocks ``[B]`` they have: those of chains not linked to other chains.
 
     ``keys``, ``owner`` and ``place`` are ``[B, 2]``: of the variable on each side its number, its
     submodel (-1: none) and any of its places there.
@@ -43,8 +43,8 @@ def find_walks(
     base, ranks = _ranks(problem, flat)
     group = np.append(submodels.group, -1)[owner]  # -1 is the last of all groups, which is soft
     on_path = (owner >= 0) & (base[group] >= 0)
-    walked = on_path & ~np.isin(owner, owner[on_path.all(axis=1)])
-    box, side = np.nonzero(walked)
+    passed = on_path & ~np.isin(owner, owner[on_path.all(axis=1)])
+    box, side = np.nonzero(passed)
     chain, position = owner[box, side], ranks[(base[group] + place)[box, side]]
     order = np.lexsort((position, chain))
     box, side, chain, position = box[order], side[order], chain[order], position[order]
@@ -54,21 +54,21 @@ def find_walks(
     start = np.searchsorted(along, np.arange(slot[-1] + 1))
     _, number, links = np.unique(keys, return_inverse=True, return_counts=True)
     keep = kept(links[number.reshape(keys.shape)[box, 1 - side]])
-    walks = Walks(
+    chains = ChainBlocks(
         factor, slot, start, box, side,
         np.where(side == 0, AT_BEST, 1.0 - AT_BEST), np.where(side == 0, keep, 1.0 - keep),
     )  # fmt: skip
-    return walks, walked.any(axis=1)
+    return chains, passed.any(axis=1)
 
 
-def telling(walks: Walks) -> Walks:
+def for_first_pass(chains: ChainBlocks) -> ChainBlocks:
     """The same for the first time, when nobody has told the other side anything yet.
 
-    Chains then keep half as much: weak penalties are all but settled by the first walk.
+    Chains then keep half as much: weak penalties are all but settled by the first pass.
     """
-    end = np.where(walks.side == 0, 0.0, 1.0)
-    at_best = np.where(walks.side == 0, TELLING_AT_BEST, 1.0 - TELLING_AT_BEST)
-    return walks._replace(at_best=at_best, elsewhere=0.5 * (walks.elsewhere + end))
+    end = np.where(chains.side == 0, 0.0, 1.0)
+    at_best = np.where(chains.side == 0, FIRST_PASS_AT_BEST, 1.0 - FIRST_PASS_AT_BEST)
+    return chains._replace(at_best=at_best, elsewhere=0.5 * (chains.elsewhere + end))
 
 
 def _ranks(problem: Problem, flat: Flat) -> tuple[Int64, Int64]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.kernels.boxes.chain_passes import MOST_RESTS
-from assent.kernels.consensus.set_sides import (
+from assent.kernels.consensus.consensus_sets import (
     BOX,
     first_best,
     is_settled,
@@ -23,7 +23,7 @@ from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit
 
 
-class Visits(NamedTuple):
+class SetDescent(NamedTuple):
     """Multipliers, and what is known of sentences.
 
     Attributes:

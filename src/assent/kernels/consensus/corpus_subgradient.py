@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.kernels.consensus.set_sides import BOX, first_best, state_beside
+from assent.kernels.consensus.consensus_sets import BOX, first_best, state_beside
 from assent.kernels.jit import jit
 from assent.kernels.messages.subgradient_step import count_iteration, next_step
 

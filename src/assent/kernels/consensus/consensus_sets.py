@@ -1,4 +1,4 @@
-"""The other side of links: what multipliers are worth to consensus sets.
+"""Consensus sets, the other side of links: what multipliers are worth to them.
 
 In both forms a linked position pays ``nu[K]`` and the other side earns it.
 

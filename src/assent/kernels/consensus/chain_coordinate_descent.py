@@ -13,28 +13,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.kernels.consensus.linked_chains import charged_scores, room_for, send, send_all
-from assent.kernels.consensus.set_sides import (
+from assent.kernels.consensus.consensus_sets import (
     first_best,
     is_settled,
     new_room,
     state_beside,
     step_link,
 )
+from assent.kernels.consensus.linked_chains import charged_scores, room_for, send, send_all
 from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
 
-class Walk(NamedTuple):
-    """Multipliers, and what is known from earlier walks.
+class ChainDescent(NamedTuple):
+    """Multipliers, and what is known from earlier passes.
 
     Attributes:
         nu: ``[L, K]`` multipliers.
         total: ``[S, K]`` what states of sets are worth.
-        messages: ``[positions, K]`` from the end where the last walk along the chain began.
+        messages: ``[positions, K]`` from the end where the last pass along the chain began.
         rested: ``[n]`` sweeps a chain has rested in a row.
-        back: ``[n]`` whether the next walk begins at the end.
-        states: ``[positions]`` best states after the last walk.
+        back: ``[n]`` whether the next pass begins at the end.
+        states: ``[positions]`` best states after the last pass.
         values: ``[n]`` their charged scores.
         at_best, elsewhere: ``[L]`` where in its interval a multiplier should be (`best_block`).
     """
@@ -73,7 +73,7 @@ def visit(form, model, w, t, nodes, room):
 
 @jit_internal_no_allocation
 def trace(nodes, messages, table, forward, states):
-    """Best states after a walk, followed back from where it ended; returns their score."""
+    """Best states after a pass, followed back from where it ended; returns their score."""
     n, width = nodes.shape
     value, before = -np.inf, 0
     for step in range(n):
@@ -92,7 +92,7 @@ def trace(nodes, messages, table, forward, states):
 
 
 @jit_internal
-def walk(form, model, w, c, nodes, behind, room):
+def pass_along(form, model, w, c, nodes, behind, room):
     """Along one chain, to its end or back; ``behind[K]`` is scratch."""
     begin, end = model.ends[c], model.ends[c + 1]
     n = end - begin
@@ -114,8 +114,8 @@ def walk(form, model, w, c, nodes, behind, room):
 
 
 @jit
-def set_out(model, w):
-    """Every chain for itself: its best states, and the messages that its first walk needs."""
+def first_messages(model, w):
+    """Every chain for itself: its best states, and the messages that its first pass needs."""
     nodes = room_for(model).nodes
     spare = np.empty(nodes.shape[1])
     for c in range(len(model.ends) - 1):
@@ -128,15 +128,15 @@ def set_out(model, w):
 
 
 @jit
-def walk_all(form, model, w, most_rests):
-    """Along every chain with links once; returns the number of walks.
+def pass_all(form, model, w, most_rests):
+    """Along every chain with links once; returns the number of passes.
 
     A chain rests, up to ``most_rests`` times in a row, while it has nothing to gain.
     """
     width = model.scores.shape[1]
     nodes = room_for(model).nodes
     room, behind = new_room(width), np.empty(width)
-    walks = 0
+    passes = 0
     for c in range(len(model.ends) - 1):
         begin, end = model.ends[c], model.ends[c + 1]
         if model.start[begin] == model.start[end]:
@@ -144,6 +144,6 @@ def walk_all(form, model, w, most_rests):
         if w.rested[c] < most_rests and may_rest(form, model, w, c):
             w.rested[c] += 1
             continue
-        walk(form, model, w, c, nodes[: end - begin], behind, room)
-        walks += 1
-    return walks
+        pass_along(form, model, w, c, nodes[: end - begin], behind, room)
+        passes += 1
+    return passes
