@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from assent.apps.parsing import ParserTraining
-from assent.apps.shipped import english_model
+from assent.apps.pretrained import english_model
 from benchmarks import (
     alignment,
     answers,

@@ -24,6 +24,7 @@ from assent.apps.summarization.concepts import is_word
 from assent.apps.summarization.data.broadcast import CompressedSentence
 from assent.apps.summarization.decode import worthwhile
 from assent.apps.summarization.deletions import Deletions
+from assent.apps.summarization.detokenizer import kept_text
 from assent.apps.summarization.metrics import rouge_scores
 from assent.apps.summarization.model import (
     idle_units,
@@ -33,7 +34,6 @@ from assent.apps.summarization.model import (
     summary_value,
 )
 from assent.apps.summarization.relax_and_search import ITERATIONS, filled
-from assent.apps.summarization.text_of_kept import kept_text
 from assent.io import Sentence
 from assent.solvers.programs.trusted_core import search_core
 from benchmarks.exact_peers import LOAD, PEERS, flat, value_of

@@ -66,7 +66,7 @@ def _presolved(file: Path) -> str | list[str]:
     from assent.io import load_models
     from assent.presolve import presolve
 
-    told = [presolve(model.graph).told() for model in load_models(file)]
+    told = [presolve(model.graph).summary() for model in load_models(file)]
     return told[0] if len(told) == 1 else told
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from assent.apps.parsing.pipeline import Pipeline
 from assent.apps.parsing.view import parse_svg, show_parse
-from assent.apps.shipped import english_model
+from assent.apps.pretrained import english_model
 from assent.apps.text.raw_text import read_text_lines
 
 TEXT = "We learned a lesson in 1987 about volatility."

@@ -10,8 +10,8 @@ import pytest
 from assent.apps.summarization import Concepts, summarize
 from assent.apps.summarization.data.broadcast import read_compressions
 from assent.apps.summarization.data.opinosis import read_opinosis
+from assent.apps.summarization.detokenizer import kept_text
 from assent.apps.summarization.metrics import evaluate_summaries, rouge_scores
-from assent.apps.summarization.text_of_kept import kept_text
 from assent.apps.summarization.view import show_summary, summary_html
 from assent.apps.text.raw_text import read_text_lines
 from assent.errors import ModelError

@@ -1,6 +1,6 @@
 """Word alignment: which words of a sentence and of its translation correspond.
 
-Rooms: ``data`` reads bitexts and links, ``features`` describe pairs of words, ``model`` scores
+Modules: ``data`` reads bitexts and links, ``features`` describe pairs of words, ``model`` scores
 alignments and learns, ``decode`` finds the best, ``metrics`` judges, ``view`` draws.
 """
 

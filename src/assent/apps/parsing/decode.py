@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import assent as at
-from assent.apps.parsing.path_rules import add_nonprojective, add_paths
+from assent.apps.parsing.path_parts import add_nonprojective, add_paths
 from assent.errors import ModelError
 from assent.kernels.problem import Float
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from assent.apps.parsing.path_rules import add_nonprojective, add_paths
+from assent.apps.parsing.path_parts import add_nonprojective, add_paths
 from assent.apps.parsing.turbo import Solution, weigh_tree
 from assent.decode import decode
 from assent.factors.arborescence import Arborescence

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from assent.apps.segmentation.data.label_pairs import LabelPair
 from assent.apps.segmentation.data.label_set import UNKNOWN, LabelSet
-from assent.apps.segmentation.data.number_pairs import NumberPair
 from assent.errors import ModelError
 from assent.kernels.problem import Float, Int64
 
@@ -95,7 +95,7 @@ def _numbers(score: SegmentationScore) -> dict[str, Any]:
     return {"error": score.error, "mean_iou": None if np.isnan(mean) else mean}
 
 
-def compare_numbers(pairs: Iterable[NumberPair], labels: LabelSet) -> ComparedFiles:
+def compare_labels(pairs: Iterable[LabelPair], labels: LabelSet) -> ComparedFiles:
     """Compare pairs of files that hold numbers of labels."""
     files = {}
     for pair in pairs:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.apps.segmentation.data.number_pairs import labelled_pair
+from assent.apps.segmentation.data.label_pairs import labelled_pair
 from assent.apps.segmentation.data.pictures import (
     partner,
     picture_files,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import assent as at
 from assent.apps.summarization.concepts import Concepts, bigram_concepts
 from assent.apps.summarization.deletions import Deletions, phrase_deletions
+from assent.apps.summarization.detokenizer import kept_text
 from assent.apps.summarization.model import (
     Units,
     make_units,
@@ -22,7 +23,6 @@ from assent.apps.summarization.model import (
     summary_value,
 )
 from assent.apps.summarization.relax_and_search import Found, relax_and_search, restricted
-from assent.apps.summarization.text_of_kept import kept_text
 from assent.compile.compiled import Compiled, graph_scores
 from assent.errors import ModelError
 from assent.io.conllu import Sentence

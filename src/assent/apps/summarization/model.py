@@ -131,7 +131,7 @@ def idle_units(units: Units, concepts: Concepts) -> NDArray[np.bool_]:
     """
     if (units.deletion > 0.0).any():
         return np.zeros(len(units.cost), bool)
-    busy = _hollow(units)[1]
+    busy = _wordless(units)[1]
     busy[units.of_word[concepts.words]] = True
     return ~with_heads(units, busy)
 
@@ -193,9 +193,9 @@ def summary_graph(
     graph = FactorGraph()
     reward, above = -units.deletion, units.parents >= 0
     np.add.at(reward, units.parents[above], units.deletion[above])
-    hollow, children = _hollow(units)
+    wordless, children = _wordless(units)
     too_long = _sums_above(units.cost, units.parents) > budget
-    reward[too_long | (hollow & ~np.isin(np.arange(len(reward)), units.parents))] = -np.inf
+    reward[too_long | (wordless & ~np.isin(np.arange(len(reward)), units.parents))] = -np.inf
     pairs, tokens = _literals(units, concepts)
     single, shared = _by_type(tokens, len(concepts.weights))
     gain = np.zeros(len(reward) + len(pairs))
@@ -223,10 +223,10 @@ def summary_graph(
     return graph
 
 
-def _hollow(units: Units) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _wordless(units: Units) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Units ``[units]`` without a word in them or above, and those that hang from such ones."""
-    hollow = _sums_above(units.cost, units.parents) == 0
-    return hollow, np.append(hollow, False)[units.parents]
+    wordless = _sums_above(units.cost, units.parents) == 0
+    return wordless, np.append(wordless, False)[units.parents]
 
 
 def _literals(units: Units, concepts: Concepts) -> tuple[Int64, Int64]:
@@ -262,8 +262,8 @@ def summary_value(units: Units, concepts: Concepts, budget: int, kept: NDArray[n
     """
     above = units.parents >= 0
     head_kept = kept[units.parents[above]]
-    hollow, children = _hollow(units)
-    alone = hollow & ~np.isin(np.arange(len(kept)), units.parents[children & kept])
+    wordless, children = _wordless(units)
+    alone = wordless & ~np.isin(np.arange(len(kept)), units.parents[children & kept])
     if (kept[above] & ~head_kept).any() or (kept & alone).any():
         return -np.inf
     if units.cost[kept].sum() > budget:

@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from assent.apps.summarization.decode import Summary
-from assent.apps.summarization.text_of_kept import spaced_words
+from assent.apps.summarization.detokenizer import spaced_words
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -42,7 +42,7 @@ def compare_on_corpus(
         from assent.apps.corpus import compare_solvers, text_model
         from assent.apps.corpus.comparison import QUANTILES
         from assent.apps.corpus.tagging import PENALTY
-        from assent.apps.shipped import english_model
+        from assent.apps.pretrained import english_model
         from assent.apps.tagging import Tagger
 
         tagger = Tagger.load(model or english_model())

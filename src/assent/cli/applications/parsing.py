@@ -52,7 +52,7 @@ def parse(
     """
     with shared.bad_sentences_reported():
         from assent.apps.parsing.pipeline import Pipeline
-        from assent.apps.shipped import english_model
+        from assent.apps.pretrained import english_model
 
         pipeline = Pipeline.load(model or english_model())
         if whole is not None:

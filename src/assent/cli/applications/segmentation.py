@@ -258,12 +258,12 @@ def evaluate_segmentations(
     count.
     """
     with bad_files_reported():
-        from assent.apps.segmentation.data import NumberPairs
-        from assent.apps.segmentation.metrics import compare_numbers
+        from assent.apps.segmentation.data import LabelPairs
+        from assent.apps.segmentation.metrics import compare_labels
 
-        pairs = NumberPairs(gold, system)
+        pairs = LabelPairs(gold, system)
         labels = _labels((pair.gold for pair in _counted(pairs, "mask", quiet)), classes, unknown)
-        report = compare_numbers(pairs, labels)
+        report = compare_labels(pairs, labels)
     if as_json:
         click.echo(json.dumps(report.as_json(), allow_nan=False))
     elif not quiet:

@@ -111,7 +111,7 @@ def _parsed(sentences: list[Sentence], model: Path | None, quiet: bool) -> list[
     if not bare:
         return sentences
     from assent.apps.parsing.pipeline import Pipeline
-    from assent.apps.shipped import english_model
+    from assent.apps.pretrained import english_model
 
     pipeline = Pipeline.load(model or english_model())
     found = iter(shared.counted(pipeline.parse(bare), "parsing", quiet))

@@ -42,7 +42,7 @@ def tag(
     problem, in which occurrences of a rare word tend to agree.
     """
     with shared.bad_sentences_reported():
-        from assent.apps.shipped import english_model
+        from assent.apps.pretrained import english_model
         from assent.apps.tagging import Tagger
 
         tagger = Tagger.load(model or english_model())

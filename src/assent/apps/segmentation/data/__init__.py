@@ -1,7 +1,7 @@
 """Pictures, masks and point clouds, read from files."""
 
+from assent.apps.segmentation.data.label_pairs import LabelPair, LabelPairs, is_cloud
 from assent.apps.segmentation.data.label_set import UNKNOWN, LabelSet
-from assent.apps.segmentation.data.number_pairs import NumberPair, NumberPairs, is_cloud
 from assent.apps.segmentation.data.pictures import (
     Photograph,
     read_mask,
@@ -13,9 +13,9 @@ from assent.apps.segmentation.data.points import PointCloud, cloud_name, read_po
 
 __all__ = [
     "UNKNOWN",
+    "LabelPair",
+    "LabelPairs",
     "LabelSet",
-    "NumberPair",
-    "NumberPairs",
     "Photograph",
     "PointCloud",
     "cloud_name",

@@ -1,4 +1,4 @@
-"""The English model that comes with the package: tagger and parser, from UD_English-EWT."""
+"""The pretrained English model of the package: tagger and parser, from UD_English-EWT."""
 
 from __future__ import annotations
 

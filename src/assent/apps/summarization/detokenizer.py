@@ -1,4 +1,4 @@
-"""The words that are kept as readable text."""
+"""Detokenization: the words that are kept as readable text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def spaced_words(sentence: Sentence, shown: Iterable[int]) -> list[str]:
     return found
 
 
-def _marks_of_asides(sentence: Sentence, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _marks_of_parentheticals(sentence: Sentence, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Kept marks ``[n]`` that enclosed a deleted aside with another mark, deleted or kept.
 
     In a list the marks part what is left.
@@ -88,7 +88,7 @@ def kept_text(sentence: Sentence, kept: NDArray[np.bool_]) -> str:
         >>> kept_text(words, np.array([0, 1, 1, 1, 1, 1, 0, 1], bool))
         "They've gone."
     """
-    shown = kept & ~_marks_of_asides(sentence, kept)
+    shown = kept & ~_marks_of_parentheticals(sentence, kept)
     text = "".join(spaced_words(sentence, np.flatnonzero(shown).tolist()))
     text = _REPEATED.sub("", _LEADING.sub("", text)).strip()
     if not text:

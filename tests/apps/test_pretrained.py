@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from assent.apps.shipped import ENGLISH, english_model
+from assent.apps.pretrained import ENGLISH, english_model
 from assent.cli import main
 from assent.io import read_conllu
 
@@ -84,7 +84,7 @@ def test_tags_come_from_the_same_file():
 
 
 def test_without_the_model_the_way_out_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("assent.apps.shipped.ENGLISH", tmp_path / "missing")
+    monkeypatch.setattr("assent.apps.pretrained.ENGLISH", tmp_path / "missing")
     with pytest.raises(FileNotFoundError, match="train one with `assent train parser`"):
         english_model()
     done = CliRunner().invoke(main, ["parse", "-"], input="Yes.")

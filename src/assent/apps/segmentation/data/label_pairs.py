@@ -18,7 +18,7 @@ from assent.io.text import FormatError, PathLike
 from assent.kernels.problem import Int64
 
 
-class NumberPair(NamedTuple):
+class LabelPair(NamedTuple):
     """Numbers of labels: of gold, and of a system, in arrays of one shape."""
 
     name: str
@@ -31,7 +31,7 @@ def is_cloud(path: PathLike) -> bool:
     return Path(path).is_file() and Path(path).suffix.lower() not in SUFFIXES
 
 
-class NumberPairs(Sequence[NumberPair]):
+class LabelPairs(Sequence[LabelPair]):
     """Masks of two folders by their names, two masks, or two files of points.
 
     Each pair is read when it is asked for.
@@ -58,9 +58,9 @@ class NumberPairs(Sequence[NumberPair]):
             return [self[j] for j in range(*i.indices(len(self)))]
         name, path, other = self._files[i]
         if self._clouds:
-            return NumberPair(name, *labelled_pair(path, other))
+            return LabelPair(name, *labelled_pair(path, other))
         gold = read_mask(path)
-        return NumberPair(name, gold, same_size(other, read_mask(other), path, gold))
+        return LabelPair(name, gold, same_size(other, read_mask(other), path, gold))
 
 
 def labelled_pair(path: PathLike, other: PathLike) -> tuple[Int64, Int64]:
