@@ -146,7 +146,7 @@ def test_every_folder_says_what_lives_there():
 def test_file_names_are_unique():
     """Verbs of the command line are named as the functions they call.
 
-    Applications have the same rooms in each: data, features, model, decode, metrics, view.
+    Applications have the same modules in each: data, features, model, decode, metrics, view.
     """
     names = Counter(
         path.name

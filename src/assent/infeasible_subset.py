@@ -28,7 +28,7 @@ from assent.model.variables import coordinates_of
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.auto.auto import Auto
 from assent.solvers.base.driver import drive
-from assent.solvers.base.infeasibility import leans_on
+from assent.solvers.base.infeasibility import factors_of_ray
 from assent.solvers.base.protocol import Request
 from assent.solvers.base.stop_reasons import INTERRUPTED
 
@@ -103,7 +103,7 @@ class _Search:
 
     def first(self) -> list[Item]:
         """An infeasible set to begin with: what the proof leans on, or everything."""
-        leaning = self._leaning()
+        leaning = self._from_proof()
         few = [item for item in self.items if item in leaning]
         if not leaning or (self.left > 0.0 and not self.impossible([*few, *self.implied])):
             few, self.sure = self.items, True
@@ -180,7 +180,7 @@ class _Search:
             items += [Item(number, row) for row in _strict_rows(block, scores)]
         return items
 
-    def _leaning(self) -> set[Item]:
+    def _from_proof(self) -> set[Item]:
         """What a proof leans on; one by multipliers is looked for where there is none."""
         if self.compiled.conflict is not None:
             return self._of_steps(self.compiled.conflict.steps)
@@ -198,7 +198,7 @@ class _Search:
 
     def _of_ray(self, ray: DualPoint) -> set[Item]:
         """Factors that link scores lean on, and what fixes their literals."""
-        factors = [Item(*place) for place in leans_on(self.compiled, ray)]
+        factors = [Item(*place) for place in factors_of_ray(self.compiled, ray)]
         places = np.unique(self._coordinates(factors))
         fixed = places[self.compiled.fixed[places] != FREE]
         if not len(fixed):

@@ -18,7 +18,7 @@ from assent.compile.table_placement import restore_marginals
 from assent.errors import ModelError, NoFeasibleAssignment
 from assent.factors.pair import Pair, inner_part
 from assent.factors.scored import Scored
-from assent.factors.soft import SOFT, PaidKnapsack
+from assent.factors.soft import SOFT, SoftKnapsack
 from assent.factors.structure import Structure
 from assent.factors.table import Table
 from assent.kernels.problem import DualPoint, Float
@@ -416,7 +416,7 @@ class Result(ReadByVariable):
             return self._of_groups(key, self._marginals)
         if isinstance(key, Handle) and isinstance(key.factor, Scored):
             return key.factor.readable(self._inner_parts(key))
-        if isinstance(key, Handle) and isinstance(key.factor, PaidKnapsack):
+        if isinstance(key, Handle) and isinstance(key.factor, SoftKnapsack):
             paid = Literals(key.factor.graph, key.factor.paid.reshape(key.shape))
             return self._marginals(paid)
         p = certify.literal_marginals(self._codes(key), self.consensus)

@@ -29,7 +29,7 @@ from assent.errors import ModelError
 from assent.factors.exactly_one import ExactlyOne
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
-from assent.factors.soft import PaidKnapsack
+from assent.factors.soft import SoftKnapsack
 from assent.factors.structure import Structure
 from assent.kernels.problem import DualPoint, Float, Int32, Int64, Problem, Scores, assemble
 from assent.model.graph import FactorGraph, GroupedHandle, Handle, VariableArray
@@ -342,7 +342,7 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
                     for h in graph.handles
                     if isinstance(h.factor, (Pair, Scored))
                 }
-            if isinstance(key.factor, PaidKnapsack) and key in graph.handles:
+            if isinstance(key.factor, SoftKnapsack) and key in graph.handles:
                 theta[key.factor.paid] = key.factor.fit(value)
                 continue
             if key not in scored:

@@ -15,7 +15,7 @@ from assent.compile.typical_size import typical_sizes
 from assent.errors import ModelError
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
-from assent.factors.soft import PaidKnapsack
+from assent.factors.soft import SoftKnapsack
 from assent.kernels.problem import Float, Int64, Problem, Scores
 from assent.model.graph import FactorGraph, GroupedHandle, Handle
 from assent.model.scores import broadcast_scores, clean_scores
@@ -104,7 +104,7 @@ def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> ScoreRows:
             _put_rows(theta, key, array)
         elif isinstance(key, Handle):
             fitted = _fit_factor(graph, key, array)
-            if isinstance(key.factor, PaidKnapsack):
+            if isinstance(key.factor, SoftKnapsack):
                 theta[:, key.factor.paid] = np.reshape(fitted, (count, len(key.factor)))
             else:
                 factors[key] = fitted
@@ -127,7 +127,7 @@ def _put_rows(theta: Float, key: Literals | Categorical, array: Float) -> None:
 def _fit_factor(graph: FactorGraph, key: Handle, array: Float) -> list[Float]:
     """Scores of a batch of factors in every problem."""
     factor = key.factor
-    if not isinstance(factor, (Pair, Scored, PaidKnapsack)) or factor.graph is not graph:
+    if not isinstance(factor, (Pair, Scored, SoftKnapsack)) or factor.graph is not graph:
         raise ModelError(f"{key!r} has no scores in this graph to change")
     if len(array):  # says what else may be wrong with the key
         graph_scores(graph, {key: array[0]})

@@ -55,7 +55,7 @@ class Chain(ForestFactor):
         if limit >= length:
             state, limit = None, 0  # never reached: not worth counting
         # Rooted at its end: the recursion towards the root reads a transition table row by row.
-        self._plant(variables, [*range(1, length), -1], state, np.zeros(limit + 1))
+        self._init_forest(variables, [*range(1, length), -1], state, np.zeros(limit + 1))
         self._start = fit_states("Chain", "start", start, shape, states[0])
         self._stop = fit_states("Chain", "stop", stop, shape, states[-1])
         self.scores = self.fit(transitions)

@@ -63,7 +63,7 @@ class Compression(ForestFactor):
         )
         limited = at_most is not None and at_most < len(parents)
         counts = np.zeros(at_most + 1 if limited and at_most is not None else 1)
-        self._plant(words, parents, 1 if limited else None, counts)
+        self._init_forest(words, parents, 1 if limited else None, counts)
         self._orphans = self._fit_words(orphans, "orphans have")
         self.scores = self.fit(deletions)
 

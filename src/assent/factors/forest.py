@@ -33,7 +33,9 @@ class ForestFactor(Structure):
     counted: tuple[int, ...]
     _counts: Float  # scores per number of visits; one zero where nothing is counted
 
-    def _plant(self, variables: Any, parents: Sequence[int], counted: Any, counts: Float) -> None:
+    def _init_forest(
+        self, variables: Any, parents: Sequence[int], counted: Any, counts: Float
+    ) -> None:
         """Attach to the graph; ``counted`` is a state, ``None`` where nothing is counted."""
         graph, codes, shape, self.states, self.first = all_slots(self.kind, variables)
         numbers = [-1] * len(self.states)

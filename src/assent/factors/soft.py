@@ -177,7 +177,7 @@ def choose(rule: Any, penalty: Any) -> Any:
         return object.__new__(AgreeSoft)
     form = rule.normal_form().form
     if form == KNAPSACK:
-        return PaidKnapsack(rule, penalty=penalty)
+        return SoftKnapsack(rule, penalty=penalty)
     return object.__new__(OutputSoft if form == ANYOF else CountedSoft)
 
 
@@ -299,7 +299,7 @@ class MatrixSoft(AgreeSoft):
         return Kernels.of(soft_agreement_matrix, "matrix")
 
 
-class PaidKnapsack(Knapsack):
+class SoftKnapsack(Knapsack):
     """A knapsack that a literal of its own makes large enough for everything, for a price.
 
     The last literal of each knapsack is the negation of an auxiliary variable of the rule's
@@ -386,4 +386,4 @@ def penalties_of_table(scores: Any) -> tuple[Float, float]:
     return plain + shift / (states - 1), shift
 
 
-SOFT = (Soft, PaidKnapsack)  # kinds that charge for violations
+SOFT = (Soft, SoftKnapsack)  # kinds that charge for violations

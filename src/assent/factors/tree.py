@@ -51,7 +51,9 @@ class Tree(ForestFactor):
     ) -> None:
         _, _, _, states, _ = all_slots("Tree", variables)
         state, count_scores = _clean_counts(counts, len(states))
-        self._plant(variables, clean_parents("Tree", parents, len(states)), state, count_scores)
+        self._init_forest(
+            variables, clean_parents("Tree", parents, len(states)), state, count_scores
+        )
         self.scores = self.fit(scores)
 
     def _tables(self, scores: Any) -> list[Float]:

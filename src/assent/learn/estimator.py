@@ -12,7 +12,7 @@ import numpy as np
 from assent.arguments import is_listed, shown
 from assent.errors import ModelError
 from assent.kernels.problem import Float
-from assent.learn.example_choice import counted, set_aside
+from assent.learn.example_choice import counted, hold_out
 from assent.learn.examples import Examples
 from assent.learn.fitting_errors import not_fitted
 from assent.learn.model_files import read_predictor, write_predictor
@@ -135,7 +135,7 @@ class StructuredPredictor:
         self._check(X, y)
         X, y, counts = counted(X, y, sample_weight)
         if validation is None and self.validation_fraction is not None:
-            X, y, counts, validation = set_aside(X, y, counts, self.validation_fraction)
+            X, y, counts, validation = hold_out(X, y, counts, self.validation_fraction)
         X = self._learn_features(X)
         model = self.model.shaped(X, y)
         examples = self._examples(model, X, y, counts)

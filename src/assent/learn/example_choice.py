@@ -31,13 +31,13 @@ def counted(
     return _taken(X, chosen), _taken(y, chosen), weights[chosen]
 
 
-def set_aside(
+def hold_out(
     X: Sequence[Any], y: Sequence[Any], counts: Float | None, fraction: float
 ) -> tuple[Sequence[Any], Sequence[Any], Float | None, tuple[Sequence[Any], Sequence[Any]]]:
     """Examples to learn from, with their counts, and a random part to validate with.
 
     Example:
-        >>> X, y, counts, (other, _) = set_aside("abcde", "vwxyz", None, 0.4)
+        >>> X, y, counts, (other, _) = hold_out("abcde", "vwxyz", None, 0.4)
         >>> len(X), len(other), sorted([*X, *other])
         (3, 2, ['a', 'b', 'c', 'd', 'e'])
     """
@@ -50,12 +50,12 @@ def set_aside(
             f"validation_fraction={fraction} of {n} examples leaves none to learn from"
         )
     order = np.random.default_rng(0).permutation(n)
-    rest, aside = np.sort(order[size:]), order[:size]
+    rest, held_out = np.sort(order[size:]), order[:size]
     return (
         _taken(X, rest),
         _taken(y, rest),
         None if counts is None else counts[rest],
-        (_taken(X, aside), _taken(y, aside)),
+        (_taken(X, held_out), _taken(y, held_out)),
     )
 
 

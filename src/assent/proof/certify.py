@@ -22,7 +22,7 @@ from assent.factors.base import Factor, Logic
 from assent.factors.normal_form import NormalForm, maximize_form, repeated_last
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
-from assent.factors.soft import PaidKnapsack
+from assent.factors.soft import SoftKnapsack
 from assent.kernels.problem import CAP, KNAPSACK, Float, Int32
 from assent.model.variables import coordinates_of
 
@@ -88,9 +88,9 @@ def check_assignment(
     return Check(value, tuple(words), count)
 
 
-def with_payments(compiled: Compiled, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
+def with_violations_paid(compiled: Compiled, assignment: NDArray[np.int8]) -> NDArray[np.int8]:
     """``assignment[N]`` in which soft knapsacks are paid for where that is due, and only there."""
-    soft = [block.factor for block in compiled.blocks if isinstance(block.factor, PaidKnapsack)]
+    soft = [block.factor for block in compiled.blocks if isinstance(block.factor, SoftKnapsack)]
     if soft:
         assignment = assignment.copy()
     for factor in soft:
@@ -163,8 +163,8 @@ def row_bounds(
     form = factor.normal_form().take(rows)
     if form.form == KNAPSACK:
         return _knapsack_bounds(form, own, pinned, truth)
-    wish = np.where(pinned, np.where(truth, np.inf, -np.inf), own)
-    vertex = _best_vertex(form, codes, np.where(form.flip, -wish, wish)) ^ form.flip
+    objective = np.where(pinned, np.where(truth, np.inf, -np.inf), own)
+    vertex = _best_vertex(form, codes, np.where(form.flip, -objective, objective)) ^ form.flip
     return np.asarray(np.where(vertex, own, 0.0).sum(axis=1))
 
 

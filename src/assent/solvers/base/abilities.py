@@ -19,9 +19,9 @@ def require(solver: str, question: str, problem: Problem) -> None:
         >>> import numpy as np
         >>> from assent.kernels.problem import make_problem
         >>> group = (KNAPSACK, np.array([[0, 1]], np.int32), np.ones(1, np.int32))
-        >>> sack = make_problem(2, np.zeros((0, 2), np.int32), [group], None,
+        >>> knapsack = make_problem(2, np.zeros((0, 2), np.int32), [group], None,
         ...                     [np.ones((1, 2))], [np.ones(1)])
-        >>> require("MPLP", "max_marginals", sack)
+        >>> require("MPLP", "max_marginals", knapsack)
         Traceback (most recent call last):
         ...
         assent.errors.ModelError: MPLP needs max_marginals, which Knapsack does not answer (it \

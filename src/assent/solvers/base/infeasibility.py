@@ -64,7 +64,7 @@ def factor_weights(problem: Problem, ray: DualPoint) -> Float:
     )
 
 
-def leans_on(compiled: Compiled, ray: DualPoint) -> list[tuple[int, int]]:
+def factors_of_ray(compiled: Compiled, ray: DualPoint) -> list[tuple[int, int]]:
     """Batch and row of the factors that have a part in a proof."""
     weight = factor_weights(compiled.problem, ray)
     chosen = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))

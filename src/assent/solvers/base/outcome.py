@@ -74,7 +74,7 @@ class Outcome:
     @cached_property
     def _answer(self) -> NDArray[np.int8]:
         """The assignment, its auxiliary variables as the others have them."""
-        return certify.with_payments(self.compiled, self.assignment)
+        return certify.with_violations_paid(self.compiled, self.assignment)
 
     @cached_property
     def _check(self) -> certify.Check | None:

@@ -138,7 +138,7 @@ class BranchAndCut(IterativeSolver):
             info = self._rounds().advance(problem, scores, w.root)
             if not w.root.solved or not (info.finished or w.tails_off()):
                 return info
-            w.tree = self._plant(problem, w)
+            w.tree = self._start_tree(problem, w)
         begun = time.perf_counter()
         for _ in range(iterations):
             if w.tree.done:
@@ -156,7 +156,7 @@ class BranchAndCut(IterativeSolver):
         count = w.root.rounds + (0 if w.tree is None else w.tree.nodes)
         return Info(count, residual, residual, work=w.root.program.work, **ending)
 
-    def _plant(self, problem: Problem, w: BranchAndCutState) -> CutTree:
+    def _start_tree(self, problem: Problem, w: BranchAndCutState) -> CutTree:
         root = CutNode(bound=w.root.bound, proof=w.root.best)
         tree = CutTree(
             w.root.program, root, lambda proven: restate(problem, w.root.outer, proven),

@@ -1,4 +1,4 @@
-"""Rows that cut off contradictions between factors that overlap: joins.
+"""Rows that cut off contradictions between factors that overlap: local cuts.
 
 A region is a constraint's literals as far as they matter to a relaxed answer, or coordinates that
 it leaves undecided and that have to do with each other, with everything that is known among them:
@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
 
 class LocalCuts:
-    """Finds rows that joins of factors obey and a relaxed answer does not.
+    """Finds rows that factors obey together and a relaxed answer does not.
 
     Example:
         >>> import assent as at

@@ -56,7 +56,7 @@ class TightenedState:
 
 @dataclass(frozen=True)
 class Tightened(IterativeSolver):
-    """The linear relaxation, tightened by odd cycles and joins until it is exact or none is left.
+    """The linear relaxation, tightened by cutting planes until it is exact or none is left.
 
     For graphs with pairs and tables, with any constraints beside them: on grids, labels under
     rules and the like it often ends with the proven optimum.  Needs the linear program in memory,

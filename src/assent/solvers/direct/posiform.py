@@ -143,7 +143,7 @@ class _Draft:
             Terms(*(part[real] for part in joined)), self.theta, self.base, self.constant
         )
 
-    def earn(self, lits: Int32, scores: Float, link: Int64) -> None:
+    def add_scores(self, lits: Int32, scores: Float, link: Int64) -> None:
         """Move scores of literals to their coordinates; the links give them back."""
         negated = lits < 0
         coordinate, signed = np.where(negated, ~lits, lits), np.where(negated, -scores, scores)
@@ -154,7 +154,7 @@ class _Draft:
     def add_products(self, lits: Int32, scores: Float, link: Int64) -> None:
         """Terms ``scores[m]``, earned if both of ``lits[m, 2]`` are true."""
         gains = scores >= 0.0
-        self.earn(lits[gains, 0], scores[gains], link[gains, 0])
+        self.add_scores(lits[gains, 0], scores[gains], link[gains, 0])
         second = np.where(gains, ~lits[:, 1], lits[:, 1])
         sign = np.stack([np.ones(len(lits)), np.where(gains, -1.0, 1.0)], axis=1)
         self.parts.append(Terms(np.stack([lits[:, 0], second], axis=1), np.abs(scores), link, sign))
@@ -192,8 +192,8 @@ class _Draft:
             self.forbid(lits[rows], link[rows], (not state[0], not state[1]))
         score = without_holes(score, never)
         self.constant += float(score[:, 0, 0].sum())
-        self.earn(lits[:, 0], score[:, 1, 0] - score[:, 0, 0], link[:, 0])
-        self.earn(lits[:, 1], score[:, 0, 1] - score[:, 0, 0], link[:, 1])
+        self.add_scores(lits[:, 0], score[:, 1, 0] - score[:, 0, 0], link[:, 0])
+        self.add_scores(lits[:, 1], score[:, 0, 1] - score[:, 0, 0], link[:, 1])
         both = score[:, 1, 1] + score[:, 0, 0] - score[:, 0, 1] - score[:, 1, 0]
         self.add_products(lits, both, link)
 

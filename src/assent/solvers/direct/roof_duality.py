@@ -21,7 +21,7 @@ from assent.solvers.base.one_step import OneStep, OneStepState
 from assent.solvers.base.protocol import Info
 from assent.solvers.direct.posiform import Posiform, make_posiform
 
-# Capacities below this part of the largest count as none: crumbs of rounding.
+# Capacities below this part of the largest count as none: they are rounding errors.
 TINY = 1e-13
 
 

@@ -113,7 +113,7 @@ class SmallerProblem:
             plan=f"{self!r}. Then {result.plan}",
         )
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """What was done, in words."""
         if self.refuted:
             return "nothing is possible"
@@ -126,7 +126,7 @@ class SmallerProblem:
         return f"{left}: {', '.join(parts) or 'nothing found'}"
 
     def __repr__(self) -> str:
-        return f"Presolved: {self.told()}"
+        return f"Presolved: {self.summary()}"
 
 
 def presolve_compiled(

@@ -89,7 +89,7 @@ def _add_concave(builder: RowBuilder, links: Int64, scores: Float) -> None:
     news = np.isfinite(slope) & (np.abs(slope) > within)
     news[:, 1:] &= ~(np.abs(bend) <= within)
     best = scores.max(axis=1)
-    builder.earn_always(float(best.sum()))
+    builder.add_constant(float(best.sum()))
     factor, number = np.nonzero(news)
     steepest = np.zeros(len(links))
     np.maximum.at(steepest, factor, np.abs(slope[factor, number]))

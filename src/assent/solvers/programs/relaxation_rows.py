@@ -76,7 +76,7 @@ def add_products(builder: RowBuilder, u: LinkStates, v: LinkStates, c: Float, pl
     columns = builder.columns(c[gain])
     builder.put_column(rows, columns, -1.0)
     builder.product(place[gain], u[gain], v[gain], columns, gains=True)
-    builder.earn(u[gain], c[gain])
+    builder.add_scores(u[gain], c[gain])
     for chosen, limit in ((loss, -c[loss]), (never, np.inf)):
         rows = builder.rows(np.ones(len(chosen[0])), limit=limit)
         builder.put(rows, u[chosen], 1.0)

@@ -100,7 +100,7 @@ class RowBuilder:
         self._entries: list[tuple[NDArray, ...]] = []
         self._column_entries: list[tuple[NDArray, ...]] = []
         self._shifts: list[tuple[NDArray, ...]] = []
-        self._earned: list[tuple[NDArray, ...]] = []
+        self._scores: list[tuple[NDArray, ...]] = []
         self._products: list[tuple[NDArray, ...]] = []
         self._entry_columns: list[tuple[NDArray, ...]] = []
         self._constant = 0.0
@@ -132,12 +132,12 @@ class RowBuilder:
         """Entries of further columns."""
         self._column_entries.append(_flat(rows, columns, entry))
 
-    def earn(self, state: LinkStates, amount: Float) -> None:
+    def add_scores(self, state: LinkStates, amount: Float) -> None:
         """Scores for states being true."""
-        self._earned.append(_flat(state.links, np.where(state.opposite, -amount, amount)))
+        self._scores.append(_flat(state.links, np.where(state.opposite, -amount, amount)))
         self._constant += float(amount[np.broadcast_to(state.opposite, amount.shape)].sum())
 
-    def earn_always(self, amount: float) -> None:
+    def add_constant(self, amount: float) -> None:
         """A score whatever is true."""
         self._constant += amount
 
@@ -160,7 +160,7 @@ class RowBuilder:
         lower, upper, limit = _joined((number, number, number), self._limits)
         shift_row, shift = _joined((index, number), self._shifts)
         moved = np.bincount(shift_row, shift, minlength=self.n_rows)
-        earned_link, earned = _joined((index, number), self._earned)
+        earned_link, earned = _joined((index, number), self._scores)
         (cost,) = _joined((number,), [(part,) for part in self._cost])
         (integral,) = _joined((np.zeros(0, bool),), [(part,) for part in self._integral])
         return ProgramRows(

@@ -134,7 +134,7 @@ class NeighbourhoodSearch(TableRun):
         kernel.take_answer(net, state, x)
         before = state.figures[kernel.BEST]
         state.figures[kernel.CONSTANT] += self.best - before
-        finished, state = self._play(net, domains, state)
+        finished, state = self._search_rounds(net, domains, state)
         if finished and count == len(self.x):
             self.message = SEARCHED
         self.size = self.size * CHANGE if finished else max(self.size / CHANGE, 2.0)
@@ -144,7 +144,7 @@ class NeighbourhoodSearch(TableRun):
             states[members] = state.best
             self._take(states)
 
-    def _play(
+    def _search_rounds(
         self, net: Net, domains: Domains, state: kernel.SearchState
     ) -> tuple[bool, kernel.SearchState]:
         """Search a neighbourhood; whether all of it was, and where the search stands."""
