@@ -125,7 +125,7 @@ def test_bad_files(tmp_path, old, new, message):
 def test_the_other_fg_format_is_recognised(tmp_path):
     path = tmp_path / "libdai.fg"
     path.write_text("1\n\n2\n0 1\n2 2\n4\n0 1.0\n1 2.0\n2 3.0\n3 4.0\n")
-    with pytest.raises(FormatError, match="libDAI's format, which is not read"):
+    with pytest.raises(FormatError, match="libDAI's format: read_libdai"):
         read_fg(path)
 
 

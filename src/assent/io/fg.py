@@ -136,7 +136,7 @@ def _read_graph(reader: TokenReader, has_words: bool) -> FgModel:
         f"the log-potentials (finite, or -inf) of {n_variables} variables",
         valid=lambda values: values < np.inf,  # false for nan as well
     )
-    hint = "" if has_words else " (a file without any is libDAI's format, which is not read)"
+    hint = "" if has_words else " (a file without any is in libDAI's format: read_libdai)"
     factors = [_read_factor(reader, f, n_variables, hint) for f in range(n_factors)]
     return FgModel.from_factors(scores, factors)
 
