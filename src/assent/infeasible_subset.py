@@ -2,7 +2,7 @@
 
 Whether some constraints can hold together is decided by decoding them alone, under no scores;
 which of an infeasible set matter is found by halving it (QuickXplain, Junker 2004).  Where a
-proof tells which constraints it leans on, the search begins with those.
+proof tells which constraints it involves, the search begins with those.
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ class _Search:
         return self.deadline - time.perf_counter()
 
     def first(self) -> list[Item]:
-        """An infeasible set to begin with: what the proof leans on, or everything."""
-        leaning = self._from_proof()
-        few = [item for item in self.items if item in leaning]
-        if not leaning or (self.left > 0.0 and not self.impossible([*few, *self.implied])):
+        """An infeasible set to begin with: what the proof involves, or everything."""
+        involved = self._from_proof()
+        few = [item for item in self.items if item in involved]
+        if not involved or (self.left > 0.0 and not self.impossible([*few, *self.implied])):
             few, self.sure = self.items, True
         return few
 
@@ -181,7 +181,7 @@ class _Search:
         return items
 
     def _from_proof(self) -> set[Item]:
-        """What a proof leans on; one by multipliers is looked for where there is none."""
+        """What a proof involves; one by multipliers is looked for where there is none."""
         if self.compiled.conflict is not None:
             return self._of_steps(self.compiled.conflict.steps)
         claim = self.claim
@@ -197,7 +197,7 @@ class _Search:
         return set() if ray is None else self._of_ray(ray)
 
     def _of_ray(self, ray: DualPoint) -> set[Item]:
-        """Factors that link scores lean on, and what fixes their literals."""
+        """Factors with link scores in the ray, and what fixes their literals."""
         factors = [Item(*place) for place in factors_of_ray(self.compiled, ray)]
         places = np.unique(self._coordinates(factors))
         fixed = places[self.compiled.fixed[places] != FREE]

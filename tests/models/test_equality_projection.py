@@ -7,7 +7,7 @@ from scipy import sparse
 
 import assent as at
 from assent.models import GraphSpace
-from assent.models.equalities import nearest_with_equalities
+from assent.models.equality_projection import nearest_with_equalities
 from tests.oracles.quadratic import is_nearest, nearest_point
 from tests.oracles.sweep import sweep_seeds
 

@@ -22,9 +22,9 @@ from assent.compile import logic_placement, pair_placement, table_placement
 from assent.compile.explain import Explainer, PropagationStep
 from assent.compile.logic_placement import FREE, Arranged, LogicRows, Placed
 from assent.compile.pair_placement import PlacedPairs
+from assent.compile.score_scale import score_scale
 from assent.compile.structure_placement import Settled, settled_value
 from assent.compile.table_placement import PlacedTables, StrictTable, Unary
-from assent.compile.typical_size import typical_size
 from assent.errors import ModelError
 from assent.factors.exactly_one import ExactlyOne
 from assent.factors.pair import Pair
@@ -52,10 +52,10 @@ class GraphScores:
 
     @cached_property
     def scale(self) -> float:
-        """The typical size of a score, which gaps are measured by; see `typical_size`."""
+        """The typical size of a score, which gaps are measured by; see `score_scale`."""
         if self.scale_before is not None:
             return self.scale_before
-        return typical_size((self.theta,), self.pairs, self.tables)
+        return score_scale((self.theta,), self.pairs, self.tables)
 
     def scaled(self, factor: float) -> GraphScores:
         """All multiplied by a positive number."""

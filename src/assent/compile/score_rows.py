@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from assent.compile.compiled import Compiled, Forbids, GraphScores, check_unary_key, graph_scores
-from assent.compile.typical_size import typical_sizes
+from assent.compile.score_scale import score_scales
 from assent.errors import ModelError
 from assent.factors.pair import Pair
 from assent.factors.scored import Scored
@@ -62,7 +62,7 @@ class ScoreRows(Sequence[GraphScores]):
     @cached_property
     def scales(self) -> list[float]:
         """The scale of every problem's scores, where those of factors are as written."""
-        return typical_sizes(self.theta, self.own.pairs, self.own.tables).tolist()
+        return score_scales(self.theta, self.own.pairs, self.own.tables).tolist()
 
     def _row(self, b: int, scale: float | None) -> GraphScores:
         own = self.own

@@ -1,4 +1,4 @@
-"""The typical size of scores: what a gap is measured by."""
+"""The scale of the scores, their typical size: what a gap is measured by."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assent.kernels.problem import Float
 ENOUGH = 100_000
 
 
-def typical_size(*families: Sequence[Float]) -> float:
+def score_scale(*families: Sequence[Float]) -> float:
     """The smallest of the families' median sizes; 1 where all scores are zero.
 
     Scores of zero and ``-inf`` do not count.  A median is not moved by a few penalties that are
@@ -21,18 +21,18 @@ def typical_size(*families: Sequence[Float]) -> float:
 
     Example:
         >>> own, tables = np.array([1.0, -2.0, 0.0, 3.0]), np.array([-np.inf, 1e6])
-        >>> typical_size([own], [tables]), typical_size([1e-9 * own]), typical_size([0.0 * own])
+        >>> score_scale([own], [tables]), score_scale([1e-9 * own]), score_scale([0.0 * own])
         (2.0, 2e-09, 1.0)
     """
     least = min(map(_median, families), default=np.inf)
     return least if np.isfinite(least) else 1.0
 
 
-def typical_sizes(rows: Float, *families: Sequence[Float]) -> Float:
+def score_scales(rows: Float, *families: Sequence[Float]) -> Float:
     """``[B]`` the same for the families that every one of ``rows[B, n]`` shares, and itself.
 
     Example:
-        >>> typical_sizes(np.array([[1.0, -2.0, 0.0, 3.0], [0.0, 0.0, 0.0, 9.0]])).tolist()
+        >>> score_scales(np.array([[1.0, -2.0, 0.0, 3.0], [0.0, 0.0, 0.0, 9.0]])).tolist()
         [2.0, 9.0]
     """
     step = rows.size // max(1, len(rows)) // ENOUGH + 1

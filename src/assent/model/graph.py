@@ -21,7 +21,7 @@ from assent.notebook import graph_html
 
 if TYPE_CHECKING:
     from assent.compile.compiled import Compiled, Written
-    from assent.model.inline import Inclusion
+    from assent.model.inclusion import Inclusion
 
 MOST_COORDINATES = 2**31  # they are counted in 32 bits
 SHOWN_ITEMS = 6  # how many literals or lines a repr lists before it abridges
@@ -291,7 +291,7 @@ class FactorGraph:
             >>> at.decode(g)[where[y]].tolist()
             [1, 0, 0]
         """
-        from assent.model.inline import include
+        from assent.model.inclusion import include
 
         if not isinstance(graph, FactorGraph) or graph is self:
             raise TypeError(f"include takes another FactorGraph, got {shown(graph)}")

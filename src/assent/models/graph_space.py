@@ -16,7 +16,7 @@ from assent.factors.table import Table
 from assent.kernels.problem import Float, Scores
 from assent.model.graph import FactorGraph, Handle
 from assent.model.variables import Categorical, Literals, coordinates_of
-from assent.models.equalities import nearest_with_equalities
+from assent.models.equality_projection import nearest_with_equalities
 from assent.models.space import Rows, Space
 from assent.project import project
 from assent.proof import certify

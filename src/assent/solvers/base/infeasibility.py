@@ -1,4 +1,4 @@
-"""Proofs that nothing is feasible: small ones, and the factors they lean on."""
+"""Proofs that nothing is feasible: small ones, and the factors they involve."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.proof.certify import FARKAS_MARGIN
 from assent.solvers.base.dual_bound import bound_at
 
-# A proof is thinned factor by factor once it leans on no more than this many.
+# A proof is thinned factor by factor once it involves no more than this many.
 THINNED = 64
 # Link scores that are this small beside the largest are rounding.
 NEGLIGIBLE = 1e-6
@@ -37,11 +37,11 @@ def proves(problem: Problem, ray: DualPoint, table: Float) -> bool:
 
 
 def thin(problem: Problem, ray: DualPoint, table: Float) -> DualPoint:
-    """A proof that leans on few factors: the heaviest ones, less those it can do without."""
+    """A proof that involves few factors: those of the largest link scores, as few as suffice."""
     weight = factor_weights(problem, ray)
     order = np.argsort(-weight, kind="stable")
     low, high = 0, len(order)
-    while low + 1 < high:  # the fewest of the heaviest that still prove it
+    while low + 1 < high:  # the fewest of the largest that still prove it
         middle = (low + high) // 2
         if proves(problem, _only(problem, ray, order[:middle]), table):
             high = middle
