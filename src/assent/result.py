@@ -143,7 +143,7 @@ class Certificate:
 
     @property
     def trusted(self) -> tuple[str, ...]:
-        """Whose word parts of the bound rest on: what `verify` cannot recheck."""
+        """The solvers whose word a part of the bound rests on: what `verify` cannot recheck."""
         if self.proof is not None:
             return proofs.trusted(self.proof)
         claims = self.bound < np.inf and not self.is_ray
@@ -400,7 +400,7 @@ class Result(ReadByVariable):
         return values_of(key, self._codes(key), self.certificate.assignment)
 
     def _of_groups(self, key: GroupedHandle, read: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
-        """What soft constraints have to tell, ``[groups]``, or of the literals of each group.
+        """What is read of soft constraints, ``[groups]``, or of the literals of each group.
 
         The latter is ``[groups, literals of the largest]``, masked where a group has no more.
         """

@@ -27,8 +27,8 @@ LARGEST = {"weights": np.finfo(float).max, "capacity": np.inf}
 def most_weight(weights: Float, capacity: Float) -> Float:
     """``[m]`` what the weights ``[m, size]`` of the true literals may add up to.
 
-    This is the one place where a capacity is read with tolerance: whoever asks for the normal form
-    compares with the number found here.  Whole weights need none but to read 2.9999999999 as 3.
+    This is the one place where a capacity is read with tolerance: the normal form and all that use
+    it compare with the number found here.  Whole weights need none but to read 2.9999999999 as 3.
 
     Example:
         >>> most_weight(np.array([[1.0, 2.0]]), np.array([3.0 - 1e-10])).tolist()

@@ -1,10 +1,11 @@
-"""Proofs that no assignment scores more than a bound, for anybody to replay; imports no solver.
+"""Proofs that no assignment scores more than a bound, to be replayed; imports no solver.
 
 A proof is a branch-and-bound tree.  Its leaves bound the graph under the literals that are known
 on the way there: link scores, a Farkas ray, other bounds that can be recomputed (any class with a
-method ``bound(replay, known)``), or somebody's word (`Trusted`).  Inner nodes branch (`Split`),
-fix literals one by one (`Fixed`), or separate parts that share no factor (`IndependentParts`).
-Between them known literals are propagated; a node that propagation refutes needs no leaf.
+method ``bound(replay, known)``), or another solver's word (`Trusted`).  Inner nodes branch
+(`Split`), fix literals one by one (`Fixed`), or separate parts that share no factor
+(`IndependentParts`).  Between them known literals are propagated; a node that propagation refutes
+needs no leaf.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class Refuted:
 
 @dataclass(frozen=True)
 class Trusted:
-    """A leaf that cannot be rechecked: somebody else's word for a bound."""
+    """A leaf that cannot be rechecked: another solver's word for a bound."""
 
     by: str
     claim: float

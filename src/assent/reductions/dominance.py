@@ -19,7 +19,7 @@ from assent.reductions.reduction import Reduction, ReductionStep
 
 @dataclass(frozen=True, eq=False)
 class Exchanges(ReductionStep):
-    """Values that are pruned at once: whoever has one gains by the exchange for another.
+    """Dominated values, pruned at once: an assignment with one loses nothing by its exchange.
 
     Literal ``lost[i]`` becomes false and ``by[i]`` true instead: its own negation (a flip), or
     another literal of a set of which at most one is true (a swap).  An exchange that loses

@@ -1,4 +1,4 @@
-"""Persistent values: whoever takes them all at once gains, or loses nothing."""
+"""Persistent values: an assignment that takes them all at once gains, or loses nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assent.reductions.reduction import Reduction, ReductionStep
 
 @dataclass(frozen=True, eq=False)
 class Persistent(ReductionStep):
-    """Literals that are made true together, with link scores under which nobody loses by it.
+    """Literals that are made true together, with link scores under which no factor loses by it.
 
     Under link scores every factor and every variable is bounded alone: what each loses at most,
     whatever the variables outside are, adds up and is added to the bound.  Factors over more

@@ -151,7 +151,7 @@ class _AlongChains(_Linked):
             self.nu, self.total, np.zeros((len(self.found.states), self.nu.shape[1])),
             np.full(count, MOST_RESTS), np.zeros(count, bool),
             self.found.states, self.found.values,
-            # The first time nobody has told the sets anything yet: sentences keep half as much.
+            # On the first pass sets have no messages yet: sentences keep half as much.
             np.full(len(self.nu), FIRST_PASS_AT_BEST), 0.5 * self._keep,
         )  # fmt: skip
         first_messages(self.linked, self._descent)

@@ -132,7 +132,7 @@ def decode_beside(
 
 
 class _Task(NamedTuple):
-    """A question to a share: whom to ask, beside what, and where the answers go."""
+    """A decode of a share: by which function, under which scores, and where the answers go."""
 
     decode: Callable[[NDArray, NDArray[np.bool_], Decoded], int]
     beside: NDArray

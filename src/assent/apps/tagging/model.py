@@ -39,8 +39,8 @@ class Tagger:
         weights: of hashed features, R rows (a power of two) by K labels; most are zero.
         transitions: ``[K, K]`` scores of a label and the next.
         clusters: paths to the clusters of words, if it was trained with some.
-        frequent: words of whose tags training has seen enough (`frequent_words`); None if nobody
-            counted them.
+        frequent: words of whose tags training has seen enough (`frequent_words`); None if they
+            were not counted.
     """
 
     labels: LabelSet

@@ -56,7 +56,7 @@ class WarmStart:
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for besides a model and a solver: how long, who is told, where to begin.
+    """What is asked for besides a model and a solver: limits, callbacks, a warm start.
 
     Attributes:
         started: when the clock began, as ``time.perf_counter`` has it.
@@ -115,7 +115,7 @@ class Solver:
         return False
 
     def limited(self, seconds: float) -> Any:
-        """The same, told how long it may take if it takes long steps."""
+        """The same with a time limit, if its steps are long."""
         own: Any = self
         if self.takes_time_limit and own.time_limit is None:
             return replace(own, time_limit=max(seconds, 1e-3))

@@ -62,7 +62,7 @@ def find_chain_blocks(
 
 
 def for_first_pass(chains: ChainBlocks) -> ChainBlocks:
-    """The same for the first time, when nobody has told the other side anything yet.
+    """The same for the first pass, before the other side has any message.
 
     Chains then keep half as much: weak penalties are all but settled by the first pass.
     """

@@ -136,7 +136,7 @@ def _violated(d: Float, sets: Int64, chosen: NDArray[np.int64]) -> list[Int64]:
 
 
 def _search(network: CycleNetwork, d: Float, once: bool) -> tuple[Int64, Int64]:
-    """The cheapest odd cycle through every node, as ``kernels.cycles`` tells them."""
+    """The cheapest odd cycle through every node, as `odd_cycles` lists them."""
     n = len(network.start) - 1
     start = np.zeros(n + 1, np.int64)
     codes = np.zeros(max(1 << 16, 32 * n), np.int64)

@@ -70,7 +70,7 @@ class Differences(NamedTuple):
 
 
 def differences(problem: Problem, lp: CompactLP) -> Differences:
-    """All differences that a program tells.
+    """All differences that are linear in the columns of a program.
 
     Example:
         >>> from assent.kernels.problem import Scores, make_problem

@@ -70,7 +70,7 @@ class Tabulation:
     def problem(self) -> Problem:
         """What is tabulated."""
         found = self.of()
-        assert found is not None, "whoever asks has it"
+        assert found is not None, "checked by the caller"
         return found
 
     @property

@@ -60,7 +60,7 @@ def sweep(workspace: StarMessages, scores: Scores, passes: int, damping: float =
 
 
 class StarDescent(BlockDescent):
-    """A solver that is told apart from others by its shares alone."""
+    """A solver over stars; what differs between such solvers are the shares alone."""
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: StarMessages, iterations: int

@@ -1,4 +1,4 @@
-"""Who stands around whom: the stars of a problem, for :mod:`assent.kernels.messages.star_sweep`."""
+"""The stars of a problem, laid out for :mod:`assent.kernels.messages.star_sweep`."""
 
 from __future__ import annotations
 

@@ -2,10 +2,10 @@
 
 A structure is a convex combination of its vertices: a column each, a row per coordinate and one
 that says "weights sum to 1".  There are far too many, but of all columns that are missing the one
-that would help most is the answer to ``maximize`` at the rows' multipliers.  Rows can be missed at
-a price, so that there is an answer before the right vertices are known; the price rises until
-nobody pays it.  Where someone always will, the model is infeasible, and the multipliers of the
-problem "miss as little as possible" are the proof.
+that would help most is the answer to ``maximize`` at the rows' multipliers.  Rows have
+slacks at a price, so that there is an answer before the right vertices are known; the price rises
+until no slack is used.  Where one always is, the model is infeasible, and the multipliers of the
+problem of least slack (phase one) are the proof.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""HiGHS on what is left of a problem: exact, but nobody can recheck it."""
+"""HiGHS on what is left of a problem: exact, but without a proof to recheck."""
 
 from __future__ import annotations
 
