@@ -258,7 +258,7 @@ def alignment_command(quick: bool, data: Path | None, plots: Path) -> None:
     default="presets",
     show_default=True,
     help="Presets, parts one by one, crossing arcs or not, parts of all ancestors (for short "
-    "sentences), solvers on the shipped model.",
+    "sentences), solvers on the pretrained model.",
 )
 @click.option("--passes", default=3, show_default=True, help="Of training.")
 @click.option("--words", default=30_000, show_default=True, help="To train on at most; 0: all.")

@@ -190,7 +190,7 @@ def test_training_and_running_a_parser(folder, tmp_path):
 
 
 def test_parsing_a_file_as_a_whole(folder, tmp_path):
-    """Trees of arcs alone are one problem, too; the shipped parser has larger parts."""
+    """Trees of arcs alone are one problem, too; the pretrained parser has larger parts."""
     gold, model, changes = folder / "test.conllu", tmp_path / "arcs.model", tmp_path / "changes"
     arguments = ("--train", folder / "train.conllu", "--output", model, "--quiet")
     assert run("train", "parser", *arguments, "--preset", "basic", "--passes", 1).exit_code == 0

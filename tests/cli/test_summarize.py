@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from assent.apps import shipped
+from assent.apps import pretrained
 from assent.cli import main
 from assent.io import write_conllu
 from tests.apps.small_language import small_corpus
@@ -59,7 +59,7 @@ def test_a_proof_that_takes_too_long():
 
 
 def test_errors_in_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr(shipped, "ENGLISH", tmp_path / "none")
+    monkeypatch.setattr(pretrained, "ENGLISH", tmp_path / "none")
     done = run("summarize", input=TEXT)
     assert done.exit_code == 2 and "no English model" in done.output
     assert "Traceback" not in done.output

@@ -103,7 +103,7 @@ def test_scores_are_weighted():
     assert predictor.score(X, y) != pytest.approx(expected)
 
 
-def test_a_part_is_set_aside_to_end_training_early():
+def test_a_part_is_held_out_to_end_training_early():
     X, y, counts = sentences(40)
     predictor = StructuredPredictor(
         ChainModel(), AveragedPerceptron(max_iterations=200), patience=3, validation_fraction=0.25

@@ -1,4 +1,4 @@
-"""A sentence parsed: the shipped English model finds its tree, and AD3 proves it the best."""
+"""A sentence parsed: the pretrained English model finds its tree, and AD3 proves it the best."""
 
 from __future__ import annotations
 

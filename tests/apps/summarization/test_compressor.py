@@ -127,10 +127,10 @@ def test_json_lines(tmp_path):
     """The command line trains, tells the scores, and summarizes with the model."""
     from click.testing import CliRunner
 
-    from assent.apps import shipped
+    from assent.apps import pretrained
     from assent.cli import main
 
-    if not shipped.ENGLISH.is_file():
+    if not pretrained.ENGLISH.is_file():
         pytest.skip("this installation has no English model")
     rows = [
         ("d.1", "The very old man left today .", ["The man left ."]),
