@@ -2,10 +2,11 @@
 
 import os
 import stat
+import time
 
 import pytest
 
-from assent.io.whole_file import whole_file
+from assent.io.whole_file import visible_files, whole_file
 
 
 @pytest.fixture
@@ -79,3 +80,47 @@ def test_a_folder_that_is_not_there(path):
     with pytest.raises(FileNotFoundError) as told, whole_file(missing):
         pass
     assert told.value.filename == missing
+
+
+def draft_of_a_killed_process(path):
+    """What stays in the folder if a process ends in the middle of writing a file."""
+    with pytest.raises(KeyError), whole_file(path) as file:
+        file.write(b"half")
+        (draft,) = set(os.listdir(path.parent)) - {path.name}
+        os.link(path.with_name(draft), path.with_name(f"{draft[:-8]}00.draft"))
+        raise KeyError
+    (left,) = set(os.listdir(path.parent)) - {path.name}
+    return path.with_name(left)
+
+
+def test_what_a_killed_process_leaves_is_hidden_and_removed_by_a_later_save(path):
+    draft = draft_of_a_killed_process(path)
+    assert path.read_bytes() == b"before"
+    assert draft.name.startswith(".file.") and draft.suffix == ".draft"
+    assert visible_files(path.parent) == [path]
+    days_ago = time.time() - 2 * 86_400
+    with whole_file(path) as file:
+        file.write(b"after")
+    assert draft.exists()  # perhaps somebody is still writing it
+    os.utime(draft, (days_ago, days_ago))
+    with whole_file(path.with_name("other")) as file:
+        file.write(b"of another file")
+    assert draft.exists()
+    with whole_file(path) as file:
+        file.write(b"after")
+    assert sorted(os.listdir(path.parent)) == ["file", "other"]
+
+
+def test_the_longest_names_can_be_written(tmp_path):
+    path = tmp_path / ("x" * 255)
+    with whole_file(path) as file:
+        file.write(b"all")
+    assert path.read_bytes() == b"all"
+
+
+def test_hidden_files_and_folders_are_not_read(tmp_path):
+    for name in ("b", "a", ".hidden", "in/c", ".git/config"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert visible_files(tmp_path) == [tmp_path / "a", tmp_path / "b"]
+    assert visible_files(tmp_path, deep=True) == [tmp_path / n for n in ("a", "b", "in/c")]

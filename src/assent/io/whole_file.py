@@ -6,10 +6,21 @@ import contextlib
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO
 
 from assent.io.text import PathLike
+
+# How drafts end, so that no reader takes one for a file of its format.
+DRAFT_SUFFIX = ".draft"
+# Characters of a file's name that are part of its draft's: with all of them, and what comes before
+# and after, long names would be longer than file systems allow.
+_NAME_LENGTH = 40
+# Seconds since anything was written to a draft after which nobody is writing it any more: between
+# two trees of a long text hours may pass, hardly a day.
+_ABANDONED = 86_400.0
 
 
 @contextlib.contextmanager
@@ -17,7 +28,8 @@ def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
     """A file to write bytes to, which takes the place of that at ``path`` when the block ends.
 
     If the block fails or is stopped, what was there stays.  Permissions are those of the file that
-    was there.  Pipes and devices are written to directly.
+    was there.  Pipes and devices are written to directly.  A process that is killed leaves a draft,
+    a hidden file; a later one that writes the same file removes it.
 
     Example:
         >>> from pathlib import Path
@@ -37,7 +49,7 @@ def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
     mode = _mode(target)
     folder, name = os.path.split(target)
     try:
-        descriptor, draft = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+        descriptor, draft = tempfile.mkstemp(DRAFT_SUFFIX, _prefix(name), folder)
     except OSError as error:
         error.filename = os.fspath(path)  # nobody has asked for the draft
         raise
@@ -49,6 +61,43 @@ def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
     except BaseException:
         os.unlink(draft)
         raise
+    _remove_abandoned(folder, _prefix(name))
+
+
+def visible_files(folder: PathLike, *, deep: bool = False) -> list[Path]:
+    """The files of a folder in order, without hidden ones, of which drafts are some.
+
+    Those of folders inside, too, if ``deep``; hidden folders are left out as well.
+
+    Example:
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in ("b", "a", ".a.x1.draft"):
+        ...         Path(folder, name).touch()
+        ...     [path.name for path in visible_files(folder)]
+        ['a', 'b']
+    """
+    root = Path(folder)
+    found = root.rglob("*") if deep else root.iterdir()
+    return sorted(path for path in found if path.is_file() and not _is_hidden(path, root))
+
+
+def _is_hidden(path: Path, root: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(root).parts)
+
+
+def _prefix(name: str) -> str:
+    """How names of drafts of a file begin."""
+    return f".{name[:_NAME_LENGTH]}."
+
+
+def _remove_abandoned(folder: str, prefix: str) -> None:
+    """Remove drafts that processes have left that were killed."""
+    oldest = time.time() - _ABANDONED
+    with contextlib.suppress(OSError):  # of no importance: the file is written
+        for entry in list(os.scandir(folder)):
+            is_draft = entry.name.startswith(prefix) and entry.name.endswith(DRAFT_SUFFIX)
+            if is_draft and entry.stat(follow_symlinks=False).st_mtime < oldest:
+                os.unlink(entry.path)
 
 
 def _mode(target: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.errors import ModelError
+from assent.io.whole_file import visible_files
 
 KINDS = ("rouge1", "rouge2", "rougeL")
 
@@ -72,8 +73,7 @@ def evaluate_summaries(gold: str | Path, system: str | Path) -> tuple[int, dict[
     else:
         if not (system.is_dir() and gold.is_dir()):
             raise ModelError(f"{gold} and {system} must be two files or two folders")
-        files = sorted(path for path in system.iterdir() if path.is_file())
-        pairs = [(path, _references(gold, path)) for path in files]
+        pairs = [(path, _references(gold, path)) for path in visible_files(system)]
     if not pairs:
         raise ModelError(f"{system} holds no summary")
     each = [rouge_scores(_text(own), list(map(_text, references))) for own, references in pairs]
@@ -82,12 +82,10 @@ def evaluate_summaries(gold: str | Path, system: str | Path) -> tuple[int, dict[
 
 def _references(gold: Path, summary: Path) -> list[Path]:
     name = summary.name.partition(".")[0]
-    inside = list((gold / name).iterdir()) if (gold / name).is_dir() else list(gold.iterdir())
-    own = [
-        path
-        for path in sorted(inside)
-        if path.is_file() and (path.parent != gold or path.name.partition(".")[0] == name)
-    ]
+    inside = gold / name
+    own = visible_files(inside if inside.is_dir() else gold)
+    if not inside.is_dir():
+        own = [path for path in own if path.name.partition(".")[0] == name]
     if not own:
         raise ModelError(f"{summary} has no reference: {gold} has no file or folder named {name}")
     return own

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from assent.apps.segmentation.data.label_set import UNKNOWN
 from assent.apps.segmentation.extras import needed
 from assent.io.text import FormatError, PathLike
+from assent.io.whole_file import visible_files
 from assent.kernels.problem import Int64
 
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".ppm", ".pgm", ".webp"})
@@ -105,7 +106,7 @@ def picture_files(folder: PathLike) -> dict[str, Path]:
     if Path(folder).is_file():
         return {Path(folder).stem: Path(folder)}
     found: dict[str, Path] = {}
-    for path in sorted(Path(folder).iterdir()):
+    for path in visible_files(folder):
         if path.suffix.lower() in SUFFIXES:
             if path.stem in found:
                 raise FormatError(path, f"there is also {found[path.stem].name}: which is meant?")
