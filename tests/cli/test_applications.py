@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -187,6 +188,21 @@ def test_training_and_running_a_parser(folder, tmp_path):
     parsed = list(read_conllu(tmp_path / "together.conllu"))
     assert all(len(sentence.tree) == len(sentence) for sentence in parsed)
     assert [s.upos for s in parsed] == [s.upos for s in read_conllu(tmp_path / "tagged.conllu")]
+
+
+def test_a_proof_that_takes_too_long_ends_with_the_best_tree_and_its_gap(tmp_path):
+    """AD3 alone does not prove a tree of these words best."""
+    text, out = "for with that run in the of the", tmp_path / "out.conllu"
+    done = run("parse", "-", "--exact", "--time-limit", 1e-3, "--output", out, input=text)
+    assert done.exit_code == 0, done.output
+    told = r"sentence 1: not proven within 0.001 s, value \S+ <= optimum <= bound \S+, gap 0\.\d+\n"
+    assert re.fullmatch(told, done.stderr), done.stderr
+    (sentence,) = read_conllu(out)
+    assert len(sentence.tree) == 8
+    quiet = run("parse", "-", "--exact", "--time-limit", 1e-3, "--quiet", input=text)
+    assert quiet.stderr == "" and quiet.stdout == out.read_text()
+    refused = run("parse", "-", "--time-limit", 1, input=text)
+    assert refused.exit_code == 2 and "--time-limit goes with --exact" in refused.output
 
 
 def test_parsing_a_file_as_a_whole(folder, tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import assent.cli.options as shared
+from assent.cli.model_arguments import FileCommand
 from assent.cli.solvers import SOLVERS
 
 _FILE = "file"
@@ -16,6 +17,8 @@ _FILE = "file"
 
 class FileByDefault(click.Group):
     """A group whose first argument may be a file: what names no command goes to that of files."""
+
+    command_class = FileCommand
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the command of files first, unless another is named."""

@@ -6,13 +6,18 @@ from pathlib import Path
 
 import click
 
-from assent.cli.model_arguments import EXISTING_FILE, WritableFile, bad_files_reported
+from assent.cli.model_arguments import (
+    EXISTING_FILE,
+    FileCommand,
+    WritableFile,
+    bad_files_reported,
+)
 from assent.cli.options import evidence_option
 
 
-@click.command()
+@click.command(cls=FileCommand)
 @click.argument("source", metavar="IN", type=EXISTING_FILE)
-@click.argument("target", metavar="OUT", type=WritableFile())
+@click.argument("target", metavar="OUT", type=WritableFile(replaces=("source",)))
 @evidence_option
 def convert(source: Path, target: Path, evidence: Path | None) -> None:
     """Write the model IN as OUT; suffixes name the formats (also .gz or .xz).

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import assent.cli.options as shared
-from assent.cli.model_arguments import WritableFile, bad_files_reported
+from assent.cli.model_arguments import FileCommand, WritableFile, bad_files_reported
 from assent.cli.solvers import SOLVERS
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class DecodeOptions:
     quiet: bool
 
 
-@click.command()
+@click.command(cls=FileCommand)
 @shared.file_argument
 @shared.evidence_option
 @shared.data_option

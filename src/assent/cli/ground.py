@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from assent.cli.model_arguments import WritableFile, bad_files_reported
+from assent.cli.model_arguments import FileCommand, WritableFile, bad_files_reported
 from assent.cli.options import data_option, file_argument, json_option
 
 
-@click.command()
+@click.command(cls=FileCommand)
 @file_argument
 @data_option
 @click.option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from assent.cli.model_arguments import bad_files_reported
+from assent.cli.model_arguments import FileCommand, bad_files_reported
 from assent.cli.options import file_argument, json_option, plot_option
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assent.io import Clauses, FgModel, UaiModel
 
 
-@click.command()
+@click.command(cls=FileCommand)
 @file_argument
 @json_option
 @click.option("--presolve", is_flag=True, help="Tell how much of it presolving leaves.")

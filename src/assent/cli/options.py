@@ -11,13 +11,21 @@ import click
 
 from assent.cli.model_arguments import (
     EXISTING_FILE,
-    EXISTING_FOLDER,
+    InputFolder,
     WritableFile,
     bad_files_reported,
 )
 
 if TYPE_CHECKING:
     from assent.io import FileModel
+
+
+def _is_table(path: Path) -> bool:
+    """Whether rules may read a file of their folder: tables with or without a suffix."""
+    from assent.logic.data_files import SUFFIXES
+
+    return not path.suffix or path.name.endswith(SUFFIXES)
+
 
 # Seconds of a time limit.
 POSITIVE = click.FloatRange(min=0, min_open=True)
@@ -27,7 +35,9 @@ evidence_option = click.option(
     "--evidence", type=EXISTING_FILE, help="Observed states, for a .uai model."
 )
 data_option = click.option(
-    "--data", type=EXISTING_FOLDER, help="Folder of a rule file's data; by default the file's."
+    "--data",
+    type=InputFolder(_is_table),
+    help="Folder of a rule file's data; by default the file's.",
 )
 seed_option = click.option(
     "--seed",

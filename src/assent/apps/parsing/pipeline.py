@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from assent.apps.model_file import join_models
-from assent.apps.parsing.model import Parser, ParserSettings
+from assent.apps.parsing.model import Parse, Parser, ParserSettings
 from assent.apps.parsing.training import ParserTraining, TrainingProgress, train_parser
 from assent.apps.tagging import Tagger, jackknife, train_tagger
 from assent.apps.tagging.training import PerceptronSettings
@@ -28,17 +29,27 @@ class Pipeline:
     parser: Parser
 
     def parse(
-        self, sentences: Iterable[Sentence], *, exact: bool = False, keep_tags: bool = False
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        exact: bool = False,
+        time_limit: float | None = None,
+        keep_tags: bool = False,
+        report: Callable[[Parse], Any] = lambda parse: None,
     ) -> Iterator[Sentence]:
         """The sentences with tags, heads and labels, as they come.
 
         Args:
             sentences: with words.
             exact: go on until every tree is the best one.
+            time_limit: seconds that the proof of one sentence may take; see `Parser.parse`.
             keep_tags: take the tags that the sentences have.
+            report: called with every `Parse`, which tells whether the tree is proven best.
         """
         for sentence in sentences if keep_tags else self.tagger.tag(sentences):
-            yield self.parser.parse(sentence, exact=exact).sentence
+            found = self.parser.parse(sentence, exact=exact, time_limit=time_limit)
+            report(found)
+            yield found.sentence
 
     def save(self, path: str | Path) -> None:
         """Write both to one file; `Tagger.load` and `Parser.load` read their own part of it."""

@@ -12,7 +12,13 @@ import click
 
 import assent.cli.options as shared
 from assent.cli.applications.groups import evaluate, show, train
-from assent.cli.model_arguments import EXISTING_FILE, BadFile, WritableFile, bad_files_reported
+from assent.cli.model_arguments import (
+    EXISTING_FILE,
+    BadFile,
+    FileCommand,
+    WritableFile,
+    bad_files_reported,
+)
 
 if TYPE_CHECKING:
     from assent.apps.alignment import Links, SentencePair
@@ -126,7 +132,7 @@ def train_aligner(**given: Any) -> None:
         )
 
 
-@click.command()
+@click.command(cls=FileCommand)
 @click.option("--model", type=EXISTING_FILE, required=True, help="From `train aligner`.")
 @source_option
 @target_option

@@ -76,11 +76,12 @@ class WholeText:
         return iter(tagging)
 
     def parse(
-        self, pipeline: Pipeline, text: Iterable[Sentence], exact: bool, keep_tags: bool
+        self, pipeline: Pipeline, text: Iterable[Sentence], keep_tags: bool, **proof: Any
     ) -> Iterator[Sentence]:
         """The parsed sentences; says on standard error what changed.
 
-        Trees are one problem too where they are scored by their arcs alone.
+        Trees are one problem too where they are scored by their arcs alone; ``proof`` says whether
+        and for how long those of single sentences are proven, as `Pipeline.parse` has it.
         """
         from assent.apps.parsing.parts import parts_of
 
@@ -90,7 +91,7 @@ class WholeText:
                 "with --keep-tags or --head-penalty, --consistent needs a parser of arcs alone: "
                 "assent train parser --preset basic"
             )
-        if by_arcs and exact:
+        if by_arcs and proof["exact"]:
             raise click.UsageError(
                 "--exact proves trees of single sentences; with --consistent and a parser of arcs "
                 "alone the text is one problem, whose gap is told: leave one of them out"
@@ -101,7 +102,7 @@ class WholeText:
         tagged = text if tagging is None else tagging
         if not by_arcs:
             self._write(tagging)
-            return pipeline.parse(tagged, exact=exact, keep_tags=True)
+            return pipeline.parse(tagged, keep_tags=True, **proof)
         parsing = self._parsing(pipeline, tagged)
         self._write(tagging, parsing)
         return iter(parsing.sentences)
@@ -151,9 +152,6 @@ def consistent_options(has_heads: bool) -> Callable[[Callable[..., None]], Calla
             for name, value in given.items():
                 if not is_consistent and value is not None:
                     raise click.UsageError(f"--{name} goes with --consistent")
-            for name in ("source", "model", "output"):
-                _refuse_same("--changes", changes, others[name])
-            _refuse_same("--output", others["output"], others["model"])
             whole = WholeText(changes, penalty, head_penalty, quiet) if is_consistent else None
             verb(**others, quiet=quiet, whole=whole)
 
@@ -162,12 +160,6 @@ def consistent_options(has_heads: bool) -> Callable[[Callable[..., None]], Calla
         return called
 
     return decorate
-
-
-def _refuse_same(option: str, written: Path | None, other: Path | None) -> None:
-    """Raise where two names mean one file, which may not be there yet."""
-    if written is not None and other is not None and written.resolve() == other.resolve():
-        raise click.UsageError(f"{option} would be written over {other}; name another file")
 
 
 def _line(report: CorpusReport) -> str:

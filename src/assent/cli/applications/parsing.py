@@ -6,28 +6,34 @@ import json
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import assent.cli.applications.consistent as consistent
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, show, train
-from assent.cli.model_arguments import EXISTING_FILE, WritableFile
-from assent.cli.options import json_option, quiet_option, training_seed_option
+from assent.cli.model_arguments import EXISTING_FILE, FileCommand, WritableFile
+from assent.cli.options import POSITIVE, json_option, quiet_option, training_seed_option
 
 if TYPE_CHECKING:
+    from assent.apps.parsing.model import Parse
     from assent.io import Sentence
 
 # A page with more pictures is slow to open.
 _MOST_SHOWN = 200
 
 
-@click.command()
+@click.command(cls=FileCommand)
 @shared.input_argument
 @shared.model_option
 @shared.output_option
 @click.option("--exact", is_flag=True, help="Go on until every tree is proven optimal.")
+@click.option(
+    "--time-limit", type=POSITIVE,
+    help="With --exact: seconds for the proof of each sentence; then the best tree so far is "
+    "taken, and its gap is told.",
+)  # fmt: skip
 @click.option("--keep-tags", is_flag=True, help="Take the tags that are in IN.")
 @shared.lines_option
 @consistent.consistent_options(has_heads=True)
@@ -37,6 +43,7 @@ def parse(
     model: Path | None,
     output: Path | None,
     exact: bool,
+    time_limit: float | None,
     keep_tags: bool,
     by_line: bool,
     quiet: bool,
@@ -50,6 +57,11 @@ def parse(
     of arcs alone (preset basic) it is then parsed as one problem, too, in which words in the same
     context tend to have heads of the same tag.
     """
+    if time_limit is not None and not exact:
+        raise click.UsageError("--time-limit goes with --exact")
+    proof: dict[str, Any] = {"exact": exact, "time_limit": time_limit}
+    if exact and not quiet:
+        proof["report"] = UnprovenTold(time_limit)
     with shared.bad_sentences_reported():
         from assent.apps.parsing.pipeline import Pipeline
         from assent.apps.pretrained import english_model
@@ -57,11 +69,28 @@ def parse(
         pipeline = Pipeline.load(model or english_model())
         if whole is not None:
             text = consistent.whole_text(source, by_line)
-            found = whole.parse(pipeline, text, exact, keep_tags)
+            found = whole.parse(pipeline, text, keep_tags, **proof)
         else:
             sentences = shared.read_sentences(source, by_line)
-            found = pipeline.parse(sentences, exact=exact, keep_tags=keep_tags)
+            found = pipeline.parse(sentences, keep_tags=keep_tags, **proof)
         shared.deliver(found, output, _print, "parsing", quiet)
+
+
+class UnprovenTold:
+    """Tells on standard error which of the trees that it is given are not proven best."""
+
+    def __init__(self, time_limit: float | None) -> None:
+        self.within = "" if time_limit is None else f" within {time_limit:g} s"
+        self.number = 0
+
+    def __call__(self, parse: Parse) -> None:
+        self.number += 1
+        if not parse.proven:
+            click.echo(
+                f"sentence {self.number}: not proven{self.within}, value {parse.value:.6g} <= "
+                f"optimum <= bound {parse.bound:.6g}, gap {parse.bound - parse.value:.3g}",
+                err=True,
+            )
 
 
 @train.command("parser")

@@ -14,13 +14,21 @@ import assent.cli.options as shared
 from assent.cli.applications.groups import evaluate, show, train
 from assent.cli.model_arguments import (
     EXISTING_FILE,
-    EXISTING_FOLDER,
+    InputFolder,
     WritableFile,
     bad_files_reported,
 )
 
 if TYPE_CHECKING:
     from assent.apps.segmentation.data import LabelSet
+
+
+def _is_picture(path: Path) -> bool:
+    """Whether a file of a folder is read, by its name."""
+    from assent.apps.segmentation.data.pictures import SUFFIXES
+
+    return path.suffix.lower() in SUFFIXES
+
 
 EXISTING = click.Path(exists=True, path_type=Path)
 
@@ -38,7 +46,7 @@ unknown_option = click.option(
 )
 scribbles_option = click.option(
     "--scribbles",
-    type=EXISTING_FOLDER,
+    type=InputFolder(_is_picture),
     help="Folder of marks: figure (255, 255, 207), background (219, 0, 0), or grey 255 and 0.",
 )
 
@@ -70,7 +78,9 @@ def _labels(numbers: Iterable[Any], classes: Path | None, unknown: int) -> Label
     return LabelSet.of_numbers(found, unknown)
 
 
-images_option = click.option("--images", type=EXISTING_FOLDER, help="Folder of photographs.")
+images_option = click.option(
+    "--images", type=InputFolder(_is_picture), help="Folder of photographs."
+)
 points_option = click.option(
     "--points",
     type=EXISTING_FILE,
@@ -103,7 +113,7 @@ class TrainingOptions:
 
 @train.command("segmenter")
 @images_option
-@click.option("--masks", type=EXISTING_FOLDER, help="Folder of their masks.")
+@click.option("--masks", type=InputFolder(_is_picture), help="Folder of their masks.")
 @points_option
 @scribbles_option
 @classes_option

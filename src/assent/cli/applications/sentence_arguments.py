@@ -21,7 +21,9 @@ INPUT = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
 
 input_argument = click.argument("source", metavar="IN", type=INPUT, default="-")
 output_option = click.option(
-    "--output", type=WritableFile(), help="Write CoNLL-U there (.gz, .xz are compressed)."
+    "--output",
+    type=WritableFile(replaces=("source",)),
+    help="Write CoNLL-U there (.gz, .xz are compressed).",
 )
 model_option = click.option("--model", type=EXISTING_FILE, help="Of your own, from `assent train`.")
 lines_option = click.option(

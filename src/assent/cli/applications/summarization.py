@@ -13,7 +13,7 @@ import click
 
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, train
-from assent.cli.model_arguments import EXISTING_FILE, WritableFile
+from assent.cli.model_arguments import EXISTING_FILE, FileCommand, InputFolder, WritableFile
 from assent.cli.options import POSITIVE, json_option, quiet_option
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _ANY_PATH = click.Path(exists=True, allow_dash=True, path_type=Path)
 
 
-@click.command()
+@click.command(cls=FileCommand)
 @click.argument("sources", metavar="[FILES]...", nargs=-1, type=_ANY_PATH)
 @click.option(
     "--words", type=click.IntRange(min=1), default=100, show_default=True,
@@ -90,11 +90,11 @@ def summarize(
 
 def _read(sources: tuple[Path, ...], by_line: bool) -> tuple[list[Sentence], list[int]]:
     """All sentences, and the numbers of those with which files begin."""
+    from assent.io.whole_file import visible_files
+
     files: list[Path] = []
     for source in sources:
-        files += (
-            sorted(p for p in source.rglob("*") if p.is_file()) if source.is_dir() else [source]
-        )
+        files += visible_files(source, deep=True) if source.is_dir() else [source]
     sentences: list[Sentence] = []
     starts = []
     for file in files:
@@ -147,7 +147,7 @@ def _tell(summary: Summary, as_json: bool, quiet: bool) -> None:
     help="More of them: the threshold is such that as much of them is kept as people kept.",
 )  # fmt: skip
 @click.option(
-    "--summaries", type=click.Path(exists=True, file_okay=False, path_type=Path),
+    "--summaries", type=InputFolder(lambda path: len(path.parts) > 1),
     help="Also learn what to mention: a folder per collection with texts, and in its folder "
          "`summaries` what people wrote.",
 )  # fmt: skip
@@ -202,11 +202,13 @@ def _collections(folder: Path, model: Path | None, quiet: bool) -> list[Collecti
     """Collections with their summaries, a folder each."""
     from assent.apps.summarization import Collection
     from assent.errors import ModelError
+    from assent.io.whole_file import visible_files
 
     found = []
-    for own in sorted(path for path in folder.iterdir() if path.is_dir()):
-        texts = sorted(path for path in own.iterdir() if path.is_file())
-        written = sorted(path for path in (own / "summaries").glob("*") if path.is_file())
+    folders = (path for path in folder.iterdir() if path.is_dir())
+    for own in sorted(path for path in folders if not path.name.startswith(".")):
+        texts, inside = visible_files(own), own / "summaries"
+        written = visible_files(inside) if inside.is_dir() else []
         if not texts or not written:
             what = "texts" if not texts else "files in a folder `summaries`"
             raise ModelError(f"{own} is no collection with summaries: it has no {what}")

@@ -13,14 +13,14 @@ import click
 import assent.cli.applications.consistent as consistent
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, train
-from assent.cli.model_arguments import EXISTING_FILE
+from assent.cli.model_arguments import EXISTING_FILE, FileCommand
 from assent.cli.options import json_option, quiet_option, training_seed_option
 
 if TYPE_CHECKING:
     from assent.io import Sentence
 
 
-@click.command()
+@click.command(cls=FileCommand)
 @shared.input_argument
 @shared.model_option
 @shared.output_option
