@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from click.testing import CliRunner
 
 import assent as at
 from assent.cli import main
+from assent.solvers.base.stop_reasons import INTERRUPTED
 
 
 def small_grid() -> at.FactorGraph:
@@ -19,6 +22,26 @@ def small_grid() -> at.FactorGraph:
     g.add(at.Pair(x[:-1], x[1:], scores=rng.normal(size=(3, 4))))
     g.add(at.Pair(x[:, :-1], x[:, 1:], scores=rng.normal(size=(4, 3))))
     return g
+
+
+@pytest.mark.parametrize(("at_run", "finished"), [(1, 0), (2, 1), (3, 1), (4, 2)])
+def test_an_interrupt_ends_the_comparison(monkeypatch, at_run, finished):
+    """Every solver runs twice; what was compared until then is kept."""
+    runs = []
+
+    def interrupted(*args, **kwargs):
+        result = at.decode(*args, **kwargs)
+        runs.append(result)
+        return replace(result, message=INTERRUPTED) if len(runs) == at_run else result
+
+    monkeypatch.setattr(sys.modules["assent.compare"], "decode", interrupted)
+    if not finished:
+        with pytest.raises(KeyboardInterrupt):
+            at.compare(small_grid(), [at.AD3(), at.MPLP(), at.TRWS()])
+    else:
+        found = at.compare(small_grid(), [at.AD3(), at.MPLP(), at.TRWS()])
+        assert len(found.results) == finished
+    assert len(runs) == at_run
 
 
 def test_the_usual_solvers_agree_and_count_their_calls(tmp_path):

@@ -14,6 +14,7 @@ from assent.errors import ModelError
 from assent.model.graph import FactorGraph
 from assent.notebook import comparison_html
 from assent.result import Result
+from assent.solvers.base.stop_reasons import INTERRUPTED
 from assent.text_table import format_table
 from assent.trace import new_figure
 
@@ -114,7 +115,7 @@ def compare(
     """Run several solvers on one graph, each with the same limit, from the same start.
 
     Kernels are compiled before the clocks run.  A solver that cannot take the graph is listed
-    with the reason.
+    with the reason.  After a Ctrl-C those that had their turn are compared.
 
     Args:
         graph: what to decode.
@@ -135,10 +136,16 @@ def compare(
     refused: dict[str, str] = {}
     for name, solver in _named(solvers).items():
         try:
-            decode(graph, solver, time_limit=time_limit, seed=seed, callback=_at_once)
-            results[name] = decode(graph, solver, time_limit=time_limit, seed=seed)
+            run = decode(graph, solver, time_limit=time_limit, seed=seed, callback=_at_once)
+            if run.message != INTERRUPTED:
+                run = results[name] = decode(graph, solver, time_limit=time_limit, seed=seed)
         except ModelError as error:
             refused[name] = str(error)
+            continue
+        if run.message == INTERRUPTED:
+            if not results:  # there is nothing to compare
+                raise KeyboardInterrupt
+            break
     return Comparison(results, refused)
 
 
