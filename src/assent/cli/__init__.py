@@ -63,7 +63,8 @@ def run() -> None:
     try:
         main(prog_name="assent", obj=time.perf_counter() - time.process_time())
     except OSError as error:  # no room where standard output goes, for one
-        click.echo(f"Error: {error}", err=True)
+        where = "" if error.filename else " (standard output)"
+        click.echo(f"Error: {error}{where}", err=True)
         # What is left to write goes nowhere, or Python would complain when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         raise SystemExit(2) from None

@@ -67,7 +67,7 @@ class DecodeOptions:
 @click.option("--exact", is_flag=True, help="Go on until the answer is proven optimal.")
 @click.option(
     "--tolerance",
-    type=click.FloatRange(min=0),
+    type=shared.AMOUNT,
     default=1e-6,
     show_default=True,
     help="Proven optimal means: bound - value <= tolerance * (typical score + |bound|).",
@@ -77,7 +77,7 @@ class DecodeOptions:
     is_flag=True,
     help="The tolerance is in units of score: bound - value <= tolerance.",
 )
-@click.option("--max-iterations", type=click.IntRange(min=1), help="Stop after this many.")
+@click.option("--max-iterations", type=shared.COUNT, help="Stop after this many.")
 @click.option(
     "--time-limit",
     type=shared.POSITIVE,
@@ -85,7 +85,7 @@ class DecodeOptions:
 )
 @click.option(
     "--threads",
-    type=click.IntRange(min=1),
+    type=shared.COUNT,
     default=1,
     show_default=True,
     help="Threads for a large problem, or for several graphs (AD3 only).",
@@ -157,7 +157,10 @@ def _write_assignments(models: list[FileModel], results: Sequence[Result], outpu
     for model, result in zip(models, results, strict=True):
         values = model.assignment(result).tolist() if result.feasible else []
         lines.append(" ".join(map(str, [len(values), *values])) + "\n")
-    output.write_text("".join(lines))
+    with bad_files_reported():
+        from assent.io.line_streams import write_pieces
+
+        write_pieces(output, lines)
 
 
 def exit_code(result: Result) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from assent.cli.model_arguments import FileCommand, WritableFile, bad_files_reported
-from assent.cli.options import data_option, file_argument, json_option
+from assent.cli.options import COUNT, data_option, file_argument, json_option
 
 
 @click.command(cls=FileCommand)
@@ -16,7 +16,7 @@ from assent.cli.options import data_option, file_argument, json_option
 @data_option
 @click.option(
     "--limit",
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=10_000_000,
     show_default=True,
     help="Bindings beyond which a rule is refused.",

@@ -13,7 +13,7 @@ from assent.cli.decode import EXIT_INFEASIBLE, describe, exit_code
 
 @click.command("k-best")
 @shared.file_argument
-@click.argument("k", type=click.IntRange(min=1))
+@click.argument("k", type=shared.COUNT)
 @shared.evidence_option
 @click.option("--time-limit", type=shared.POSITIVE, help="Stop after this many seconds in all.")
 @shared.json_option

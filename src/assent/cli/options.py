@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,41 @@ def _is_table(path: Path) -> bool:
     return not path.suffix or path.name.endswith(SUFFIXES)
 
 
+class Amount(click.FloatRange):
+    """A number in a range: ``nan`` is none, and infinity only where it may be."""
+
+    def __init__(self, *, may_be_zero: bool = True, may_be_infinite: bool = False) -> None:
+        super().__init__(min=0, min_open=not may_be_zero)
+        self.most = math.inf if may_be_infinite else sys.float_info.max
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not number <= self.most:
+            self.fail(f"{value!r} is no finite number.", param, ctx)
+        return number
+
+
+class WholeNumber(click.IntRange):
+    """How many of something, or the number of one."""
+
+    def __init__(self, least: int = 1) -> None:
+        super().__init__(min=least)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if number > _MOST:
+            self.fail(f"{number} is more than the most there can be, {_MOST}.", param, ctx)
+        return number
+
+
+# Whole numbers that all arrays can hold.
+_MOST = 2**31 - 1
+
 # Seconds of a time limit.
-POSITIVE = click.FloatRange(min=0, min_open=True)
+POSITIVE = Amount(may_be_zero=False, may_be_infinite=True)
+# Tolerances, penalties and sizes.
+AMOUNT = Amount()
+COUNT = WholeNumber()
 
 file_argument = click.argument("file", type=EXISTING_FILE)
 evidence_option = click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
@@ -13,6 +14,8 @@ from typing import IO
 
 from assent.io.text import PathLike
 
+# Errors of writing: no room on the device or in the user's share of it, or no larger files.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # How drafts end, so that no reader takes one for a file of its format.
 DRAFT_SUFFIX = ".draft"
 # Characters of a file's name that are part of its draft's: with all of them, and what comes before
@@ -41,10 +44,29 @@ def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
         (3, False)
         b'all'
     """
-    if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as file:
-            yield file
-        return
+    with _named(path):
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "wb") as file:
+                yield file
+        else:
+            with _draft(path) as file:
+                yield file
+
+
+@contextlib.contextmanager
+def _named(path: PathLike) -> Iterator[None]:
+    """A block in which errors of writing name the file, which the system does not do."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in _NO_ROOM:
+            error.filename = os.fspath(path)
+        raise
+
+
+@contextlib.contextmanager
+def _draft(path: PathLike) -> Iterator[IO[bytes]]:
+    """A new file, which takes the place of that at ``path`` when the block ends."""
     target = os.path.realpath(path)  # a link goes on to point there
     mode = _mode(target)
     folder, name = os.path.split(target)

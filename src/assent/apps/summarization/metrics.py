@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.errors import ModelError
+from assent.io.text import read_text
 from assent.io.whole_file import visible_files
 
 KINDS = ("rouge1", "rouge2", "rougeL")
@@ -65,7 +66,8 @@ def evaluate_summaries(gold: str | Path, system: str | Path) -> tuple[int, dict[
         system: a text file, or a folder with a file per summary, named up to its first dot.
 
     Raises:
-        ModelError: naming a summary that has no reference.
+        ModelError: naming a summary that has no reference, or a reference without words.
+        FormatError: naming the line of a file that is no UTF-8.
     """
     gold, system = Path(gold), Path(system)
     if system.is_file() and gold.is_file():
@@ -76,7 +78,9 @@ def evaluate_summaries(gold: str | Path, system: str | Path) -> tuple[int, dict[
         pairs = [(path, _references(gold, path)) for path in visible_files(system)]
     if not pairs:
         raise ModelError(f"{system} holds no summary")
-    each = [rouge_scores(_text(own), list(map(_text, references))) for own, references in pairs]
+    each = [
+        rouge_scores(read_text(own), list(map(_reference, references))) for own, references in pairs
+    ]
     return len(pairs), {kind: _mean([scores[kind] for scores in each]) for kind in KINDS}
 
 
@@ -91,5 +95,8 @@ def _references(gold: Path, summary: Path) -> list[Path]:
     return own
 
 
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
+def _reference(path: Path) -> str:
+    text = read_text(path)
+    if not text.split():
+        raise ModelError(f"{path} has no words to compare with")
+    return text

@@ -87,7 +87,7 @@ def _trainer(name: str, seed: int) -> Any:
 @base_option
 @click.option(
     "--fertility",
-    type=click.IntRange(min=1),
+    type=shared.COUNT,
     default=2,
     show_default=True,
     help="How many links a word has at most.",
@@ -213,8 +213,8 @@ def evaluate_alignments(
 @click.option("--links", type=EXISTING_FILE, help="Predicted links.")
 @click.option("--gold", type=EXISTING_FILE, help="Gold links.")
 @base_option
-@click.option("--first", type=click.IntRange(min=1), default=1, help="The first sentence pair.")
-@click.option("--count", type=click.IntRange(min=1), default=1, help="How many of them.")
+@click.option("--first", type=shared.COUNT, default=1, help="The first sentence pair.")
+@click.option("--count", type=shared.COUNT, default=1, help="How many of them.")
 @click.option(
     "--output", type=WritableFile(), required=True, help="A picture or a page: .png, .svg, .html."
 )

@@ -13,6 +13,7 @@ import click
 
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.model_arguments import WritableFile
+from assent.cli.options import AMOUNT
 from assent.progress import live_display
 
 if TYPE_CHECKING:
@@ -31,13 +32,13 @@ _OPTIONS = (
         help="With --consistent: write what that changed, and which words made it.",
     ),
     click.option(
-        "--penalty", type=click.FloatRange(min=0.0),
+        "--penalty", type=AMOUNT,
         help="With --consistent: what a word pays for differing from its like, in the model's "
         "scores.",
     ),
 )  # fmt: skip
 _HEAD_PENALTY = click.option(
-    "--head-penalty", type=click.FloatRange(min=0.0),
+    "--head-penalty", type=AMOUNT,
     help="With --consistent and a parser of arcs alone: what a word pays if the tag of its head "
     "differs from that of words in the same context.",
 )  # fmt: skip

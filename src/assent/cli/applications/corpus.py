@@ -15,10 +15,8 @@ from assent.cli.compare import compare
 @compare.command("corpus")
 @shared.input_argument
 @shared.model_option
-@click.option("--penalty", type=click.FloatRange(min=0.0), help="As of `assent tag --consistent`.")
-@click.option(
-    "--iterations", type=click.IntRange(min=1), default=100, show_default=True, help="Of each."
-)
+@click.option("--penalty", type=options.AMOUNT, help="As of `assent tag --consistent`.")
+@click.option("--iterations", type=options.COUNT, default=100, show_default=True, help="Of each.")
 @options.plot_option("Draw accuracy and bound against calls.")
 @options.json_option
 @options.markdown_option

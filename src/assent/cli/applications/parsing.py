@@ -14,7 +14,7 @@ import assent.cli.applications.consistent as consistent
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, show, train
 from assent.cli.model_arguments import EXISTING_FILE, FileCommand, WritableFile
-from assent.cli.options import POSITIVE, json_option, quiet_option, training_seed_option
+from assent.cli.options import COUNT, POSITIVE, json_option, quiet_option, training_seed_option
 
 if TYPE_CHECKING:
     from assent.apps.parsing.model import Parse
@@ -102,7 +102,7 @@ class UnprovenTold:
     help="Which parts score a tree: arcs, with siblings and grandparents, or all.",
 )  # fmt: skip
 @click.option(
-    "--passes", type=click.IntRange(min=1), default=6, show_default=True,
+    "--passes", type=COUNT, default=6, show_default=True,
     help="Through the training sentences.",
 )  # fmt: skip
 @shared.runs_option
@@ -167,9 +167,7 @@ def evaluate_parses(gold: Path, system: Path, as_json: bool) -> None:
     "--output", type=WritableFile(),
     help="A picture (.svg, of one sentence) or a page of all (.html).",
 )  # fmt: skip
-@click.option(
-    "--sentence", "number", type=click.IntRange(min=1), help="Only this one, counted from 1."
-)
+@click.option("--sentence", "number", type=COUNT, help="Only this one, counted from 1.")
 def show_parse(source: Path, output: Path | None, number: int | None) -> None:
     """Show the parses in a CoNLL-U file."""
     suffix = "" if output is None else output.suffix.lower()
@@ -178,6 +176,7 @@ def show_parse(source: Path, output: Path | None, number: int | None) -> None:
     with shared.bad_sentences_reported():
         from assent.apps.parsing.view import parse_html, parse_svg
         from assent.io import read_conllu
+        from assent.io.line_streams import write_pieces
 
         first = 0 if number is None else number - 1
         last = first + (1 if number is not None or suffix == ".svg" else _MOST_SHOWN)
@@ -188,7 +187,7 @@ def show_parse(source: Path, output: Path | None, number: int | None) -> None:
             _print(sentences)
         else:
             page = parse_svg(sentences[0]) if suffix == ".svg" else parse_html(sentences)
-            output.write_text(page, encoding="utf-8")
+            write_pieces(output, [page])
 
 
 def _print(sentences: Iterable[Sentence]) -> None:

@@ -121,14 +121,14 @@ class TrainingOptions:
 @click.option("--output", type=WritableFile(), required=True, help="The model.")
 @click.option(
     "--superpixels",
-    type=click.IntRange(min=0),
+    type=shared.WholeNumber(least=0),
     default=1400,
     show_default=True,
     help="About how many per photograph; 0 for single pixels.",
 )
 @click.option(
     "--voxel",
-    type=click.FloatRange(min=0.0),
+    type=shared.AMOUNT,
     default=0.0,
     help="Label cubic cells of this side in place of single points.",
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assent.cli.model_arguments import EXISTING_FILE, BadFile, WritableFile, bad_files_reported
+from assent.cli.options import COUNT
 
 if TYPE_CHECKING:
     from assent.io import Sentence
@@ -30,7 +31,7 @@ lines_option = click.option(
     "--lines", "by_line", is_flag=True, help="In raw text, every line is a paragraph of its own."
 )
 runs_option = click.option(
-    "--runs", type=click.IntRange(min=1), default=1, show_default=True,
+    "--runs", type=COUNT, default=1, show_default=True,
     help="Times to train, in other orders; weights are averaged.",
 )  # fmt: skip
 train_option = click.option(

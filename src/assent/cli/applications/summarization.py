@@ -14,7 +14,7 @@ import click
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, train
 from assent.cli.model_arguments import EXISTING_FILE, FileCommand, InputFolder, WritableFile
-from assent.cli.options import POSITIVE, json_option, quiet_option
+from assent.cli.options import COUNT, POSITIVE, json_option, quiet_option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +29,7 @@ _ANY_PATH = click.Path(exists=True, allow_dash=True, path_type=Path)
 @click.command(cls=FileCommand)
 @click.argument("sources", metavar="[FILES]...", nargs=-1, type=_ANY_PATH)
 @click.option(
-    "--words", type=click.IntRange(min=1), default=100, show_default=True,
+    "--words", type=COUNT, default=100, show_default=True,
     help="How many the summary has at most; marks do not count.",
 )  # fmt: skip
 @click.option("--extractive", is_flag=True, help="Whole sentences only; needs no parser.")
@@ -83,8 +83,9 @@ def summarize(
             click.echo(f"Warning: {warning.message}", err=True)
         if page is not None:
             from assent.apps.summarization.view import summary_html
+            from assent.io.line_streams import write_pieces
 
-            page.write_text(summary_html(summary), encoding="utf-8")
+            write_pieces(page, [summary_html(summary)])
     _tell(summary, as_json, quiet)
 
 
@@ -152,7 +153,7 @@ def _tell(summary: Summary, as_json: bool, quiet: bool) -> None:
          "`summaries` what people wrote.",
 )  # fmt: skip
 @click.option(
-    "--words", type=click.IntRange(min=1), default=100, show_default=True,
+    "--words", type=COUNT, default=100, show_default=True,
     help="With --summaries: how long a summary is.",
 )  # fmt: skip
 @shared.model_option
@@ -202,6 +203,7 @@ def _collections(folder: Path, model: Path | None, quiet: bool) -> list[Collecti
     """Collections with their summaries, a folder each."""
     from assent.apps.summarization import Collection
     from assent.errors import ModelError
+    from assent.io.text import read_text
     from assent.io.whole_file import visible_files
 
     found = []
@@ -215,7 +217,7 @@ def _collections(folder: Path, model: Path | None, quiet: bool) -> list[Collecti
         sentences, starts = _read(tuple(texts), False)
         if not sentences:
             raise ModelError(f"{own} is no collection with summaries: its texts have no words")
-        references = [path.read_text(encoding="utf-8", errors="replace") for path in written]
+        references = list(map(read_text, written))
         found.append(Collection(_parsed(sentences, model, quiet), references, starts))
     if not found:
         raise ModelError(f"{folder} has no folders, one for each collection with summaries")

@@ -14,7 +14,7 @@ import assent.cli.applications.consistent as consistent
 import assent.cli.applications.sentence_arguments as shared
 from assent.cli.applications.groups import evaluate, train
 from assent.cli.model_arguments import EXISTING_FILE, FileCommand
-from assent.cli.options import json_option, quiet_option, training_seed_option
+from assent.cli.options import COUNT, json_option, quiet_option, training_seed_option
 
 if TYPE_CHECKING:
     from assent.io import Sentence
@@ -73,7 +73,7 @@ def _show(sentences: Iterable[Sentence]) -> None:
     help="What it predicts, together: of upos, xpos and feats.",
 )  # fmt: skip
 @click.option(
-    "--epochs", type=click.IntRange(min=1), default=10, show_default=True,
+    "--epochs", type=COUNT, default=10, show_default=True,
     help="Passes through the training sentences.",
 )  # fmt: skip
 @shared.runs_option
