@@ -145,7 +145,7 @@ def _results(models: list[FileModel], options: DecodeOptions) -> Sequence[Result
             return [assent.decode(models[0].graph, solver, exact=options.exact, **limits)]
         graphs = [model.graph for model in models]
         return assent.decode_many(graphs, solver=solver, threads=options.threads, **limits)
-    except ValueError as error:  # values that the options' checks accept, such as nan
+    except ValueError as error:  # a model or a number that the solver does not take
         raise click.UsageError(str(error)) from None
 
 

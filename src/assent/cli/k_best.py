@@ -29,7 +29,7 @@ def k_best(
 
     try:
         results = assent.k_best(model.graph, k, time_limit=time_limit)
-    except ValueError as error:  # values that the options' checks accept, such as nan
+    except ValueError as error:  # a model or a number that it does not take
         raise click.UsageError(str(error)) from None
     if as_json:
         answers = [describe(model, result) for result in results]

@@ -38,7 +38,8 @@ class Amount(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
         if not number <= self.most:
-            self.fail(f"{value!r} is no finite number.", param, ctx)
+            why = "no number" if math.isnan(number) else "not finite"
+            self.fail(f"{value!r} is {why}.", param, ctx)
         return number
 
 
