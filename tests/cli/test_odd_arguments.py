@@ -1,6 +1,5 @@
 """Numbers that are none, and files that cannot be read or written."""
 
-
 import click
 import pytest
 from click.testing import CliRunner
