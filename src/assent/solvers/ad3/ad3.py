@@ -206,7 +206,7 @@ class AD3(IterativeSolver):
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
     ) -> Info:
         """Run ``iterations`` more, best a multiple of five."""
-        w, numbers = workspace, workspace.state.numbers
+        w = workspace
         w.read(problem, scores)
         w.history = with_room(w.history, w.state, w.settings)
         penalty, most = w.penalty, iterations
@@ -216,15 +216,16 @@ class AD3(IterativeSolver):
         for done in range(most, iterations, most):  # the first call has adapted the penalty
             w.advance(w.settings._replace(adapt=False), min(most, iterations - done))
         w.calls += _asked(problem, w, iterations, self.cache_idle)
-        if w.penalty != penalty:
+        now = w.state.numbers.tolist()
+        done = int(now[places.ITERATIONS])
+        if now[places.PENALTY] != penalty:
             w.smooth(False)
         moderate = schedule.SMALL_LINKS < problem.n_links <= SMOOTHED
-        if moderate and w.iterations >= SMOOTHED_FROM and not len(w.state.smooth.p):
+        if moderate and done >= SMOOTHED_FROM and not len(w.state.smooth.p):
             w.smooth(True)
         return Info(
-            w.iterations, float(numbers[places.PRIMAL]), float(numbers[places.DUAL]), w.penalty,
-            calls=int(w.calls),
-            settling=schedule.is_settling(w.iterations, int(numbers[places.EXTRAPOLATED_AT])),
+            done, now[places.PRIMAL], now[places.DUAL], now[places.PENALTY], calls=int(w.calls),
+            settling=schedule.is_settling(done, int(now[places.EXTRAPOLATED_AT])),
         )  # fmt: skip
 
     def compiled_settings(self, random_state: int = 0) -> Settings:
