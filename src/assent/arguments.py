@@ -111,6 +111,8 @@ def as_floats(value: Any) -> NDArray[np.float64] | None:
         >>> as_floats([1, 2.5]).tolist(), as_floats(["1"]), as_floats(b"12"), as_floats(10**400)
         ([1.0, 2.5], None, None, None)
     """
+    if type(value) is np.ndarray and value.dtype == np.float64:  # mostly, and nothing to look for
+        return value
     array = as_array(value)
     masked = isinstance(value, np.ma.MaskedArray)  # what its mask means, nobody knows here
     if array is None or masked or array.dtype.kind not in "biufO":

@@ -292,19 +292,13 @@ class _Run:
         """Small problems first, in one go, then the others one by one."""
         from assent.solvers.ad3.batch import Job, solve_jobs
         from assent.solvers.auto.auto import Auto
-        from assent.solvers.base.score_units import unit_of
         from assent.solvers.base.stop_reasons import INTERRUPTED
 
         interrupted = self._solve_together(report)
         if self.together is not None:
             self.seconds = _seconds(self.started)
             return
-        small = []
-        if self.batched is not None and not interrupted:
-            for number, task in enumerate(self.tasks):
-                ready = task.compiled.conflict is None and unit_of(task.own) == 1.0
-                if ready and self._takes_loop(task.compiled.problem):
-                    small.append(number)
+        small = [] if interrupted else self._small()
         if small:
             jobs = [Job(*self._job(self.tasks[number])) for number in small]
             places, interrupted = solve_jobs(
@@ -357,13 +351,22 @@ class _Run:
             report(len(tasks))
         return False
 
-    def _takes_loop(self, problem: Any) -> bool:
-        """Whether a problem goes through the compiled loop of AD3."""
+    def _small(self) -> list[int]:
+        """Problems that go through the compiled loop of AD3."""
         from assent.solvers.ad3.batch import is_small
+        from assent.solvers.base.score_units import unit_of
         from assent.solvers.direct.unshared_batch import takes_rows
 
-        one_step = self.solver is not self.batched and takes_rows(problem)
-        return is_small(problem) and not one_step
+        found: list[int] = []
+        if self.batched is None:
+            return found
+        is_only_loop = self.solver is self.batched
+        for number, task in enumerate(self.tasks):
+            problem = task.compiled.problem
+            ready = task.compiled.conflict is None and unit_of(task.own) == 1.0
+            if ready and is_small(problem) and (is_only_loop or not takes_rows(problem)):
+                found.append(number)
+        return found
 
     def _solve_unshared(self, report: Callable[[int], None]) -> bool:
         """Structures that share no variable, in compiled rows; whether Ctrl-C ended that."""

@@ -22,7 +22,7 @@ from assent.compile import logic_placement, pair_placement, table_placement
 from assent.compile.explain import Explainer, PropagationStep
 from assent.compile.logic_placement import FREE, Arranged, LogicRows, Placed
 from assent.compile.pair_placement import PlacedPairs
-from assent.compile.score_scale import score_scale
+from assent.compile.score_scale import median_size, score_scale
 from assent.compile.structure_placement import Settled, settled_value
 from assent.compile.table_placement import PlacedTables, StrictTable, Unary
 from assent.errors import ModelError
@@ -41,7 +41,8 @@ from assent.model.variables import Categorical, Literals, coordinates_of
 class GraphScores:
     """Scores as written: ``theta`` per coordinate, one array per batch of pairs and of tables.
 
-    ``scale_before`` is the scale of the scores that these were made from, if they were.
+    ``scale_before`` is the scale of the scores that these were made from, if they were, ``written``
+    what the graph itself says.
     """
 
     theta: Float
@@ -49,13 +50,17 @@ class GraphScores:
     tables: tuple[Float, ...]
     constant: float
     scale_before: float | None = None
+    written: Written | None = None
 
     @cached_property
     def scale(self) -> float:
         """The typical size of a score, which gaps are measured by; see `score_scale`."""
         if self.scale_before is not None:
             return self.scale_before
-        return score_scale((self.theta,), self.pairs, self.tables)
+        own = self.written
+        if own is None or self.pairs is not own.pairs or self.tables is not own.tables:
+            return score_scale(*map(median_size, ((self.theta,), self.pairs, self.tables)))
+        return own.scale if self.theta is own.theta else own.scale_with(self.theta)
 
     def scaled(self, factor: float) -> GraphScores:
         """All multiplied by a positive number."""
@@ -296,6 +301,20 @@ class Written:
     variables: tuple[VariableArray, ...]
 
     @cached_property
+    def scale(self) -> float:
+        """The typical size of a score."""
+        return self.scale_with(self.theta)
+
+    def scale_with(self, theta: Float) -> float:
+        """The same with other scores of the coordinates: those of factors are measured once."""
+        return score_scale(median_size((theta,)), self.median_of_factors)
+
+    @cached_property
+    def median_of_factors(self) -> float:
+        """The smaller median of the sizes of pair and table scores."""
+        return min(median_size(self.pairs), median_size(self.tables))
+
+    @cached_property
     def spans(self) -> dict[int, tuple[slice, tuple[int, ...]]]:
         """By identity of a variable: where its scores stand, and their shape."""
         return {
@@ -354,7 +373,7 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
     if scored:
         pairs = tuple(value for h, value in scored.items() if isinstance(h.factor, Pair))
         tables = tuple(value for h, value in scored.items() if isinstance(h.factor, Scored))
-    return GraphScores(theta, pairs, tables, graph.constant)
+    return GraphScores(theta, pairs, tables, graph.constant, written=written)
 
 
 def _by_batch(graph: FactorGraph, changes: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:

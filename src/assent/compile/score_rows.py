@@ -10,7 +10,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from assent.compile.compiled import Compiled, Forbids, GraphScores, check_unary_key, graph_scores
+from assent.compile.compiled import (
+    Compiled,
+    Forbids,
+    GraphScores,
+    check_unary_key,
+    graph_scores,
+    written_scores,
+)
 from assent.compile.score_scale import score_scales
 from assent.errors import ModelError
 from assent.factors.pair import Pair
@@ -62,7 +69,7 @@ class ScoreRows(Sequence[GraphScores]):
     @cached_property
     def scales(self) -> list[float]:
         """The scale of every problem's scores, where those of factors are as written."""
-        return score_scales(self.theta, self.own.pairs, self.own.tables).tolist()
+        return score_scales(self.theta, written_scores(self.graph).median_of_factors).tolist()
 
     def _row(self, b: int, scale: float | None) -> GraphScores:
         own = self.own

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels.ad3 import advance, anderson, dual_points, initial_multipliers
+from assent.kernels.ad3 import advance, dual_points, initial_multipliers
 from assent.kernels.ad3 import state as places
 from assent.kernels.ad3.state import ONLY_THREAD, Instance, Links, Outside, Quadratic, Structures
 from assent.kernels.ad3.table_steps import group_support, make_flat_work, make_supports
-from assent.kernels.core import schedule, thread_shares
+from assent.kernels.core import thread_shares
 from assent.kernels.core.barrier import new_barrier
 from assent.kernels.core.oracle import address_of
 from assent.kernels.kinds.sentences.head_automata import maximize_automaton, parts_automaton
@@ -28,7 +28,7 @@ from assent.kernels.parsing import sentence_parts, sentence_structures
 from assent.kernels.parsing.sentence_parts import SentenceParts, SentenceScores, TreeShape
 from assent.kernels.problem import Float, ScoredProblem, make_logic, no_tables
 from assent.proof.gap_rule import least_and_relative
-from assent.solvers.ad3.ad3 import AD3
+from assent.solvers.ad3.ad3 import AD3, no_history, with_room
 from assent.solvers.base.dual_bound import read_only
 
 # Iterations between two looks at the answer and its bound.
@@ -56,7 +56,6 @@ class _Nothing(NamedTuple):
 
     outside: Outside
     groups: Any
-    history: Any
 
 
 @cache
@@ -73,7 +72,7 @@ def _nothing() -> _Nothing:
     groups = make_logic([], [], [])
     for array in groups:
         array.setflags(write=False)
-    return _Nothing(outside, groups, anderson.make_history(0))
+    return _Nothing(outside, groups)
 
 
 def weigh_tree(
@@ -123,9 +122,9 @@ class TurboRun:
         settings = solver.compiled_settings()
         least, relative = least_and_relative(solver.gap_tolerance, 1.0)
         own, outside, state, barrier = self.own, self.outside, self.state, self.barrier
-        history, best, value, bound = _nothing().history, None, -np.inf, np.inf
+        history, best, value, bound = no_history(), None, -np.inf, np.inf
         while True:
-            history = self._accelerated(history)
+            history = with_room(history, state, settings)
             advance.advance(own, outside, state, history, settings, ROUND, ONLY_THREAD, barrier)
             tree = weigh_tree(self.parts, self.scores, state.current.p, self.shape)
             if tree.value > value:
@@ -141,15 +140,6 @@ class TurboRun:
         assert best is not None
         marginals = best.marginals if proven else self._marginals()
         return Solution(best.heads, value, float(bound), bool(proven), done, marginals)
-
-    def _accelerated(self, history: Any) -> Any:
-        """Room for Anderson's acceleration once that begins, as in `AD3`."""
-        numbers = self.state.numbers
-        links = 2 * len(self.parts.pairs) + len(self.own.table_lits)
-        if len(history.z) or not schedule.is_accelerated(numbers[places.ITERATIONS], links, False):
-            return history
-        numbers[places.PREFERRED] = places.CURRENT
-        return anderson.make_history(links + len(self.own.degree))
 
     def _is_solved(self, bound: float, tolerance: float, residual_tolerance: float) -> bool:
         """Whether the relaxed answer is worth the bound: no more iterations bring it down."""

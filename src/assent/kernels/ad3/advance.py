@@ -9,8 +9,6 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
-import numpy as np
-
 from assent.kernels.ad3.active_set import EXACT
 from assent.kernels.ad3.anderson import accelerate, forget
 from assent.kernels.ad3.extrapolation import extrapolate, is_straight, mark
@@ -20,9 +18,9 @@ from assent.kernels.ad3.iteration import (
     ROUND,
     LogicState,
     StepScratch,
-    all_ones,
     balance_of,
     fold_point,
+    make_room,
     pull,
     residuals,
     share_consensus,
@@ -48,10 +46,9 @@ from assent.kernels.ad3.state import (
 )
 from assent.kernels.core import schedule
 from assent.kernels.core.barrier import wait_for_all
-from assent.kernels.core.copies import copy_values
-from assent.kernels.core.thread_shares import PAIR_BLOCK, PAIRS
+from assent.kernels.core.copies import copy_values, flat_view
+from assent.kernels.core.thread_shares import PAIRS
 from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
-from assent.kernels.kinds.logic_projections import LANES
 
 # The running average circles as well, if less: the second one weighs iteration t by about t to this
 # power.  Of 6, 12, 24 and 48 it needed the fewest iterations to 1e-5 and 1e-6.
@@ -83,6 +80,14 @@ def advance(own, outside, state, history, settings, iterations, thread, barrier)
     All threads of the division call this at once, each with its number.  ``history`` is empty
     unless iterations may be accelerated.
     """
+    in_order = state.numbers[ORDERED] != 0.0
+    room = make_room(own.problem.groups, state.current.p.size, in_order)
+    advance_in(room, own, outside, state, history, settings, iterations, thread, barrier)
+
+
+@jit_internal_no_allocation
+def advance_in(room, own, outside, state, history, settings, iterations, thread, barrier):
+    """The same with room for it: no reference to any of the arrays has to be counted."""
     numbers, division = state.numbers, state.division
     threads = len(division.shares)
     if not wait_for_all(barrier, threads):
@@ -104,7 +109,7 @@ def advance(own, outside, state, history, settings, iterations, thread, barrier)
             extrapolate_drift(own, state)
             count = min(count, until_mark(done))
         mode = Mode(in_order, accelerated, settings.cache_idle and not accelerated)
-        iterate(own, outside, state, history, mode, count, thread, barrier)
+        iterate(room, own, outside, state, history, mode, count, thread, barrier)
         done += count
     if state.smooth.p.size > 0:
         share = 1.0 - (begun / end) ** SMOOTHING
@@ -112,7 +117,7 @@ def advance(own, outside, state, history, settings, iterations, thread, barrier)
 
 
 @jit_inline
-def iterate(own, outside, state, history, mode, iterations, thread, barrier):
+def iterate(room, own, outside, state, history, mode, iterations, thread, barrier):
     """Iterate; see :mod:`assent.kernels.ad3.iteration`.
 
     Notes the last residuals, the sum over rounds of ``log(spread / move)``, which tells whether the
@@ -125,22 +130,20 @@ def iterate(own, outside, state, history, mode, iterations, thread, barrier):
     pair_blocks = division.order[share[PAIRS] : share[PAIRS + 1]]
     done, limit = int(numbers[ITERATIONS]), numbers[IDLE_SQUARES]
     alpha = min(own.alpha, MOST_IN_ORDER) if mode.in_order else own.alpha
-    rate = alpha / own.mass if mode.in_order else np.empty(0)
-    before = np.empty_like(rate)
+    rate = room.rate if mode.in_order else room.rate[:0]
+    for v in range(len(rate)):
+        rate[v] = alpha / own.mass[v]
     consensus = Consensus(p, rate, p if mode.in_order else state.totals[thread])
     logic = LogicState(groups.lits, groups.k, current.logic, state.tau, state.logic_inactive)
-    scratch = StepScratch(
-        np.empty(2 * PAIR_BLOCK), state.block[thread], state.lanes[thread], np.ones(LANES, np.int32)
-    )
-    ones = all_ones(groups)
+    scratch = StepScratch(room.ends, state.block[thread], state.lanes[thread], room.ks)
     squares, offsets, balance = 0.0, 0.0, 0.0
     for t in range(done + 1, done + iterations + 1):
         ends_round = t % ROUND == 0
         measured = ends_round or t == done + iterations
         if mode.accelerated:
-            accelerate(history, current.pair.ravel(), current.logic, current.table, p)
+            accelerate(history, flat_view(current.pair), current.logic, current.table, p)
         if mode.in_order and measured:
-            copy_values(p, before)
+            copy_values(p, room.before)
         full = ends_round or not mode.cached
         sweep = Sweep(1.0 / numbers[PENALTY], alpha, full, limit, vertices(t - 1, EXACT))
         beside = 0.0
@@ -149,7 +152,7 @@ def iterate(own, outside, state, history, mode, iterations, thread, barrier):
         sums[thread, 0] = step_pairs(
             own.problem, pair_blocks, sweep, current.pair, state.pairs_inactive, consensus,
             scratch.ends,
-        ) + step_groups(own, logic, ones, share, sweep, consensus, scratch)  # fmt: skip
+        ) + step_groups(own, logic, room.ones, share, sweep, consensus, scratch)  # fmt: skip
         wait_for_all(barrier, threads)
         squares = beside + sum_of(sums, 0)
         limit = IDLE**2 * squares / own.total_weight
@@ -158,7 +161,7 @@ def iterate(own, outside, state, history, mode, iterations, thread, barrier):
                 own.mass, alpha, share, division.touched, p, state.totals
             )
         elif measured:
-            sums[thread, 1] = take_move(own.mass, alpha, before, p)
+            sums[thread, 1] = take_move(own.mass, alpha, room.before, p)
         if ends_round:  # nobody moves between the two barriers, whosever share a link is
             fold_point(pull(t), state.mean, current, division, thread)
         wait_for_all(barrier, threads)

@@ -25,8 +25,8 @@ from assent.kernels.ad3.state import (
 )
 from assent.kernels.core import schedule
 from assent.kernels.core.bound_sweep import DualState, link_scores, scaled_bound
+from assent.kernels.core.copies import copy_values, flat_view
 from assent.kernels.jit import (
-    jit,
     jit_inline,
     jit_internal,
     jit_internal_no_allocation,
@@ -40,16 +40,17 @@ RARE = 40
 tries_all = jit_internal_no_allocation(schedule.tries_all)
 
 
-@jit
+@jit_no_allocation
 def start(own, state, links):
     """Multipliers at the start: what link scores leave of ``theta`` is shared by weight.
 
     ``links`` are those of an earlier run, or empty; the penalty and ``p`` are the state's.
     """
     problem, current = own.problem, state.current
-    penalty, lits, even = state.numbers[PENALTY], problem.groups.lits, np.zeros(0)
-    pair_ends, pair_links = problem.pair_var.ravel(), links.pair.ravel()
-    share = problem.theta.copy()
+    penalty, lits, even = state.numbers[PENALTY], problem.groups.lits, own.of_link[:0]
+    pair_ends, pair_links = flat_view(problem.pair_var), flat_view(links.pair)
+    share = state.residuals[0]
+    copy_values(problem.theta, share)
     if pair_links.size + links.logic.size + links.table.size > 0:
         take_links(pair_ends, pair_links, share)
         take_links(lits, links.logic, share)
@@ -57,16 +58,15 @@ def start(own, state, links):
     for v in range(share.size):
         share[v] /= own.mass[v] * penalty
     p = current.p
-    start_links(pair_ends, share, p, pair_links, even, penalty, current.pair.ravel())
+    start_links(pair_ends, share, p, pair_links, even, penalty, flat_view(current.pair))
     start_links(lits, share, p, links.logic, own.of_link, penalty, current.logic)
     start_links(own.table_lits, share, p, links.table, even, penalty, current.table)
 
 
 @jit_inline
-def dual_state(own, state, point):
+def dual_state(own, state, point, thread):
     """The current dual point, the average or the average of averages; at first they are one."""
-    penalty = state.numbers[PENALTY]
-    scales = np.empty(own.weight.size + 1)
+    penalty, scales = state.numbers[PENALTY], state.scales[thread]
     for g in range(own.weight.size):
         scales[g] = penalty * own.weight[g]
     scales[-1] = penalty
@@ -82,16 +82,19 @@ def bound_links(own, outside, state, problem, table, dual, thread, barrier):
 
     ``problem`` and ``table`` have the scores, the instance's own or others.
     """
+    residual = state.residuals[thread]
+    residual[:] = 0.0
     if outside is not None:
-        theta = problem.theta.copy()
-        constant = problem.constant + bound_outside(own, outside, table, dual, theta)
-        problem = ScoredProblem(problem.pair_var, problem.groups, theta, problem.pair, constant)
+        constant = problem.constant + bound_outside(own, outside, table, dual, residual)
+        problem = ScoredProblem(
+            problem.pair_var, problem.groups, problem.theta, problem.pair, constant
+        )
     return scaled_bound(
-        problem, dual, state.division, thread, barrier, state.residuals, state.parts
+        problem, dual, state.division, thread, barrier, state.residuals, state.parts, state.block
     )
 
 
-@jit
+@jit_no_allocation
 def latest_bound(own, outside, state, thread, barrier):
     """Upper bound on the optimum at an average dual point or the current one.
 
@@ -107,7 +110,7 @@ def latest_bound(own, outside, state, thread, barrier):
     for point in (CURRENT, MEAN, SMOOTH):
         known = point == CURRENT or (state.smooth.p.size > 0 if point == SMOOTH else done >= ROUND)
         if known if try_all else point == preferred:
-            dual = dual_state(own, state, point)
+            dual = dual_state(own, state, point, thread)
             bound = bound_links(own, outside, state, own.problem, own.table, dual, thread, barrier)
             if bound < best:
                 best, chosen = bound, float(point)
@@ -121,10 +124,10 @@ def latest_bound(own, outside, state, thread, barrier):
     return best
 
 
-@jit
+@jit_no_allocation
 def write_dual(own, state, thread, barrier, out):
     """The dual point of the last bound as link scores, into ``out``."""
-    dual = dual_state(own, state, int(state.numbers[PREFERRED]))
+    dual = dual_state(own, state, int(state.numbers[PREFERRED]), thread)
     link_scores(
         own.problem.pair_var, own.problem.groups, dual, state.division, thread, barrier, out.pair,
         out.logic,

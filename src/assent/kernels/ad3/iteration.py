@@ -36,12 +36,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assent.kernels.ad3.state import count_common
 from assent.kernels.core.barrier import gather_totals
+from assent.kernels.core.copies import flat_view
 from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
 from assent.kernels.jit import (
     jit,
     jit_inline,
-    jit_internal,
     jit_internal_no_allocation,
     jit_internal_vector_sums,
 )
@@ -58,7 +59,7 @@ from assent.kernels.kinds.logic_projections import (
     project_pair,
     project_two,
 )
-from assent.kernels.problem import ANYOF, PARITY
+from assent.kernels.problem import ANYOF
 
 # Iterations between two full sweeps.  Odd: over-relaxed iterates alternate, and an average of
 # even-numbered ones alone would keep the alternation.
@@ -115,6 +116,16 @@ class StepScratch(NamedTuple):
     ks: np.ndarray  # int32[LANES]
 
 
+class IterationRoom(NamedTuple):
+    """What iterations between two reports need beside the state, made once for all of them."""
+
+    ends: np.ndarray  # float64[2 * PAIR_BLOCK]
+    ks: np.ndarray  # int32[LANES]
+    ones: np.ndarray  # bool, of each group that the blockwise kernels take: whether k = 1 for all
+    rate: np.ndarray  # float64[n] in Gauss-Seidel order, else empty
+    before: np.ndarray  # float64[n] the same: where the consensus was
+
+
 @jit_internal_vector_sums
 def move_pairs(pair, inverse_rho, alpha, w, ends):
     """Steps 1 and 2 for a block of pairs; returns the sum of ``(p - q)^2``.
@@ -152,7 +163,7 @@ def step_pairs(problem, blocks, sweep, w, inactive, consensus, ends):
     pair_var, pair = problem.pair_var, problem.pair
     p, rate, total = consensus.p, consensus.rate, consensus.total
     in_order = len(rate) > 0
-    flat_w = w.ravel()  # a row length unknown to the compiler would keep it from vectorising
+    flat_w = flat_view(w)  # a row length unknown to the compiler would keep it from vectorising
     for block in blocks:
         if inactive[block] and not sweep.full:
             continue
@@ -379,16 +390,17 @@ def share_consensus(mass, alpha, share, touched, p, totals):
 
 
 @jit_inline
-def all_ones(groups):
-    """Whether every factor of a group that the blockwise kernels take has k = 1."""
-    common = 0
-    while common < len(groups.kind) and groups.kind[common] < PARITY:
-        common += 1
+def make_room(groups, n, in_order):
+    """Room for iterations of ``n`` coordinates."""
+    common = count_common(groups.kind)
     ones = np.ones(common, np.bool_)
     for g in range(common):
         for f in range(groups.factor[g], groups.factor[g] + groups.members[g]):
             ones[g] = ones[g] and groups.k[f] == 1
-    return ones
+    turns = n if in_order else 0
+    return IterationRoom(
+        np.empty(2 * PAIR_BLOCK), np.ones(LANES, np.int32), ones, np.empty(turns), np.empty(turns)
+    )
 
 
 @jit_inline
@@ -416,12 +428,12 @@ def fold_pairs(share, blocks, threads, average, values):
         fold(share, average[first:last], values[first:last])
 
 
-@jit_internal  # flat views take reference counting
+@jit_internal_no_allocation
 def fold_point(share, average, values, division, thread):
     """Fold a thread's part of a dual point into a running average of such points."""
     own = division.shares[thread]
     blocks, threads = division.order[own[PAIRS] : own[PAIRS + 1]], len(division.shares)
-    fold_pairs(share, blocks, threads, average.pair.ravel(), values.pair.ravel())
+    fold_pairs(share, blocks, threads, flat_view(average.pair), flat_view(values.pair))
     first, last = own[LINKS], own[LINKS + 1]
     fold(share, average.logic[first:last], values.logic[first:last])
     if thread == 0:  # tables have one thread

@@ -105,6 +105,7 @@ class State(NamedTuple):
     lanes: np.ndarray  # float64[threads, LANE_ROWS, LANES]
     sums: np.ndarray  # float64[threads, SUMS]
     parts: np.ndarray  # float64[threads, 2]
+    scales: np.ndarray  # float64[threads, G + 1], of the dual point that is looked at
 
 
 class Sweep(NamedTuple):
@@ -204,4 +205,5 @@ def make_state(own, division, marked_links, p):
         division,
         np.zeros((threads, n)), np.empty((threads, n)), np.zeros((threads, longest * LANES)),
         np.zeros((threads, LANE_ROWS, LANES)), np.zeros((threads, SUMS)), np.empty((threads, 2)),
+        np.empty((threads, own.weight.size + 1)),
     )  # fmt: skip

@@ -91,7 +91,7 @@ def decide(p, x):
         x[v] = p[v] > 0.5 + schedule.UNDECIDED
 
 
-@jit_inline
+@jit_internal_no_allocation
 def offer(own, tables, searched, x, best, kept):
     """Consider an assignment: the best feasible one stays in ``kept``, else the least violating."""
     value, violations = assess(own.problem, tables, own.table, x)

@@ -128,7 +128,7 @@ def begin(own, outside, searched, first, p, links):
     return state
 
 
-@jit_inline
+@jit_internal
 def round_if_due(own, tables, searched, state, due, best, change, ending, out, tolerance):
     """Round, by schedule or at the end.
 
@@ -145,7 +145,7 @@ def round_if_due(own, tables, searched, state, due, best, change, ending, out, t
     return due, best
 
 
-@jit_inline
+@jit_internal
 def find_ray(own, outside, state, settings, barrier, due, before, dual):
     """Whether the drift since the last dual point proves infeasibility: its way is then ``dual``.
 
@@ -167,7 +167,7 @@ def find_ray(own, outside, state, settings, barrier, due, before, dual):
     return proven, after_ray(due, int(state.numbers[ITERATIONS])), now
 
 
-@jit_inline
+@jit_internal_no_allocation
 def state_outcome(own, outside, searched, state, ending, best, out):
     """Weights of the table entries, the consensus cut to [0, 1], and what it is worth."""
     numbers, p = state.numbers, out.p
@@ -194,7 +194,7 @@ def state_outcome(own, outside, searched, state, ending, best, out):
     )  # fmt: skip
 
 
-@jit_inline
+@jit_internal_no_allocation
 def take_bound(own, outside, state, best, barrier, dual):
     """The best so far with the bound of the latest dual point, and how far that brought it down."""
     latest = latest_bound(own, outside, state, ONLY_THREAD, barrier)
@@ -204,7 +204,7 @@ def take_bound(own, outside, state, best, barrier, dual):
     return BestSeen(best.value, best.violations, latest, best.random_state), best.bound - latest
 
 
-@jit_inline
+@jit_internal_no_allocation
 def is_solved(own, outside, state, settings, bound, tolerance):
     """Whether the relaxation is: all agree, and the consensus is worth what the bound says."""
     residual = max(state.numbers[PRIMAL], state.numbers[DUAL])

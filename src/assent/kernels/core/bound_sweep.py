@@ -19,9 +19,7 @@ import numpy as np
 from assent.kernels.core.barrier import gather_totals, wait_for_all
 from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
 from assent.kernels.jit import (
-    jit,
     jit_inline,
-    jit_internal,
     jit_internal_no_allocation,
     jit_no_allocation,
 )
@@ -98,7 +96,7 @@ def lane_maximum(kind, size, k, a, lane):
     return sum_of_best(a, size, lane, k, 0.0 if kind == CAP else -np.inf)
 
 
-@jit_internal
+@jit_internal_no_allocation
 def pair_chunk(pair_var, pair, first, last, scale, values, factor, p, residual):
     """Best values of pairs ``first:last``, summed; takes their link scores off ``residual``."""
     partial = 0.0
@@ -113,7 +111,7 @@ def pair_chunk(pair_var, pair, first, last, scale, values, factor, p, residual):
     return partial
 
 
-@jit_internal
+@jit_internal_no_allocation
 def two_chunk(kind, lits1, lits2, row1, row2, scale, factor, p, residual):
     """Best values of CAP or SUM factors of two literals; see block_bound."""
     partial = 0.0
@@ -132,7 +130,7 @@ def two_chunk(kind, lits1, lits2, row1, row2, scale, factor, p, residual):
     return partial
 
 
-@jit_internal
+@jit_internal_no_allocation
 def block_bound(groups, g, first, width, scale, a, residual):
     """Best values of ``width`` logic factors, less the scores of their negated literals.
 
@@ -180,7 +178,7 @@ def add_group(groups, g, begin, end, state, a, residual, total, carry):
 
 
 @jit_inline
-def add_factors(problem, state, own, order, residual, total, carry):
+def add_factors(problem, state, own, order, scratch, residual, total, carry):
     """Add the best values of one thread's factors; takes their link scores off ``residual``."""
     groups, pair_var = problem.groups, problem.pair_var
     for block in order[own[PAIRS] : own[PAIRS + 1]]:
@@ -196,7 +194,7 @@ def add_factors(problem, state, own, order, residual, total, carry):
     while common < len(groups.kind) and groups.kind[common] < PARITY:
         largest = max(largest, groups.size[common])
         common += 1
-    a = np.zeros((largest, LANES))
+    a = scratch[: largest * LANES].reshape(largest, LANES)
     block = 0
     for g in range(common):
         total, carry = add_group(
@@ -209,21 +207,21 @@ def add_factors(problem, state, own, order, residual, total, carry):
     return total, carry
 
 
-@jit
-def scaled_bound(problem, state, division, thread, barrier, residuals, parts):
+@jit_no_allocation
+def scaled_bound(problem, state, division, thread, barrier, residuals, parts, scratch):
     """Upper bound on the optimum of a ``ScoredProblem`` at the dual point described above.
 
-    PARITY and KNAPSACK factors are left out.  All threads of the division call this at once;
-    ``residuals[threads, n]`` and ``parts[threads, 2]`` are scratch.
+    PARITY and KNAPSACK factors are left out.  All threads of the division call this at once.
+    ``residuals[threads, n]`` are zero, but for what other factors have taken from coordinates;
+    ``parts[threads, 2]`` and ``scratch[threads, largest size * LANES]`` are room.
     """
     threads = len(division.shares)
     own = division.shares[thread]
     if not wait_for_all(barrier, threads):
         return np.inf
-    residual, theta = residuals[thread], problem.theta
-    residual[:] = 0.0
+    theta, constant = problem.theta, problem.constant if thread == 0 else 0.0
     total, carry = add_factors(
-        problem, state, own, division.order, residual, problem.constant if thread == 0 else 0.0, 0.0
+        problem, state, own, division.order, scratch[thread], residuals[thread], constant, 0.0
     )
     wait_for_all(barrier, threads)
     for segment in range(own[SEGMENTS], own[SEGMENTS + 1]):

@@ -1,4 +1,4 @@
-"""Copying without Numba's own assignment of arrays.
+"""Copies and views of arrays without what Numba does besides.
 
 ``out[:] = values`` compiles words for an error about shapes, which takes two seconds in every
 process that compiles a kernel with one.
@@ -6,7 +6,7 @@ process that compiles a kernel with one.
 
 from __future__ import annotations
 
-from assent.kernels.jit import jit_internal_no_allocation
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation
 
 
 @jit_internal_no_allocation
@@ -14,3 +14,9 @@ def copy_values(values, out):
     """``out[:] = values`` for as many as there are ``values``."""
     for i in range(len(values)):
         out[i] = values[i]
+
+
+@jit_inline
+def flat_view(rows):
+    """``rows.ravel()`` for kernels that count no references: that returns a counted one."""
+    return rows.reshape(rows.size)

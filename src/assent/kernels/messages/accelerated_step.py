@@ -21,7 +21,7 @@ import numpy as np
 from assent.kernels.core.copies import copy_values
 from assent.kernels.core.factor_list import ACROSS, ALONG, COUNT, FACTOR, LINK, SIZE
 from assent.kernels.core.questions import gather, marginals_factor
-from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # Places in ``state``.
 TEMPERATURE = 0
@@ -45,7 +45,7 @@ class AcceleratedPoint(NamedTuple):
     state: np.ndarray  # float64[STATES]
 
 
-@jit_internal
+@jit_internal_no_allocation
 def ask_group(row, factors, point, work):
     """Steps 1 and 2 for a group: fills ``q`` and adds to ``total[n]``."""
     flat, q, total, temperature = factors.flat, point.q, point.total, point.state[TEMPERATURE]

@@ -83,11 +83,6 @@ class Workspace:
     def penalty(self) -> float:
         return float(self.state.numbers[places.PENALTY])
 
-    @property
-    def is_warm(self) -> bool:
-        """Whether the run began at the end of an earlier one."""
-        return bool(self.state.numbers[places.WARM])
-
     def prefer(self, point: int) -> None:
         """Take the next bound, and the dual point, at CURRENT, MEAN or SMOOTH."""
         self.state.numbers[places.PREFERRED] = point
@@ -205,32 +200,32 @@ class AD3(IterativeSolver):
         state.numbers[places.WARM] = warm_start is not None
         state.numbers[places.ORDERED] = ordered
         dual_points.start(own, state, before)
-        return Workspace(own, scores, state, outside, self.compiled_settings(), _no_history())
+        return Workspace(own, scores, state, outside, self.compiled_settings(), no_history())
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: Workspace, iterations: int
     ) -> Info:
         """Run ``iterations`` more, best a multiple of five."""
-        w, numbers = workspace, workspace.state.numbers
+        w = workspace
         w.read(problem, scores)
-        self._begin_acceleration(problem, w)
+        w.history = with_room(w.history, w.state, w.settings)
         penalty, most = w.penalty, iterations
         if w.outside is not None:
             most = max(1, TABLE_WORK // max(1, problem.n_links + len(scores.table)))
         w.advance(w.settings, min(most, iterations))
-        plain = w.settings._replace(adapt=False)  # that is for the first of several calls
-        for done in range(most, iterations, most):
-            w.advance(plain, min(most, iterations - done))
+        for done in range(most, iterations, most):  # the first call has adapted the penalty
+            w.advance(w.settings._replace(adapt=False), min(most, iterations - done))
         w.calls += _asked(problem, w, iterations, self.cache_idle)
-        if w.penalty != penalty:
+        now = w.state.numbers.tolist()
+        done = int(now[places.ITERATIONS])
+        if now[places.PENALTY] != penalty:
             w.smooth(False)
         moderate = schedule.SMALL_LINKS < problem.n_links <= SMOOTHED
-        if moderate and w.iterations >= SMOOTHED_FROM and not len(w.state.smooth.p):
+        if moderate and done >= SMOOTHED_FROM and not len(w.state.smooth.p):
             w.smooth(True)
         return Info(
-            w.iterations, float(numbers[places.PRIMAL]), float(numbers[places.DUAL]), w.penalty,
-            calls=int(w.calls),
-            settling=schedule.is_settling(w.iterations, int(numbers[places.EXTRAPOLATED_AT])),
+            done, now[places.PRIMAL], now[places.DUAL], now[places.PENALTY], calls=int(w.calls),
+            settling=schedule.is_settling(done, int(now[places.EXTRAPOLATED_AT])),
         )  # fmt: skip
 
     def compiled_settings(self, random_state: int = 0) -> Settings:
@@ -241,15 +236,6 @@ class AD3(IterativeSolver):
             bool(self.adapt), bool(self.cache_idle), bool(self.extrapolate), FARKAS_MARGIN,
             random_state,
         )  # fmt: skip
-
-    def _begin_acceleration(self, problem: Problem, workspace: Workspace) -> None:
-        """The first time that iterations are accelerated, make room for that."""
-        w = workspace
-        if not self.extrapolate or len(w.history.z):
-            return
-        if schedule.is_accelerated(w.iterations, problem.n_links, w.is_warm):
-            w.history = _new_history(problem.n_links + problem.n)
-            w.prefer(CURRENT)
 
     def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
         """Upper bound on the optimum at an average dual point or the current one."""
@@ -341,14 +327,22 @@ def _plain(values: Float) -> Float:
     return values if flags.writeable and flags.c_contiguous else np.array(values, order="C")
 
 
-def _new_history(size: int) -> anderson.History:
-    return anderson.make_history(size)
-
-
 @cache
-def _no_history() -> anderson.History:
+def no_history() -> anderson.History:
     """One without room: there is nothing to remember in it."""
-    return _new_history(0)
+    return anderson.make_history(0)
+
+
+def with_room(history: anderson.History, state: State, settings: Settings) -> anderson.History:
+    """The history; one with room the first time that the next iterations are accelerated."""
+    if not settings.extrapolate or len(history.z):
+        return history
+    numbers, (pair, logic, table, p) = state.numbers, state.current
+    links = pair.size + logic.size + table.size
+    if not schedule.is_accelerated(numbers[places.ITERATIONS], links, numbers[places.WARM] != 0.0):
+        return history
+    numbers[places.PREFERRED] = CURRENT
+    return anderson.make_history(links + p.size)
 
 
 def _asked(problem: Problem, workspace: Workspace, iterations: int, idle: bool) -> float:

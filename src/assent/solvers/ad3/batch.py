@@ -72,7 +72,7 @@ def is_small(problem: Problem) -> bool:
     """Whether the compiled loop takes a problem: not where a structure is written in Python."""
     if not 0 < problem.n_links <= schedule.SMALL_LINKS:
         return False
-    return all(is_compiled(model.structure) for model in problem.models)
+    return not problem.models or all(is_compiled(model.structure) for model in problem.models)
 
 
 def is_compiled(structure: Any) -> bool:

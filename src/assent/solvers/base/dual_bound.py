@@ -6,6 +6,7 @@ import numpy as np
 
 from assent.kernels.core.barrier import new_barrier
 from assent.kernels.core.bound_sweep import DualState, scaled_bound
+from assent.kernels.kinds.logic_projections import LANES
 from assent.kernels.problem import DualPoint, Float, Problem, ScoredProblem, Scores
 from assent.solvers.base.thread_plan import all_common, common_groups, divide
 
@@ -23,13 +24,13 @@ def bound_at(problem: Problem, scores: Scores, links: DualPoint) -> float:
     """
     ones = np.ones(len(problem.group_kind) + 1)
     dual = DualState(ones, links.pair, links.logic, links.table, 0.0, np.zeros(problem.n))
-    theta, constant = scores.theta, float(scores.constant)
+    residuals, parts = np.zeros((1, problem.n)), np.empty((1, 2))
+    constant = float(scores.constant)
     if not all_common(problem):
-        theta = theta.copy()
-        constant += _bound_outside(problem, scores, dual, theta)
-    own = ScoredProblem(problem.pair_var, problem.groups, theta, scores.pair, constant)
-    residuals, parts = np.empty((1, problem.n)), np.empty((1, 2))
-    return scaled_bound(own, dual, divide(problem, 1), 0, new_barrier(), residuals, parts)
+        constant += _bound_outside(problem, scores, dual, residuals[0])
+    own = ScoredProblem(problem.pair_var, problem.groups, scores.theta, scores.pair, constant)
+    scratch = np.empty((1, LANES * int(problem.group_size.max(initial=1))))
+    return scaled_bound(own, dual, divide(problem, 1), 0, new_barrier(), residuals, parts, scratch)
 
 
 def _bound_outside(problem: Problem, scores: Scores, dual: DualState, residual: Float) -> float:
