@@ -164,7 +164,6 @@ def milliseconds_per_iteration(
     for _ in range(VARIANT_ITERATIONS):
         if not warm and workspace.outside is not None:
             structures = workspace.outside.structures
-            assert structures is not None
             structures.supports.size[:] = structures.supports.kept[:] = 0
         solver.advance(problem, scores, workspace, 1)
     return 1e3 * (processor_seconds() - begun) / VARIANT_ITERATIONS

@@ -6,7 +6,8 @@ compiled code: a text has a problem for every sentence, and most take a few iter
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +55,7 @@ class Solution(NamedTuple):
 class _Nothing(NamedTuple):
     """What a problem of structures alone has none of."""
 
-    outside: Outside
+    outside: Callable[[Structures], Outside]  # all but the structures
     groups: Any
 
 
@@ -64,10 +65,10 @@ def _nothing() -> _Nothing:
 
     tables = no_tables()
     layout, empty = make_layout(tables), np.zeros(0)
-    outside = Outside(
-        tables, layout, make_supports(tables, layout), make_flat_work(tables, layout),
+    outside = partial(
+        Outside, tables, layout, make_supports(tables, layout), make_flat_work(tables, layout),
         np.zeros(0, np.bool_), np.zeros(0, np.bool_), np.zeros((7, 1)),
-        Quadratic(empty, empty, empty, empty), None,
+        Quadratic(empty, empty, empty, empty),
     )  # fmt: skip
     groups = make_logic([], [], [])
     for array in groups:
@@ -101,7 +102,7 @@ class TurboRun:
             degree.astype(np.float64), degree, float(len(links)),
             OVER_RELAXATION if pairs.size <= len(tables.lits) else OF_MANY_PAIRS,
         )  # fmt: skip
-        self.outside = nothing.outside._replace(structures=structures)
+        self.outside = nothing.outside(structures)
         division = thread_shares.whole_division(len(pairs), nothing.groups.members, len(degree), 0)
         p = 1.0 / np.diff(arcs.first)[arcs.modifier].astype(np.float64)
         self.state = places.make_state(self.own, division, 0, p)
@@ -157,7 +158,6 @@ class TurboRun:
             self.scores.pairs >= 0.0, np.minimum(first, second), np.maximum(first + second - 1, 0.0)
         )
         own, inner = self.outside.structures, np.zeros(len(self.scores.inner))
-        assert own is not None
         groups, automata = len(own.tables.kind), len(self.parts.automata.head)
         kernels = [parts_automaton] * automata + [parts_triples] * (groups - 1 - automata)
         if len(self.parts.bigram):

@@ -40,9 +40,7 @@ def step_outside(own, outside, state, consensus, sweep, t):
 
 @jit_internal_no_allocation
 def search_structures(structures, table, w, consensus, sweep, t):
-    """Steps 1 and 2 of the structures, if there are any."""
-    if structures is None:
-        return 0.0
+    """Steps 1 and 2 of the structures."""
     own_w = w[structures.first_link :]
     most = most_searches(t, len(own_w))
     own_sweep = Sweep(sweep.inverse_rho, sweep.alpha, sweep.full, sweep.limit, most)
@@ -78,14 +76,7 @@ def activate_outside(outside):
     """All factors take part in the next iteration."""
     outside.tables_inactive[:] = False
     outside.singles_inactive[:] = False
-    activate_structures(outside.structures)
-
-
-@jit_internal_no_allocation
-def activate_structures(structures):
-    """The same for the structures, if there are any."""
-    if structures is not None:
-        structures.inactive[:] = False
+    outside.structures.inactive[:] = False
 
 
 @jit_internal
@@ -104,9 +95,7 @@ def bound_outside(own, outside, table, dual, residual):
 
 @jit_internal
 def bound_structures(structures, table, dual, residual):
-    """The same for the structures, if there are any."""
-    if structures is None:
-        return 0.0
+    """The same for the structures."""
     scores, values = table[structures.first_entry :], dual.table[structures.first_link :]
     return bound_models(
         structures.tables, structures.models, structures.layout, scores, dual, values, residual,
@@ -117,13 +106,6 @@ def bound_structures(structures, table, dual, residual):
 @jit_no_allocation
 def inner_values(outside):
     """Score of the inner parts of tables and structures in their own copies."""
+    structures = outside.structures
     total = inner_value(outside.tables, outside.layout, outside.supports)
-    return total + structure_values(outside.structures)
-
-
-@jit_internal_no_allocation
-def structure_values(structures):
-    """The same for the structures, if there are any."""
-    if structures is None:
-        return 0.0
-    return inner_value(structures.tables, structures.layout, structures.supports)
+    return total + inner_value(structures.tables, structures.layout, structures.supports)

@@ -1,7 +1,7 @@
 """AD3 as compiled code sees it: a problem with its scores, and what is kept between reports.
 
-``outside`` is ``None`` for problems that the fused loop takes whole, and ``outside.structures`` for
-those without: their kernels then hold nothing of the rest.
+``outside`` is ``None`` for problems that the fused loop takes whole: their kernels then hold
+nothing of the rest.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ class Outside(NamedTuple):
     singles_inactive: np.ndarray  # parities and knapsacks
     scratch: np.ndarray
     quadratic: Quadratic
-    structures: Structures | None
+    structures: Structures  # without any group where there are none
 
 
 @jit_no_allocation

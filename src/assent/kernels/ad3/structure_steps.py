@@ -7,12 +7,15 @@ the scores before every search, and only places with a free coordinate have a li
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from assent.kernels.ad3.active_set import project
 from assent.kernels.ad3.table_steps import (
+    Layout,
     group_rows,
     group_support,
     group_work,
@@ -36,7 +39,7 @@ from assent.kernels.jit import (
     jit_internal,
     jit_internal_no_allocation,
 )
-from assent.kernels.problem import Float, Problem, Scores, Tables
+from assent.kernels.problem import Float, Int64, Model, Problem, Scores, Tables, no_tables
 
 # Vertices kept per structure.  Supports are much smaller than Proposition 1.7 of Martins et al.
 # (2015) allows where slots have many states: a few dozen for the trees of long sentences.
@@ -65,10 +68,9 @@ class Models(NamedTuple):
     memory_at: np.ndarray  # int64[S + 1]: what these keep: the last solution, then their memory
 
 
-def searched(problem: Problem) -> Tables:
-    """The structures of a problem as tables of their own; see ``Problem.written``."""
-    t = problem.tables
-    count = len(t.kind) - len(problem.models)
+def searched(t: Tables, structures: int) -> Tables:
+    """The last groups of a problem's tables, its structures; see ``Problem.written``."""
+    count = len(t.kind) - structures
     slots, links = int(t.slot[count]), int(t.link[count])
     own = Tables(
         t.kind[count:], t.slot[count:] - slots, t.states[slots:], t.first[slots:],
@@ -80,26 +82,25 @@ def searched(problem: Problem) -> Tables:
     return own
 
 
-def make_models(problem: Problem) -> Models:
-    """The models of a problem as arrays."""
-    address = [search_address(model.structure) for model in problem.models]
-    data, data_at = _joined([m.structure.data for m in problem.models], np.int32)
-    place, place_at = _joined([m.place for m in problem.models], np.int32)
-    base, base_at = _joined([m.base for m in problem.models], np.float64)
+def make_models(tables: Tables, given: Sequence[Model]) -> Models:
+    """The models of a problem as arrays, ``tables`` being their groups."""
+    address = [search_address(model.structure) for model in given]
+    data, data_at = _joined([m.structure.data for m in given], np.int32)
+    place, place_at = _joined([m.place for m in given], np.int32)
+    base, base_at = _joined([m.base for m in given], np.float64)
     addresses = np.array(address, np.int64)
-    projection = np.array([projection_address(m.structure) for m in problem.models], np.int64)
+    projection = np.array([projection_address(m.structure) for m in given], np.int64)
     return Models(
         addresses, data, data_at, place, place_at, base, base_at, projection,
-        _memory_places(problem, projection),
+        _memory_places(np.diff(tables.factor), given, projection),
     )  # fmt: skip
 
 
-def _memory_places(problem: Problem, projection: np.ndarray) -> np.ndarray:
+def _memory_places(counts: Int64, given: Sequence[Model], projection: Int64) -> Int64:
     """Where the memory of each group of structures that project for themselves begins."""
-    counts = np.diff(problem.tables.factor)[len(problem.tables.kind) - len(problem.models) :]
     sizes = [
         0 if own == NONE else int(count) * (len(model.base) + model.structure.memory())
-        for model, count, own in zip(problem.models, counts, projection, strict=True)
+        for model, count, own in zip(given, counts, projection, strict=True)
     ]
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
@@ -111,20 +112,40 @@ def _joined(parts: list[np.ndarray], dtype: Any) -> tuple[np.ndarray, np.ndarray
     return whole, np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
 
 
+class Groups(NamedTuple):
+    """What the structures of a problem are, whatever its other tables."""
+
+    tables: Tables
+    models: Models
+    layout: Layout
+    order: np.ndarray  # int64[S], in which they choose
+    room: list[int]  # of their scratch
+
+
+def _make_groups(tables: Tables, given: Sequence[Model]) -> Groups:
+    own = searched(tables, len(given))
+    models = make_models(own, given)
+    # One that projects for itself keeps its inner value there, as if it were a vertex's.
+    layout = make_layout(own, np.where(models.projection == NONE, LARGEST_ROOM, 1))
+    order = np.argsort(-np.diff(models.place_at), kind="stable")  # most coordinates first
+    return Groups(own, models, layout, order, list(map(len, make_flat_work(own, layout))))
+
+
+@cache
+def _no_groups() -> Groups:
+    """Those of all problems without structures, which are many."""
+    return _make_groups(no_tables(), ())
+
+
 class Searcher:
     """The structures of a problem, ready for the kernels; made once, used by any thread."""
 
     def __init__(self, problem: Problem) -> None:
-        self.tables = searched(problem)
-        self.models = make_models(problem)
-        # One that projects for itself keeps its inner value there, as if it were a vertex's.
-        most = np.where(self.models.projection == NONE, LARGEST_ROOM, 1)
-        self.layout = make_layout(self.tables, most)
-        self.first_link = len(problem.tables.lits) - len(self.tables.lits)
-        self.first_entry = int(problem.tables.entry[-1] - self.tables.entry[-1])
-        sizes = np.diff(self.models.place_at)
-        self.order = np.argsort(-sizes, kind="stable")  # most coordinates first
-        self._room = [len(part) for part in make_flat_work(self.tables, self.layout)]
+        tables, given = problem.tables, problem.models
+        own = _make_groups(tables, given) if given else _no_groups()
+        self.tables, self.models, self.layout, self.order, self._room = own
+        self.first_link = len(tables.lits) - len(self.tables.lits)
+        self.first_entry = int(tables.entry[-1] - self.tables.entry[-1])
 
     @property
     def n_structures(self) -> int:

@@ -16,7 +16,6 @@ from numba.extending import overload
 from assent.kernels.ad3.state import Instance, Links
 from assent.kernels.ad3.table_steps import Layout
 from assent.kernels.batch.instance import Answer, BatchStart
-from assent.kernels.batch.instance_answers import structures_of
 from assent.kernels.batch.instance_loop import make_outside, solve
 from assent.kernels.batch.searched_structures import view_structures
 from assent.kernels.jit import jit, jit_internal
@@ -191,7 +190,7 @@ def outside_of(own, batch, tables, layout, searched, b):
     if tables is None:
         return None
     own_tables, own_layout = view_tables(batch, tables, b), view_layout(batch, layout, b)
-    return make_outside(own, own_tables, own_layout, structures_of(searched))
+    return make_outside(own, own_tables, own_layout, searched.own)
 
 
 @overload(outside_of)
@@ -201,7 +200,7 @@ def _choose_outside_of(own, batch, tables, layout, searched, b):
 
     def some(own, batch, tables, layout, searched, b):
         own_tables, own_layout = view_tables(batch, tables, b), view_layout(batch, layout, b)
-        return make_outside(own, own_tables, own_layout, structures_of(searched))
+        return make_outside(own, own_tables, own_layout, searched.own)
 
     return some
 
@@ -210,8 +209,8 @@ def _choose_outside_of(own, batch, tables, layout, searched, b):
 def solve_range(batch, tables, layout, structures, settings, first, last, stop, outcomes):
     """Solve problems ``first:last``; see ``instance_loop.solve``.
 
-    ``tables`` and ``layout`` hold those of all problems, or are ``None``; so do ``structures``,
-    where there are ``tables``.  ``outcomes[B, 9]`` receives the fields of ``BatchOutcome``.
+    ``tables``, ``layout`` and ``structures`` hold those of all problems, or are ``None`` together.
+    ``outcomes[B, 9]`` receives the fields of ``BatchOutcome``.
     """
     for b in range(first, last):
         own = view_instance(batch, b)

@@ -10,7 +10,7 @@ from numba import types
 from numba.extending import overload
 
 from assent.kernels.batch.instance import BestSeen, write
-from assent.kernels.batch.searched_structures import assess_structures, settle
+from assent.kernels.batch.searched_structures import assess_structures, has_structures, settle
 from assent.kernels.core import schedule
 from assent.kernels.core.evaluate import assess
 from assent.kernels.core.propagate import index_logic
@@ -58,18 +58,6 @@ def _choose_tables_of(outside):
     if isinstance(outside, types.NoneType):
         return lambda outside: None
     return lambda outside: outside.tables
-
-
-def structures_of(searched):
-    """The structures as AD3 knows them, or nothing."""
-    return None if searched is None else searched.own
-
-
-@overload(structures_of)
-def _choose_structures_of(searched):
-    if isinstance(searched, types.NoneType):
-        return lambda searched: None
-    return lambda searched: searched.own
 
 
 def fields_of(tables, table, n):
@@ -173,7 +161,7 @@ def round_point_once(own, tables, searched, rounder, p, thorough, best, kept):
     nobody = np.zeros(0, np.int8)
     alone, held, sure = nobody, nobody, p
     # One place that rounds, whatever is rounded: every further one would be compiled again.
-    for step in range(1 if searched is None else 4):
+    for step in range(4 if has_structures(searched) else 1):
         if step == ALONE and (best.violations == 0 or rounder.logic.k.size == 0):
             break
         held, sure = hold(own, searched, rounder, p, step, alone)
@@ -197,7 +185,7 @@ def hold(own, searched, rounder, p, step, alone):
     nobody = np.zeros(0, np.int8)
     if searched is None:
         return nobody, p
-    if step == ALONE:
+    if step == ALONE or not has_structures(searched):
         return nobody, p
     wish, scale = wish_by(step, own, p, alone)
     held = settle(searched, rounder.table[searched.own.first_entry :], wish, scale)

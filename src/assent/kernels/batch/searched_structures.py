@@ -23,7 +23,7 @@ from assent.kernels.ad3.structure_steps import (
 from assent.kernels.ad3.table_steps import Layout, group_rows, group_support
 from assent.kernels.core.bound_sweep import add_compensated
 from assent.kernels.core.oracle import NONE, call_blend, call_parts
-from assent.kernels.jit import jit_internal
+from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import Tables
 
 # Columns of ``StructureBatch.ends``.
@@ -90,6 +90,14 @@ def view_structures(batch, b, first_link, first_entry):
         np.zeros(own_tables.factor[-1], np.bool_), np.zeros(own_models.memory_at[-1]),
     )  # fmt: skip
     return Searched(structures, batch.order[g0:g1], batch.parts[g0:g1], batch.blend[g0:g1])
+
+
+@jit_internal_no_allocation
+def has_structures(searched):
+    """Whether a problem has any."""
+    if searched is None:
+        return False
+    return searched.own.tables.kind.size > 0
 
 
 @jit_internal

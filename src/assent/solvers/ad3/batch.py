@@ -90,17 +90,12 @@ class Prepared:
     weights: tuple[Float, ...]  # ``weight``, ``of_link`` and ``mass``
     tables: Tables  # without the structures
     layout: Layout
-    structures: tuple[Any, ...] | None  # of StructureBatch, with sizes in place of ends
+    structures: tuple[Any, ...]  # of StructureBatch, with sizes in place of ends
     sizes: tuple[int, ...]  # columns of kernel.Batch.ends
     consensus: Float
     total_weight: float
     alpha: float
     plain: bool  # whether the blockwise kernels take everything
-
-    @property
-    def loop(self) -> int:
-        """Which of the compiled loops takes it: plain, with tables, with structures."""
-        return 2 if self.structures is not None else int(not self.plain)
 
 
 _prepared: WeakKeyDictionary[Problem, Prepared] = WeakKeyDictionary()
@@ -128,14 +123,13 @@ def _prepare(problem: Problem) -> Prepared:
         len(problem.weights), len(problem.capacity), len(written.kind), len(written.states),
         len(tables.lits), int(tables.entry[-1]), len(written.lits), int(written.entry[-1]),
     )  # fmt: skip
-    structures = _prepare_structures(problem) if problem.models else None
     return Prepared(
-        arrays, (group, link, mass), written, make_layout(written), structures, sizes,
+        arrays, (group, link, mass), written, make_layout(written), _structures_of(problem), sizes,
         first_consensus(problem, nothing), total, default_relaxation(problem), all_common(problem),
     )  # fmt: skip
 
 
-def _prepare_structures(problem: Problem) -> tuple[Any, ...]:
+def _structures_of(problem: Problem) -> tuple[Any, ...]:
     """The fields of a StructureBatch for one problem; sizes in place of ``ends``."""
     searcher, models = searcher_of(problem), problem.models
     own = searcher.models
@@ -155,7 +149,7 @@ class Buffer:
     batch: kernel.Batch
     tables: Tables | None  # of all problems, if the blockwise kernels do not take everything
     layout: Layout | None
-    structures: StructureBatch | None  # of all problems, if there are any
+    structures: StructureBatch | None
     over_relaxation: float | None  # that of the solver
     outcomes: Float  # [B, fields of instance.BatchOutcome]
     seconds: Float  # [B] of a processor, the average of the problems in one call
@@ -251,12 +245,12 @@ def solve_jobs(
 
 def _buffers(jobs: Sequence[Job]) -> Iterator[list[int]]:
     """Jobs that go together: with or without factors outside the fused loop, not too many."""
-    loops = [prepare(job.problem).loop for job in jobs]
-    for loop in sorted(set(loops)):
+    plain = [prepare(job.problem).plain for job in jobs]
+    for own in sorted(set(plain)):
         numbers: list[int] = []
         links = 0
         for i, job in enumerate(jobs):
-            if loops[i] != loop:
+            if plain[i] != own:
                 continue
             if numbers and links + job.problem.n_links > BUFFER_LINKS:
                 yield numbers
@@ -390,7 +384,6 @@ def _lay_out(jobs: list[Job], solver: AD3) -> Buffer:
     if not prepared[0].plain:
         tables = _join_tables([q.tables for q in prepared])
         layout = _join_layouts([q.layout for q in prepared])
-    if prepared[0].structures is not None:
         structures = _join_structures([q.structures for q in prepared])
     batch = _assemble(jobs, prepared, solver)
     return _unsolved(batch, (tables, layout, structures), jobs, solver)

@@ -33,7 +33,7 @@ def start_outside(problem: Problem, quadratic: Quadratic | None = None) -> Outsi
         np.zeros(int(problem.group_count[common:].sum()), np.bool_),
         np.zeros((parity_knapsack_steps.ROWS, longest)),
         quadratic or Quadratic(nothing, nothing, nothing, nothing),
-        _start_structures(problem) if problem.models else None,
+        _start_structures(problem),
     )
 
 
@@ -56,20 +56,17 @@ def rescore(own: Instance, outside: Outside) -> None:
     """New tables: the supports stay, with the entries and inner scores that are theirs now."""
     table_steps.rescore_tables(outside.tables, outside.layout, own.table, outside.supports)
     s = outside.structures
-    if s is not None:
-        structure_steps.rescore_models(
-            s.tables, s.models, s.layout, own.table[s.first_entry :], s.supports, s.work, s.masked
-        )
-        raise_pending()
-        s.inactive[:] = False
+    structure_steps.rescore_models(
+        s.tables, s.models, s.layout, own.table[s.first_entry :], s.supports, s.work, s.masked
+    )
+    raise_pending()
+    s.inactive[:] = False
 
 
 def inner_marginals(problem: Problem, outside: Outside) -> Float:
     """Weights of the entries of tables and of the inner parts of structures."""
     out = np.empty(outside.tables.entry[-1])
     table_steps.inner_marginals(outside.tables, outside.layout, outside.supports, out)
-    if outside.structures is None:
-        return out
     own = outside.structures
     parts = [_inner_parts(m.structure, own, s) for s, m in enumerate(problem.models)]
     return np.concatenate([out, *(part.ravel() for part in parts)])
