@@ -108,11 +108,11 @@ class NeighbourhoodSearch(TableRun):
     def _centres(self) -> Int64:
         """Variables that neighbourhoods are grown from (as Danna, Rothberg and Le Pape, 2005)."""
         relaxed, known = self.request.relaxed, self.request.known
-        every = np.arange(len(self.layout.card))
+        every = np.arange(len(self.layout.card), dtype=np.int64)
         if relaxed is None or known is None:
             return every
         differs = np.abs(relaxed - known)[self.compiled.free] > WHOLE
-        found = np.unique(self.layout.tabulation.variables.var_of[differs])
+        found = np.unique(self.layout.tabulation.variables.var_of[differs]).astype(np.int64)
         return found if len(found) else every
 
     # ------------------------------------------------------------ the loop
