@@ -181,13 +181,19 @@ def test_nodes_are_paused_by_their_work():
     assert counts[:3] == counts[3:] and counts[0] < counts[1] < counts[2]
 
 
-def test_turns_are_taken_in_the_order_of_the_plan():
+@pytest.mark.parametrize("goal", [Goal.PROOF, Goal.RELAXATION])
+def test_who_closed_most_of_the_gap_goes_first_towards_a_proof(goal):
     g = frustrated(3)
     pace = iteration_cost(g.compile().problem)
     steps = [PlanStep(solver, "", pace, pace) for solver in (at.MPLP(), at.Subgradient())]
-    turns = turns_of(g, steps)
+    turns = turns_of(g, steps, goal)
     turns.go_on(1.0)
-    assert [c.step for c in turns._in_order()] == steps
+    one, other = turns.contenders
+    assert one.closed == np.inf and other.closed < np.inf  # the first one finds the first bound
+    assert list(turns._in_order()) == [one, other]
+    one.closed, other.closed = 1.0, 2.0
+    planned = goal is Goal.RELAXATION
+    assert list(turns._in_order()) == ([one, other] if planned else [other, one])
 
 
 def test_who_is_left_alone_goes_on_until_the_next_one_begins():

@@ -1,7 +1,8 @@
 """Solvers that take turns on one model: none costs more than a small multiple of the best one.
 
 In every turn each solver goes on until it has spent as much as all others may have, which then
-doubles.  What one of them finds is offered to the others; nothing is lost when a turn ends.
+doubles; towards a proof whoever closed most of the gap in the last turn goes first.  What one of
+them finds is offered to the others; nothing is lost when a turn ends.
 """
 
 from __future__ import annotations
@@ -77,6 +78,7 @@ class Contender:
     step: PlanStep
     solve: Resumable
     result: Result | None = None
+    closed: float = 0.0  # of the gap of all, in its last turn
 
     @property
     def spent(self) -> float:
@@ -195,14 +197,23 @@ class Turns:
             return
         if contender.solve.done and self.assignment is not None:
             contender.solve.offer(self.assignment)
+        before = self.bound, self.value
         contender.go_on(self.turn)
+        contender.closed = _less(before[0], self.bound) + _less(self.value, before[1])
         if contender.solve.message:
             contender.result = contender.solve.result()
             self._take(contender.result)
 
     def _in_order(self) -> Iterator[Contender]:
-        """Those that are not over, in the order of the plan; then new ones."""
-        yield from [c for c in self.contenders if c.result is None]
+        """Those that are not over, then new ones.
+
+        Towards a proof whoever closed most of the gap goes first.  For a relaxation the order is the
+        plan's: linear programs close most, and their turns are the longest.
+        """
+        left = [c for c in self.contenders if c.result is None]
+        if self.goal is not Goal.RELAXATION:
+            left.sort(key=lambda contender: -contender.closed)
+        yield from left
         while (step := self._next_step()) is not None:
             with suppress(CompileTimeout):
                 self.contenders.append(Contender(step, self._begin(step)))
@@ -371,6 +382,11 @@ class Turns:
 def _helps(value: float, before: float) -> bool:
     """Whether an answer is better than the one before, or the first."""
     return value > before == -np.inf or is_better(value, before)
+
+
+def _less(before: float, now: float) -> float:
+    """How much less it is now; nothing where both are infinite."""
+    return 0.0 if before == now else before - now
 
 
 def _relaxed_so_far(result: Result) -> int:
