@@ -207,8 +207,8 @@ class Turns:
     def _in_order(self) -> Iterator[Contender]:
         """Those that are not over, then new ones.
 
-        Towards a proof whoever closed most of the gap goes first.  For a relaxation the order is the
-        plan's: linear programs close most, and their turns are the longest.
+        Towards a proof whoever closed most of the gap goes first.  For a relaxation the order is
+        the plan's: linear programs close most, and their turns are the longest.
         """
         left = [c for c in self.contenders if c.result is None]
         if self.goal is not Goal.RELAXATION:
