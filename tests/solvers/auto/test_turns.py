@@ -181,17 +181,50 @@ def test_nodes_are_paused_by_their_work():
     assert counts[:3] == counts[3:] and counts[0] < counts[1] < counts[2]
 
 
-def test_who_closed_most_of_the_gap_goes_first():
+@pytest.mark.parametrize("goal", [Goal.PROOF, Goal.RELAXATION])
+def test_who_closed_most_of_the_gap_goes_first_towards_a_proof(goal):
     g = frustrated(3)
     pace = iteration_cost(g.compile().problem)
     steps = [PlanStep(solver, "", pace, pace) for solver in (at.MPLP(), at.Subgradient())]
-    turns = turns_of(g, steps)
+    turns = turns_of(g, steps, goal)
     turns.go_on(1.0)
     one, other = turns.contenders
     assert one.closed == np.inf and other.closed < np.inf  # the first one finds the first bound
     assert list(turns._in_order()) == [one, other]
     one.closed, other.closed = 1.0, 2.0
-    assert list(turns._in_order()) == [other, one]
+    planned = goal is Goal.RELAXATION
+    assert list(turns._in_order()) == ([one, other] if planned else [other, one])
+
+
+def test_who_is_left_alone_goes_on_until_the_next_one_begins():
+    """Nobody is paused for a step that is still to wait."""
+    g = frustrated(4)
+    turn = first_turn(g.compile().problem)
+    ad3 = at.AD3(residual_tolerance=0.0, max_iterations=10_000)
+    steps = [
+        PlanStep(ad3, "AD3.", turn / 40, turn / 40),
+        PlanStep(LargeNeighbourhood(), "Neighbourhoods.", 50.0 * turn, turn, bounds=False),
+    ]
+    turns = turns_of(g, steps, Goal.RELAXATION)
+    turns.go_on(turn)
+    turns.go_on(40.0 * turn)
+    assert len(turns.contenders) == 1 and turns.done <= 41.0 * turn  # turns that double are longer
+    turns.go_on(60.0 * turn)
+    assert len(turns.contenders) == 2
+
+
+def test_answers_alone_are_not_worth_a_turn():
+    """Who only finds answers stops at once when the last of those that bound is over."""
+    g = frustrated(4)
+    turn = first_turn(g.compile().problem)
+    steps = [
+        PlanStep(at.AD3(max_iterations=1), "AD3.", turn, turn),
+        PlanStep(LargeNeighbourhood(), "Neighbourhoods.", turn, turn, bounds=False),
+        PlanStep(at.LinearProgram(), "Program.", 9.0 * turn),
+    ]
+    turns = turns_of(g, steps)
+    turns.go_on()
+    assert turns.contenders[1].solve.done == 0.0 and turns.contenders[2].result is not None
 
 
 def test_the_best_answer_and_the_best_bound_are_joined():
@@ -466,7 +499,7 @@ def test_a_paused_program_states_no_relaxed_value(solver):
 
 def test_improving_ends_where_it_does_not_help():
     """It goes on for as long again only where it has found a better answer."""
-    g = torus(20, 1.0, 0)
+    g = torus(20, 1.0, 1)
     cost, turn = iteration_cost(g.compile().problem), first_turn(g.compile().problem)
 
     def improved(known):

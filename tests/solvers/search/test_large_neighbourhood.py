@@ -49,6 +49,19 @@ def colouring(seed, nodes=40, colours=3, edges=70):
     return g
 
 
+def test_neighbourhoods_are_grown_where_answer_and_relaxation_differ():
+    g = colouring(0)
+    known = at.decode(g, at.IntegerProgram()).certificate.assignment
+    relaxed = known.astype(float)
+    assert len(begun(g, known=known, relaxed=relaxed).order) == 40  # nothing tells them apart
+    relaxed[[3, 4, 30]] = 0.5  # of the second node and of the eleventh
+    few, all_ = begun(g, known=known, relaxed=relaxed), begun(g, known=known)
+    assert sorted(few.order) == [1, 10] and sorted(all_.order) == list(range(40))
+    assert few.round_reads == pytest.approx(all_.round_reads / 20)
+    few.go_on(1.0)
+    assert few.done >= 1.0 and few.value >= all_.value
+
+
 @sweep_seeds(0.3)
 def test_a_part_says_what_the_whole_says(seeds):
     """Whatever states the open variables have: the difference of values is the same."""

@@ -14,6 +14,7 @@ import numpy as np
 from assent.kernels.core.schedule import next_random_state
 from assent.kernels.direct.table_scopes import FOUR, TABULATED
 from assent.kernels.jit import jit, jit_internal_no_allocation
+from assent.kernels.problem import KNAPSACK
 from assent.kernels.search.table_answers import worth
 from assent.kernels.search.table_sweeps import Domains, Net
 
@@ -130,6 +131,8 @@ def restrict(net, x, part, count):
             part.sizes[ENTRIES] += size * (slots - begin) * (slots - begin - 1)
         else:
             part.sizes[LITERALS] += slots - begin
+        if net.form[f] == KNAPSACK:
+            part.sizes[ENTRIES] += (slots - begin) ** 2
         kept += 1
     to.start[kept], to.entry[kept], to.at[slots] = slots, len(net.table), messages
     part.sizes[FACTORS], part.sizes[SLOTS] = kept, slots

@@ -10,8 +10,9 @@ all factors are over two binary        `RoofDuality`: the relaxation, by one flo
 otherwise, factors are small           `DepthFirst`: quick where few subproblems are enough
 otherwise, always                      `AD3`: quick where the relaxation is tight
 otherwise, no structure, rows fit      `LinearProgram`: the relaxation, tight or not
-a gap remains, factors are small       `LargeNeighbourhood`: a better answer, for some first turns,
-                                       longer as long as that helps
+a gap remains, factors are small       `LargeNeighbourhood`: a better answer, the longer the more
+                                       it differs from the relaxed one, and as long as that
+                                       helps; in turns where the relaxation takes long
 the optimum is asked for, or there     all of them at once; instead of `LinearProgram`, a search
 is time for it                         on what presolving leaves (`Presolving`): part by part
                                        where parts share no factor, `BranchAndCut` where rows
@@ -42,8 +43,9 @@ from assent.solvers.base.protocol import Request
 ITERATION, ENTRY = 60.0, 0.01
 # Microseconds of every entry that a search reads in a round, or elimination in a table.
 READ = 0.004
-# A linear program without cuts has a larger share of the time, as it is sure to end.
-PROGRAM_SHARE = 5.0
+# A linear program without cuts has a larger share of the time, as it is sure to end: most that are
+# the quickest end in the second turn.
+PROGRAM_SHARE = 7.0
 # Microseconds of every link and entry until a search on a linear program begins: presolving, rows,
 # what cuts are made of.
 PROGRAM_ENTRY = 5.0
@@ -51,6 +53,9 @@ PROGRAM_ENTRY = 5.0
 # Iterations of AD3 in the first turn: half of the relaxations that are tight have shown it by then,
 # and a linear program takes several times as long.
 FIRST = 40
+# First turns after which an answer is improved though the relaxation is not solved: most are solved
+# within a fifth of that, and whoever waits longer should have a good answer soon.
+LONG = 100
 
 # Pairs of neighbours that are read for an order of elimination: per variable and link, or in all
 # where that is more.  Enough for strips of five binary variables; a tenth of what a flow takes.
@@ -95,10 +100,12 @@ def plan(
         yield last or _presolving(problem, tolerance, each)
     elif not is_flow and elimination is None and _has_quick_program(problem) and _has_highs():
         yield _program(problem, tolerance)
+    if not exact and not is_flow:
+        yield from improvement(problem, tolerance, wait=LONG * first_turn(problem))
 
 
-def improvement(problem: Problem, tolerance: float) -> Iterator[PlanStep]:
-    """What improves an answer, where factors are small."""
+def improvement(problem: Problem, tolerance: float, wait: float = 0.0) -> Iterator[PlanStep]:
+    """What improves an answer, where factors are small; others spend ``wait`` before."""
     from assent.solvers.search.large_neighbourhood import LargeNeighbourhood
 
     reads = _round_reads(problem)
@@ -106,7 +113,7 @@ def improvement(problem: Problem, tolerance: float) -> Iterator[PlanStep]:
         return
     pace = READ * reads
     why = "LargeNeighbourhood, as factors are small: parts of the answer are decided anew."
-    yield PlanStep(LargeNeighbourhood(tolerance), why, pace, pace, bounds=False)
+    yield PlanStep(LargeNeighbourhood(tolerance), why, max(pace, wait), pace, bounds=False)
 
 
 def last_step(compiled: Compiled, tolerance: float, each: Any) -> PlanStep:

@@ -1,8 +1,8 @@
 """Solvers that take turns on one model: none costs more than a small multiple of the best one.
 
 In every turn each solver goes on until it has spent as much as all others may have, which then
-doubles; whoever closed most of the gap in the last turn goes first.  What one of them finds is
-offered to the others; nothing is lost when a turn ends.
+doubles; towards a proof whoever closed most of the gap in the last turn goes first.  What one of
+them finds is offered to the others; nothing is lost when a turn ends.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from assent.trace import Progress, Trace
 
 # Every turn is this many times as long as the one before.
 GROWTH = 2.0
-# The answer of a solved relaxation is improved for EFFORT first turns.  As long as that helps, it
-# goes on for as long again, EFFORT times or up to what everything else has taken.
+# The answer of a solved relaxation is improved for EFFORT first turns if all variables differ from
+# the relaxed ones, and in proportion.  As long as that helps, it goes on for as long again, EFFORT
+# times or up to what everything else has taken.
 EFFORT = 3
 
 # What is said where no limit was reached and nobody can go on.
@@ -159,8 +160,13 @@ class Turns:
             self.message = TIME_LIMIT if isinstance(end, CompileTimeout) else INTERRUPTED
 
     def _take_turn(self, until: float) -> None:
-        """Every contender goes on until it has spent a turn's worth; the last one, all there is."""
+        """Every contender goes on until it has spent a turn's worth.
+
+        The last one has all there is until the next one is to begin.
+        """
         for contender in self._in_order():
+            if not (contender.step.bounds or self._left()):
+                continue
             try:
                 self._advance(contender)
             except CompileTimeout:  # there is no time for it, but perhaps for another
@@ -169,15 +175,20 @@ class Turns:
                 return
         if not self.contenders:
             raise CompileTimeout("no step is compiled in time")
-        left = [c for c in self.contenders if c.result is None]
-        if self.request.deadline == np.inf and not any(c.step.bounds for c in left):
-            left = []
+        left = self._left()
         self.turn *= GROWTH
         if not left:
             out_of_time = any(c.solve.message == TIME_LIMIT for c in self.contenders)
             self.message = TIME_LIMIT if out_of_time else NO_PROOF
-        elif len(left) == 1 and self.waiting is None:
-            self.turn = max(self.turn, left[0].spent + until - self.done)
+        elif len(left) == 1:
+            end = until if self.waiting is None else min(until, self.waiting.start - self.before)
+            self.turn = max(self.turn, left[0].spent + end - self.done)
+
+    def _left(self) -> list[Contender]:
+        """Those that may go on; nobody if all that is left is an answer that nothing limits."""
+        left = [c for c in self.contenders if c.result is None]
+        limited = self.request.deadline < np.inf
+        return left if limited or any(c.step.bounds for c in left) else []
 
     def _advance(self, contender: Contender) -> None:
         """Have a contender go on for a turn, if there is time."""
@@ -194,9 +205,15 @@ class Turns:
             self._take(contender.result)
 
     def _in_order(self) -> Iterator[Contender]:
-        """Those that are not over, whoever closed most of the gap first; then new ones."""
+        """Those that are not over, then new ones.
+
+        Towards a proof whoever closed most of the gap goes first.  For a relaxation the order is
+        the plan's: linear programs close most, and their turns are the longest.
+        """
         left = [c for c in self.contenders if c.result is None]
-        yield from sorted(left, key=lambda contender: -contender.closed)
+        if self.goal is not Goal.RELAXATION:
+            left.sort(key=lambda contender: -contender.closed)
+        yield from left
         while (step := self._next_step()) is not None:
             with suppress(CompileTimeout):
                 self.contenders.append(Contender(step, self._begin(step)))
@@ -218,6 +235,7 @@ class Turns:
             self.request,
             known=self.request.known if known is None else known,
             dual=self.request.dual if dual is None else dual,
+            relaxed=None if self.winner is None else self.winner.consensus,
         )
         solver = step.solver.in_time(request.deadline)
         return begin(self.compiled, self.scores, solver, request)
@@ -356,9 +374,9 @@ class Turns:
 
     @property
     def plan(self) -> str:
-        """Who has had a turn, and why; a step without words has them in its result."""
+        """Who has had turns, and why; a step without words has them in its result."""
         told = [c.step.why or ("" if c.result is None else c.result.plan) for c in self.contenders]
-        return " Then ".join(words for words in told if words)
+        return " Then ".join(words for words in dict.fromkeys(told) if words)
 
 
 def _helps(value: float, before: float) -> bool:

@@ -67,6 +67,7 @@ class Request:
         warm_start: an earlier run's end to begin at.
         known: an assignment ``[N]`` from an earlier run, an answer to start from.
         dual: link scores from an earlier run, for a search to begin at.
+        relaxed: a relaxed answer ``[N]``, for a search to begin where the known one differs.
         rounds_at_pauses: whether a decoder that is paused looks for an answer where it stands.
         display: a live display to be open meanwhile, or None.
     """
@@ -79,6 +80,7 @@ class Request:
     warm_start: WarmStart | None = None
     known: NDArray[np.int8] | None = None
     dual: DualPoint | None = None
+    relaxed: Float | None = None
     rounds_at_pauses: bool = False
     display: Any = None
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores
 from assent.errors import ModelError
 from assent.kernels.core.schedule import first_random_state, is_better
-from assent.kernels.problem import DualPoint
+from assent.kernels.problem import DualPoint, Int64
 from assent.kernels.search import depth_first_search as kernel
 from assent.kernels.search import neighbourhood as part_kernel
 from assent.kernels.search.table_sweeps import Domains, Net, SweepWork
@@ -41,6 +41,9 @@ FIRST, CHANGE = 20, 1.2
 # Rounds after which a search is given up; from 10 to 100 do equally well.
 MOST_ROUNDS = 20
 
+# How far a relaxed value may be from a whole one that it is taken for.
+WHOLE = 1e-3
+
 SEARCHED = f"All variables together have no better answer. {Status.STOPPED.value}"
 
 
@@ -48,7 +51,8 @@ SEARCHED = f"All variables together have no better answer. {Status.STOPPED.value
 class LargeNeighbourhood(GraphSolver):
     """Improve an answer by deciding neighbourhoods of variables anew; it gives no bound.
 
-    It ends only once all variables together were searched.
+    It ends only once all variables together were searched.  Where a relaxed answer is known,
+    neighbourhoods are grown from the variables in which the answer differs from it.
 
     Attributes:
         gap_tolerance: relative gap at which an answer counts as optimal.
@@ -70,7 +74,11 @@ class LargeNeighbourhood(GraphSolver):
 
 
 class NeighbourhoodSearch(TableRun):
-    """One such search in progress; `Resumable`."""
+    """One such search in progress; `Resumable`.
+
+    What is ``done`` counts in rounds over as many variables as neighbourhoods are grown from: the
+    fewer there are, the less there is to do.
+    """
 
     def __init__(
         self,
@@ -82,12 +90,13 @@ class NeighbourhoodSearch(TableRun):
     ) -> None:
         super().__init__(compiled, scores, layout, request)
         self.settings = settings
-        self.round_reads = max(1.0, layout.round_reads())
         self.part = _room(self.tables.net)
         self.x = np.zeros(len(layout.card), np.int32)
         self.best = -np.inf  # what it is worth, without the constant
         self.random_state = first_random_state(request.seed)
-        self.order = np.random.default_rng(request.seed).permutation(len(layout.card))
+        self.order = np.random.default_rng(request.seed).permutation(self._centres())
+        share = len(self.order) / len(layout.card)
+        self.round_reads = max(1.0, share * layout.round_reads())
         self.size = float(FIRST)
         self.moves = 0
         self.reported = 0.0
@@ -95,6 +104,16 @@ class NeighbourhoodSearch(TableRun):
             self.offer(request.known)
         else:
             self._take(_best_alone(self.tables.net))
+
+    def _centres(self) -> Int64:
+        """Variables that neighbourhoods are grown from (as Danna, Rothberg and Le Pape, 2005)."""
+        relaxed, known = self.request.relaxed, self.request.known
+        every = np.arange(len(self.layout.card), dtype=np.int64)
+        if relaxed is None or known is None:
+            return every
+        differs = np.abs(relaxed - known)[self.compiled.free] > WHOLE
+        found = np.unique(self.layout.tabulation.variables.var_of[differs]).astype(np.int64)
+        return found if len(found) else every
 
     # ------------------------------------------------------------ the loop
 
