@@ -67,7 +67,12 @@ def compile_seconds(since: float = 0.0) -> float:
 
 
 def _seconds(clock: CompileClock, since: float) -> float:
-    return sum(end - max(begin, since) for begin, end in clock.intervals if end > since)
+    total = 0.0
+    for begin, end in reversed(clock.intervals):
+        if end <= since:  # and so did all before, one for every kernel
+            break
+        total += end - max(begin, since)
+    return total
 
 
 def solving_seconds(since: float) -> float:
