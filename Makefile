@@ -32,7 +32,7 @@ help:
 	@echo "make demo   a short tour: decode three problems, save pictures"
 	@echo "make warm   compile all kernels now, on all cores"
 	@echo "make wheel  a wheel in dist/ that carries compiled kernels"
-	@echo "make test   lint, types and the test suite (a seeded tenth of the random sweeps)"
+	@echo "make test   lint, types and the test suite (a seeded sixteenth of the random sweeps)"
 	@echo "make lint   style checks only"
 	@echo "make docs   guide and API reference as a site, in site/; warnings are errors"
 	@echo "make sweep  the long randomized sweeps against the oracles"

@@ -6,14 +6,18 @@ import os
 
 import pytest
 
-FULL = 1000  # what `make sweep` runs per kind and question
-TENTH = FULL // 10  # a seeded tenth of it, for the everyday suite
-BATCHES = 5
+FULL = 1000  # what `make sweep` runs per kind and question, in five batches
+SHORT = FULL // 16  # a seeded sixteenth of it for the everyday suite, in three
+
+
+def is_full() -> bool:
+    """Whether all random instances are asked for."""
+    return os.environ.get("ASSENT_SWEEP") == "full"
 
 
 def sweep_size() -> int:
-    """Number of random instances: ``FULL`` when ASSENT_SWEEP is "full", else a tenth."""
-    return FULL if os.environ.get("ASSENT_SWEEP") == "full" else TENTH
+    """Number of random instances: ``FULL`` when ASSENT_SWEEP is "full", else ``SHORT``."""
+    return FULL if is_full() else SHORT
 
 
 def sweep_seeds(share: float = 1.0):
@@ -21,6 +25,7 @@ def sweep_seeds(share: float = 1.0):
 
     ``share`` scales the number of instances down for slow oracles.
     """
-    per_batch = max(1, round(sweep_size() * share / BATCHES))
-    batches = [range(b * per_batch, (b + 1) * per_batch) for b in range(BATCHES)]
-    return pytest.mark.parametrize("seeds", batches, ids=[f"batch{b}" for b in range(BATCHES)])
+    count = 5 if is_full() else 3
+    per_batch = max(1, round(sweep_size() * share / count))
+    batches = [range(b * per_batch, (b + 1) * per_batch) for b in range(count)]
+    return pytest.mark.parametrize("seeds", batches, ids=[f"batch{b}" for b in range(count)])

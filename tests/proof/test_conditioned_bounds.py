@@ -46,7 +46,7 @@ def test_mixed_graphs(at_once, monkeypatch):
 
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_structures(name):
-    for seed in range(sweep_size() // 50):
+    for seed in range(sweep_size() // 30):
         rng = np.random.default_rng(seed)
         all_at_once(rng, over_structure(rng, STRUCTURES[name]))
 

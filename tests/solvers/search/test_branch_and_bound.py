@@ -262,7 +262,7 @@ def best_by_checking(g: at.FactorGraph) -> float:
 
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_structures_are_searched(name):
-    for seed in range(sweep_size() // 50):
+    for seed in range(sweep_size() // 30):
         g = over_structure(np.random.default_rng(seed), STRUCTURES[name])
         result = at.decode(g, (PLAIN, TIGHTENED)[seed % 2])
         best = best_by_checking(g)
