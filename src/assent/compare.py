@@ -14,7 +14,6 @@ from assent.errors import ModelError
 from assent.model.graph import FactorGraph
 from assent.notebook import comparison_html
 from assent.result import Result
-from assent.solvers.base.stop_reasons import INTERRUPTED
 from assent.text_table import format_table
 from assent.trace import new_figure
 
@@ -132,6 +131,8 @@ def compare(
         >>> found["MPLP"].value, found.bound <= 4.0 + 1e-6
         (4.0, True)
     """
+    from assent.solvers.base.stop_reasons import INTERRUPTED  # checks of claims import no solver
+
     results: dict[str, Result] = {}
     refused: dict[str, str] = {}
     for name, solver in _named(solvers).items():
