@@ -25,7 +25,7 @@ from assent.kernels.ad3.state import (
 )
 from assent.kernels.core import schedule
 from assent.kernels.core.bound_sweep import DualState, link_scores, scaled_bound
-from assent.kernels.core.copies import copy_values, flat_view
+from assent.kernels.core.copies import as_read_only, copy_values, flat_view
 from assent.kernels.jit import (
     jit_inline,
     jit_internal,
@@ -166,7 +166,8 @@ def drift_proves(own, outside, state, margin, before, now, barrier):
     nothing = ScoredProblem(
         problem.pair_var, problem.groups, np.zeros(n), np.zeros(problem.pair.size), 0.0
     )
-    bound = bound_links(own, outside, state, nothing, table, dual, ONLY_THREAD, barrier)
+    only_forbids = as_read_only(table)
+    bound = bound_links(own, outside, state, nothing, only_forbids, dual, ONLY_THREAD, barrier)
     return bound < -margin * size
 
 

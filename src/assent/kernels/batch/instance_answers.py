@@ -12,6 +12,7 @@ from numba.extending import overload
 from assent.kernels.batch.instance import BestSeen, write
 from assent.kernels.batch.searched_structures import assess_structures, has_structures, settle
 from assent.kernels.core import schedule
+from assent.kernels.core.copies import as_read_only
 from assent.kernels.core.evaluate import assess
 from assent.kernels.core.propagate import index_logic
 from assent.kernels.core.table_links import index_tables, table_field
@@ -188,7 +189,8 @@ def hold(own, searched, rounder, p, step, alone):
     if step == ALONE or not has_structures(searched):
         return nobody, p
     wish, scale = wish_by(step, own, p, alone)
-    held = settle(searched, rounder.table[searched.own.first_entry :], wish, scale)
+    inner = as_read_only(rounder.table[searched.own.first_entry :])
+    held = settle(searched, inner, wish, scale)
     sure = np.empty(p.size)
     for v in range(p.size):
         sure[v] = held[v] if held[v] >= 0 else min(max(p[v], LEAST_SURE), 1.0 - LEAST_SURE)
