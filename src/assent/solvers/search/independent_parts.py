@@ -24,8 +24,8 @@ from assent.solvers.search.branch_and_bound import BranchAndBound
 # Parts of fewer coordinates are taken together: one that is narrow stays narrow with others.
 SMALL = 20
 
-# How far a relaxed answer may be from a whole one that it is taken for.
-WHOLE = 1e-3
+# How far a relaxed answer may be from the integral one that it is taken for.
+INTEGRALITY_TOLERANCE = 1e-3
 
 # What ends the whole run, not just a part of it.
 ENDED = (CALLED_OFF, INTERRUPTED)
@@ -47,10 +47,10 @@ def _together(compiled: Compiled, whole: Result) -> list[Int64]:
     """
     parts = [compiled.free[part] for part in parts_of(compiled)]
     distance = np.abs(whole.consensus - whole.certificate.assignment)
-    done = [part for part in parts if distance[part].max() <= WHOLE]
+    done = [part for part in parts if distance[part].max() <= INTEGRALITY_TOLERANCE]
     if len(done) < 2:
         return parts
-    rest = [part for part in parts if distance[part].max() > WHOLE]
+    rest = [part for part in parts if distance[part].max() > INTEGRALITY_TOLERANCE]
     return [np.sort(np.concatenate(done)), *rest]
 
 

@@ -33,6 +33,7 @@ from assent.solvers.search.depth_first_run import (
     doubled,
     start_at,
 )
+from assent.solvers.search.independent_parts import INTEGRALITY_TOLERANCE
 from assent.solvers.search.table_network import SLOT_READS, TableLayout, TableNet, layout_of
 from assent.trace import Progress
 
@@ -40,9 +41,6 @@ from assent.trace import Progress
 FIRST, CHANGE = 20, 1.2
 # Rounds after which a search is given up; from 10 to 100 do equally well.
 MOST_ROUNDS = 20
-
-# How far a relaxed value may be from a whole one that it is taken for.
-WHOLE = 1e-3
 
 SEARCHED = f"All variables together have no better answer. {Status.STOPPED.value}"
 
@@ -111,7 +109,7 @@ class NeighbourhoodSearch(TableRun):
         every = np.arange(len(self.layout.card), dtype=np.int64)
         if relaxed is None or known is None:
             return every
-        differs = np.abs(relaxed - known)[self.compiled.free] > WHOLE
+        differs = np.abs(relaxed - known)[self.compiled.free] > INTEGRALITY_TOLERANCE
         found = np.unique(self.layout.tabulation.variables.var_of[differs]).astype(np.int64)
         return found if len(found) else every
 
