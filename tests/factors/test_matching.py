@@ -49,6 +49,27 @@ def test_projection_is_the_quadratic_programs(seeds):
             assert (sums <= most + 1e-9).all() and not (filled and (sums < most - 1e-9).any())
 
 
+@sweep_seeds(0.5)
+def test_projection_of_points_far_away(seeds):
+    """A nearest point: no matching is farther in the direction of what was left out."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        shape, rows, columns, fill = random_shape(rng)
+        matching = write(shape, rows, columns, fill)
+        size = 10.0 ** rng.uniform(2, 9)
+        point = rng.normal(size=shape).ravel() * size
+        mine, _ = matching.ask_project(point)
+        value, _ = matching.maximize((point - mine)[None], matching.scores)
+        assert value[0] - (point - mine) @ mine <= 1e-11 * size * (1.0 + size), seed
+        table = mine.reshape(shape)
+        assert table.min() >= 0.0 and table.max() <= 1.0
+        for sums, most, filled in zip(
+            (table.sum(axis=1), table.sum(axis=0)), (rows, columns), fill, strict=True
+        ):
+            close = 1e-11 * size
+            assert (sums <= most + close).all() and not (filled and (sums < most - close).any())
+
+
 def test_projection_goes_on_from_earlier_prices():
     rng = np.random.default_rng(0)
     matching = write((6, 9), np.ones(6, int), np.ones(9, int), (False, False))

@@ -26,9 +26,9 @@ import numpy as np
 from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation, jit_structure
 from assent.kernels.kinds.matchings.bipartite_matching import HEADER
 
-# Sums of rows and columns are met up to this, relative to the size of the table: far above
+# Sums of rows and columns are met up to this, relative to the size of the table: well above
 # rounding, far below what anybody asks for.
-TOLERANCE = 1e-12
+TOLERANCE = 1e-13
 
 # A piece may be flat in some direction, the price of a whole component of rows and columns that
 # trade with nobody else; added to the second derivatives this share of the largest violation
@@ -38,6 +38,12 @@ SMALLEST_DAMPING = 1e-12
 
 # Values of the dual function this close, relative to their size, count as equal.
 ROUNDING = 1e-13
+
+# A damped step changes a price by one over ``DAMPING`` at most: from a table of larger numbers the
+# prices would be steps without number away.  Such a table is solved at a coarser scale first.
+# Prices found there are a few units off, which this factor, a power of two, leaves within reach.
+REACH = 1.0 / DAMPING
+REFINEMENT = 32.0
 
 MOST_STEPS = 500
 MOST_HALVINGS = 12
@@ -220,9 +226,17 @@ def solve(h, x, size):
             x[k] -= h[s, k] * x[s]
 
 
+@jit_internal_no_allocation
+def rescale(p, factor):
+    """Multiply the table and all prices."""
+    for numbers in (p.a, p.u, p.v):
+        for k in range(len(numbers)):
+            numbers[k] *= factor
+
+
 @jit_internal
-def optimal_prices(p):
-    """Find the prices; ``p.z`` is then the projection.  Returns the number of steps."""
+def newton(p):
+    """Newton's steps from the prices at hand to the best ones."""
     columns = len(p.v)
     values = np.empty(columns)
     h, step, before = np.empty((columns, columns)), np.empty(columns), np.empty(columns)
@@ -232,10 +246,10 @@ def optimal_prices(p):
     for value in p.a:
         size = max(size, abs(value))
     dual = price_rows(p, values)
-    for count in range(MOST_STEPS):
+    for _ in range(MOST_STEPS):
         wrong = violation(p)
         if wrong <= TOLERANCE * size:
-            return count
+            return
         number = 0
         for j in range(columns):
             before[j] = p.v[j]
@@ -266,7 +280,22 @@ def optimal_prices(p):
             price_rows(p, values)
             price_columns(p)
             dual = price_rows(p, values)
-    return MOST_STEPS
+
+
+@jit_internal
+def optimal_prices(p):
+    """Find the prices; ``p.z`` is then the projection."""
+    size, coarse = 1.0, 1.0
+    for value in p.a:
+        size = max(size, abs(value))
+    while size * coarse > REACH:
+        coarse /= REFINEMENT
+    rescale(p, coarse)
+    newton(p)
+    while coarse < 1.0:
+        rescale(p, REFINEMENT)
+        coarse *= REFINEMENT
+        newton(p)
 
 
 @jit_structure
