@@ -253,7 +253,7 @@ def test_limits_end_all(limit):
     called = []
     report = (lambda step: None) if limit else (lambda step: called.append(step) or len(called) > 3)
     turns = turns_of(
-        g, plan(g.compile(), True, 1e-6, at.Auto(exact=True)), time_limit=limit, report=report
+        g, plan(g.compile(), Goal.PROOF, 1e-6, at.Auto(exact=True)), time_limit=limit, report=report
     )
     turns.go_on()
     result = turns.result()
@@ -295,7 +295,7 @@ def test_what_is_costly_to_find_out_is_left_until_it_matters():
     x = g.categorical((20, 20), states=3, scores=np.random.default_rng(0).normal(size=(20, 20, 3)))
     g.add(at.Potts(x[1:], x[:-1], scores=0.1))
     g.add(at.Potts(x[:, 1:], x[:, :-1], scores=0.1))
-    turns = turns_of(g, plan(g.compile(), False, 1e-6, at.Auto(exact=True)), Goal.RELAXATION)
+    turns = turns_of(g, plan(g.compile(), Goal.RELAXATION, 1e-6, at.Auto(exact=True)), Goal.RELAXATION)
     turns.go_on()
     assert turns.plan.startswith("DepthFirst") and len(turns.contenders) == 1
 

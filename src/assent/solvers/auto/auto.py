@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from assent.compile.compiled import Compiled, GraphScores
 from assent.result import Result
@@ -51,8 +51,7 @@ class Auto(GraphSolver):
         goal = Goal.ANSWER if request.uses_time else Goal.RELAXATION
         goal = Goal.PROOF if self.exact else goal
         tolerance, problem = self.gap_tolerance, compiled.problem
-        request = replace(request, rounds_at_pauses=goal is not Goal.RELAXATION)
-        steps = plan(compiled, goal is not Goal.RELAXATION, tolerance, Auto(exact=True))
+        steps = plan(compiled, goal, tolerance, Auto(exact=True))
         turns = Turns(steps, compiled, graph_scores, request, tolerance, goal, first_turn(problem))
         if goal is Goal.RELAXATION:
             turns.improving = improvement(problem, tolerance)

@@ -62,6 +62,7 @@ class PlanStep:
             unless they are over.
         pace: what every further one takes; infinite if it is not paused.
         bounds: whether it gives bounds; turns do not go on for those that give none.
+        rounds: whether it is asked for an answer in every turn, as nothing else improves one.
     """
 
     solver: Any
@@ -69,6 +70,7 @@ class PlanStep:
     start: float = 0.0
     pace: float = np.inf
     bounds: bool = True
+    rounds: bool = False
 
 
 @dataclass
@@ -236,6 +238,7 @@ class Turns:
             known=self.request.known if known is None else known,
             dual=self.request.dual if dual is None else dual,
             relaxed=None if self.winner is None else self.winner.consensus,
+            rounds_at_pauses=step.rounds and self.goal is not Goal.RELAXATION,
         )
         solver = step.solver.in_time(request.deadline)
         return begin(self.compiled, self.scores, solver, request)
