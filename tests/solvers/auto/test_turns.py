@@ -11,12 +11,13 @@ import pytest
 import assent as at
 from assent.compile.compiled import graph_scores
 from assent.solvers.auto.plan import PlanStep, first_turn, iteration_cost, plan
-from assent.solvers.auto.presolving import Presolving
+from assent.solvers.auto.presolving import Lifted, Presolving
 from assent.solvers.auto.turns import EFFORT, NO_PROOF, Goal, Turns
 from assent.solvers.base.driver import begin
 from assent.solvers.base.protocol import Request
 from assent.solvers.base.stop_reasons import TIME_LIMIT
 from assent.solvers.search.large_neighbourhood import LargeNeighbourhood
+from benchmarks.constrained import constrained
 from benchmarks.synthetic import torus
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
@@ -295,7 +296,8 @@ def test_what_is_costly_to_find_out_is_left_until_it_matters():
     x = g.categorical((20, 20), states=3, scores=np.random.default_rng(0).normal(size=(20, 20, 3)))
     g.add(at.Potts(x[1:], x[:-1], scores=0.1))
     g.add(at.Potts(x[:, 1:], x[:, :-1], scores=0.1))
-    turns = turns_of(g, plan(g.compile(), Goal.RELAXATION, 1e-6, at.Auto(exact=True)), Goal.RELAXATION)
+    steps = plan(g.compile(), Goal.RELAXATION, 1e-6, at.Auto(exact=True))
+    turns = turns_of(g, steps, Goal.RELAXATION)
     turns.go_on()
     assert turns.plan.startswith("DepthFirst") and len(turns.contenders) == 1
 
@@ -304,6 +306,28 @@ def interrupted(*steps):
     """These steps, and a Ctrl-C while it is found out what comes next."""
     yield from steps
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("model", "is_smaller"), [("labelling_1000_s1", True), ("torus", False)])
+def test_what_presolving_leaves_is_solved_in_place_of_the_graph(model, is_smaller):
+    """The others' turns are over then, as theirs are on the smaller graph; answers still count."""
+    g = torus(14, 2.0, 1) if model == "torus" else dict(constrained(seeds=(1,)))[model]()
+    turns = turns_of(g, plan(g.compile(), Goal.PROOF, 1e-6, at.Auto(exact=True)))
+    turns.go_on()
+    assert turns.result().status is at.Status.OPTIMAL and turns.result().certificate.verify()
+    *others, last = turns.contenders
+    assert isinstance(last.step.solver, Presolving) and isinstance(last.solve, Lifted) == is_smaller
+    going = {type(c.step.solver).__name__ for c in others if c.goes_on}
+    assert going == ({"LargeNeighbourhood"} if is_smaller else {"LargeNeighbourhood", "DepthFirst"})
+
+
+def test_what_was_spent_before_need_not_be_waited_for():
+    g = frustrated(3, count=30)
+    search = PlanStep(at.BranchAndCut(), "BranchAndCut.", 1000.0, 1.0)
+    for before, start in ((0.0, 1000.0), (400.0, 600.0), (2000.0, 0.0)):
+        turns = turns_of(g, [])
+        turns = replace(turns, steps=iter([search]), before=before)
+        assert next(turns.steps).start == start
 
 
 def test_an_interrupt_before_the_first_step_on_what_presolving_leaves():

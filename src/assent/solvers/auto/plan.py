@@ -12,7 +12,8 @@ otherwise, always                      `AD3`: quick where the relaxation is tigh
 otherwise, no structure, rows fit      `LinearProgram`: the relaxation, tight or not
 a gap remains, factors are small       `LargeNeighbourhood`: a better answer, the longer the more
                                        it differs from the relaxed one, and as long as that
-                                       helps; in turns where the relaxation takes long
+                                       helps; in turns where the relaxation takes long, and
+                                       towards a proof as soon as its search begins
 the optimum is asked for, or there     all of them at once; instead of `LinearProgram`, a search
 is time for it                         on what presolving leaves (`Presolving`): part by part
                                        where parts share no factor, `BranchAndCut` where rows
@@ -94,12 +95,13 @@ def plan(
     if exact and not presolved:
         wait = 0.0 if goal is Goal.ANSWER else program_cost(problem)
         yield from improvement(problem, tolerance, wait)
-    if elimination is not None and (exact or not is_flow):
-        yield elimination
     if exact:
         last = last_step(compiled, tolerance, each) if presolved else None
-        yield last or _presolving(problem, tolerance, each)
-    elif not is_flow and elimination is None and _has_quick_program(problem) and _has_highs():
+        ends = [elimination, last or _presolving(problem, tolerance, each)]
+        yield from sorted(filter(None, ends), key=lambda step: step.start)
+    elif not is_flow and elimination is not None:
+        yield elimination
+    elif not is_flow and _has_quick_program(problem) and _has_highs():
         yield _program(problem, tolerance)
     if not exact and not is_flow:
         yield from improvement(problem, tolerance, LONG * first_turn(problem))

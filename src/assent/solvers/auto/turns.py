@@ -2,7 +2,8 @@
 
 In every turn each solver goes on until it has spent as much as all others may have, which then
 doubles; towards a proof whoever closed most of the gap in the last turn goes first.  What one of
-them finds is offered to the others; nothing is lost when a turn ends.
+them finds is offered to the others; nothing is lost when a turn ends.  Where presolving leaves less
+of the graph, solvers of the graph as it was make way for the same ones on what is left.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from assent.kernels.compile_clock import CompileTimeout
 from assent.kernels.core.schedule import is_better
 from assent.kernels.problem import DualPoint
 from assent.result import Result, Status
+from assent.solvers.auto.presolving import Lifted
 from assent.solvers.base.driver import begin
 from assent.solvers.base.protocol import Request
 from assent.solvers.base.resumable import Resumable
@@ -81,6 +83,12 @@ class Contender:
     solve: Resumable
     result: Result | None = None
     closed: float = 0.0  # of the gap of all, in its last turn
+    replaced: bool = False  # by the same solver on a smaller graph
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it has further turns."""
+        return self.result is None and not self.replaced
 
     @property
     def spent(self) -> float:
@@ -140,6 +148,8 @@ class Turns:
             self.called_off = told(joint) is True or self.called_off
             return self.called_off
 
+        before = self.before  # is spent: nobody need wait for that again
+        self.steps = (replace(s, start=max(0.0, s.start - before)) for s in self.steps)
         self.request = replace(self.request, report=report, display=None)
         self.first_turn = self.turn
 
@@ -183,12 +193,12 @@ class Turns:
             out_of_time = any(c.solve.message == TIME_LIMIT for c in self.contenders)
             self.message = TIME_LIMIT if out_of_time else NO_PROOF
         elif len(left) == 1:
-            end = until if self.waiting is None else min(until, self.waiting.start - self.before)
+            end = until if self.waiting is None else min(until, self.waiting.start)
             self.turn = max(self.turn, left[0].spent + end - self.done)
 
     def _left(self) -> list[Contender]:
         """Those that may go on; nobody if all that is left is an answer that nothing limits."""
-        left = [c for c in self.contenders if c.result is None]
+        left = [c for c in self.contenders if c.goes_on]
         limited = self.request.deadline < np.inf
         return left if limited or any(c.step.bounds for c in left) else []
 
@@ -212,20 +222,24 @@ class Turns:
         Towards a proof whoever closed most of the gap goes first.  For a relaxation the order is
         the plan's: linear programs close most, and their turns are the longest.
         """
-        left = [c for c in self.contenders if c.result is None]
+        left = [c for c in self.contenders if c.goes_on]
         if self.goal is not Goal.RELAXATION:
             left.sort(key=lambda contender: -contender.closed)
         yield from left
         while (step := self._next_step()) is not None:
             with suppress(CompileTimeout):
-                self.contenders.append(Contender(step, self._begin(step)))
-                yield self.contenders[-1]
+                begun = Contender(step, self._begin(step))
+                if isinstance(begun.solve, Lifted):  # which begins with solvers of its own
+                    for contender in self.contenders:
+                        contender.replaced = contender.step.bounds
+                self.contenders.append(begun)
+                yield begun
 
     def _next_step(self) -> PlanStep | None:
         """The step that is to begin, if it need not wait for the others."""
         step = self.waiting = self.waiting or next(self.steps, None)
-        others = any(c.step.bounds for c in self.contenders if c.result is None)
-        if step is None or (others and self.before + self.done < step.start):
+        others = any(c.step.bounds for c in self.contenders if c.goes_on)
+        if step is None or (others and self.done < step.start):
             return None
         self.waiting = None
         return step

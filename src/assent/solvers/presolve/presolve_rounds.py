@@ -19,8 +19,8 @@ from assent.reductions.reduction import Reduction, ReductionStep
 from assent.result import Result
 from assent.solvers.base.outcome import Outcome
 
-# Another round is made as long as the last one took off this share of what is left.  Grids of labels
-# lose a few percent in every round, which take longer than what they save.
+# Another round is made as long as the last one took off this share of what is left.  Grids of
+# labels lose a few percent in every round, which take longer than what they save.
 WORTH = 0.05
 
 
