@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from assent.apps.corpus.data import ConsensusSets
 from assent.apps.corpus.executor import Executor
 from assent.apps.corpus.scored_text import score_text
-from assent.apps.corpus.shares import Decoded, LinkedCorpus, Share
+from assent.apps.corpus.shares import Decoded, LinkedCorpus, SentenceShare, Share
 from assent.errors import ModelError
 
 if TYPE_CHECKING:
@@ -32,10 +32,8 @@ def voted(corpus: LinkedCorpus, states: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True)
-class ChainShare:
-    """Some sentences of a `CorpusModel`; see `SentenceShare`."""
-
-    chains: LinkedChains
+class ChainShare(SentenceShare):
+    """Some sentences of a `CorpusModel`."""
 
     def decode_charged(
         self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
@@ -43,18 +41,8 @@ class ChainShare:
         """Best labels of sentences that pay multipliers ``nu[L, K]``."""
         from assent.kernels.consensus.linked_chains import decode_charged
 
-        calls = decode_charged(self.chains, nu, asked, found.states, found.values)
+        calls = decode_charged(self.linked, nu, asked, found.states, found.values)
         found.words[:] = found.states  # what should agree is the answer itself
-        return int(calls)
-
-    def decode_beside(
-        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], found: Decoded
-    ) -> int:
-        """Best labels of sentences beside the labels ``consensus[S]`` of sets."""
-        from assent.kernels.consensus.linked_chains import decode_beside
-
-        calls = decode_beside(self.chains, consensus, asked, found.states, found.values)
-        found.words[:] = found.states
         return int(calls)
 
 
@@ -115,15 +103,14 @@ class CorpusModel:
         """Some of the sentences; see `LinkedCorpus`."""
         first, last, words, links = share
         whole = self.linked()
-        return ChainShare(
-            whole._replace(
-                ends=whole.ends[first : last + 1] - words.start,
-                scores=whole.scores[words],
-                start=whole.start[words.start : words.stop + 1] - links.start,
-                sets=whole.sets[links],
-                penalty=whole.penalty[links],
-            )
+        own = whole._replace(
+            ends=whole.ends[first : last + 1] - words.start,
+            scores=whole.scores[words],
+            start=whole.start[words.start : words.stop + 1] - links.start,
+            sets=whole.sets[links],
+            penalty=whole.penalty[links],
         )
+        return ChainShare(own, self.width)
 
     def max_marginals(
         self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,45 +23,6 @@ _BATCH_SENTENCES = 1000
 _BATCHES = 8
 
 
-class Forms(Sequence[str]):
-    """The words of a text in order, every form kept once.
-
-    Example:
-        >>> forms = Forms()
-        >>> forms.extend(["a", "rose", "is", "a", "rose"])
-        >>> list(forms), forms[4], len(forms)
-        (['a', 'rose', 'is', 'a', 'rose'], 'rose', 5)
-    """
-
-    def __init__(self) -> None:
-        self._number: dict[str, int] = {}
-        self._forms: list[str] = []
-        self._words = array("i")
-
-    def extend(self, words: Iterable[str]) -> None:
-        """Add words at the end."""
-        for word in words:
-            number = self._number.setdefault(word, len(self._forms))
-            if number == len(self._forms):
-                self._forms.append(word)
-            self._words.append(number)
-
-    def __len__(self) -> int:
-        return len(self._words)
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            return [self._forms[number] for number in self._words[at]]
-        return self._forms[self._words[at]]
-
-    def __iter__(self) -> Iterator[str]:
-        return map(self._forms.__getitem__, self._words)
-
-
 @dataclass(frozen=True)
 class ScoredText:
     """What is kept of a text.
@@ -69,12 +30,12 @@ class ScoredText:
     Attributes:
         ends: ``[n + 1]`` where the words of each sentence begin and end.
         scores: ``[words, K]`` of labels, in 32 bits.
-        forms: the words.
+        forms: the words; those that are equal are one string.
     """
 
     ends: NDArray[np.int64] = field(repr=False)
     scores: NDArray[np.float32] = field(repr=False)
-    forms: Forms = field(repr=False)
+    forms: list[str] = field(repr=False)
 
 
 def score_text(
@@ -82,11 +43,13 @@ def score_text(
 ) -> ScoredText:
     """Score the words of sentences as they come."""
     executor, left = executor or Threads(), iter(sentences)
-    forms, lengths, parts = Forms(), array("q"), []
+    lengths, parts = array("q"), []
+    forms: list[str] = []
+    known: dict[str, str] = {}
     while batches := list(islice(iter(lambda: list(islice(left, _BATCH_SENTENCES)), []), _BATCHES)):
         parts += executor.run(_score, [(tagger, batch) for batch in batches])
         for words in (words for batch in batches for words in batch):
-            forms.extend(words)
+            forms.extend(known.setdefault(word, word) for word in words)
             lengths.append(len(words))
     return ScoredText(sentence_ends(lengths), _joined(parts, len(tagger.labels)), forms)
 

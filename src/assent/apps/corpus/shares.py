@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -48,9 +50,19 @@ class Decoded(NamedTuple):
         return Decoded(self.states[share.words], self.values[own], self.words[share.words])
 
 
-class SentenceShare(Protocol):
-    """Sentences of any structure that decode by themselves, wherever they are sent."""
+@dataclass(frozen=True)
+class SentenceShare(ABC):
+    """Sentences of any structure that decode by themselves, wherever they are sent.
 
+    Attributes:
+        linked: what kernels take.
+        width: K, the number of states a word may have for its sets.
+    """
+
+    linked: Any
+    width: int
+
+    @abstractmethod
     def decode_charged(
         self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
     ) -> int:
@@ -63,6 +75,10 @@ class SentenceShare(Protocol):
         self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], found: Decoded
     ) -> int:
         """The same where links earn their penalty if they agree with ``consensus[S]``."""
+        # What earns is charged less than nothing.
+        nu = np.zeros((len(self.linked.sets), self.width))
+        nu[np.arange(len(nu)), consensus[self.linked.sets]] = -self.linked.penalty
+        return self.decode_charged(nu, asked, found)
 
 
 class LinkedCorpus(Protocol):

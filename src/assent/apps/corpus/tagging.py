@@ -14,7 +14,7 @@ from assent.apps.corpus.data import consensus_sets, word_keys
 from assent.apps.corpus.decode import CorpusReport, CorpusResult, decode_corpus
 from assent.apps.corpus.executor import Executor
 from assent.apps.corpus.model import CorpusModel
-from assent.apps.corpus.scored_text import Forms, ScoredText, score_text
+from assent.apps.corpus.scored_text import ScoredText, score_text
 from assent.apps.tagging import Tagger
 from assent.apps.tagging.data import LabelSet
 from assent.errors import ModelError
@@ -39,7 +39,7 @@ class CorpusTagging:
 
     text: Iterable[Sentence] = field(repr=False)
     ends: NDArray[np.int64] = field(repr=False)
-    forms: Forms = field(repr=False)
+    forms: list[str] = field(repr=False)
     labels: LabelSet = field(repr=False)
     changes: list[Change] = field(repr=False)
     result: CorpusResult

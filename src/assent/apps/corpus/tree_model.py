@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.apps.corpus.data import ConsensusSets
-from assent.apps.corpus.shares import Decoded, Share
+from assent.apps.corpus.shares import Decoded, SentenceShare, Share
 from assent.apps.tagging.data import sentence_ends
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
@@ -28,12 +28,10 @@ ROOT = "<root>"
 
 
 @dataclass(frozen=True)
-class TreeShare:
-    """Some sentences of a `TreeCorpusModel`; see `SentenceShare`."""
+class TreeShare(SentenceShare):
+    """Some sentences of a `TreeCorpusModel`."""
 
-    trees: LinkedTrees
     shape: TreeShape
-    width: int
 
     def decode_charged(
         self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
@@ -41,16 +39,7 @@ class TreeShare:
         """Best trees of sentences that pay multipliers ``nu[L, K]``."""
         from assent.kernels.consensus.linked_trees import decode_charged
 
-        return int(decode_charged(self.trees, self.shape, nu, asked, *found))
-
-    def decode_beside(
-        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], found: Decoded
-    ) -> int:
-        """Best trees of sentences beside the classes ``consensus[S]`` of sets."""
-        # Links that agree earn their penalty: they are charged less than nothing.
-        nu = np.zeros((len(self.trees.sets), self.width))
-        nu[np.arange(len(nu)), consensus[self.trees.sets]] = -self.trees.penalty
-        return self.decode_charged(nu, asked, found)
+        return int(decode_charged(self.linked, self.shape, nu, asked, *found))
 
 
 @dataclass(frozen=True)
@@ -98,7 +87,7 @@ class TreeCorpusModel:
             start=whole.start[words.start : words.stop + 1] - links.start,
             sets=whole.sets[links], penalty=whole.penalty[links],
         )  # fmt: skip
-        return TreeShare(own, self.shape, self.width)
+        return TreeShare(own, self.width, self.shape)
 
     def max_marginals(
         self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]

@@ -8,30 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from assent.kernels.linear.chain_perceptron import Chains, SparseRows
-
-
-def corpus_chains(ends: NDArray[np.int64], states: int) -> Chains:
-    """A chain for each sentence, all with one table of transitions.
-
-    Args:
-        ends: ``[n + 1]`` where sentences begin and end; none is empty.
-        states: number of states of each word.
-    """
-    from assent.kernels.kinds.sequences.tree_recursion import TABLE, edges_of, tree_data
-    from assent.kernels.linear.chain_perceptron import Chains
-
-    lengths, kind = np.unique(np.diff(ends), return_inverse=True)
-    data = []
-    for n in lengths.tolist():
-        own = tree_data([states] * n, [*range(1, n), -1])
-        edges = edges_of(own)
-        edges[:-1, TABLE] = 0  # every edge reads the same table
-        edges[-1, TABLE] = states * states  # the root's own scores, which stand behind it
-        data.append(own)
-    start = np.arange(int(lengths[-1]) + 1, dtype=np.int32) * np.int32(states)
-    data_start = np.cumsum([0, *map(len, data)])
-    return Chains(ends, kind.astype(np.int64), np.concatenate(data), data_start, start)
+    from assent.kernels.linear.chain_perceptron import SparseRows
 
 
 def decode_sentences(
@@ -51,8 +28,5 @@ def decode_sentences(
     from assent.kernels.linear.chain_perceptron import decode_chains
 
     states = np.empty(len(rows), np.int32)
-    if len(rows):
-        chains = corpus_chains(ends, len(transitions))
-        inner = np.concatenate([transitions.ravel(), np.zeros(len(transitions) + 1)])
-        decode_chains(chains, weights, inner, rows, states)
+    decode_chains(ends, weights, np.array(transitions, order="C"), rows, states)
     return states

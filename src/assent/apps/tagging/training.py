@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.apps.tagging.data import LabelSet, all_words, frequent_words, sentence_ends
-from assent.apps.tagging.decode import corpus_chains
 from assent.apps.tagging.features import TEMPLATES, feature_rows
 from assent.apps.tagging.metrics import tag_scores
 from assent.apps.tagging.model import Tagger
@@ -19,7 +18,7 @@ from assent.io.conllu import Sentence
 from assent.progress import live_display
 
 if TYPE_CHECKING:
-    from assent.kernels.linear.chain_perceptron import Chains, ChainWeights
+    from assent.kernels.linear.chain_perceptron import ChainWeights
     from assent.learn.trainer import Trainer
 
 
@@ -173,10 +172,6 @@ class Corpus:
         """Number of sentences."""
         return len(self.ends) - 1
 
-    def chains(self) -> Chains:
-        """A chain per sentence."""
-        return corpus_chains(self.ends, len(self.labels))
-
 
 def _average_of_runs(
     corpus: Corpus,
@@ -204,7 +199,6 @@ class _Perceptron:
 
     def __init__(self, corpus: Corpus, settings: PerceptronSettings) -> None:
         self.corpus, self.settings = corpus, settings
-        self._chains = corpus.chains()
         self._random = np.random.default_rng(settings.seed)
         self._weights, self._sums = _zeros(corpus), _zeros(corpus)
         self._steps = 0
@@ -238,7 +232,7 @@ class _Perceptron:
             left_out = self._random.random(rows.shape, np.float32) < settings.dropout
             rows = np.where(left_out, np.int32(-1), rows)
         wrong, self._steps = perceptron_epoch(
-            self._chains, self._random.permutation(chosen), rows, corpus.gold,
+            corpus.ends, self._random.permutation(chosen), rows, corpus.gold,
             settings.margin, self._weights, self._sums, self._steps,
         )  # fmt: skip
         words = np.diff(corpus.ends)[chosen].sum()
@@ -247,9 +241,7 @@ class _Perceptron:
     def _average(self) -> Tagger:
         """The tagger with the average of the weights after every sentence so far."""
         weights = self._weights.rows - self._sums.rows / np.float32(self._steps)
-        inner = self._weights.inner - self._sums.inner / self._steps
-        states = len(self.corpus.labels)
-        transitions = inner[: states**2].reshape(states, states)
+        transitions = self._weights.transitions - self._sums.transitions / self._steps
         return Tagger.of(self.corpus.labels, weights, transitions, self.corpus.clusters)
 
 
@@ -258,7 +250,7 @@ def _zeros(corpus: Corpus) -> ChainWeights:
 
     states = len(corpus.labels)
     rows = np.zeros((1 << corpus.table_bits, states), np.float32)
-    return ChainWeights(rows, np.zeros(states * states + states + 1))
+    return ChainWeights(rows, np.zeros((states, states)))
 
 
 def _accuracy(tagger: Tagger, gold: list[Sentence]) -> float:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.kernels.batch.chain_recursion import best_states, new_scratch
+from assent.kernels.batch.chain_recursion import best_states, longest_of, new_scratch
 from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.sequences.tree_recursion import pass_maximum
@@ -51,10 +51,7 @@ def charged_scores(model, nu, c, out):
 @jit_internal
 def room_for(model):
     """Scratch for the longest chain."""
-    longest = 1
-    for c in range(len(model.ends) - 1):
-        longest = max(longest, model.ends[c + 1] - model.ends[c])
-    return new_scratch(longest, model.scores.shape[1])
+    return new_scratch(longest_of(model.ends), model.scores.shape[1])
 
 
 @jit
@@ -72,30 +69,6 @@ def decode_charged(model, nu, asked, states, values):
             charged_scores(model, nu, c, nodes)
             values[c] = best_states(nodes, model.table, room, states[begin:end])
             calls += 1
-    return calls
-
-
-@jit
-def decode_beside(model, consensus, asked, states, values):
-    """Best states of the chains that are ``asked`` beside sets that have decided on theirs.
-
-    Links earn their penalty where they agree.  States and values go where those of
-    `decode_charged` do.
-    """
-    room = room_for(model)
-    calls = 0
-    for c in range(len(asked)):
-        begin, end = model.ends[c], model.ends[c + 1]
-        if not asked[c] or end == begin:
-            continue
-        nodes = room.nodes[: end - begin]
-        for t in range(begin, end):
-            for k in range(nodes.shape[1]):
-                nodes[t - begin, k] = model.scores[t, k]
-            for link in range(model.start[t], model.start[t + 1]):
-                nodes[t - begin, consensus[model.sets[link]]] += model.penalty[link]
-        values[c] = best_states(nodes, model.table, room, states[begin:end])
-        calls += 1
     return calls
 
 
