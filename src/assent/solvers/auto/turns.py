@@ -64,7 +64,8 @@ class PlanStep:
             unless they are over.
         pace: what every further one takes; infinite if it is not paused.
         bounds: whether it gives bounds; turns do not go on for those that give none.
-        rounds: whether it is asked for an answer in every turn, as nothing else improves one.
+        rounds: whether it looks for an answer in every turn towards a proof, as nobody else does;
+            where the answer is the goal, everybody does.
     """
 
     solver: Any
@@ -252,7 +253,7 @@ class Turns:
             known=self.request.known if known is None else known,
             dual=self.request.dual if dual is None else dual,
             relaxed=None if self.winner is None else self.winner.consensus,
-            rounds_at_pauses=step.rounds and self.goal is not Goal.RELAXATION,
+            rounds_at_pauses=self.goal is Goal.ANSWER or (self.goal is Goal.PROOF and step.rounds),
         )
         solver = step.solver.in_time(request.deadline)
         return begin(self.compiled, self.scores, solver, request)
