@@ -73,8 +73,9 @@ SEEDS = {
     SEEN: (
         100, 101, 200, 300, 301, 302, 400, 401, 402, 500, 501, 502, 600, 601, 602, 900, 901, 902,
         910, 911, 912, 3000, 3001, 4000, 4001, 4002, 4003, 5000, 5001, 7000, 7001, 7002, 7003,
+        8000, 8001, 8002, 8003, 8004,
     ),
-    HELD_OUT: (8000, 8001, 8002, 8003, 8004),
+    HELD_OUT: (8005, 8006, 8007, 8008, 8009),
 }  # fmt: skip
 RANDOM, STORED, UAI, OTHER_SCORES = "random", "stored", "UAI", "UAI with other scores"
 # Known from before: they cannot be a test any more.
