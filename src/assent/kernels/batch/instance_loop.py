@@ -22,7 +22,7 @@ from assent.kernels.ad3.dual_points import (
     write_dual,
 )
 from assent.kernels.ad3.initial_multipliers import size_of_scores, size_of_tables
-from assent.kernels.ad3.parity_knapsack_steps import ROWS, first_single
+from assent.kernels.ad3.parity_knapsack_steps import ROWS
 from assent.kernels.ad3.state import (
     CURRENT,
     DUAL,
@@ -66,6 +66,7 @@ from assent.kernels.core.barrier import BARRIER_SIZE
 from assent.kernels.core.evaluate import weigh_entries
 from assent.kernels.core.thread_shares import whole_division
 from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
+from assent.kernels.kinds.logic_projections import count_common
 
 in_gauss_seidel_order = jit_internal_no_allocation(schedule.in_gauss_seidel_order)
 stretch = jit_internal_no_allocation(schedule.stretch)
@@ -83,7 +84,7 @@ def make_outside(own, tables, layout, structures):
     """Empty state of the factors outside the fused loop."""
     groups = own.problem.groups
     longest, singles = 1, 0
-    for g in range(first_single(groups.kind), groups.kind.size):
+    for g in range(count_common(groups.kind), groups.kind.size):
         longest = max(longest, groups.size[g])
         singles += groups.members[g]
     nothing = np.zeros(0)
@@ -113,7 +114,7 @@ def begin(own, outside, searched, first, p, links):
     problem, groups = own.problem, own.problem.groups
     is_warm = first.warm.pair.size + first.warm.logic.size + first.warm.table.size > 0
     ordered = in_gauss_seidel_order(links, outside is not None)
-    common = first_single(groups.kind)
+    common = count_common(groups.kind)
     division = whole_division(
         len(problem.pair_var), groups.members[:common], p.size, groups.lits.size
     )
