@@ -46,7 +46,6 @@ from assent.kernels.batch.instance import (
     TOO_MANY_ITERATIONS,
     BatchOutcome,
     BestSeen,
-    write,
 )
 from assent.kernels.batch.instance_answers import (
     NO_VIOLATIONS_KNOWN,
@@ -63,6 +62,7 @@ from assent.kernels.batch.searched_structures import (
 )
 from assent.kernels.core import schedule
 from assent.kernels.core.barrier import BARRIER_SIZE
+from assent.kernels.core.copies import copy_values
 from assent.kernels.core.evaluate import weigh_entries
 from assent.kernels.core.thread_shares import whole_division
 from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
@@ -162,9 +162,9 @@ def find_ray(own, outside, state, settings, barrier, due, before, dual):
         way = Links(now.pair.copy(), now.logic.copy(), now.table.copy())
         proven = drift_proves(own, outside, state, settings.ray_margin, before, way, barrier)
         if proven:
-            write(way.pair.ravel(), dual.pair.ravel())
-            write(way.logic, dual.logic)
-            write(way.table, dual.table)
+            copy_values(way.pair.ravel(), dual.pair.ravel())
+            copy_values(way.logic, dual.logic)
+            copy_values(way.table, dual.table)
     return proven, after_ray(due, int(state.numbers[ITERATIONS])), now
 
 
@@ -176,7 +176,7 @@ def state_outcome(own, outside, searched, state, ending, best, out):
         # The answer is all that is known, and exact: tables are where it puts them.
         numbers[PRIMAL] = numbers[DUAL] = 0.0
         relaxed = best.value
-        write(out.x, p)
+        copy_values(out.x, p)
         if outside is not None:
             weigh_entries(outside.tables, out.x, out.weights)
         list_parts(searched, out.x, out.weights)
