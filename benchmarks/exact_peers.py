@@ -119,7 +119,7 @@ def highs(graph: at.FactorGraph) -> Solve:
         found = search_core(problem, scores, limit, 0.5 * GAP)
         if found is None:
             raise Refused("a structure without rows")
-        return Answer(found.assignment, found.bound, found.finished)
+        return Answer(found.assignment, found.bound, found.status in ("optimal", "infeasible"))
 
     return solve
 

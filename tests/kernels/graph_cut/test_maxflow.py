@@ -24,7 +24,7 @@ def random_network(rng, whole):
 
 def ready(edges, capacity, terminal, block=None):
     n = len(terminal)
-    first, head, sister, forward = make_arcs(n, edges)
+    first, head, sister, forward = make_arcs(n, *np.ascontiguousarray(edges.T, np.int32))
     residual = np.zeros(2 * len(edges))
     residual[forward], residual[sister[forward]] = capacity.T
     block = np.zeros(n, np.int32) if block is None else block

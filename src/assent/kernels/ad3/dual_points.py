@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 
-from assent.kernels.ad3.initial_multipliers import relaxed_score, start_links, take_links
+from assent.kernels.ad3.initial_multipliers import relaxed_score, start_links
 from assent.kernels.ad3.iteration import ROUND
 from assent.kernels.ad3.outside_steps import bound_outside, inner_values
 from assent.kernels.ad3.state import (
@@ -26,6 +26,7 @@ from assent.kernels.ad3.state import (
 from assent.kernels.core import schedule
 from assent.kernels.core.bound_sweep import DualState, link_scores, scaled_bound
 from assent.kernels.core.copies import as_read_only, copy_values, flat_view
+from assent.kernels.core.residual_scores import take_links
 from assent.kernels.jit import (
     jit_inline,
     jit_internal,

@@ -66,14 +66,18 @@ def centred(kind, entry, factor, table):
 
 
 @jit
-def take_links(lits, links, rest):
-    """Take link scores off what is left of the coordinates' scores."""
-    for link in range(lits.size):
-        lit = lits[link]
-        if lit < 0:
-            rest[~lit] += links[link]
-        else:
-            rest[lit] -= links[link]
+def weigh_links(group, size, count, lits, link, mass):
+    """The weight of every logic link, that of its group, and what it adds to its coordinate's.
+
+    ``mass[n]`` counts a coordinate's links before.
+    """
+    at = 0
+    for g in range(len(group)):
+        for _ in range(size[g] * count[g]):
+            lit = lits[at]
+            link[at] = group[g]
+            mass[lit if lit >= 0 else ~lit] += group[g] - 1.0
+            at += 1
 
 
 @jit_internal_no_allocation

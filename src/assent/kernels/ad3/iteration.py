@@ -36,7 +36,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.ad3.state import count_common
 from assent.kernels.core.barrier import gather_totals
 from assent.kernels.core.copies import flat_view
 from assent.kernels.core.thread_shares import BLOCKS, LINKS, PAIR_BLOCK, PAIRS, SEGMENT, SEGMENTS
@@ -54,6 +53,7 @@ from assent.kernels.kinds.logic_projections import (
     STEP_ABSOLUTE,
     TAU,
     clip01,
+    count_common,
     find_thresholds,
     gather_block,
     project_pair,

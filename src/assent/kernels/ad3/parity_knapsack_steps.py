@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.core.bound_sweep import add_compensated
-from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_inline, jit_internal
 from assent.kernels.kinds.knapsack_relaxation import maximize_knapsack, project_knapsack
+from assent.kernels.kinds.logic_projections import count_common
 from assent.kernels.kinds.parity_hull import maximize_parity, project_parity
 from assent.kernels.problem import PARITY
 
@@ -52,15 +53,6 @@ def move_single(lits, alpha, weight, first, stride, point, q, w, total):
     return squares
 
 
-@jit_internal_no_allocation
-def first_single(kind):
-    """The first group of PARITY or KNAPSACK; the blockwise kernels take those before."""
-    first = 0
-    while first < len(kind) and kind[first] < PARITY:
-        first += 1
-    return first
-
-
 @jit_internal
 def step_singles(groups, weight, sweep, w, tau, inactive, consensus, scratch):
     """Steps 1 and 2 of AD3 for the groups of PARITY and KNAPSACK; see ``iteration.step_pairs``.
@@ -72,7 +64,7 @@ def step_singles(groups, weight, sweep, w, tau, inactive, consensus, scratch):
     lits, p, total = groups.lits, consensus.p, consensus.total
     heavy_link = len(lits) - len(groups.weights)
     heavy_factor = len(tau) - len(groups.capacity)
-    begin = first_single(groups.kind)
+    begin = count_common(groups.kind)
     for g in range(begin, len(groups.kind)):
         size, stride = groups.size[g], groups.members[g]
         point, q = scratch[POINT, :size], scratch[SOLUTION, :size]
@@ -108,7 +100,7 @@ def bound_singles(groups, dual, residual):
     lits = groups.lits
     heavy_link = len(lits) - len(groups.weights)
     heavy_factor = len(groups.k) - len(groups.capacity)
-    for g in range(first_single(groups.kind), len(groups.kind)):
+    for g in range(count_common(groups.kind), len(groups.kind)):
         size, stride, scale = groups.size[g], groups.members[g], dual.scales[g]
         point, vertex, load = np.empty(size), np.empty(size), np.empty(size)
         for f in range(stride):

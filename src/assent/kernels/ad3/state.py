@@ -12,9 +12,8 @@ import numpy as np
 
 from assent.kernels.core.thread_shares import PAIR_BLOCK, Division
 from assent.kernels.core.vertices import Support, Work
-from assent.kernels.jit import jit_no_allocation
-from assent.kernels.kinds.logic_projections import LANE_ROWS, LANES
-from assent.kernels.problem import PARITY, ScoredProblem, Tables
+from assent.kernels.kinds.logic_projections import LANE_ROWS, LANES, count_common
+from assent.kernels.problem import ScoredProblem, Tables
 
 # Numbers in a row of ``State.sums``: a thread writes alone to its cache lines.
 SUMS = 16
@@ -166,15 +165,6 @@ class Outside(NamedTuple):
     scratch: np.ndarray
     quadratic: Quadratic
     structures: Structures  # without any group where there are none
-
-
-@jit_no_allocation
-def count_common(kind):
-    """How many groups the blockwise kernels take; PARITY and KNAPSACK stand behind them."""
-    common = 0
-    while common < kind.size and kind[common] < PARITY:
-        common += 1
-    return common
 
 
 def make_state(own, division, marked_links, p):

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.ad3.state import Links
-from assent.kernels.jit import jit_internal_no_allocation
 
 # How a run ended; the first five are also what a caller may ask for by its stop flag.
 RUNNING, TIME_OVER, INTERRUPTED = 0, 1, 2
@@ -53,10 +52,3 @@ class BatchOutcome(NamedTuple):
     dual: float
     penalty: float
     relaxed: float  # score of the consensus in the relaxation
-
-
-@jit_internal_no_allocation
-def write(values, out):
-    """Copy; a slice assignment would compile several times as long, for shapes that may differ."""
-    for i in range(values.size):
-        out[i] = values[i]

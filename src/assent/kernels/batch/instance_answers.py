@@ -9,10 +9,10 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from assent.kernels.batch.instance import BestSeen, write
+from assent.kernels.batch.instance import BestSeen
 from assent.kernels.batch.searched_structures import assess_structures, has_structures, settle
 from assent.kernels.core import schedule
-from assent.kernels.core.copies import as_read_only
+from assent.kernels.core.copies import as_read_only, copy_values
 from assent.kernels.core.evaluate import assess
 from assent.kernels.core.propagate import index_logic
 from assent.kernels.core.table_links import index_tables, table_field
@@ -91,7 +91,7 @@ def offer(own, tables, searched, x, best, kept):
     else:
         better = violations < best.violations
     if better:
-        write(x, kept)
+        copy_values(x, kept)
         value = value if violations == 0 else -inf
         best = BestSeen(value, violations, best.bound, best.random_state)
     return best
@@ -133,7 +133,7 @@ def wish_by(step, own, p, alone):
     problem = own.problem
     wish = np.empty(p.size)
     if step == BY_SCORES:
-        write(problem.theta, wish)
+        copy_values(problem.theta, wish)
         for e in range(problem.pair.size):
             first, second = problem.pair_var[e]
             wish[first] += problem.pair[e] * p[second]

@@ -22,7 +22,7 @@ from assent.kernels.ad3.dual_points import (
     write_dual,
 )
 from assent.kernels.ad3.initial_multipliers import size_of_scores, size_of_tables
-from assent.kernels.ad3.parity_knapsack_steps import ROWS, first_single
+from assent.kernels.ad3.parity_knapsack_steps import ROWS
 from assent.kernels.ad3.state import (
     CURRENT,
     DUAL,
@@ -46,7 +46,6 @@ from assent.kernels.batch.instance import (
     TOO_MANY_ITERATIONS,
     BatchOutcome,
     BestSeen,
-    write,
 )
 from assent.kernels.batch.instance_answers import (
     NO_VIOLATIONS_KNOWN,
@@ -63,9 +62,11 @@ from assent.kernels.batch.searched_structures import (
 )
 from assent.kernels.core import schedule
 from assent.kernels.core.barrier import BARRIER_SIZE
+from assent.kernels.core.copies import copy_values
 from assent.kernels.core.evaluate import weigh_entries
 from assent.kernels.core.thread_shares import whole_division
 from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
+from assent.kernels.kinds.logic_projections import count_common
 
 in_gauss_seidel_order = jit_internal_no_allocation(schedule.in_gauss_seidel_order)
 stretch = jit_internal_no_allocation(schedule.stretch)
@@ -83,7 +84,7 @@ def make_outside(own, tables, layout, structures):
     """Empty state of the factors outside the fused loop."""
     groups = own.problem.groups
     longest, singles = 1, 0
-    for g in range(first_single(groups.kind), groups.kind.size):
+    for g in range(count_common(groups.kind), groups.kind.size):
         longest = max(longest, groups.size[g])
         singles += groups.members[g]
     nothing = np.zeros(0)
@@ -113,7 +114,7 @@ def begin(own, outside, searched, first, p, links):
     problem, groups = own.problem, own.problem.groups
     is_warm = first.warm.pair.size + first.warm.logic.size + first.warm.table.size > 0
     ordered = in_gauss_seidel_order(links, outside is not None)
-    common = first_single(groups.kind)
+    common = count_common(groups.kind)
     division = whole_division(
         len(problem.pair_var), groups.members[:common], p.size, groups.lits.size
     )
@@ -161,9 +162,9 @@ def find_ray(own, outside, state, settings, barrier, due, before, dual):
         way = Links(now.pair.copy(), now.logic.copy(), now.table.copy())
         proven = drift_proves(own, outside, state, settings.ray_margin, before, way, barrier)
         if proven:
-            write(way.pair.ravel(), dual.pair.ravel())
-            write(way.logic, dual.logic)
-            write(way.table, dual.table)
+            copy_values(way.pair.ravel(), dual.pair.ravel())
+            copy_values(way.logic, dual.logic)
+            copy_values(way.table, dual.table)
     return proven, after_ray(due, int(state.numbers[ITERATIONS])), now
 
 
@@ -175,7 +176,7 @@ def state_outcome(own, outside, searched, state, ending, best, out):
         # The answer is all that is known, and exact: tables are where it puts them.
         numbers[PRIMAL] = numbers[DUAL] = 0.0
         relaxed = best.value
-        write(out.x, p)
+        copy_values(out.x, p)
         if outside is not None:
             weigh_entries(outside.tables, out.x, out.weights)
         list_parts(searched, out.x, out.weights)

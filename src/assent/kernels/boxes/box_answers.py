@@ -13,7 +13,7 @@ import numpy as np
 
 from assent.kernels.boxes.submodels import solve_submodel
 from assent.kernels.core.copies import copy_values
-from assent.kernels.core.questions import settle
+from assent.kernels.core.residual_scores import settle
 from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # Rounds over all of them; most answers rest after two or three.

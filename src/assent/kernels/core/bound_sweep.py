@@ -23,8 +23,8 @@ from assent.kernels.jit import (
     jit_internal_no_allocation,
     jit_no_allocation,
 )
-from assent.kernels.kinds.logic_projections import LANES, gather_block
-from assent.kernels.problem import ANYOF, CAP, PARITY, SUM
+from assent.kernels.kinds.logic_projections import LANES, count_common, gather_block
+from assent.kernels.problem import ANYOF, CAP, SUM
 
 # Plain sums run over at most this many terms; the partial sums are added with compensation, so
 # that the rounding error of a bound does not grow with the number of factors.
@@ -189,14 +189,9 @@ def add_factors(problem, state, own, order, scratch, residual, total, carry):
             state.p, residual,
         )  # fmt: skip
         total, carry = add_compensated(total, carry, part)
-    common = 0  # groups that are bounded here: PARITY and KNAPSACK stand behind them
-    largest = 1
-    while common < len(groups.kind) and groups.kind[common] < PARITY:
-        largest = max(largest, groups.size[common])
-        common += 1
-    a = scratch[: largest * LANES].reshape(largest, LANES)
+    a = scratch.reshape(scratch.size // LANES, LANES)
     block = 0
-    for g in range(common):
+    for g in range(count_common(groups.kind)):
         total, carry = add_group(
             groups, g,
             max(0, (own[BLOCKS] - block) * LANES),

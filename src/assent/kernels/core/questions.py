@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.copies import copy_values
 from assent.kernels.core.factor_list import (
     ACROSS,
     ADDRESS,
@@ -242,23 +241,6 @@ def marginals_factor(row, flat, inner, f, a, temperature, work):
     for j in range(n):
         work.z[j] = out[flat.integers[row[PLACE] + j]]
     return value
-
-
-@jit_internal_no_allocation
-def settle(lit, score, residual):
-    """Take a link's score off what its coordinate has left: ``s * (1 - x) = s - s * x``."""
-    if lit < 0:
-        residual[~lit] += score
-    else:
-        residual[lit] -= score
-
-
-@jit
-def residuals(lits, s, theta, out):
-    """What link scores ``s`` leave of ``theta``, into ``out[n]``."""
-    copy_values(theta, out)
-    for link in range(len(lits)):
-        settle(lits[link], s[link], out)
 
 
 def number_of_factors(flat: Flat) -> int:

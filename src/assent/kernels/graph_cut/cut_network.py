@@ -18,23 +18,12 @@ The best labelling is a minimum cut, which maximum flow finds.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from assent.kernels.graph_cut.maxflow import SOURCE, Network, make_arcs, max_flow
+from assent.kernels.graph_cut.maxflow import SOURCE, Graph, Network, make_arcs, max_flow
 from assent.kernels.jit import jit_inline, jit_internal_no_allocation, jit_structure
 
 HEADER = 3
-
-
-class Graph(NamedTuple):
-    """The arcs of a graph, and the arc from the first end of every edge to the second."""
-
-    first: np.ndarray  # int32[n + 1]
-    head: np.ndarray  # int32[2 E]
-    sister: np.ndarray  # int32[2 E]
-    forward: np.ndarray  # int32[E]
 
 
 def cut_data(n: int, edges: np.ndarray, shared: bool) -> np.ndarray:
@@ -45,7 +34,7 @@ def cut_data(n: int, edges: np.ndarray, shared: bool) -> np.ndarray:
         >>> cut_data(2, np.array([[0, 1]]), False).tolist()
         [2, 1, 0, 0, 1, 2, 1, 0, 1, 0, 0]
     """
-    arcs = make_arcs(n, edges)
+    arcs = make_arcs(n, *np.ascontiguousarray(np.reshape(edges, (-1, 2)).T, np.int32))
     return np.concatenate([[n, len(edges), int(shared)], *arcs]).astype(np.int32)
 
 

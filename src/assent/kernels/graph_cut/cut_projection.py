@@ -34,7 +34,7 @@ import numpy as np
 from assent.kernels.core.copies import copy_values
 from assent.kernels.core.union_find import root_of
 from assent.kernels.graph_cut.cut_groups import split_groups, tolerance
-from assent.kernels.graph_cut.cut_network import Graph, attraction, ends, graph_of
+from assent.kernels.graph_cut.cut_network import attraction, ends, graph_of
 from assent.kernels.graph_cut.cut_newton import newton_step
 from assent.kernels.graph_cut.cut_proximal import proximal_step
 from assent.kernels.graph_cut.cut_start import descend_inner, descend_shared, hold
@@ -48,6 +48,7 @@ from assent.kernels.graph_cut.cut_task import (
     start_flow,
 )  # fmt: skip
 from assent.kernels.graph_cut.flow_trees import make_trees
+from assent.kernels.graph_cut.maxflow import Graph
 from assent.kernels.graph_cut.total_variation import solve_total_variation
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation, jit_structure
 

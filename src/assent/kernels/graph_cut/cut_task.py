@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.core.union_find import root_of
-from assent.kernels.graph_cut.cut_network import Graph
-from assent.kernels.graph_cut.maxflow import Network
-from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
+from assent.kernels.graph_cut.maxflow import Graph, Network, make_arcs
+from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
 
 
 class CutTask(NamedTuple):
@@ -122,29 +121,6 @@ def number_groups(task, block, group, number):
     return count
 
 
-@jit
-def arcs_between(n, tails, heads):
-    """As :func:`assent.kernels.graph_cut.maxflow.make_arcs`, compiled."""
-    edges = len(tails)
-    first, head = np.zeros(n + 1, np.int32), np.empty(2 * edges, np.int32)
-    sister, forward = np.empty(2 * edges, np.int32), np.empty(edges, np.int32)
-    for edge in range(edges):
-        first[tails[edge] + 1] += 1
-        first[heads[edge] + 1] += 1
-    for node in range(n):
-        first[node + 1] += first[node]
-    place = first[:n].copy()
-    for edge in range(edges):
-        j, k = tails[edge], heads[edge]
-        one, two = place[j], place[k]
-        place[j] += 1
-        place[k] += 1
-        head[one], head[two] = k, j
-        sister[one], sister[two] = two, one
-        forward[edge] = one
-    return Graph(first, head, sister, forward)
-
-
 @jit_internal
 def contract(task, block, number):
     """The task with the nodes of every group as one; ``number[n]`` tells which one."""
@@ -169,5 +145,5 @@ def contract(task, block, number):
             b[kept], flow[kept], edge_of[kept] = task.b[edge], task.flow[edge], task.edge[edge]
             kept += 1
     tails, heads = tails[:kept], heads[:kept]
-    graph = arcs_between(count, tails, heads)
+    graph = make_arcs(count, tails, heads)
     return CutTask(graph, tails, heads, mass, a, b[:kept], known, x, flow[:kept], edge_of[:kept])

@@ -33,6 +33,15 @@ NOBODY = -2
 SOURCE, FREE, SINK = 1, 0, -1
 
 
+class Graph(NamedTuple):
+    """The arcs of a graph, and the arc from the first end of every edge to the second."""
+
+    first: np.ndarray  # int32[n + 1]
+    head: np.ndarray  # int32[2 E]
+    sister: np.ndarray  # int32[2 E]
+    forward: np.ndarray  # int32[E]
+
+
 class Network(NamedTuple):
     """A graph and what it can still carry."""
 
@@ -273,7 +282,8 @@ def max_flow(network, tiny, side):
 
     Example:
         >>> import numpy as np
-        >>> first, head, sister, _ = make_arcs(2, np.array([[0, 1]]))
+        >>> ends = np.arange(2, dtype=np.int32)
+        >>> first, head, sister, _ = make_arcs(2, ends[:1], ends[1:])
         >>> capacity, terminal = np.array([2.0, 0.0]), np.array([3.0, -4.0])
         >>> network = Network(first, head, sister, capacity, terminal, np.zeros(2, np.int32))
         >>> side = np.empty(2, np.int8)
@@ -302,23 +312,31 @@ def max_flow(network, tiny, side):
             find_parent(network, forest, node, tiny)
 
 
-def make_arcs(n: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Arcs of a graph with ``edges[E, 2]``: ``first``, ``head``, ``sister``, and ``forward[E]``.
-
-    ``forward[e]`` is the arc from the first end of edge ``e`` to the second.
+@jit
+def make_arcs(n, tails, heads):
+    """The graph of ``n`` nodes whose edges lead from ``tails[E]`` to ``heads[E]``, both int32.
 
     Example:
         >>> import numpy as np
-        >>> [part.tolist() for part in make_arcs(3, np.array([[0, 1], [2, 1]]))]
+        >>> tails, heads = np.array([0, 2], np.int32), np.array([1, 1], np.int32)
+        >>> [part.tolist() for part in make_arcs(3, tails, heads)]
         [[0, 1, 3, 4], [1, 0, 2, 1], [1, 0, 3, 2], [0, 3]]
     """
-    edges = np.asarray(edges, np.int64).reshape(-1, 2)
-    tails = np.concatenate([edges[:, 0], edges[:, 1]])
-    heads = np.concatenate([edges[:, 1], edges[:, 0]])
-    order = np.argsort(tails, kind="stable")
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    twin = np.roll(np.arange(len(order)), len(edges))
-    first = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=n))])
-    parts = first, heads[order], place[twin[order]], place[: len(edges)]
-    return tuple(part.astype(np.int32) for part in parts)  # type: ignore[return-value]
+    edges = len(tails)
+    first, head = np.zeros(n + 1, np.int32), np.empty(2 * edges, np.int32)
+    sister, forward = np.empty(2 * edges, np.int32), np.empty(edges, np.int32)
+    for edge in range(edges):
+        first[tails[edge] + 1] += 1
+        first[heads[edge] + 1] += 1
+    for node in range(n):
+        first[node + 1] += first[node]
+    place = first[:n].copy()
+    for edge in range(edges):
+        j, k = tails[edge], heads[edge]
+        one, two = place[j], place[k]
+        place[j] += 1
+        place[k] += 1
+        head[one], head[two] = k, j
+        sister[one], sister[two] = two, one
+        forward[edge] = one
+    return Graph(first, head, sister, forward)

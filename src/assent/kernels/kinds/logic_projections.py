@@ -22,8 +22,9 @@ from assent.kernels.jit import (
     jit_internal,
     jit_internal_no_allocation,
     jit_internal_vector_sums,
+    jit_no_allocation,
 )
-from assent.kernels.problem import ANYOF, CAP
+from assent.kernels.problem import ANYOF, CAP, PARITY
 
 # Factors side by side in a block: four or eight vector registers wide, which took a tenth less time
 # than half of it; a wider block would wait for the slowest of more lanes in Newton's method.
@@ -42,6 +43,15 @@ LANE_ROWS = 6
 # the unit cube and a relative one for huge points.
 STEP_ABSOLUTE = 1e-14
 STEP_RELATIVE = 4.5e-16
+
+
+@jit_no_allocation
+def count_common(kind):
+    """How many groups the blockwise kernels take; PARITY and KNAPSACK stand behind them."""
+    common = 0
+    while common < kind.size and kind[common] < PARITY:
+        common += 1
+    return common
 
 
 @jit_internal

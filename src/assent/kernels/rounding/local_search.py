@@ -23,6 +23,7 @@ from assent.kernels.rounding.running_sums import (
     gain_of_flip,
     is_among,
     other_end,
+    rounding_noise,
 )
 from assent.kernels.rounding.state_switches import settled_by_switches, switch_sweep
 from assent.kernels.rounding.table_clusters import cluster_sweep
@@ -41,9 +42,6 @@ MENDING_EFFORT = 16
 
 # The same per pair, for clusters.
 CLUSTER_EFFORT = 64
-
-# Gains below this part of the largest score are rounding noise of the running sums.
-NOISE = 1e-12
 
 
 @jit_internal_no_allocation
@@ -235,21 +233,6 @@ def chain_sweep(logic, pairs, pair, tables, point, broken, noise, thorough, afte
     return broken, flips, v
 
 
-@jit_internal_no_allocation
-def largest_score(theta, pair, tables):
-    """The largest finite size of a score."""
-    largest = 0.0
-    for v in range(theta.size):
-        largest = max(largest, abs(theta[v]))
-    for e in range(pair.size):
-        largest = max(largest, abs(pair[e]))
-    if tables is not None:
-        for entry in tables.table:
-            if entry > -np.inf:
-                largest = max(largest, abs(entry))
-    return largest
-
-
 @jit_internal
 def improve(logic, pairs, tables, theta, pair, point, max_sweeps, thorough):
     """Local search from ``point`` (its ``x`` and ``frozen`` set); returns broken factors, flips.
@@ -259,7 +242,7 @@ def improve(logic, pairs, tables, theta, pair, point, max_sweeps, thorough):
     by pairs, and switches clusters of variables tied by tables.
     """
     forbidding = fill_sums(logic, theta, pairs.var, pair, tables, point)
-    noise = NOISE * largest_score(theta, pair, tables)
+    noise = rounding_noise(theta, pair, tables)
     broken = forbidding + count_broken(logic, point.true)
     total, cursor, opened = 0, np.int64(-1), np.int64(-1)
     for _ in range(max_sweeps):

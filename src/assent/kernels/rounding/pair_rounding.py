@@ -10,11 +10,8 @@ import numpy as np
 
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.rounding.pair_clusters import flip_clusters
-from assent.kernels.rounding.running_sums import other_end
+from assent.kernels.rounding.running_sums import other_end, rounding_noise
 from assent.kernels.rounding.sequential_rounding import expected_field, preferred, surest_first
-
-# Gains below this part of the largest score are rounding noise of the running sums.
-NOISE = 1e-12
 
 
 @jit
@@ -29,7 +26,7 @@ def round_pairs(pairs, theta, pair, p, held, max_sweeps, thorough):
     frozen = np.zeros(p.size, np.uint8)
     for v in range(held.size):
         frozen[v] = held[v] >= 0
-    noise = NOISE * max(largest(theta), largest(pair))
+    noise = rounding_noise(theta, pair, None)
     for _ in range(max_sweeps):
         if flip_sweep(pairs, pair, x, field, frozen, noise) == 0:
             break
@@ -64,12 +61,3 @@ def flip_sweep(pairs, pair, x, field, frozen, noise):
                 field[other_end(pairs, place, v)] += step * pair[pairs.edges[place]]
             flips += 1
     return flips
-
-
-@jit_internal_no_allocation
-def largest(scores):
-    """The largest size of a score."""
-    size = 0.0
-    for score in scores:
-        size = max(size, abs(score))
-    return size

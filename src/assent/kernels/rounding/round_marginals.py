@@ -18,7 +18,7 @@ from assent.kernels.core.table_links import TableLinks, build_table_links, table
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.rounding.local_search import improve
 from assent.kernels.rounding.pair_rounding import round_pairs
-from assent.kernels.rounding.running_sums import Pairs, RoundedPoint, build_pairs
+from assent.kernels.rounding.running_sums import Pairs, RoundedPoint, build_pairs, largest_finite
 from assent.kernels.rounding.sequential_rounding import DECIDED, Rounding, settle_all
 from assent.kernels.rounding.table_rounding import settle_states
 
@@ -140,16 +140,6 @@ def on_grid(values, step):
     for i in range(values.size):
         out[i] = np.rint(values[i] / step) * step if step > 0.0 else values[i]
     return out
-
-
-@jit_internal_no_allocation
-def largest_finite(values):
-    """The largest size of a value that is not -inf, 0 without any."""
-    largest = 0.0
-    for i in range(values.size):
-        if values[i] > -np.inf:
-            largest = max(largest, abs(values[i]))
-    return largest
 
 
 @jit

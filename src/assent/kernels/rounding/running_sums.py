@@ -14,6 +14,9 @@ from assent.kernels.core.table_links import fill_table_field, flip_in_tables, li
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import ANYOF, PARITY, SUM
 
+# Gains below this part of the largest score are rounding noise of the running sums.
+NOISE = 1e-12
+
 
 class Pairs(NamedTuple):
     """The pair factors and, per coordinate, the pairs it takes part in.
@@ -53,6 +56,25 @@ def index_pairs(var, n):
     for place in range(edges.size):
         edges[place] >>= 1  # a pair has two links
     return Pairs(var, start, edges)
+
+
+@jit_internal_no_allocation
+def largest_finite(values):
+    """The largest size of a value that is not -inf, 0 without any."""
+    largest = 0.0
+    for i in range(values.size):
+        if values[i] > -np.inf:
+            largest = max(largest, abs(values[i]))
+    return largest
+
+
+@jit_internal_no_allocation
+def rounding_noise(theta, pair, tables):
+    """Gains up to this are noise."""
+    largest = max(largest_finite(theta), largest_finite(pair))
+    if tables is not None:
+        largest = max(largest, largest_finite(tables.table))
+    return NOISE * largest
 
 
 @jit_internal_no_allocation

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.search.events import BRANCHED, CLOSED, EMPTY, PRUNED
 from assent.kernels.search.literal_order import read_constraints
@@ -95,13 +96,6 @@ def note(state, log, number):
 
 
 @jit_internal_no_allocation
-def copy(source, target):
-    """Copy as many numbers as ``target`` has."""
-    for i in range(len(target)):
-        target[i] = source[i]
-
-
-@jit_internal_no_allocation
 def close(state, log, bound):
     """Write down that the node is closed by the point as it is."""
     keep_messages(state, log)
@@ -113,7 +107,8 @@ def close(state, log, bound):
 @jit_internal_no_allocation
 def keep_messages(state, log):
     """Keep the messages as they are."""
-    copy(state.point, log.rows[state.counts[ROWS]])
+    row = log.rows[state.counts[ROWS]]
+    copy_values(state.point[: len(row)], row)
     state.counts[ROWS] += 1
 
 
@@ -123,7 +118,7 @@ def keep_better(net, state):
     value = worth(net, state.x)
     if value > state.figures[BEST]:
         state.figures[BEST] = value
-        copy(state.x, state.best)
+        copy_values(state.x, state.best)
 
 
 @jit_internal_no_allocation
@@ -136,7 +131,7 @@ def offer(net, state, work):
 @jit
 def take_answer(net, state, states):
     """Begin with an answer, ``states[V]``, if it is better than the one at hand."""
-    copy(states, state.x)
+    copy_values(states, state.x)
     keep_better(net, state)
 
 
@@ -250,7 +245,7 @@ def go_down(net, domains, state, log):
     depth = state.counts[DEPTH]
     v = choose(net, domains, state)
     s = best_state(net, domains, state, v)
-    copy(state.point, state.levels[depth])
+    copy_values(state.point, state.levels[depth])
     state.bounds[depth] = state.figures[BOUND]
     chosen = state.chosen[depth]
     chosen[VARIABLE], chosen[STATE], chosen[TRAIL_BEFORE] = v, s, state.counts[ON_TRAIL]
@@ -282,7 +277,7 @@ def go_back(net, domains, state):
         while state.counts[ON_TRAIL] > chosen[TRAIL_BEFORE]:
             state.counts[ON_TRAIL] -= 1
             domains.size[domains.trail[state.counts[ON_TRAIL]]] += 1
-        copy(state.levels[depth], state.point)
+        copy_values(state.levels[depth], state.point)
         chosen[STATE] = -1
         lose_state(net, domains, state, v, s)
         state.weight[v] += 1.0

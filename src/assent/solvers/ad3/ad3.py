@@ -360,15 +360,3 @@ def _asked(problem: Problem, workspace: Workspace, iterations: int, idle: bool) 
         if count:
             active += count * (1.0 - np.count_nonzero(inactive) / max(len(inactive), 1))
     return iterations * (active + (everything - active) / ROUND)
-
-
-def residual_scores(problem: Problem, scores: Scores, dual: DualPoint) -> Float:
-    """What the link scores leave of ``theta[n]``."""
-    rest = scores.theta.copy()
-    for lits, links in (
-        (problem.pair_var.ravel(), dual.pair.ravel()),
-        (problem.lits, dual.logic),
-        (problem.tables.lits, dual.table),
-    ):
-        initial_multipliers.take_links(lits, links, rest)
-    return rest

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.ad3.state import CURRENT, ORDERED, Quadratic
+from assent.kernels.core.residual_scores import residuals
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
-from assent.solvers.ad3.ad3 import AD3, Workspace, residual_scores
+from assent.solvers.ad3.ad3 import AD3, Workspace
 from assent.solvers.ad3.outside_factors import start_outside
 from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.protocol import WarmStart
@@ -104,7 +105,8 @@ def _bound(
 ) -> float:
     """What factors and squares can earn alone at the current link scores."""
     links = solver.dual_point(problem, scores, workspace)
-    rest = residual_scores(problem, scores, links)
+    rest = np.empty(problem.n)
+    residuals(problem.all_lits, links.joined(), scores.theta, rest)
     # With theta = -rest nothing is left to the coordinates themselves: the squares have it.
     factors = bound_at(problem, replace(scores, theta=-rest), links)
     return factors + _best(squares, rest)

@@ -6,7 +6,8 @@ import numpy as np
 
 from assent.kernels.core.factor_list import flat_of, inner_scores
 from assent.kernels.core.oracle import raise_pending
-from assent.kernels.core.questions import make_questions_work, residuals
+from assent.kernels.core.questions import make_questions_work
+from assent.kernels.core.residual_scores import residuals
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
 
 

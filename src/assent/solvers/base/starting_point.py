@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.ad3 import initial_multipliers as kernel
-from assent.kernels.core.link_weights import weigh_links
 from assent.kernels.problem import SUM, Float, Problem, Scores
 from assent.solvers.base.protocol import WarmStart
 
@@ -71,7 +70,7 @@ def link_weights(problem: Problem) -> LinkWeights:
     """Weights of groups, links and coordinates."""
     group = group_weights(problem)
     link, mass = np.empty(len(problem.lits)), problem.degree.astype(np.float64)
-    weigh_links(group, problem.group_size, problem.group_count, problem.lits, link, mass)
+    kernel.weigh_links(group, problem.group_size, problem.group_count, problem.lits, link, mass)
     return LinkWeights(group, link, np.where(mass > 0.0, mass, 1.0), float(mass.sum()))
 
 

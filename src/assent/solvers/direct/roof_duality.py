@@ -105,9 +105,7 @@ def balance(made: Posiform) -> tuple[Float, NDArray[np.int8]]:
     # A term is an arc from its first literal to the negated second, and the mirror image of it.
     tails, heads = node.T.ravel(), node[:, ::-1].T.ravel() ^ 1
     chosen = np.flatnonzero(kept[tails])
-    first, head, sister, forward = make_arcs(
-        2 * n, np.stack([tails[chosen], heads[chosen]], axis=1)
-    )
+    first, head, sister, forward = make_arcs(2 * n, tails[chosen], heads[chosen])
     residual = np.empty(len(head))
     residual[forward] = (room - begin)[chosen % e] if e else 0.0
     residual[sister[forward]] = begin[chosen % e] if e else 0.0
@@ -162,7 +160,7 @@ def _undecided(
     """Decide the rest where no open arcs lead from a literal to its negation and back."""
     tails, heads = node.T.ravel(), node[:, ::-1].T.ravel() ^ 1
     count = 2 * len(side)
-    first, head, sister, forward = make_arcs(count, np.stack([tails, heads], axis=1))
+    first, head, sister, forward = make_arcs(count, tails, heads)
     is_open = np.empty(len(head), np.bool_)
     is_open[forward] = np.tile(level < price - tiny, 2)
     is_open[sister[forward]] = np.tile(level > tiny, 2)

@@ -14,7 +14,8 @@ import numpy as np
 
 from assent.kernels.core.factor_list import Flat, flat_of, inner_scores
 from assent.kernels.core.oracle import raise_pending
-from assent.kernels.core.questions import QuestionWork, make_questions_work, residuals
+from assent.kernels.core.questions import QuestionWork, make_questions_work
+from assent.kernels.core.residual_scores import residuals
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
 from assent.solvers.base.dual_bound import bound_at

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from assent.kernels.core.residual_scores import residuals
 from assent.kernels.messages import star_sweep as kernel
 from assent.kernels.messages.star_sweep import StarRoom, Stars, StarScores
 from assent.kernels.problem import Float, Problem, Scores
@@ -52,7 +53,7 @@ def sweep(workspace: StarMessages, scores: Scores, passes: int, damping: float =
     """All stars in turn, ``passes`` times, forward and backward alternating."""
     w = workspace
     # Computed anew: sums of changes would gather errors.
-    block_descent.residuals(w.flat.lits, w.s, scores.theta, w.left)
+    residuals(w.flat.lits, w.s, scores.theta, w.left)
     kernel.sweep(
         w.stars, w.flat, w.inner, w.shares, damping, (w.iterations, w.iterations + passes),
         StarScores(w.s, w.left, w.belief), w.room, w.work,

@@ -22,7 +22,28 @@ def stars_of(problem: Problem) -> Stars:
         >>> np.diff(stars_of(problem).start).tolist()
         [1, 2, 1]
     """
-    return _build(problem)
+    flat = flat_of(problem, "max_marginals")
+    units = _Units(problem, flat)
+    parts = [np.zeros((0, edge.EDGE_COLUMNS + 2), np.int64)]
+    for g, row in enumerate(flat.groups):
+        for position, width, closed in slots_of_group(flat, row):
+            parts += _slot_edges(flat, units, g, row, position, width, closed)
+    edges = np.concatenate(parts)
+    # A factor that meets a unit twice has its second edge in a star of its own there.
+    unit, factor = edges[:, -2], edges[:, -1]
+    edges = edges[np.lexsort((factor, unit))]
+    unit, factor = edges[:, -2], edges[:, -1]
+    again = np.zeros(len(edges), np.int64)
+    for _ in range(int(flat.groups[:, column.SIZE].max(initial=1))):
+        same = (unit[1:] == unit[:-1]) & (factor[1:] == factor[:-1])
+        before = np.where(same, again[:-1] + 1, 0)
+        if (again[1:] == before).all():
+            break
+        again[1:] = before
+    order = np.lexsort((factor, again, unit))
+    edges, unit, again = edges[order], unit[order], again[order]
+    first = np.concatenate([[0], np.cumsum(_sizes(units))])
+    return _in_order(flat, units, first, edges, unit, again, 2 * problem.n_pairs)
 
 
 class _Units:
@@ -101,31 +122,6 @@ def slots_of_group(flat: Flat, row: Int64) -> list[tuple[int, int, bool]]:
         closed = not np.isfinite(base[start[own] : start[own + 1]]).any()
         found.append((int(positions[0]), len(positions), closed))
     return found
-
-
-def _build(problem: Problem) -> Stars:
-    flat = flat_of(problem, "max_marginals")
-    units = _Units(problem, flat)
-    parts = [np.zeros((0, edge.EDGE_COLUMNS + 2), np.int64)]
-    for g, row in enumerate(flat.groups):
-        for position, width, closed in slots_of_group(flat, row):
-            parts += _slot_edges(flat, units, g, row, position, width, closed)
-    edges = np.concatenate(parts)
-    # A factor that meets a unit twice has its second edge in a star of its own there.
-    unit, factor = edges[:, -2], edges[:, -1]
-    edges = edges[np.lexsort((factor, unit))]
-    unit, factor = edges[:, -2], edges[:, -1]
-    again = np.zeros(len(edges), np.int64)
-    for _ in range(int(flat.groups[:, column.SIZE].max(initial=1))):
-        same = (unit[1:] == unit[:-1]) & (factor[1:] == factor[:-1])
-        before = np.where(same, again[:-1] + 1, 0)
-        if (again[1:] == before).all():
-            break
-        again[1:] = before
-    order = np.lexsort((factor, again, unit))
-    edges, unit, again = edges[order], unit[order], again[order]
-    first = np.concatenate([[0], np.cumsum(_sizes(units))])
-    return _in_order(flat, units, first, edges, unit, again, 2 * problem.n_pairs)
 
 
 def _slot_edges(

@@ -16,17 +16,10 @@ from assent.solvers.base.one_step import OneStep, OneStepState
 from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.settings import check_time_limit
 from assent.solvers.programs.compact_lp import CompactLP, build_lp
-from assent.solvers.programs.highs import (
-    highs_status,
-    load_highs,
-    read_highs,
-    run_highs,
-    search_options,
-    searched_bound,
-    why_it_stopped,
-)
+from assent.solvers.programs.highs import why_it_stopped
 from assent.solvers.programs.linear_program import solve_lp
 from assent.solvers.programs.program_file import write_program
+from assent.solvers.programs.trusted_core import search_program
 
 if TYPE_CHECKING:
     from assent.compile.compiled import Compiled
@@ -104,29 +97,13 @@ class IntegerProgram(OneStep):
             if ray is None or not infeasibility.proves(problem, ray, scores.table):
                 w.searched = -np.inf
             return Info(1, 0.0, 0.0)
-        status = self._search(problem, scores, w, left)
-        if status == "interrupted":
+        found = search_program(w.program, scores, left, self.gap_tolerance)
+        w.x = None if found.assignment is None else found.assignment.astype(float)
+        w.searched = found.bound
+        if found.status == "interrupted":
             raise KeyboardInterrupt
-        residual = 0.0 if status == "optimal" else np.inf
-        return Info(1, residual, residual, finished=True, reason=why_it_stopped(status))
-
-    def _search(
-        self, problem: Problem, scores: Scores, workspace: IntegerProgramState, limit: float | None
-    ) -> str:
-        lp = workspace.program
-        integral = np.append(np.ones(problem.n, bool), lp.rows.integral)
-        options = {**search_options(self.gap_tolerance, scores, lp), "time_limit": limit}
-        highs = load_highs(lp, options, integral)
-        run_highs(highs)
-        status = highs_status(highs)
-        columns, _ = read_highs(highs, lp)
-        if status == "infeasible":
-            workspace.searched = -np.inf
-            return status
-        if columns is not None:
-            workspace.x = np.clip(columns[: problem.n], 0.0, 1.0)
-        workspace.searched = searched_bound(highs, lp)
-        return status
+        residual = 0.0 if found.status == "optimal" else np.inf
+        return Info(1, residual, residual, finished=True, reason=why_it_stopped(found.status))
 
     def bound(self, problem: Problem, scores: Scores, workspace: IntegerProgramState) -> float:
         """The better of the search's bound and the relaxation's."""

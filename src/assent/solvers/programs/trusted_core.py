@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assent.errors import ModelError
 from assent.kernels.problem import Problem, Scores
-from assent.solvers.programs.compact_lp import build_lp
+from assent.solvers.programs.compact_lp import CompactLP, build_lp
 from assent.solvers.programs.highs import (
     highs_status,
     load_highs,
@@ -21,11 +21,11 @@ from assent.solvers.programs.highs import (
 
 
 class Found(NamedTuple):
-    """What a search found: an assignment ``[n]`` or None, and a bound; whether it finished."""
+    """What a search found: an assignment ``[n]`` or None, and a bound; how it ended."""
 
     assignment: NDArray[np.int8] | None
     bound: float
-    finished: bool
+    status: str  # of :func:`highs_status`
 
 
 def search_core(problem: Problem, scores: Scores, limit: float, gap: float) -> Found | None:
@@ -44,14 +44,21 @@ def search_core(problem: Problem, scores: Scores, limit: float, gap: float) -> F
         lp = build_lp(problem, scores, integer=True)
     except ModelError:
         return None
-    options = {**search_options(gap, scores, lp), "time_limit": max(limit, 1e-3)}
-    highs = load_highs(lp, options, np.append(np.ones(problem.n, bool), lp.rows.integral))
+    found = search_program(lp, scores, max(limit, 1e-3), gap)
+    if found.status == "interrupted":
+        raise KeyboardInterrupt
+    return found
+
+
+def search_program(lp: CompactLP, scores: Scores, limit: float | None, gap: float) -> Found:
+    """Search the integer program of a problem through HiGHS."""
+    n = len(scores.theta)
+    options = {**search_options(gap, scores, lp), "time_limit": limit}
+    highs = load_highs(lp, options, np.append(np.ones(n, bool), lp.rows.integral))
     run_highs(highs)
     status = highs_status(highs)
-    if status == "interrupted":
-        raise KeyboardInterrupt
     if status == "infeasible":
-        return Found(None, -np.inf, True)
+        return Found(None, -np.inf, status)
     columns, _ = read_highs(highs, lp)
-    x = None if columns is None else (columns[: problem.n] > 0.5).astype(np.int8)
-    return Found(x, searched_bound(highs, lp), status == "optimal")
+    x = None if columns is None else (columns[:n] > 0.5).astype(np.int8)
+    return Found(x, searched_bound(highs, lp), status)
