@@ -29,7 +29,7 @@ def build(
 
     The sources are copied to ``stage``; compiled code is kept in ``cache``, and used again.
     """
-    from assent.kernels.kept_code import ship
+    from assent.kernels.kernel_cache import ship
 
     shutil.rmtree(stage, ignore_errors=True)
     for name in SOURCES:
@@ -70,7 +70,7 @@ def compile_for(baseline: str, jobs: list[str], cache: Path | None) -> list[Path
 def main() -> None:
     """Build a wheel with all kernels, in ``dist``."""
     sys.path.insert(0, str(ROOT / "src"))
-    from assent.kernels.kept_code import BASELINES, has_features
+    from assent.kernels.kernel_cache import BASELINES, has_features
     from assent.warm_up.jobs import all_jobs
 
     known = BASELINES.get(platform.machine(), {})

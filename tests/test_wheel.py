@@ -11,7 +11,7 @@ import pytest
 
 import assent as at
 import build_wheel
-from assent.kernels.kept_code import BASELINES, has_features
+from assent.kernels.kernel_cache import BASELINES, has_features
 
 # A model whose kernels compile in seconds.
 MODEL = """
@@ -25,12 +25,12 @@ result = at.decode(graph, at.LinearProgram())
 LINKABLE = b"BC\xc0\xde"  # how LLVM's code begins
 LOOK = """
 import json
-from assent.kernels import kept_code
+from assent.kernels import kernel_cache
 from assent.kernels.compile_clock import compile_seconds
 print(json.dumps({
     "package": at.__file__, "answer": result[x].tolist(), "bound": result.bound,
     "compiled": compile_seconds(), "told": result.trace.compile_seconds,
-    "loaded": list(map(str, kept_code.loaded)),
+    "loaded": list(map(str, kernel_cache.loaded)),
 }))
 """
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from assent.kernels import interpreted, kept_code
+from assent.kernels import interpreted, kernel_cache
 from assent.kernels.interpreted import (
     Interpreter,
     NotInterpreted,
@@ -71,8 +71,8 @@ def fail(values):
 def interpreter(monkeypatch, tmp_path):
     """Of `add_often`, as in a fresh process with an empty cache."""
     monkeypatch.delenv("ASSENT_COMPILE")
-    monkeypatch.setattr(kept_code, "is_kept", lambda kernel: False)
-    monkeypatch.setattr(kept_code, "writable_folder", lambda source: tmp_path)
+    monkeypatch.setattr(kernel_cache, "is_kept", lambda kernel: False)
+    monkeypatch.setattr(kernel_cache, "writable_folder", lambda source: tmp_path)
     return Interpreter(add_often)
 
 
@@ -97,7 +97,7 @@ def test_a_long_call_is_given_up_and_its_arrays_are_put_back(interpreter):
     assert values.tolist() == [0.0, 0.0, 0.0]
     with pytest.raises(NotInterpreted):  # and never tried again
         interpreter.call((values, 1), {})
-    assert Interpreter(add_often).left < interpreted.SHARE * kept_code.likely_seconds(
+    assert Interpreter(add_often).left < interpreted.SHARE * kernel_cache.likely_seconds(
         add_often.py_func
     )
 
@@ -150,7 +150,7 @@ def test_a_kernel_may_be_compiled_by_another_thread_meanwhile():
 
 
 def test_nothing_is_interpreted_where_code_is_kept(interpreter, monkeypatch):
-    monkeypatch.setattr(kept_code, "is_kept", lambda kernel: True)
+    monkeypatch.setattr(kernel_cache, "is_kept", lambda kernel: True)
     with pytest.raises(NotInterpreted):
         Interpreter(add_often).call((np.zeros(3), 1), {})
 

@@ -21,9 +21,9 @@ from assent import interrupts
 from assent.kernels import (
     compile_clock,
     interpreted,
-    kept_code,
-    kept_library,
     kernel,
+    kernel_cache,
+    kernel_library,
     part_library,
 )
 from assent.kernels.core import oracle
@@ -32,7 +32,7 @@ from assent.kernels.jit import jit, jit_internal
 SOURCES = [
     module.__file__
     for module in (
-        decorators, kernel, interpreted, kept_code, kept_library, compile_clock, part_library,
+        decorators, kernel, interpreted, kernel_cache, kernel_library, compile_clock, part_library,
         interrupts,
     )
 ]  # fmt: skip
@@ -168,15 +168,15 @@ def test_code_of_another_specialisation_is_not_taken_for_this_one(package):
 
 def test_an_edit_of_the_files_that_keep_code_compiles_nothing(package):
     assert use(package) == (20, 0)
-    with (package / "kept_code.py").open("a") as file:
+    with (package / "kernel_cache.py").open("a") as file:
         file.write("# another comment\n")
     assert use(package) == (20, 1)
 
 
 def ship(package, tmp_path, *names, use=USE):
     """Compile for a baseline processor, and put the code of these kernels into the package."""
-    known = kept_code.BASELINES.get(platform.machine(), {})
-    able = [name for name, features in known.items() if kept_code.has_features(features)]
+    known = kernel_cache.BASELINES.get(platform.machine(), {})
+    able = [name for name, features in known.items() if kernel_cache.has_features(features)]
     if not able:
         pytest.skip("there is no baseline for this processor")
     made, shipped = tmp_path / "made", package / "shipped" / able[-1]
@@ -186,7 +186,7 @@ def ship(package, tmp_path, *names, use=USE):
     for name in names:
         for path in kept_files(made, name):
             (shipped / path.parent.name).mkdir(parents=True, exist_ok=True)
-            kept_code.ship(path, shipped / path.parent.name)
+            kernel_cache.ship(path, shipped / path.parent.name)
             assert 2 * (shipped / path.parent.name / path.name).stat().st_size < path.stat().st_size
 
 
@@ -220,7 +220,7 @@ CALLEE_FIRST = """
 from fake.callee import callee
 first = callee(1), callee(1.5)
 from fake.caller import caller
-from fake.kept_code import _not_compiled
+from fake.kernel_cache import _not_compiled
 print(*first, len(_not_compiled(caller.py_func)), caller(1))
 print(callee(1), callee(1.5), sum(callee.stats.cache_hits.values()))
 """
@@ -270,10 +270,10 @@ def test_nobody_waits_for_another_process_beyond_the_deadline(monkeypatch, tmp_p
         raise BlockingIOError
 
     monkeypatch.setattr(compile_clock, "compiles_always", lambda: False)
-    monkeypatch.setattr(kept_code.FORECAST, "check", lambda *_: None)  # there is enough time
-    monkeypatch.setattr(kept_code, "writable_folder", lambda source: tmp_path)
-    monkeypatch.setattr(kept_code, "_MOST_WAIT", 1.0)
-    monkeypatch.setattr(kept_code.fcntl, "flock", taken)
+    monkeypatch.setattr(kernel_cache.FORECAST, "check", lambda *_: None)  # there is enough time
+    monkeypatch.setattr(kernel_cache, "writable_folder", lambda source: tmp_path)
+    monkeypatch.setattr(kernel_cache, "_MOST_WAIT", 1.0)
+    monkeypatch.setattr(kernel_cache.fcntl, "flock", taken)
     late = pytest.raises(compile_clock.CompileTimeout, match="another process")
     soon = time.perf_counter() + 0.1
     with late, interpreted.only_compiled(), compile_clock.compiling_until(soon):

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-from assent.kernels import kept_code
+from assent.kernels import kernel_cache
 from assent.kernels.compile_clock import compiles_always, seconds_left
 
 # Share of the time that compiling takes for which a kernel is interpreted.
@@ -64,8 +64,8 @@ class Interpreter:
         self.unnoted = 0.0
         # Code typed at a prompt has no file, hence no place for a note.
         source = Path(kernel.py_func.__code__.co_filename)
-        if source.is_file() and not kept_code.is_kept(kernel):
-            likely = kept_code.likely_seconds(kernel.py_func)
+        if source.is_file() and not kernel_cache.is_kept(kernel):
+            likely = kernel_cache.likely_seconds(kernel.py_func)
             self.left = SHARE * likely - self._noted()
 
     def call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
@@ -119,7 +119,7 @@ class Interpreter:
 
     def _path(self) -> Path | None:
         function = self.kernel.py_func
-        folder = kept_code.writable_folder(Path(function.__code__.co_filename))
+        folder = kernel_cache.writable_folder(Path(function.__code__.co_filename))
         return None if folder is None else folder / f"{function.__qualname__}{_SUFFIX}"
 
 

@@ -2,7 +2,7 @@
 
 ``jit`` is for functions that Python calls, the ``jit_internal…`` and ``jit_inline…`` ones for those
 that only kernels call.  What a call does: :mod:`assent.kernels.kernel`.  Where compiled code is
-kept: :mod:`assent.kernels.kept_code`.
+kept: :mod:`assent.kernels.kernel_cache`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import numba
 
-from assent.kernels.kept_code import KernelCache
 from assent.kernels.kernel import NewKernel
+from assent.kernels.kernel_cache import KernelCache
 from assent.kernels.part_library import PartCompiler
 
 

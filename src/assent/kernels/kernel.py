@@ -12,7 +12,7 @@ from numba.core.registry import CPUDispatcher
 
 from assent.interrupts import Uninterrupted
 from assent.kernels.interpreted import Interpreter, NotInterpreted
-from assent.kernels.kept_library import can_be_called
+from assent.kernels.kernel_library import can_be_called
 
 
 class Kernel(CPUDispatcher):

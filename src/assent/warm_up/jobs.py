@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 import assent as at
-from assent.kernels import kept_code
+from assent.kernels import kernel_cache
 from assent.kernels.compile_clock import compile_seconds
 from assent.warm_up.small_models import MODELS, frustrated
 
@@ -99,9 +99,9 @@ def do(job: str) -> Done:
         >>> do("examples assent.trace").trouble
         ''
     """
-    begun, before = time.perf_counter(), len(kept_code.loaded)
+    begun, before = time.perf_counter(), len(kernel_cache.loaded)
     trouble = _try(job)
-    return Done(job, trouble, compile_seconds(begun), tuple(kept_code.loaded[before:]))
+    return Done(job, trouble, compile_seconds(begun), tuple(kernel_cache.loaded[before:]))
 
 
 def _try(job: str) -> str:

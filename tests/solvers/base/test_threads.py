@@ -224,7 +224,7 @@ def test_what_fails_in_a_helper_is_raised_here():
         thread_team.together(work, 2)
 
 
-def test_helpers_linger_and_leave():
+def test_helpers_spin_for_a_moment_and_leave():
     def work(thread, barrier):
         wait_for_all(barrier, 2)
         return threading.get_ident()
@@ -234,7 +234,7 @@ def test_helpers_linger_and_leave():
 
     thread_team.together(work, 2)
     helper = helper_of_now()
-    for pause in (0.0, 0.0, 1.0):  # the last one is longer than anybody lingers
+    for pause in (0.0, 0.0, 1.0):  # the last one is longer than anybody spins
         time.sleep(pause)
         assert helper.gone or not pause
         thread_team.together(work, 2)

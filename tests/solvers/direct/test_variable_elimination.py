@@ -11,7 +11,7 @@ import pytest
 import assent as at
 from assent.errors import ModelError
 from assent.proof.elimination_proof import EliminationOrder
-from assent.solvers.direct.variable_elimination import find_way
+from assent.solvers.direct.variable_elimination import find_elimination
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph
 
@@ -62,7 +62,7 @@ def test_a_frustrated_grid_is_solved_where_the_relaxation_is_not_tight():
     for sign in (x, ~x):  # equal neighbours
         g.add(at.Pair(sign[1:], sign[:-1], scores=down))
         g.add(at.Pair(sign[:, 1:], sign[:, :-1], scores=right))
-    assert find_way(g.compile().problem).width <= 11
+    assert find_elimination(g.compile().problem).width <= 11
     result = at.decode(g, at.Elimination())
     assert result.status is at.Status.OPTIMAL
     assert result.certificate.verify()
@@ -121,7 +121,7 @@ def test_orders_are_the_same_beside_many_other_variables(seed):
         some = rng.random(len(i)) < 0.08
         g.add(at.Pair(x[i[some]], x[j[some]], scores=rng.normal(size=some.sum())))
         g.binary(others)
-        return find_way(g.compile().problem, **limits)
+        return find_elimination(g.compile().problem, **limits)
 
     alone, beside = way(0), way(1200)  # neighbours are looked up in a matrix, then in lists
     assert alone.width == beside.width and alone.work == beside.work - 2 * 1200

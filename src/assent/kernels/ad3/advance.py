@@ -20,7 +20,7 @@ from assent.kernels.ad3.iteration import (
     StepScratch,
     balance_of,
     fold_point,
-    make_room,
+    make_buffers,
     pull,
     residuals,
     share_consensus,
@@ -81,12 +81,12 @@ def advance(own, outside, state, history, settings, iterations, thread, barrier)
     unless iterations may be accelerated.
     """
     in_order = state.numbers[ORDERED] != 0.0
-    room = make_room(own.problem.groups, state.current.p.size, in_order)
-    advance_in(room, own, outside, state, history, settings, iterations, thread, barrier)
+    buffers = make_buffers(own.problem.groups, state.current.p.size, in_order)
+    advance_in(buffers, own, outside, state, history, settings, iterations, thread, barrier)
 
 
 @jit_internal_no_allocation
-def advance_in(room, own, outside, state, history, settings, iterations, thread, barrier):
+def advance_in(buffers, own, outside, state, history, settings, iterations, thread, barrier):
     """The same with room for it: no reference to any of the arrays has to be counted."""
     numbers, division = state.numbers, state.division
     threads = len(division.shares)
@@ -109,7 +109,7 @@ def advance_in(room, own, outside, state, history, settings, iterations, thread,
             extrapolate_drift(own, state)
             count = min(count, until_mark(done))
         mode = Mode(in_order, accelerated, settings.cache_idle and not accelerated)
-        iterate(room, own, outside, state, history, mode, count, thread, barrier)
+        iterate(buffers, own, outside, state, history, mode, count, thread, barrier)
         done += count
     if state.smooth.p.size > 0:
         share = 1.0 - (begun / end) ** SMOOTHING
@@ -117,7 +117,7 @@ def advance_in(room, own, outside, state, history, settings, iterations, thread,
 
 
 @jit_inline
-def iterate(room, own, outside, state, history, mode, iterations, thread, barrier):
+def iterate(buffers, own, outside, state, history, mode, iterations, thread, barrier):
     """Iterate; see :mod:`assent.kernels.ad3.iteration`.
 
     Notes the last residuals, the sum over rounds of ``log(spread / move)``, which tells whether the
@@ -130,12 +130,12 @@ def iterate(room, own, outside, state, history, mode, iterations, thread, barrie
     pair_blocks = division.order[share[PAIRS] : share[PAIRS + 1]]
     done, limit = int(numbers[ITERATIONS]), numbers[IDLE_SQUARES]
     alpha = min(own.alpha, MOST_IN_ORDER) if mode.in_order else own.alpha
-    rate = room.rate if mode.in_order else room.rate[:0]
+    rate = buffers.rate if mode.in_order else buffers.rate[:0]
     for v in range(len(rate)):
         rate[v] = alpha / own.mass[v]
     consensus = Consensus(p, rate, p if mode.in_order else state.totals[thread])
     logic = LogicState(groups.lits, groups.k, current.logic, state.tau, state.logic_inactive)
-    scratch = StepScratch(room.ends, state.block[thread], state.lanes[thread], room.ks)
+    scratch = StepScratch(buffers.ends, state.block[thread], state.lanes[thread], buffers.ks)
     squares, offsets, balance = 0.0, 0.0, 0.0
     for t in range(done + 1, done + iterations + 1):
         ends_round = t % ROUND == 0
@@ -143,7 +143,7 @@ def iterate(room, own, outside, state, history, mode, iterations, thread, barrie
         if mode.accelerated:
             accelerate(history, flat_view(current.pair), current.logic, current.table, p)
         if mode.in_order and measured:
-            copy_values(p, room.before)
+            copy_values(p, buffers.before)
         full = ends_round or not mode.cached
         sweep = Sweep(1.0 / numbers[PENALTY], alpha, full, limit, vertices(t - 1, EXACT))
         beside = 0.0
@@ -152,7 +152,7 @@ def iterate(room, own, outside, state, history, mode, iterations, thread, barrie
         sums[thread, 0] = step_pairs(
             own.problem, pair_blocks, sweep, current.pair, state.pairs_inactive, consensus,
             scratch.ends,
-        ) + step_groups(own, logic, room.ones, share, sweep, consensus, scratch)  # fmt: skip
+        ) + step_groups(own, logic, buffers.ones, share, sweep, consensus, scratch)  # fmt: skip
         wait_for_all(barrier, threads)
         squares = beside + sum_of(sums, 0)
         limit = IDLE**2 * squares / own.total_weight
@@ -161,7 +161,7 @@ def iterate(room, own, outside, state, history, mode, iterations, thread, barrie
                 own.mass, alpha, share, division.touched, p, state.totals
             )
         elif measured:
-            sums[thread, 1] = take_move(own.mass, alpha, room.before, p)
+            sums[thread, 1] = take_move(own.mass, alpha, buffers.before, p)
         if ends_round:  # nobody moves between the two barriers, whosever share a link is
             fold_point(pull(t), state.mean, current, division, thread)
         wait_for_all(barrier, threads)

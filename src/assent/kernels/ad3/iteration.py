@@ -116,7 +116,7 @@ class StepScratch(NamedTuple):
     ks: np.ndarray  # int32[LANES]
 
 
-class IterationRoom(NamedTuple):
+class IterationBuffers(NamedTuple):
     """What iterations between two reports need beside the state, made once for all of them."""
 
     ends: np.ndarray  # float64[2 * PAIR_BLOCK]
@@ -390,7 +390,7 @@ def share_consensus(mass, alpha, share, touched, p, totals):
 
 
 @jit_inline
-def make_room(groups, n, in_order):
+def make_buffers(groups, n, in_order):
     """Room for iterations of ``n`` coordinates."""
     common = count_common(groups.kind)
     ones = np.ones(common, np.bool_)
@@ -398,7 +398,7 @@ def make_room(groups, n, in_order):
         for f in range(groups.factor[g], groups.factor[g] + groups.members[g]):
             ones[g] = ones[g] and groups.k[f] == 1
     turns = n if in_order else 0
-    return IterationRoom(
+    return IterationBuffers(
         np.empty(2 * PAIR_BLOCK), np.ones(LANES, np.int32), ones, np.empty(turns), np.empty(turns)
     )
 

@@ -9,7 +9,7 @@ from assent.kernels.jit import jit
 from assent.kernels.problem import Float
 
 
-class RowRoom(NamedTuple):
+class RowBuffers(NamedTuple):
     """Room for one row: link scores, vertices by link, values and inner values by factor."""
 
     links: Float
@@ -20,13 +20,13 @@ class RowRoom(NamedTuple):
 
 
 @jit
-def maximize_rows(flat, inner, first_group, lits, theta, room, x, value):
+def maximize_rows(flat, inner, first_group, lits, theta, buffers, x, value):
     """Best values ``value[B]`` and assignments ``x[B, n]`` for scores ``theta[B, n]`` of variables.
 
     ``lits`` are those of the structures' links, the last ones.  Variables in no structure are left
     to the caller.
     """
-    links, z = room.links, room.z
+    links, z = buffers.links, buffers.z
     begin = len(links) - len(lits)
     for b in range(len(theta)):
         total = 0.0
@@ -37,9 +37,11 @@ def maximize_rows(flat, inner, first_group, lits, theta, room, x, value):
                 total += theta[b, ~v]
             else:
                 links[begin + j] = theta[b, v]
-        maximize_all(flat, inner, first_group, links, z, room.value, room.earned, room.work)
-        for f in range(len(room.value)):
-            total += room.value[f]
+        maximize_all(
+            flat, inner, first_group, links, z, buffers.value, buffers.earned, buffers.work
+        )
+        for f in range(len(buffers.value)):
+            total += buffers.value[f]
         for j in range(len(lits)):
             v = lits[j]
             if v < 0:

@@ -164,7 +164,7 @@ def settle_block(descent, box, new):
 
 
 @jit_internal
-def make_room(boxes):
+def make_buffers(boxes):
     """Scratch for any block: max-marginals ``[2, most]`` of its sides, multipliers ``[most]``."""
     most = 1
     for box in range(len(boxes.first) - 1):
@@ -208,7 +208,7 @@ def sweep(descent, order, passes):
     """
     blocks, starts = order
     moved, asked = 0, 0
-    both, new = make_room(descent.boxes)
+    both, new = make_buffers(descent.boxes)
     for group in range(len(starts) - 1):
         for number in range(passes):
             before = moved

@@ -20,7 +20,7 @@ import numpy as np
 
 from assent.kernels.boxes.box_mplp_sweep import (
     is_matrix,
-    make_room,
+    make_buffers,
     read_side,
     state_at,
     visit_block,
@@ -101,8 +101,8 @@ class PassedChain(NamedTuple):
     tables: np.ndarray
 
 
-class PassRoom(NamedTuple):
-    """Scratch: scores of a chain's places, what a slot passes on, and for blocks (`make_room`)."""
+class PassBuffers(NamedTuple):
+    """Scratch: scores of a chain's places, what a slot passes on, and `make_buffers` for blocks."""
 
     mine: np.ndarray
     known: np.ndarray
@@ -116,8 +116,8 @@ def make_pass_room(descent):
     most = 1
     for group in range(len(descent.flat.groups)):
         most = max(most, descent.flat.groups[group, PLACES])
-    both, new = make_room(descent.boxes)
-    return PassRoom(np.empty(most), np.empty(most), both, new)
+    both, new = make_buffers(descent.boxes)
+    return PassBuffers(np.empty(most), np.empty(most), both, new)
 
 
 @jit_inline
@@ -158,15 +158,15 @@ def first_messages(chain, messages, forward):
 
 
 @jit_internal_no_allocation
-def send(chain, messages, i, forward, room):
+def send(chain, messages, i, forward, buffers):
     """Pass on what slot ``i`` and those before it on the way know to the next one."""
     one = np.int64(1)
     row = chain.rows[i]
     begin, width = chain.start[row[NODE]], np.int64(row[WIDTH])
     way = messages[BEFORE if forward else AFTER]
-    known = room.known[:width]
+    known = buffers.known[:width]
     for k in range(width):
-        known[k] = room.mine[begin + k] + way[begin + k]
+        known[k] = buffers.mine[begin + k] + way[begin + k]
     # A table belongs to the earlier slot of the two, whose states are its rows.
     earlier = chain.rows[i if forward else i - 1]
     rows, columns = np.int64(earlier[WIDTH]), np.int64(earlier[TOP])
@@ -212,7 +212,7 @@ def may_rest(descent, chains, number, passes):
 
 
 @jit_internal_no_allocation
-def note_sequence(descent, chains, number, chain, messages, forward, passes, room):
+def note_sequence(descent, chains, number, chain, messages, forward, passes, buffers):
     """The best sequence after a pass, followed back from where that ended, into ``passes.x``."""
     n = len(chain.rows)
     way, ahead = messages[BEFORE if forward else AFTER], messages[AFTER if forward else BEFORE]
@@ -224,7 +224,7 @@ def note_sequence(descent, chains, number, chain, messages, forward, passes, roo
         table = chain.rows[i if forward else max(i - 1, 0)]
         best, state = -np.inf, 0
         for k in range(row[WIDTH]):
-            value = room.mine[begin + k] + way[begin + k]
+            value = buffers.mine[begin + k] + way[begin + k]
             if step == 0:
                 value += ahead[begin + k]
             elif forward:
@@ -243,9 +243,9 @@ def note_sequence(descent, chains, number, chain, messages, forward, passes, roo
 
 
 @jit_internal_no_allocation
-def note_other(descent, box, side, passes, room):
+def note_other(descent, box, side, passes, buffers):
     """The best state of a block's other side, which was read just now, into ``passes.x``."""
-    m = room.both[side]
+    m = buffers.both[side]
     read_side(descent, box, side, m)
     best = 0
     for i in range(descent.boxes.states[box]):
@@ -255,24 +255,24 @@ def note_other(descent, box, side, passes, room):
 
 
 @jit_internal
-def visit_slot(descent, chains, factor, slot, begin, width, messages, passes, room):
+def visit_slot(descent, chains, factor, slot, begin, width, messages, passes, buffers):
     """The steps of all blocks of a slot, whose places begin at ``begin``; moved and asked."""
     moved, asked = 0, 0
     cache = descent.cache[descent.first[factor] + begin :]
     before = messages[BEFORE, begin : begin + width]
     after = messages[AFTER, begin : begin + width]
-    mine = room.mine[begin : begin + width]
+    mine = buffers.mine[begin : begin + width]
     for k in range(width):
         cache[k] = before[k] + mine[k] + after[k]
     for at in range(chains.start[slot], chains.start[slot + 1]):
         box, other = chains.block[at], 1 - chains.side[at]
         descent.valid[factor] = descent.keys[box, chains.side[at]]
         changed, questions = visit_block(
-            descent, box, True, chains.at_best[at], chains.elsewhere[at], room.both, room.new
+            descent, box, True, chains.at_best[at], chains.elsewhere[at], buffers.both, buffers.new
         )
         moved += changed
         asked += questions
-        note_other(descent, box, other, passes, room)
+        note_other(descent, box, other, passes, buffers)
     for k in range(width):
         if cache[k] > -np.inf:
             mine[k] = cache[k] - before[k] - after[k]
@@ -280,7 +280,7 @@ def visit_slot(descent, chains, factor, slot, begin, width, messages, passes, ro
 
 
 @jit_internal
-def pass_along(descent, chains, number, passes, fresh, room):
+def pass_along(descent, chains, number, passes, fresh, buffers):
     """Along one chain, to its end or back; see `pass_all`."""
     moved, asked = 0, 0
     factor = chains.factor[number]
@@ -288,11 +288,11 @@ def pass_along(descent, chains, number, passes, fresh, room):
     messages = passes.messages[:, descent.first[factor] : descent.first[factor + 1]]
     forward = passes.back[number] == 0
     n = len(chain.rows)
-    own_scores(descent, factor, room.mine)
+    own_scores(descent, factor, buffers.mine)
     if fresh:
         first_messages(chain, messages, not forward)
         for step in range(n - 1):
-            send(chain, messages, n - 1 - step if forward else step, not forward, room)
+            send(chain, messages, n - 1 - step if forward else step, not forward, buffers)
     first_messages(chain, messages, forward)
     for step in range(n):
         i = step if forward else n - 1 - step
@@ -301,13 +301,13 @@ def pass_along(descent, chains, number, passes, fresh, room):
             row = chain.rows[i]
             changed, questions = visit_slot(
                 descent, chains, factor, slot, chain.start[row[NODE]], row[WIDTH], messages,
-                passes, room,
+                passes, buffers,
             )  # fmt: skip
             moved += changed
             asked += questions
         if step < n - 1:
-            send(chain, messages, i, forward, room)
-    note_sequence(descent, chains, number, chain, messages, forward, passes, room)
+            send(chain, messages, i, forward, buffers)
+    note_sequence(descent, chains, number, chain, messages, forward, passes, buffers)
     passes.back[number] = 1 if forward else 0
     passes.rested[number] = 0
     return moved, asked
@@ -321,13 +321,13 @@ def pass_all(descent, chains, passes, most_rests, fresh):
     ahead are sent first.
     """
     moved, asked, passed = 0, 0, 0
-    room = make_pass_room(descent)
+    buffers = make_pass_room(descent)
     for number in range(len(chains.factor)):
         tired = not fresh and passes.rested[number] < most_rests
         if tired and may_rest(descent, chains, number, passes):
             passes.rested[number] += 1
             continue
-        changed, questions = pass_along(descent, chains, number, passes, fresh, room)
+        changed, questions = pass_along(descent, chains, number, passes, fresh, buffers)
         moved += changed
         asked += questions
         passed += 1

@@ -25,7 +25,7 @@ from assent.kernels.graph_cut.maxflow import SOURCE, Network, max_flow
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
 # What is below this part of the largest number counts as nothing.
-CRUMBS = 1e-13
+NEGLIGIBLE = 1e-13
 
 
 @jit_internal
@@ -179,7 +179,7 @@ def best_matrix_block(m1, m2, c, nu):
     k = len(m1)
     if m1.max() == -np.inf or m2.max() == -np.inf:
         return -np.inf
-    tiny = CRUMBS * largest(m1, m2, c)
+    tiny = NEGLIGIBLE * largest(m1, m2, c)
     network = make_network(k)
     best, first, last = best_levels(network, m1, m2, c, tiny)
     a = 0.5 * (first + last)

@@ -16,11 +16,11 @@ import numpy as np
 from assent.kernels.consensus.consensus_sets import (
     first_best,
     is_settled,
-    new_room,
+    new_buffers,
     state_beside,
     step_link,
 )
-from assent.kernels.consensus.linked_chains import charged_scores, room_for, send, send_all
+from assent.kernels.consensus.linked_chains import chain_scratch, charged_scores, send, send_all
 from assent.kernels.core.copies import copy_values
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
@@ -63,12 +63,12 @@ def may_rest(form, model, w, c):
 
 
 @jit_internal
-def visit(form, model, w, t, nodes, room):
-    """The steps of all links of position ``t``; its max-marginals are in ``room.marginals``."""
+def visit(form, model, w, t, nodes, buffers):
+    """The steps of all links of position ``t``; its max-marginals are in ``buffers.marginals``."""
     for link in range(model.start[t], model.start[t + 1]):
-        step_link(form, model, w, link, room)
+        step_link(form, model, w, link, buffers)
         for k in range(len(nodes)):
-            nodes[k] += room.change[k]
+            nodes[k] += buffers.change[k]
 
 
 @jit_internal_no_allocation
@@ -92,7 +92,7 @@ def trace(nodes, messages, table, forward, states):
 
 
 @jit_internal
-def pass_along(form, model, w, c, nodes, behind, room):
+def pass_along(form, model, w, c, nodes, behind, buffers):
     """Along one chain, to its end or back; ``behind[K]`` is scratch."""
     begin, end = model.ends[c], model.ends[c + 1]
     n = end - begin
@@ -102,12 +102,12 @@ def pass_along(form, model, w, c, nodes, behind, room):
     for step in range(n):
         t = step if forward else n - 1 - step
         for k in range(len(behind)):
-            room.marginals[k] = behind[k] + nodes[t, k] + messages[t, k]
-        visit(form, model, w, begin + t, nodes[t], room)
+            buffers.marginals[k] = behind[k] + nodes[t, k] + messages[t, k]
+        visit(form, model, w, begin + t, nodes[t], buffers)
         copy_values(behind, messages[t])
         if step < n - 1:
-            copy_values(behind, room.mine)
-            send(nodes[t], room.mine, table, forward, behind)
+            copy_values(behind, buffers.mine)
+            send(nodes[t], buffers.mine, table, forward, behind)
     w.values[c] = trace(nodes, messages, table, forward, w.states[begin:end])
     w.back[c] = forward
     w.rested[c] = 0
@@ -116,7 +116,7 @@ def pass_along(form, model, w, c, nodes, behind, room):
 @jit
 def first_messages(model, w):
     """Every chain for itself: its best states, and the messages that its first pass needs."""
-    nodes = room_for(model).nodes
+    nodes = chain_scratch(model).nodes
     spare = np.empty(nodes.shape[1])
     for c in range(len(model.ends) - 1):
         begin, end = model.ends[c], model.ends[c + 1]
@@ -134,8 +134,8 @@ def pass_all(form, model, w, most_rests):
     A chain rests, up to ``most_rests`` times in a row, while it has nothing to gain.
     """
     width = model.scores.shape[1]
-    nodes = room_for(model).nodes
-    room, behind = new_room(width), np.empty(width)
+    nodes = chain_scratch(model).nodes
+    buffers, behind = new_buffers(width), np.empty(width)
     passes = 0
     for c in range(len(model.ends) - 1):
         begin, end = model.ends[c], model.ends[c + 1]
@@ -144,6 +144,6 @@ def pass_all(form, model, w, most_rests):
         if w.rested[c] < most_rests and may_rest(form, model, w, c):
             w.rested[c] += 1
             continue
-        pass_along(form, model, w, c, nodes[: end - begin], behind, room)
+        pass_along(form, model, w, c, nodes[: end - begin], behind, buffers)
         passes += 1
     return passes

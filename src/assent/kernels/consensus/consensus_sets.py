@@ -23,7 +23,7 @@ from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 BOX, COPIES = 0, 1
 
 
-class LinkRoom(NamedTuple):
+class LinkBuffers(NamedTuple):
     """Scratch for a link's step, ``[K]`` each; ``marginals`` are those of its position."""
 
     marginals: Any
@@ -35,9 +35,9 @@ class LinkRoom(NamedTuple):
 
 
 @jit_internal
-def new_room(width):
+def new_buffers(width):
     """Scratch for links of ``width`` states."""
-    return LinkRoom(
+    return LinkBuffers(
         np.empty(width), np.empty(width), np.empty(width), np.empty(width), np.empty(width),
         np.empty(width),
     )  # fmt: skip
@@ -94,49 +94,49 @@ def is_settled(form, own, c, state, other):
 
 
 @jit_internal
-def step_box(m, own, c, total, at_best, elsewhere, room):
-    """Algorithm 4, corrected: the best multipliers of a link, into ``room.new[K]``."""
-    room.penalties[:] = c
+def step_box(m, own, c, total, at_best, elsewhere, buffers):
+    """Algorithm 4, corrected: the best multipliers of a link, into ``buffers.new[K]``."""
+    buffers.penalties[:] = c
     for k in range(len(m)):
-        room.mine[k] = m[k] + own[k]
-        room.other[k] = total[k] - own[k]
-    best_block(room.mine, room.other, room.penalties, room.new, at_best, elsewhere)
+        buffers.mine[k] = m[k] + own[k]
+        buffers.other[k] = total[k] - own[k]
+    best_block(buffers.mine, buffers.other, buffers.penalties, buffers.new, at_best, elsewhere)
 
 
 @jit_internal
-def step_copies(m, own, c, total, room):
-    """Algorithm 3: multipliers that make both sides' max-marginals equal, into ``room.new[K]``."""
-    copy_values(total, room.other)
-    add_link(COPIES, own, c, -1.0, room.other)
-    lowest = room.other.max() - c
+def step_copies(m, own, c, total, buffers):
+    """Algorithm 3: multipliers that make both max-marginals equal, into ``buffers.new[K]``."""
+    copy_values(total, buffers.other)
+    add_link(COPIES, own, c, -1.0, buffers.other)
+    lowest = buffers.other.max() - c
     # Only differences count: without the greatest entries, numbers stay small.
     mine, other = -np.inf, -np.inf
     for k in range(len(m)):
-        room.mine[k] = m[k] + own[k]
-        room.other[k] = max(room.other[k], lowest)
-        mine, other = max(mine, room.mine[k]), max(other, room.other[k])
+        buffers.mine[k] = m[k] + own[k]
+        buffers.other[k] = max(buffers.other[k], lowest)
+        mine, other = max(mine, buffers.mine[k]), max(other, buffers.other[k])
     for k in range(len(m)):
-        own_side = room.mine[k] - mine
+        own_side = buffers.mine[k] - mine
         if own_side == -np.inf:
             # A state that the position cannot have: so low that no copy takes it for its own sake.
             own_side = -3.0 * c
-        room.new[k] = 0.5 * (own_side - room.other[k] + other)
+        buffers.new[k] = 0.5 * (own_side - buffers.other[k] + other)
 
 
 @jit_internal
-def step_link(form, model, w, link, room):
-    """The best step of a link, from ``room.marginals`` of its position, which it keeps up.
+def step_link(form, model, w, link, buffers):
+    """The best step of a link, from ``buffers.marginals`` of its position, which it keeps up.
 
-    What the position gains goes into ``room.change``.
+    What the position gains goes into ``buffers.change``.
     """
     own, total, c = w.nu[link], w.total[model.sets[link]], model.penalty[link]
     if form == BOX:
-        step_box(room.marginals, own, c, total, w.at_best[link], w.elsewhere[link], room)
+        step_box(buffers.marginals, own, c, total, w.at_best[link], w.elsewhere[link], buffers)
     else:
-        step_copies(room.marginals, own, c, total, room)
+        step_copies(buffers.marginals, own, c, total, buffers)
     add_link(form, own, c, -1.0, total)
     for k in range(len(own)):
-        room.change[k] = own[k] - room.new[k]
-        room.marginals[k] += room.change[k]
-        own[k] = room.new[k]
+        buffers.change[k] = own[k] - buffers.new[k]
+        buffers.marginals[k] += buffers.change[k]
+        own[k] = buffers.new[k]
     add_link(form, own, c, 1.0, total)

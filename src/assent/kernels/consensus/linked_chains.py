@@ -49,7 +49,7 @@ def charged_scores(model, nu, c, out):
 
 
 @jit_internal
-def room_for(model):
+def chain_scratch(model):
     """Scratch for the longest chain."""
     return new_scratch(longest_of(model.ends), model.scores.shape[1])
 
@@ -60,14 +60,14 @@ def decode_charged(model, nu, asked, states, values):
 
     The states go into ``states[positions]``, their charged scores into ``values[n]``.
     """
-    room = room_for(model)
+    scratch = chain_scratch(model)
     calls = 0
     for c in range(len(asked)):
         begin, end = model.ends[c], model.ends[c + 1]
         if asked[c] and end > begin:
-            nodes = room.nodes[: end - begin]
+            nodes = scratch.nodes[: end - begin]
             charged_scores(model, nu, c, nodes)
-            values[c] = best_states(nodes, model.table, room, states[begin:end])
+            values[c] = best_states(nodes, model.table, scratch, states[begin:end])
             calls += 1
     return calls
 
@@ -101,7 +101,7 @@ def charged_max_marginals(model, nu, asked, out):
 
     They go into ``out[positions, K]``, at the positions of these chains.
     """
-    nodes = room_for(model).nodes
+    nodes = chain_scratch(model).nodes
     ahead = np.empty(nodes.shape)
     spare = np.empty(nodes.shape[1])
     for c in asked:

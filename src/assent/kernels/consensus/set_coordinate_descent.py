@@ -16,7 +16,7 @@ from assent.kernels.consensus.consensus_sets import (
     BOX,
     first_best,
     is_settled,
-    new_room,
+    new_buffers,
     step_link,
 )
 from assent.kernels.core.copies import copy_values
@@ -50,7 +50,7 @@ def step_links(form, model, w, links, positions, passes):
     link of the box that has nothing to gain stays where it is (Algorithm 4, line 9), but for
     `MOST_RESTS` rounds only: if all stay, the bound may come to rest early.  Algorithm 3 moves all.
     """
-    room = new_room(w.nu.shape[1])
+    buffers = new_buffers(w.nu.shape[1])
     moved = np.zeros(len(links), np.bool_)
     for done in range(passes):
         any_moved = False
@@ -64,12 +64,12 @@ def step_links(form, model, w, links, positions, passes):
                 w.rested[link] += done == 0
                 continue
             w.rested[link] = 0
-            copy_values(marginals, room.marginals)
-            step_link(form, model, w, link, room)
-            copy_values(room.marginals, marginals)
+            copy_values(marginals, buffers.marginals)
+            step_link(form, model, w, link, buffers)
+            copy_values(buffers.marginals, marginals)
             for k in range(len(own)):
-                any_moved |= room.change[k] != 0.0
-                moved[i] |= room.change[k] != 0.0
+                any_moved |= buffers.change[k] != 0.0
+                moved[i] |= buffers.change[k] != 0.0
         if not any_moved:
             break
     return moved

@@ -27,7 +27,7 @@ BARRIER_SIZE = 48
 SPINS = 100000
 
 # Rounds before a helper without work leaves: some tenths of a millisecond, longer than a report.
-LINGERING = 1_000_000
+SPINS_AFTERWARDS = 1_000_000
 
 _let_others_run = types.ExternalFunction(
     "SwitchToThread" if sys.platform == "win32" else "sched_yield", types.intc()
@@ -87,9 +87,9 @@ def wait_for_all(barrier, threads):
 
 
 @jit
-def linger(barrier):
+def spin_briefly(barrier):
     """Wait a moment for a thread to reach the barrier, or to call that off."""
-    for _ in range(LINGERING):
+    for _ in range(SPINS_AFTERWARDS):
         if _read(barrier, ARRIVED) != 0 or _read(barrier, CALLED_OFF) != 0:
             break
 

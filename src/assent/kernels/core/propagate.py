@@ -3,7 +3,7 @@
 Every logic factor keeps two counters over its literals: how many are true and how many are free.
 A coordinate that receives a value enters the *trail* once; taking it from the trail updates the
 counters of its factors, and a factor whose counters leave no choice puts its remaining
-coordinates on the trail.  A factor searches its literals at most twice between two retreats, so
+coordinates on the trail.  A factor searches its literals at most twice between two backtracks, so
 the whole costs O(links).
 
 The counters of an ANYOF factor hold its inputs and its output at once: an input counts 2 and the
@@ -459,7 +459,7 @@ def propagate(logic, trail, head, tail, stop):
 
     Returns:
         The first factor that cannot hold (or -1), and the new head and tail.  Every entry
-        before the new head is fully counted, so that :func:`retreat` can undo it.
+        before the new head is fully counted, so that :func:`backtrack` can undo it.
     """
     conflict = -1
     start, uses, loads, k = logic.start, logic.uses, logic.loads, logic.k
@@ -489,7 +489,7 @@ def propagate(logic, trail, head, tail, stop):
 
 
 @jit_internal_no_allocation
-def retreat(logic, trail, mark, head, tail):
+def backtrack(logic, trail, mark, head, tail):
     """Undo ``order[mark:tail]``, of which ``order[mark:head]`` is counted; returns links undone."""
     work = 0
     start, uses, loads = logic.start, logic.uses, logic.loads

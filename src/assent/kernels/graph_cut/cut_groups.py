@@ -9,9 +9,9 @@ from assent.kernels.graph_cut.flow_trees import grow_trees, number_trees, push_a
 from assent.kernels.graph_cut.maxflow import SINK, SOURCE, max_flow
 from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 
-# Capacities below this share of the largest number around are crumbs: there is nothing to gain
+# Capacities below this share of the largest number around are negligible: there is nothing to gain
 # from them below what counts as balanced.
-CRUMBS = 1e-12
+NEGLIGIBLE = 1e-12
 
 # Pulls that do not cancel within a group count as balanced up to this, relative to the largest
 # number; nodes are then as far from the solution at most.
@@ -49,14 +49,14 @@ def tolerance(task):
 
 
 @jit_internal
-def split_groups(task, network, room, trees):
+def split_groups(task, network, buffers, trees):
     """Take apart groups of equal neighbours that no flow holds together; returns how many.
 
     ``network.block`` tells the parts: of a group that has to be split those above, at and below its
     value, as the flow has left them.  Without such a group ``task.x`` is the solution.
     """
     n, edges = len(task.x), len(task.b)
-    capacity, side, number = room.capacity[:edges], np.empty(n, np.int8), np.empty(n, np.int32)
+    capacity, side, number = buffers.capacity[:edges], np.empty(n, np.int8), np.empty(n, np.int32)
     block = network.block
     limit = tolerance(task)
     for node in range(n):
@@ -69,7 +69,7 @@ def split_groups(task, network, room, trees):
     for node in range(n):
         block[node] = 0 if task.known[node] else 3 * number[node] + 3
     push_along_trees(network, task.x, trees, spanned)
-    max_flow(network, CRUMBS / LEFT_OVER * limit, side)
+    max_flow(network, NEGLIGIBLE / LEFT_OVER * limit, side)
     read_flow(task.graph, capacity, network, task.flow)
     return mark_parts(task, network, number, side, count, limit)
 

@@ -39,7 +39,7 @@ from assent.kernels.graph_cut.cut_newton import newton_step
 from assent.kernels.graph_cut.cut_proximal import proximal_step
 from assent.kernels.graph_cut.cut_start import descend_inner, descend_shared, hold
 from assent.kernels.graph_cut.cut_task import (
-    CutRoom,
+    CutBuffers,
     CutTask,
     contract,
     empty_network,
@@ -151,10 +151,10 @@ def join_by_force(task, force, held, group, total, block):
 
 
 @jit_internal
-def start_shared(task, block, room):
+def start_shared(task, block, buffers):
     """Improve ``task.x`` and ``task.flow`` by coordinate descent and a step of Newton's method."""
     n, edges = len(task.x), len(task.b)
-    force, held = room.flow_before[:edges], room.held[:n]
+    force, held = buffers.flow_before[:edges], buffers.held[:n]
     for edge in range(edges):
         j, k = task.tail[edge], task.tip[edge]
         force[edge] = task.flow[edge] + pull(task.b[edge], task.x[j] - task.x[k])
@@ -172,7 +172,7 @@ def start_shared(task, block, room):
 
 
 @jit
-def improve(whole, block, room):
+def improve(whole, block, buffers):
     """A proximal step with equal neighbours of one block held together, then a Newton step with
     those that it has joined.  Returns how far nodes move at most.
     """
@@ -180,7 +180,7 @@ def improve(whole, block, room):
     first = np.empty(n, np.int32)
     task = contract(whole, block, first)
     network = empty_network(task.graph, len(task.x))
-    proximal_step(task, network, room, True)
+    proximal_step(task, network, buffers, True)
     second = np.empty(len(task.x), np.int32)
     smaller = contract(task, network.block, second)
     newton_step(smaller)
@@ -229,7 +229,7 @@ def project_edges(data, base, a, memory, q):
         np.empty(edges), np.empty(n, np.bool_), memory[:n], memory[n : n + edges],
         np.empty(edges, np.int64),
     )  # fmt: skip
-    room = CutRoom(np.empty(n), np.empty(n), np.empty(n), np.empty(edges), np.empty(edges))
+    buffers = CutBuffers(np.empty(n), np.empty(n), np.empty(n), np.empty(edges), np.empty(edges))
     trees = make_trees(n)
     fresh = True
     for number in memory:
@@ -241,11 +241,11 @@ def project_edges(data, base, a, memory, q):
         if fresh and not task.known[node]:
             task.x[node] = min(max(task.a[node], 0.0), 1.0)
     read_edges(data, base, a, task)
-    start_shared(task, network.block, room)
+    start_shared(task, network.block, buffers)
     steps, moved, limit = 1, np.inf, tolerance(task)
-    while moved > limit and split_groups(task, network, room, trees) > 0 and steps < MOST_STEPS:
+    while moved > limit and split_groups(task, network, buffers, trees) > 0 and steps < MOST_STEPS:
         steps += 1
-        moved = improve(task, network.block, room)
+        moved = improve(task, network.block, buffers)
     write_point(data, base, a, task, q)
     return steps
 

@@ -42,14 +42,14 @@ def prepare(task, weight, network, held):
 
 
 @jit_internal
-def proximal_step(task, network, room, bold):
+def proximal_step(task, network, buffers, bold):
     """Replace ``task.x`` by what one proximal gradient step makes of it.
 
     The network's blocks are those of equal values afterwards.
     """
     n, edges = len(task.x), len(task.b)
-    weight, held, capacity = room.weight[:n], room.held[:n], room.capacity[:edges]
-    before, flow_before = room.before[:n], room.flow_before[:edges]
+    weight, held, capacity = buffers.weight[:n], buffers.held[:n], buffers.capacity[:edges]
+    before, flow_before = buffers.before[:n], buffers.flow_before[:edges]
     copy_values(task.x, before)
     copy_values(task.flow, flow_before)
     for edge in range(edges):

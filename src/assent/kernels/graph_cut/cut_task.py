@@ -26,7 +26,7 @@ class CutTask(NamedTuple):
     edge: np.ndarray  # int64[E]: the edge of the whole graph
 
 
-class CutRoom(NamedTuple):
+class CutBuffers(NamedTuple):
     """Scratch for tasks up to a size."""
 
     weight: np.ndarray  # float64[n]

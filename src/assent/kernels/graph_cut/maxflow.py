@@ -14,8 +14,8 @@ graphs of short paths makes this quicker than methods of better worst cases.
 Capacities and terminals may be infinite; where a path of infinite ones joins source and sink, there
 is no cut.
 
-A capacity of ``tiny`` or less counts as none: differences of real numbers leave crumbs, and paths
-of crumbs are not worth finding.
+A capacity of ``tiny`` or less counts as none: differences of real numbers leave rounding errors,
+and paths of these are not worth finding.
 """
 
 from __future__ import annotations

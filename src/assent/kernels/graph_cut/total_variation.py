@@ -23,7 +23,7 @@ from assent.kernels.graph_cut.maxflow import SINK, SOURCE, max_flow
 from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
 
 # Capacities below this share of the largest number around are rounding errors of it.
-CRUMBS = 1e-14
+NEGLIGIBLE = 1e-14
 
 # An excess of a block below this share of the largest number is none.
 LEFT_OVER = 1e-12
@@ -159,7 +159,7 @@ def solve_total_variation(network, weight, held, x, balance):
         if balance and turn > 0:
             push_along_trees(network, x, trees, grow_trees(network, x, settled, trees))
         turn += 1
-        max_flow(network, CRUMBS * largest, side)
+        max_flow(network, NEGLIGIBLE * largest, side)
         for node in range(n):
             b = block[node]
             if blocks.state[b] == CLOSED:

@@ -61,13 +61,13 @@ def add_sparse_rows(weights, rows, scores):
 @jit
 def decode_chains(ends, weights, transitions, rows, states):
     """Best states of all chains with sparse weights, into ``states[positions]``."""
-    room = new_scratch(longest_of(ends), len(transitions))
+    scratch = new_scratch(longest_of(ends), len(transitions))
     table = transitions.reshape(transitions.size)
     for c in range(len(ends) - 1):
         first, last = ends[c], ends[c + 1]
-        nodes = room.nodes[: last - first]
+        nodes = scratch.nodes[: last - first]
         add_sparse_rows(weights, rows[first:last], nodes)
-        best_states(nodes, table, room, states[first:last])
+        best_states(nodes, table, scratch, states[first:last])
 
 
 @jit_internal
@@ -89,18 +89,18 @@ def perceptron_epoch(ends, order, rows, gold, cost, weights, sums, step):
     ``sums`` collects every change times the step at which it was made: the average of the weights
     over all steps is ``weights - sums / steps``.
     """
-    room = new_scratch(longest_of(ends), len(weights.transitions))
+    scratch = new_scratch(longest_of(ends), len(weights.transitions))
     table = weights.transitions.reshape(weights.transitions.size)
     states = np.empty(len(gold), np.int32)
     wrong = 0
     for c in order:
         step += 1
         first, last = ends[c], ends[c + 1]
-        nodes = room.nodes[: last - first]
+        nodes = scratch.nodes[: last - first]
         add_rows(weights.rows, rows[first:last], nodes)
         for t in range(first, last):
             nodes[t - first, gold[t]] -= cost
-        best_states(nodes, table, room, states[first:last])
+        best_states(nodes, table, scratch, states[first:last])
         mistakes = 0
         for t in range(first, last):
             mistakes += states[t] != gold[t]

@@ -73,7 +73,7 @@ class StarScores(NamedTuple):
     belief: np.ndarray  # float64[n] the units' totals
 
 
-class StarRoom(NamedTuple):
+class StarBuffers(NamedTuple):
     """Scratch for the largest star: ``K`` states, ``R`` reports."""
 
     dead: np.ndarray  # int64[K] -1: an edge rules the state out, 1: one insists on it, else 0
@@ -159,12 +159,12 @@ def unit_of(stars, star):
 
 
 @jit_internal_no_allocation
-def table_star(stars, flat, inner, star, weights, scores, room):
+def table_star(stars, flat, inner, star, weights, scores, buffers):
     """A star of tables around a categorical variable, in the manner of ``pair_star``.
 
     All joint states are possible.
     """
-    s, r, total, reports = scores.s, scores.r, room.total, room.reports
+    s, r, total, reports = scores.s, scores.r, buffers.total, buffers.reports
     u, begin, size = unit_of(stars, star)
     own = stars.coordinates[begin : begin + size]
     own_factor = stars.total[u]
@@ -224,9 +224,9 @@ def report_literal(row, flat, inner, edge, s, work):
 
 
 @jit_internal_no_allocation
-def collect(stars, flat, inner, star, scores, room, work):
+def collect(stars, flat, inner, star, scores, buffers, work):
     """All edges of a star report; ``total[K]`` is the sum of what is finite."""
-    s, r, dead, total, reports = scores.s, scores.r, room.dead, room.total, room.reports
+    s, r, dead, total, reports = scores.s, scores.r, buffers.dead, buffers.total, buffers.reports
     u, begin, size = unit_of(stars, star)
     for k in range(size):
         dead[k] = 0
@@ -291,9 +291,9 @@ def charge(flat, link, amount, s, r, v):
 
 
 @jit_internal_no_allocation
-def take_over(stars, flat, star, c, scores, room):
+def take_over(stars, flat, star, c, scores, buffers):
     """The coordinates take over all reports: what they are left with is then ``total - c``."""
-    s, r, dead = scores.s, scores.r, room.dead
+    s, r, dead = scores.s, scores.r, buffers.dead
     u, begin, size = unit_of(stars, star)
     if stars.total[u] >= 0:
         for k in range(size):
@@ -306,10 +306,10 @@ def take_over(stars, flat, star, c, scores, room):
         for k in range(size if whole else 1):
             rank = k if whole else edge[RANK]
             v = stars.coordinates[begin + rank]
-            report = room.reports[place]
+            report = buffers.reports[place]
             place += 1
             link = edge[OWN_LINK] + (k if whole else 0)
-            rest = room.total[rank] - c
+            rest = buffers.total[rank] - c
             # What an edge rules out or insists on costs it nothing: it takes over what would
             # speak for or against it, and the others hear no more of that.
             if np.isinf(report):
@@ -341,13 +341,13 @@ def share_out(stars, flat, star, weights, scores, total):
 
 
 @jit_internal_no_allocation
-def send_all(stars, flat, star, best, second, damping, scores, room):
+def send_all(stars, flat, star, best, second, damping, scores, buffers):
     """Give every edge all of what the coordinates are left with now: max-product.
 
     An edge with one link hears how its state compares with the best other one; of the links' old
     scores ``damping`` is kept.
     """
-    s, r, total = scores.s, scores.r, room.total
+    s, r, total = scores.s, scores.r, buffers.total
     u, begin, size = unit_of(stars, star)
     for k in range(size):
         total[k] = r[stars.coordinates[begin + k]]
@@ -363,7 +363,7 @@ def send_all(stars, flat, star, best, second, damping, scores, room):
             if not whole and stars.total[u] >= 0:
                 rival = second if rank == best else total[best]
             charge(flat, link, total[rank] - rival, s, r, v)
-            back = damping * (room.old[place] - s[link])
+            back = damping * (buffers.old[place] - s[link])
             charge(flat, link, -back if flat.lits[link] < 0 else back, s, r, v)
             place += 1
 
@@ -381,10 +381,10 @@ def remember(stars, star, s, old):
 
 
 @jit_internal_no_allocation
-def pass_once(stars, flat, inner, weights, damping, backward, scores, room, work):
+def pass_once(stars, flat, inner, weights, damping, backward, scores, buffers, work):
     """All stars in turn."""
     s, r, belief = scores.s, scores.r, scores.belief
-    dead, total = room.dead, room.total
+    dead, total = buffers.dead, buffers.total
     count = len(stars.unit)
     for number in range(count):
         star = count - 1 - number if backward else number
@@ -394,13 +394,13 @@ def pass_once(stars, flat, inner, weights, damping, backward, scores, room, work
             if len(weights):
                 pair_star(v, stars.links[own], weights[own], inner, s, r, belief)
             else:
-                pair_product(v, stars.links[own], damping, inner, s, r, belief, room.reports)
+                pair_product(v, stars.links[own], damping, inner, s, r, belief, buffers.reports)
             continue
         if stars.alone[star] <= POTTS_ONLY and len(weights):
-            table_star(stars, flat, inner, star, weights, scores, room)
+            table_star(stars, flat, inner, star, weights, scores, buffers)
             continue
         u, begin, size = unit_of(stars, star)
-        collect(stars, flat, inner, star, scores, room, work)
+        collect(stars, flat, inner, star, scores, buffers, work)
         c, best, second = centre(stars.total[u] < 0, size, dead, total)
         if best < 0:
             continue
@@ -409,16 +409,16 @@ def pass_once(stars, flat, inner, weights, damping, backward, scores, room, work
             if dead[k] < 0:
                 own = min(own, 0.0)
             belief[stars.coordinates[begin + k]] = max(own, 0.0) if dead[k] > 0 else own
-        remember(stars, star, s, room.old)
-        take_over(stars, flat, star, c, scores, room)
+        remember(stars, star, s, buffers.old)
+        take_over(stars, flat, star, c, scores, buffers)
         if len(weights):
             share_out(stars, flat, star, weights, scores, total)
         else:
-            send_all(stars, flat, star, best, second - c, damping, scores, room)
+            send_all(stars, flat, star, best, second - c, damping, scores, buffers)
 
 
 @jit
-def sweep(stars, flat, inner, shares, damping, passes, scores, room, work):
+def sweep(stars, flat, inner, shares, damping, passes, scores, buffers, work):
     """All stars in turn, in the passes ``passes[0]`` to ``passes[1]``: forward in even ones.
 
     ``shares[2, R]`` are those of the edges, forward and backward; there are none for max-product,
@@ -426,4 +426,4 @@ def sweep(stars, flat, inner, shares, damping, passes, scores, room, work):
     """
     for number in range(passes[0], passes[1]):
         backward = number % 2 == 1
-        pass_once(stars, flat, inner, shares[number % 2], damping, backward, scores, room, work)
+        pass_once(stars, flat, inner, shares[number % 2], damping, backward, scores, buffers, work)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.propagate import FREE, Trail, propagate, propagate_units, retreat
+from assent.kernels.core.propagate import FREE, Trail, backtrack, propagate, propagate_units
 from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 from assent.kernels.rounding.running_sums import Pairs, other_end
 
@@ -22,12 +22,12 @@ UNDO_EFFORT = 8
 RESTARTS = 4
 
 # The same in the order of hubs, while few links were undone.  In flow models of trees, where the
-# order of sureness meets hundreds of dead ends, one to twenty such starts found an answer.
+# order of confidence meets hundreds of dead ends, one to twenty such starts found an answer.
 HUB_RESTARTS = 24
 
-# Sureness is compared in steps of 1 / 65535: finer differences are noise of an unfinished solve,
+# Confidence is compared in steps of 1 / 65535: finer differences are noise of an unfinished solve,
 # and 16-bit keys sort in linear time.
-SURENESS_STEPS = np.iinfo(np.uint16).max
+CONFIDENCE_STEPS = np.iinfo(np.uint16).max
 
 
 class Rounding(NamedTuple):
@@ -46,12 +46,12 @@ class Rounding(NamedTuple):
 def settle_all(logic, rounding):
     """Sequential rounding into the values of its trail."""
     doubt = doubts(rounding.p)
-    order = sureness_order(doubt)
+    order = confidence_order(doubt)
     effort = RESTARTS * UNDO_EFFORT * logic.uses.size
     for attempt in range(RESTARTS + HUB_RESTARTS):
         if attempt == RESTARTS:
             hubs_first(logic.start, doubt)
-            order = sureness_order(doubt)
+            order = confidence_order(doubt)
         last = attempt == RESTARTS + HUB_RESTARTS - 1 or effort < 0
         if last:
             effort = UNDO_EFFORT * logic.uses.size
@@ -81,24 +81,24 @@ def doubts(p):
     """Keys ``uint16[n]`` that sort marginals by how sure they are."""
     doubt = np.empty(p.size, np.uint16)
     for v in range(p.size):
-        doubt[v] = sureness_key(2.0 * abs(p[v] - 0.5))
+        doubt[v] = confidence_key(2.0 * abs(p[v] - 0.5))
     return doubt
 
 
 @jit_internal
 def surest_first(p):
-    """Coordinates ``int32[n]`` by decreasing sureness of their marginals, ties by index."""
-    return sureness_order(doubts(p))
+    """Coordinates ``int32[n]`` by decreasing confidence of their marginals, ties by index."""
+    return confidence_order(doubts(p))
 
 
 @jit_internal_no_allocation
-def sureness_key(sureness):
-    """Sorts by decreasing sureness, 0 to 1."""
-    return np.uint16((1.0 - sureness) * SURENESS_STEPS)
+def confidence_key(confidence):
+    """Sorts by decreasing confidence, 0 to 1."""
+    return np.uint16((1.0 - confidence) * CONFIDENCE_STEPS)
 
 
 @jit_internal
-def sureness_order(doubt):
+def confidence_order(doubt):
     """Places by increasing ``doubt`` (``uint16``, 0 is sure), ties by index: two counting sorts."""
     order, other = np.empty(doubt.size, np.int32), np.empty(doubt.size, np.int32)
     for place in range(doubt.size):
@@ -181,7 +181,7 @@ def settle(logic, rounding, order, last, effort):
             trail.order[mark] = v
             conflict, head, tail = propagate(logic, trail, mark, mark + 1, np.bool_(True))
             if conflict >= 0:
-                effort -= retreat(logic, trail, mark, head, tail)
+                effort -= backtrack(logic, trail, mark, head, tail)
             attempt += 1
         if conflict >= 0:
             stuck = at if stuck < 0 else stuck

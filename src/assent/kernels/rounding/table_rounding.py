@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.core.forward_checking import propagate_all
-from assent.kernels.core.propagate import FREE, coordinate, retreat
+from assent.kernels.core.propagate import FREE, backtrack, coordinate
 from assent.kernels.core.table_links import (
     enlist,
     locate,
@@ -19,12 +19,12 @@ from assent.kernels.rounding.sequential_rounding import (
     RESTARTS,
     UNDO_EFFORT,
     bring_forward,
+    confidence_key,
+    confidence_order,
     preferred,
     settle_against,
     settle_field,
     start_rounding,
-    sureness_key,
-    sureness_order,
 )
 
 # States whose marginals are this close to the largest leave the choice to the scores; for two
@@ -40,7 +40,7 @@ LIKELY_CONFLICT = 2.0
 def settle_states(logic, tables, rounding):
     """Sequential rounding into the values of its trail.
 
-    Visits sites and the coordinates outside of them by decreasing sureness of their marginals.
+    Visits sites and the coordinates outside of them by decreasing confidence of their marginals.
     """
     links = tables.links
     hard = np.zeros(links.factor[-1], np.uint8)
@@ -56,20 +56,20 @@ def settle_states(logic, tables, rounding):
 
 @jit_internal
 def visits(links, p):
-    """Sites (as ``~s``) and lone coordinates by decreasing sureness, ties by index."""
+    """Sites (as ``~s``) and lone coordinates by decreasing confidence, ties by index."""
     sites = links.site_link.size
     both = np.empty(sites + np.count_nonzero(links.site_of < 0), np.int32)
     doubt = np.empty(both.size, np.uint16)
     for s in range(sites):
         both[s] = ~s
-        doubt[s] = sureness_key(site_lead(links.lits, links.site_link[s], links.site_size[s], p))
+        doubt[s] = confidence_key(site_lead(links.lits, links.site_link[s], links.site_size[s], p))
     at = sites
     for v in range(p.size):
         if links.site_of[v] < 0:
             both[at] = v
-            doubt[at] = sureness_key(2.0 * abs(p[v] - 0.5))
+            doubt[at] = confidence_key(2.0 * abs(p[v] - 0.5))
             at += 1
-    return both[sureness_order(doubt)]
+    return both[confidence_order(doubt)]
 
 
 @jit_internal_no_allocation
@@ -222,7 +222,7 @@ def try_values(logic, tables, hard, v, wanted, trail, tail, effort):
         lost, head, tail, looked = propagate_all(logic, tables, hard, trail, mark, mark + 1)
         if lost:
             effort -= looked
-            effort -= retreat(logic, trail, mark, head, tail)
+            effort -= backtrack(logic, trail, mark, head, tail)
             tail = mark
         attempt += 1
     return lost, tail, effort

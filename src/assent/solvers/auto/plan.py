@@ -90,7 +90,7 @@ def plan(
     if is_flow:
         yield _flow(problem, tolerance)
         contenders = [_depth_first]
-    for contender in contenders if exact or not (is_flow or _has_sack(problem)) else []:
+    for contender in contenders if exact or not (is_flow or _has_knapsack(problem)) else []:
         yield from contender(problem, tolerance)
     if exact and not presolved:
         wait = 0.0 if goal is Goal.ANSWER else program_cost(problem)
@@ -173,7 +173,7 @@ def _has_highs() -> bool:
     return has_highs()
 
 
-def _has_sack(problem: Problem) -> bool:
+def _has_knapsack(problem: Problem) -> bool:
     """Whether a knapsack is one row of a quick program: such a relaxation is hardly ever tight."""
     is_sack = bool((problem.group_kind == KNAPSACK).any())
     return is_sack and _has_quick_program(problem) and _has_highs()
@@ -219,20 +219,25 @@ def _independent(problem: Problem, tolerance: float) -> PlanStep:
 
 def _elimination(problem: Problem, tolerance: float, thorough: bool) -> PlanStep | None:
     """Elimination, if an order is found that takes no longer than a search needs to begin."""
-    from assent.solvers.direct.variable_elimination import EFFORT, MOST_WORK, Elimination, way_for
+    from assent.solvers.direct.variable_elimination import (
+        EFFORT,
+        MOST_WORK,
+        Elimination,
+        elimination_for,
+    )
 
     effort = max(ORDER_EFFORT, ORDER_PAIRS // problem.n_links)
     most = int(program_cost(problem) / ENTRY)
     if thorough:
         effort, most = EFFORT, MOST_WORK
-    way: Any = ""
+    found: Any = ""
     with suppress(CompileTimeout):
-        way = "" if problem.models else way_for(problem, effort, most)
-    if isinstance(way, str):
+        found = "" if problem.models else elimination_for(problem, effort, most)
+    if isinstance(found, str):
         return None
-    beside = f"{way.width} variable" + "s" * (way.width != 1)
+    beside = f"{found.width} variable" + "s" * (found.width != 1)
     why = f"Elimination, as the graph is narrow: at most {beside} beside each."
-    return PlanStep(Elimination(gap_tolerance=tolerance), why, READ * way.work)
+    return PlanStep(Elimination(gap_tolerance=tolerance), why, READ * found.work)
 
 
 def _flow(problem: Problem, tolerance: float) -> PlanStep:

@@ -1,6 +1,6 @@
 """Python threads that run one compiled loop together, for the time of a single call.
 
-A helper lingers for a moment when it is done.  The next call mostly comes at once, and a new
+A helper spins for a moment when it is done.  The next call mostly comes at once, and a new
 thread would take a tenth of a millisecond to begin, a twentieth of what there is to do.
 """
 
@@ -17,7 +17,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels.core.barrier import CALLED_OFF, linger, new_barrier, wait_until
+from assent.kernels.core.barrier import CALLED_OFF, new_barrier, spin_briefly, wait_until
 from assent.kernels.core.schedule import ORDERED_LINKS
 from assent.kernels.interpreted import only_compiled
 from assent.kernels.problem import Problem
@@ -105,7 +105,7 @@ class Helper:
             self.work()
             self.work = None
             self.done[0] = 1
-            linger(self.barrier)
+            spin_briefly(self.barrier)
             with self.lock:
                 self.gone = leaving = self.work is None
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.score_rows import FlatRows
-from assent.kernels.batch.unshared_rows import RowRoom, maximize_rows
+from assent.kernels.batch.unshared_rows import RowBuffers, maximize_rows
 from assent.kernels.core.factor_list import CODE, COUNT, TABLE, flat_of, inner_scores
 from assent.kernels.core.memo import remembered
 from assent.kernels.core.questions import make_questions_work
@@ -60,13 +60,13 @@ def solve_unshared(
     answers = UnsharedAnswers(np.empty(count), np.empty(rows.theta.shape, np.int8))
     step = max(1, CALL_LINKS // max(problem.n_links, 1))
     parts = [slice(b, b + step) for b in range(0, count, step)]
-    rooms = [_Room(problem, rows) for _ in range(min(threads, len(parts)))]
+    solvers = [_RowSolver(problem, rows) for _ in range(min(threads, len(parts)))]
     done = 0
-    with ThreadPoolExecutor(len(rooms)) as pool:
-        spread = map if len(rooms) == 1 else pool.map
-        for i in range(0, len(parts), len(rooms)):
-            now = parts[i : i + len(rooms)]
-            list(spread(lambda room, part: room.solve(rows, part, answers), rooms, now))
+    with ThreadPoolExecutor(len(solvers)) as pool:
+        spread = map if len(solvers) == 1 else pool.map
+        for i in range(0, len(parts), len(solvers)):
+            now = parts[i : i + len(solvers)]
+            list(spread(lambda solver, part: solver.solve(rows, part, answers), solvers, now))
             done = min(count, now[-1].stop)
             if time.perf_counter() > deadline:
                 break
@@ -78,8 +78,8 @@ def solve_unshared(
     return UnsharedAnswers(answers.values[:done], answers.x[:done])
 
 
-class _Room:
-    """What one thread needs to solve rows."""
+class _RowSolver:
+    """Solves rows in one thread."""
 
     def __init__(self, problem: Problem, rows: FlatRows) -> None:
         flat = flat_of(problem, "maximize")
@@ -90,11 +90,13 @@ class _Room:
         self._problem = flat, inner, first, problem.tables.lits
         links, z = np.zeros((2, problem.n_links))
         value, earned = np.empty((2, factors))
-        self._room = RowRoom(links, z, value, earned, make_questions_work(flat))
+        self._buffers = RowBuffers(links, z, value, earned, make_questions_work(flat))
 
     def solve(self, rows: FlatRows, part: slice, out: UnsharedAnswers) -> None:
         """Values and assignments of some rows, but for variables in no structure."""
-        maximize_rows(*self._problem, rows.theta[part], self._room, out.x[part], out.values[part])
+        maximize_rows(
+            *self._problem, rows.theta[part], self._buffers, out.x[part], out.values[part]
+        )
 
 
 def stack_rows(scores: Sequence[Scores]) -> list[FlatRows]:

@@ -38,11 +38,13 @@ LITTLE_WORK = 1 << 18
 CHUNK = 1 << 26
 
 
-_known: WeakKeyDictionary[Problem, dict[tuple[int, int], Way | str]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Problem, dict[tuple[int, int], EliminationPlan | str]] = (
+    WeakKeyDictionary()
+)
 
 
 @dataclass(frozen=True)
-class Way:
+class EliminationPlan:
     """How to eliminate the variables of a problem, and what it takes."""
 
     tabulation: Tabulation
@@ -61,7 +63,9 @@ class Way:
         return self.waiting <= MOST_WAITING and int(self.plan.choice[-1]) <= MOST_CHOICES
 
 
-def find_way(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> Way | str:
+def find_elimination(
+    problem: Problem, effort: int = EFFORT, most: int = MOST_WORK
+) -> EliminationPlan | str:
     """An order of elimination within the limits, or why there is none, in words.
 
     ``effort`` limits the search for it, ``most`` the entries looked at when it is followed.
@@ -69,7 +73,7 @@ def find_way(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> W
     Example:
         >>> from assent.kernels.problem import make_problem
         >>> chain = np.array([[0, 1], [1, 2], [2, 3]], np.int32)
-        >>> find_way(make_problem(4, chain, [])).width
+        >>> find_elimination(make_problem(4, chain, [])).width
         1
     """
     tables = tabulation(problem)
@@ -83,22 +87,24 @@ def find_way(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> W
         plan = _plan(shape, effort, most, rank)
         if plan is None:
             continue
-        way = Way(tables, *plan)
-        if way.is_affordable and way.work <= most and (found is None or way.work < found.work):
-            found = way
+        own = EliminationPlan(tables, *plan)
+        if own.is_affordable and own.work <= most and (found is None or own.work < found.work):
+            found = own
         if found is not None and found.work <= LITTLE_WORK:
             break
     return found or "the graph is too wide: cliques of its elimination would have too many states"
 
 
-def way_for(problem: Problem, effort: int = EFFORT, most: int = MOST_WORK) -> Way | str:
+def elimination_for(
+    problem: Problem, effort: int = EFFORT, most: int = MOST_WORK
+) -> EliminationPlan | str:
     """The same, remembered: an order that was found once serves all scores."""
     known = _known.setdefault(problem, {})
-    for way in known.values():
-        if isinstance(way, Way) and way.work <= most:
-            return way
+    for elimination in known.values():
+        if isinstance(elimination, EliminationPlan) and elimination.work <= most:
+            return elimination
     if (effort, most) not in known:
-        known[effort, most] = find_way(problem, effort, most)
+        known[effort, most] = find_elimination(problem, effort, most)
     return known[effort, most]
 
 
@@ -134,9 +140,9 @@ def ranks(shape: kernel.EliminationModel, thorough: bool) -> Iterator[Int32]:
 
 @dataclass
 class EliminationState:
-    """The way, and the answer once there is one."""
+    """The plan, and the answer once there is one."""
 
-    way: Way
+    elimination: EliminationPlan
     bound: float = np.inf
     x: Float = field(default_factory=lambda: np.zeros(0))
 
@@ -176,22 +182,24 @@ class Elimination(IterativeSolver):
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> EliminationState:
         """The order of elimination; a graph that is too wide is refused here."""
-        way = way_for(problem)
-        if isinstance(way, str):
-            raise ModelError(f"Elimination cannot solve this graph: {way}; decode with AD3()")
-        return EliminationState(way, x=np.full(problem.n, 0.5))
+        elimination = elimination_for(problem)
+        if isinstance(elimination, str):
+            raise ModelError(
+                f"Elimination cannot solve this graph: {elimination}; decode with AD3()"
+            )
+        return EliminationState(elimination, x=np.full(problem.n, 0.5))
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: EliminationState, iterations: int = 1
     ) -> Info:
         """Eliminate all variables, then read the answer backwards."""
         until = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
-        found = eliminate(workspace.way, scores, until)
+        found = eliminate(workspace.elimination, scores, until)
         if found is None:
             return Info(1, np.inf, np.inf, reason=TIME_LIMIT)
         workspace.bound, x = found
         workspace.x = x.astype(float)
-        return Info(1, 0.0, 0.0, finished=True, calls=workspace.way.work)
+        return Info(1, 0.0, 0.0, finished=True, calls=workspace.elimination.work)
 
     def bound(self, problem: Problem, scores: Scores, workspace: EliminationState) -> float:
         """The optimum; infinite before the solve."""
@@ -201,9 +209,11 @@ class Elimination(IterativeSolver):
         """The order: eliminating again, from the graph as written, gives the bound again."""
         if workspace.bound == np.inf:
             return None
-        members = workspace.way.tabulation.variables.members()
+        members = workspace.elimination.tabulation.variables.members()
         free = compiled.free
-        return EliminationOrder.of(compiled, [free[members[v]] for v in workspace.way.plan.order])
+        return EliminationOrder.of(
+            compiled, [free[members[v]] for v in workspace.elimination.plan.order]
+        )
 
     def marginals(self, workspace: EliminationState) -> Float:
         """The answer."""
@@ -215,11 +225,11 @@ class Elimination(IterativeSolver):
 
 
 def eliminate(
-    way: Way, scores: Scores, until: float = np.inf
+    elimination: EliminationPlan, scores: Scores, until: float = np.inf
 ) -> tuple[float, NDArray[np.int8]] | None:
     """The optimum and an assignment ``[n]`` that has it; None if the clock strikes ``until``."""
-    model, plan = way.tabulation.model(scores), way.plan
-    stack = np.empty(max(way.waiting, 1))
+    model, plan = elimination.tabulation.model(scores), elimination.plan
+    stack = np.empty(max(elimination.waiting, 1))
     waiting = np.full((2, len(plan.order) + 1), -1, np.int64)
     choice = np.zeros(int(plan.choice[-1]), np.uint8)
     work = np.cumsum(plan.size * model.card[plan.order])
@@ -235,4 +245,4 @@ def eliminate(
     states = np.zeros(len(model.card), np.int64)
     kernel.read_choices(model, plan, choice, states)
     total = scores.constant + float(stack[roots].sum())
-    return total, way.tabulation.variables.assignment(states)
+    return total, elimination.tabulation.variables.assignment(states)

@@ -8,7 +8,7 @@ import numpy as np
 
 from assent.kernels.core.residual_scores import residuals
 from assent.kernels.messages import star_sweep as kernel
-from assent.kernels.messages.star_sweep import StarRoom, Stars, StarScores
+from assent.kernels.messages.star_sweep import StarBuffers, Stars, StarScores
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.dual_bound import read_only
 from assent.solvers.base.protocol import Info, WarmStart
@@ -24,7 +24,7 @@ class StarMessages(Messages):
     stars: Stars
     shares: Float  # [2, edges] forward and backward
     left: Float  # [n] what link scores leave of the coordinates' own
-    room: StarRoom
+    buffers: StarBuffers
 
 
 def start(
@@ -40,12 +40,12 @@ def start(
     sizes = np.diff(stars.first)[stars.unit]
     reports = int((sizes * np.diff(stars.start)).max(initial=1)) + 1
     widest = int(sizes.max(initial=1))
-    room = StarRoom(
+    buffers = StarBuffers(
         np.zeros(widest, np.int64), np.zeros(widest), np.zeros(reports), np.zeros(reports)
     )
     return StarMessages(
         plain.flat, plain.inner, plain.work, plain.s, plain.belief, stars=stars,
-        shares=np.zeros((2, 0)), left=plain.belief.copy(), room=room,
+        shares=np.zeros((2, 0)), left=plain.belief.copy(), buffers=buffers,
     )  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def sweep(workspace: StarMessages, scores: Scores, passes: int, damping: float =
     residuals(w.flat.lits, w.s, scores.theta, w.left)
     kernel.sweep(
         w.stars, w.flat, w.inner, w.shares, damping, (w.iterations, w.iterations + passes),
-        StarScores(w.s, w.left, w.belief), w.room, w.work,
+        StarScores(w.s, w.left, w.belief), w.buffers, w.work,
     )  # fmt: skip
 
 

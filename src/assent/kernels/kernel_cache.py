@@ -56,7 +56,7 @@ from assent.kernels.compile_clock import (
     seconds_left,
     waiting_for_code,
 )
-from assent.kernels.kept_library import (
+from assent.kernels.kernel_library import (
     KernelUnpickler,
     can_be_called,
     is_linkable,
@@ -74,7 +74,8 @@ _IMPORTS = re.compile(r"^(?:from ([\w.]+) )?import (\([^)]*\)|.*)$", re.MULTILIN
 
 # The files that keep and call code do not change it: an edit here compiles nothing anew.
 _KEEPERS = frozenset(
-    _SOURCES / name for name in ("kept_code.py", "compile_clock.py", "interpreted.py", "kernel.py")
+    _SOURCES / name
+    for name in ("kernel_cache.py", "compile_clock.py", "interpreted.py", "kernel.py")
 )
 
 # Where a wheel has its compiled kernels: a folder per baseline.
