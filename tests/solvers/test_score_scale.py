@@ -101,7 +101,9 @@ def test_a_warm_start_crosses_scales():
     for factor in (1e-9, 1e9):
         far = at.decode(g, at.AD3(), scores={x: factor * scores})
         back = at.decode(g, at.AD3(), warm_start=far)
-        assert back.bound == pytest.approx(at.decode(g, at.AD3()).bound, abs=1e-4)
+        # Both stop a little above the relaxation's value, not at the same iterate.
+        relaxed = at.decode(g, at.LinearProgram()).bound
+        assert relaxed - 1e-9 <= back.bound <= relaxed + 1e-3
         assert back.certificate.verify()
 
 
