@@ -227,7 +227,7 @@ def _elimination(problem: Problem, tolerance: float, thorough: bool) -> PlanStep
     )
 
     effort = max(ORDER_EFFORT, ORDER_PAIRS // problem.n_links)
-    most = int(program_cost(problem) / ENTRY)
+    most = int(program_cost(problem) / READ)
     if thorough:
         effort, most = EFFORT, MOST_WORK
     found: Any = ""
