@@ -84,12 +84,6 @@ class Contender:
     solve: Resumable
     result: Result | None = None
     closed: float = 0.0  # of the gap of all, in its last turn
-    replaced: bool = False  # by the same solver on a smaller graph
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether it has further turns."""
-        return self.result is None and not self.replaced
 
     @property
     def spent(self) -> float:
@@ -197,9 +191,17 @@ class Turns:
             end = until if self.waiting is None else min(until, self.waiting.start)
             self.turn = max(self.turn, left[0].spent + end - self.done)
 
+    def _going(self) -> list[Contender]:
+        """Those that are not over; bounds are those of what presolving left, if it left less."""
+        going = [c for c in self.contenders if c.result is None]
+        is_smaller = any(isinstance(c.solve, Lifted) for c in going)
+        if is_smaller:
+            going = [c for c in going if isinstance(c.solve, Lifted) or not c.step.bounds]
+        return going
+
     def _left(self) -> list[Contender]:
         """Those that may go on; nobody if all that is left is an answer that nothing limits."""
-        left = [c for c in self.contenders if c.goes_on]
+        left = self._going()
         limited = self.request.deadline < np.inf
         return left if limited or any(c.step.bounds for c in left) else []
 
@@ -223,23 +225,19 @@ class Turns:
         Towards a proof whoever closed most of the gap goes first.  For a relaxation the order is
         the plan's: linear programs close most, and their turns are the longest.
         """
-        left = [c for c in self.contenders if c.goes_on]
+        left = self._going()
         if self.goal is not Goal.RELAXATION:
             left.sort(key=lambda contender: -contender.closed)
         yield from left
         while (step := self._next_step()) is not None:
             with suppress(CompileTimeout):
-                begun = Contender(step, self._begin(step))
-                if isinstance(begun.solve, Lifted):  # which begins with solvers of its own
-                    for contender in self.contenders:
-                        contender.replaced = contender.step.bounds
-                self.contenders.append(begun)
-                yield begun
+                self.contenders.append(Contender(step, self._begin(step)))
+                yield self.contenders[-1]
 
     def _next_step(self) -> PlanStep | None:
         """The step that is to begin, if it need not wait for the others."""
         step = self.waiting = self.waiting or next(self.steps, None)
-        others = any(c.step.bounds for c in self.contenders if c.goes_on)
+        others = any(c.step.bounds for c in self._going())
         if step is None or (others and self.done < step.start):
             return None
         self.waiting = None
