@@ -12,8 +12,7 @@ otherwise, always                      `AD3`: quick where the relaxation is tigh
 otherwise, no structure, rows fit      `LinearProgram`: the relaxation, tight or not
 a gap remains, factors are small       `LargeNeighbourhood`: a better answer, the longer the more
                                        it differs from the relaxed one, and as long as that
-                                       helps; in turns where the relaxation takes long, and
-                                       towards a proof as soon as its search begins
+                                       helps; in turns where relaxation or proof take long
 the optimum is asked for, or there     all of them at once; instead of `LinearProgram`, a search
 is time for it                         on what presolving leaves (`Presolving`): part by part
                                        where parts share no factor, `BranchAndCut` where rows
@@ -54,8 +53,8 @@ PROGRAM_ENTRY = 2.5
 # Iterations of AD3 in the first turn: half of the relaxations that are tight have shown it by then,
 # and a linear program takes several times as long.
 FIRST = 40
-# First turns after which an answer is improved though the relaxation is not solved: most are solved
-# within a fifth of that, and whoever waits longer should have a good answer soon.
+# First turns after which an answer is improved though no relaxation is solved, or no proof found:
+# most relaxations are within a fifth of that, and whoever waits longer should have a good answer.
 LONG = 100
 
 # Pairs of neighbours that are read for an order of elimination: per variable and link, or in all
@@ -92,9 +91,8 @@ def plan(
         contenders = [_depth_first]
     for contender in contenders if exact or not (is_flow or _has_knapsack(problem)) else []:
         yield from contender(problem, tolerance)
-    if exact and not presolved:
-        wait = 0.0 if goal is Goal.ANSWER else program_cost(problem)
-        yield from improvement(problem, tolerance, wait)
+    if goal is Goal.ANSWER:
+        yield from improvement(problem, tolerance)
     if exact:
         last = last_step(compiled, tolerance, each) if presolved else None
         ends = [elimination, last or _presolving(problem, tolerance, each)]
@@ -103,7 +101,7 @@ def plan(
         yield elimination
     elif not is_flow and _has_quick_program(problem) and _has_highs():
         yield _program(problem, tolerance)
-    if not exact and not is_flow:
+    if goal is not Goal.ANSWER and not presolved and (exact or not is_flow):
         yield from improvement(problem, tolerance, LONG * first_turn(problem))
 
 
