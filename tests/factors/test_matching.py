@@ -85,6 +85,23 @@ def test_projection_goes_on_from_earlier_prices():
         assert np.allclose(q[1::2], cold, atol=1e-10)
 
 
+@sweep_seeds(0.5)
+def test_projection_goes_on_from_prices_of_another_scale(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        shape, rows, columns, fill = random_shape(rng)
+        matching = write(shape, rows, columns, fill)
+        memory, places = np.zeros(matching.memory()), 2 * int(np.prod(shape))
+        base, none = np.zeros(places), np.zeros(0)
+        base.flags.writeable = none.flags.writeable = False
+        for size in 10.0 ** rng.uniform(-2, 5, 6):
+            point, q = np.zeros(places), np.empty(places)
+            point[1::2] = rng.normal(size=places // 2) * size
+            project_matching(matching.start, matching.data, base, point, none, 1.0, memory, q)
+            cold, _ = matching.ask_project(point[1::2])
+            assert np.allclose(q[1::2], cold, atol=1e-9 + 1e-12 * size), (seed, size)
+
+
 @pytest.mark.parametrize("shape", [(12, 12), (7, 15), (15, 7)])
 def test_assignments(shape):
     """Every member of the smaller side is matched: an assignment problem."""

@@ -39,9 +39,14 @@ SMALLEST_DAMPING = 1e-12
 # Values of the dual function this close, relative to their size, count as equal.
 ROUNDING = 1e-13
 
-# A damped step changes a price by one over ``DAMPING`` at most: from a table of larger numbers the
-# prices would be steps without number away.  Such a table is solved at a coarser scale first.
-# Prices found there are a few units off, which this factor, a power of two, leaves within reach.
+# A step has to gain this share of what the slope promises.  Whatever gains at all would not do: two
+# steps over the same ridge, there and back, can end at one value but for the last digit, for ever.
+SUFFICIENT = 0.1
+
+# A damped step changes a price by one over ``DAMPING`` at most: from a table of larger numbers, or
+# from the prices of one, the right prices would be steps without number away.  Such a table is
+# solved at a coarser scale first.  Prices found there are a few units off, which this factor, a
+# power of two, leaves within reach.
 REACH = 1.0 / DAMPING
 REFINEMENT = 32.0
 
@@ -239,7 +244,8 @@ def newton(p):
     """Newton's steps from the prices at hand to the best ones."""
     columns = len(p.v)
     values = np.empty(columns)
-    h, step, before = np.empty((columns, columns)), np.empty(columns), np.empty(columns)
+    h, before = np.empty((columns, columns)), np.empty(columns)
+    slope, step = np.empty(columns), np.empty(columns)
     free, inside = np.empty(columns, np.int64), np.empty(columns, np.int64)
     number_of = np.empty(columns, np.int64)
     size = 1.0
@@ -257,19 +263,23 @@ def newton(p):
             if is_free(p, j):
                 number_of[j] = number
                 free[number] = j
-                step[number] = p.gradient[j]
+                slope[number] = step[number] = p.gradient[j]
                 number += 1
         curvature(p, number_of, number, max(DAMPING * wrong, SMALLEST_DAMPING), h, inside)
         solve(h, step, number)
         better, length = False, 1.0
         for _ in range(MOST_HALVINGS):
+            promised = 0.0
             for s in range(number):
-                v = before[free[s]] + length * step[s]
-                p.v[free[s]] = v if p.fill_columns else max(v, 0.0)
+                j = free[s]
+                v = before[j] + length * step[s]
+                p.v[j] = v if p.fill_columns else max(v, 0.0)
+                promised += slope[s] * (p.v[j] - before[j])
             new = price_rows(p, values)
             # In the last steps values differ by rounding only.
-            same = new >= dual - ROUNDING * (abs(dual) + size)
-            better = new > dual or (same and violation(p) <= 0.5 * wrong)
+            noise = ROUNDING * (abs(dual) + size)
+            better = new - dual > max(SUFFICIENT * promised, noise)
+            better = better or (new >= dual - noise and violation(p) <= 0.5 * wrong)
             if better:
                 dual = new
                 break
@@ -286,8 +296,9 @@ def newton(p):
 def optimal_prices(p):
     """Find the prices; ``p.z`` is then the projection."""
     size, coarse = 1.0, 1.0
-    for value in p.a:
-        size = max(size, abs(value))
+    for numbers in (p.a, p.u, p.v):
+        for value in numbers:
+            size = max(size, abs(value))
     while size * coarse > REACH:
         coarse /= REFINEMENT
     rescale(p, coarse)
