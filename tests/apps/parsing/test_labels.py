@@ -10,7 +10,7 @@ import pytest
 from assent.apps.parsing.labels import train_labeler
 from assent.apps.parsing.training import read_examples
 from assent.io.conllu import Sentence
-from assent.kernels.parsing.label_chain import best_chain
+from assent.kernels.parsing.label_scores import best_chain
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])

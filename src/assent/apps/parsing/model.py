@@ -19,7 +19,7 @@ from assent.apps.parsing.pruner import Pruner
 from assent.apps.parsing.turbo import Solution, TurboRun, weigh_tree
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
-from assent.kernels.parsing import part_scores, sentence_parts
+from assent.kernels.parsing import part_visits, sentence_parts
 from assent.kernels.parsing.sentence_parts import Arcs, SentenceParts, SentenceScores, TreeShape
 from assent.model.graph import FactorGraph
 from assent.solvers.ad3.ad3 import AD3
@@ -155,7 +155,7 @@ class Parser:
         """The parts of a sentence over its candidate arcs, and their scores."""
         kinds = kinds_of(self.settings.parts)
         parts = sentence_parts.make_parts(self.pruner.arcs(tokens), kinds)
-        return parts, part_scores.score_parts(tokens, parts, kinds, self.weights)
+        return parts, part_visits.score_parts(tokens, parts, kinds, self.weights)
 
     # ------------------------------------------------------------ files
 

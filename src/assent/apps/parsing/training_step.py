@@ -18,7 +18,7 @@ import numpy as np
 from assent.apps.parsing.data import Example
 from assent.apps.parsing.model import best_parse
 from assent.apps.parsing.training_state import NO_BLOCK, Block, TrainingState
-from assent.kernels.parsing import part_scores, sentence_parts
+from assent.kernels.parsing import part_visits, sentence_parts
 from assent.kernels.parsing.mira_update import mira_update
 from assent.kernels.parsing.sentence_parts import Arcs, Kinds, SentenceScores, TreeShape
 from assent.solvers.ad3.ad3 import AD3
@@ -33,7 +33,7 @@ def learn_sentence(
     """A step for the sentence with this number, over its candidate arcs."""
     tokens, heads, table = example.tokens, example.heads, state.table
     parts = sentence_parts.make_parts(arcs, kinds)
-    scores = part_scores.score_parts(tokens, parts, kinds, table.weights)
+    scores = part_visits.score_parts(tokens, parts, kinds, table.weights)
     right = sentence_parts.tree_parts(parts, heads)
     costs = np.zeros(len(right.arcs)) if method == "perceptron" else 1.0 - right.arcs
     found = best_parse(parts, scores._replace(arcs=scores.arcs + costs), shape, solver)

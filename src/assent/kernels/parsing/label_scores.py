@@ -11,13 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.interpreted import looks_up
-from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation, jit_no_allocation
 from assent.kernels.parsing.arc_features import running_counts
-from assent.kernels.parsing.feature_places import (
-    Features,
-    make_features,
-)
-from assent.kernels.parsing.label_chain import best_chain
+from assent.kernels.parsing.feature_places import Features, make_features
 from assent.kernels.parsing.label_features import (
     Modifiers,
     label_pair_places,
@@ -76,6 +72,32 @@ def _score_chain(tokens, heads, h, words, weights, work):
                 tokens, heads, work.modifiers, work.counts, work.out, m, work.features
             )
             _sum_weights(weights, work.features, size, work.scores[i])
+
+
+@jit_no_allocation
+def best_chain(scores, pairs, best, out):
+    """Labels ``out[k]`` of most score, where ``scores[k, L]`` belong to single labels.
+
+    ``pairs[k + 1, (L + 1)^2]`` belong to a label and the next, row by row; number L stands before
+    the first and after the last one.  ``best[k, L]`` is scratch.
+    """
+    labels = scores.shape[1]
+    width = labels + 1
+    for i in range(len(out)):
+        for b in range(labels):
+            best[i, b] = pairs[0, labels * width + b] if i == 0 else -np.inf
+            if i > 0:
+                for a in range(labels):
+                    best[i, b] = max(best[i, b], best[i - 1, a] + pairs[i, a * width + b])
+            best[i, b] += scores[i, b]
+    following = labels
+    for i in range(len(out) - 1, -1, -1):
+        total = -np.inf
+        for a in range(labels):
+            value = best[i, a] + pairs[i + 1, a * width + following]
+            if value > total:
+                out[i], total = a, value
+        following = out[i]
 
 
 @jit_internal_no_allocation

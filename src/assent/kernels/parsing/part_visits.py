@@ -11,15 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit_inline_llvm, jit_internal_no_allocation
+from assent.kernels.interpreted import looks_up
+from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
 from assent.kernels.parsing.arc_features import arc_places, nonprojective_places
-from assent.kernels.parsing.feature_places import sum_at
-from assent.kernels.parsing.grand_sibling_features import grand_sibling_places
-from assent.kernels.parsing.grandparent_features import grandparent_places
-from assent.kernels.parsing.head_bigram_features import head_bigram_places
-from assent.kernels.parsing.path_features import path_places
-from assent.kernels.parsing.sibling_features import any_sibling_places, sibling_places
-from assent.kernels.parsing.tri_sibling_features import tri_sibling_places
+from assent.kernels.parsing.feature_places import make_features, sum_at
+from assent.kernels.parsing.part_features import (
+    any_sibling_places,
+    grand_sibling_places,
+    grandparent_places,
+    head_bigram_places,
+    path_places,
+    sibling_places,
+    tri_sibling_places,
+)
+from assent.kernels.parsing.sentence_parts import SentenceScores, count_inner
 
 
 class Touched(NamedTuple):
@@ -207,3 +212,17 @@ def visit_parts(tokens, parts, kinds, table, features, touched, values):
     _visit_pairs(tokens, arcs, parts.pairs, table, features, touched, values.pairs)
     _visit_nonprojective(tokens, arcs, table, features, touched, values.nonprojective)
     _visit_paths(tokens, table, features, touched, values.paths)
+
+
+@looks_up("weights")
+@jit
+def score_parts(tokens, parts, kinds, weights):
+    """The scores of all parts of a sentence."""
+    arcs, words = len(parts.arcs.head), len(tokens) - 3
+    scores = SentenceScores(
+        np.zeros(arcs), np.zeros(count_inner(parts)), np.zeros(len(parts.pairs)),
+        np.zeros(arcs if parts.nonprojective else 0),
+        np.zeros(words * words if parts.paths else 0),
+    )  # fmt: skip
+    visit_parts(tokens, parts, kinds, weights, make_features(weights), None, scores)
+    return scores
