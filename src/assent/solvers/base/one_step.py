@@ -40,9 +40,7 @@ class OneStep(IterativeSolver):
             return np.inf
         return bound_at(problem, scores, workspace.solution.dual)
 
-    def dual_point(
-        self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
-    ) -> DualPoint:
+    def dual_point(self, problem: Problem, scores: Scores, workspace: Any) -> DualPoint:
         """Link scores of the relaxation's multipliers; zero before the solve."""
         if workspace.solution is None:
             return split_links(problem, np.zeros(problem.n_links))

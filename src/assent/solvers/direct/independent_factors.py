@@ -124,13 +124,7 @@ class Unshared(IterativeSolver):
         workspace.value = bound_at(problem, scores, split_links(problem, workspace.links))
         return workspace.value
 
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: UnsharedState,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
+    def dual_point(self, problem: Problem, scores: Scores, workspace: UnsharedState) -> DualPoint:
         """The variables' scores."""
         return split_links(problem, workspace.links)
 
