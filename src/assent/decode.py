@@ -187,7 +187,7 @@ def compiled_for(graph: FactorGraph, scores: GraphScores, frames: int = 1) -> Co
 def _forbids_as_written(compiled: Compiled, scores: GraphScores) -> bool:
     """A quick test: all is scored as written, or only variables are not and forbid nothing."""
     written = written_scores(compiled.graph)
-    if scores.pairs is not written.pairs or scores.tables is not written.tables:
+    if scores.factors is not written.factors:
         return False
     if scores.theta is written.theta:
         return True

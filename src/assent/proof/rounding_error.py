@@ -48,7 +48,7 @@ def is_never_rounded(scale: float, *parts: Float) -> bool:
 
 def _size(scores: GraphScores) -> float:
     """How large sums of scores may become."""
-    parts = scores.theta, *scores.pairs, *scores.tables
+    parts = scores.theta, *scores.factors
     return abs(scores.constant) + sum(
         sum_of_largest(part.reshape(len(part), -1)) for part in parts if len(part)
     )
