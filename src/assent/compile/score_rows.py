@@ -81,15 +81,7 @@ class ScoreRows(Sequence[GraphScores]):
 
 
 def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> ScoreRows:
-    """The graph's scores with the ``b``-th of each array put in place, for every ``b``.
-
-    Example:
-        >>> import assent as at
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(2, scores=[5.0, 6.0])
-        >>> [row.theta.tolist() for row in score_rows(g, {x[1]: [1.0, 2.0, 3.0]})]
-        [[5.0, 1.0], [5.0, 2.0], [5.0, 3.0]]
-    """
+    """The graph's scores with the ``b``-th of each array put in place, for every ``b``."""
     named = {graph.named(key): clean_scores(value, key) for key, value in scores.items()}
     arrays: dict[Any, Float] = {}
     for key, array in named.items():

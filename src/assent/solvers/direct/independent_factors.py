@@ -24,11 +24,6 @@ def shares_nothing(problem: Problem) -> bool:
     """Whether every coordinate belongs to at most one structure or table, and to no other factor.
 
     That a categorical variable has one state is no factor of its own where a slot says so.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> shares_nothing(make_problem(2, np.array([[0, 1]], np.int32), []))
-        False
     """
     tables = problem.tables
     if problem.n_pairs or not len(tables.kind) or len(tables.lits) > problem.n:

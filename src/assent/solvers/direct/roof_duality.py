@@ -70,14 +70,7 @@ class RoofDuality(OneStep):
 
 
 def solve_roof(problem: Problem, scores: Scores) -> RoofSolution:
-    """Optimum of the relaxation, a dual point that proves it, and persistent values.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> solve_roof(problem, Scores(np.array([2.0, -1.0]), np.array([3.0]))).x.tolist()
-        [1.0, 1.0]
-    """
+    """Optimum of the relaxation, a dual point that proves it, and persistent values."""
     made = make_posiform(problem, scores)
     level, side = balance(made)
     x = 0.5 + 0.5 * side.astype(float)

@@ -69,12 +69,6 @@ def find_elimination(
     """An order of elimination within the limits, or why there is none, in words.
 
     ``effort`` limits the search for it, ``most`` the entries looked at when it is followed.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> chain = np.array([[0, 1], [1, 2], [2, 3]], np.int32)
-        >>> find_elimination(make_problem(4, chain, [])).width
-        1
     """
     tables = tabulation(problem)
     if isinstance(tables, str):

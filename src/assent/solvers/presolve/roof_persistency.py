@@ -14,18 +14,7 @@ ROUNDED = 1e-9
 
 
 def find_persistent(before: Reduction) -> tuple[ReductionStep, Reduction] | None:
-    """Values that `RoofDuality` decides, and what they leave; None if there are none.
-
-    Example:
-        >>> import assent as at
-        >>> from assent.compile.compiled import graph_scores
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(4, scores=[1.0, 1.0, 1.0, -3.0])
-        >>> rule = g.add(at.Pair(x[[0, 1, 2, 2]], x[[1, 2, 0, 3]], scores=[-2.0, -2.0, -2.0, 0.5]))
-        >>> step, after = find_persistent(Reduction.of(g.compile(), graph_scores(g)))
-        >>> after.compiled.fixed.tolist()
-        [-1, -1, -1, 0]
-    """
+    """Values that `RoofDuality` decides, and what they leave; None if there are none."""
     problem = before.compiled.problem
     if what_is_larger(problem):
         return None
