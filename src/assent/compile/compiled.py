@@ -286,7 +286,6 @@ class Written:
 
     theta: Float
     factors: tuple[Float, ...]
-    variables: tuple[VariableArray, ...]
 
     @cached_property
     def scale(self) -> float:
@@ -302,14 +301,6 @@ class Written:
         """That of the scores of factors."""
         return _median_of_factors(self.factors)
 
-    @cached_property
-    def spans(self) -> dict[int, tuple[slice, tuple[int, ...]]]:
-        """By identity of a variable: where its scores stand, and their shape."""
-        return {
-            id(v.symbol): (slice(v.start, v.start + v.scores.size), v.symbol.codes.shape)
-            for v in self.variables
-        }
-
 
 def written_scores(graph: FactorGraph) -> Written:
     """The graph's own scores, end to end."""
@@ -319,7 +310,6 @@ def written_scores(graph: FactorGraph) -> Written:
         graph._written = Written(
             parts[0] if len(parts) == 1 else np.concatenate(parts),
             tuple([f.scores if isinstance(f, (Pair, Scored)) else NO_SCORES for f in factors]),
-            tuple(graph.variables),
         )
     return graph._written
 
@@ -333,14 +323,8 @@ def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -
     place: dict[Handle, int] = {}
     for key, value in _by_batch(graph, changes or {}):
         if isinstance(key, (Literals, Categorical)):
-            span = written.spans.get(id(key))
-            if span is None:
-                check_unary_key(graph, key)
-                theta[key.codes.ravel()] = fit_scores(
-                    clean_scores(value, key), key.codes.shape, key
-                )
-            else:
-                theta[span[0]] = fit_scores(clean_scores(value, key), span[1], key)
+            check_unary_key(graph, key)
+            theta[key.codes.ravel()] = fit_scores(clean_scores(value, key), key.codes.shape, key)
         elif isinstance(key, Handle):
             place = place or {handle: i for i, handle in enumerate(graph.handles)}
             if key in place and isinstance(key.factor, SoftKnapsack):
