@@ -39,10 +39,10 @@ class BoundAt(at.AD3):
         links = self.dual_point(problem, scores, workspace)
         return bound_at(problem, scores, links)
 
-    def dual_point(self, problem: Any, scores: Any, workspace: Any, out: Any = None) -> Any:
+    def dual_point(self, problem: Any, scores: Any, workspace: Any) -> Any:
         """The point asked for."""
         workspace.prefer(self.point)
-        return super().dual_point(problem, scores, workspace, out)
+        return super().dual_point(problem, scores, workspace)
 
 
 def variants(graph: at.FactorGraph) -> dict[str, Any]:

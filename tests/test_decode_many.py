@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -511,7 +512,7 @@ def test_what_is_prepared_is_kept_as_long_as_the_problem():
     problem = easy().compile().problem
     first = prepare(problem)
     assert prepare(problem) is first
-    kept = len(batch._prepared)
+    kept = weakref.ref(first)
     del problem, first
     gc.collect()
-    assert len(batch._prepared) < kept
+    assert kept() is None

@@ -8,6 +8,7 @@ import pytest
 import assent as at
 from assent.compile.compiled import graph_scores
 from assent.factors import Table
+from assent.factors.scored import Scored
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import optimum, random_graph, random_scores
 
@@ -18,9 +19,18 @@ AD3 = at.AD3(max_iterations=2000)
 def magnitude(graph):
     """The largest score in size: what rounding errors are relative to."""
     scores = graph_scores(graph)
-    tables = [table.ravel() for table in scores.tables]
-    sizes = np.abs(np.concatenate([[scores.constant], scores.theta, *scores.pairs, *tables]))
+    factors = [own.ravel() for own in scores.factors]
+    sizes = np.abs(np.concatenate([[scores.constant], scores.theta, *factors]))
     return float(sizes[np.isfinite(sizes)].max())
+
+
+def pairs_and_tables(graph, scores):
+    """Scores of the batches of pairs, and of those of tables."""
+    own = list(zip(graph.handles, scores.factors, strict=True))
+    return (
+        [scores for handle, scores in own if isinstance(handle.factor, at.Pair)],
+        [scores for handle, scores in own if isinstance(handle.factor, Scored)],
+    )
 
 
 def check(graph, result, best):
@@ -142,7 +152,8 @@ def test_new_scores_are_a_rebuilt_graph_and_warm_starts_agree(seeds):
         changes = {v.symbol: random_scores(rng, v.symbol.codes.shape) for v in graph.variables}
         changes |= {h: random_scores(rng, score_shape(h)) for h in scored(graph)}
         scores = graph_scores(graph, changes)
-        best = optimum(graph, theta=scores.theta, pair_scores=scores.pairs, tables=scores.tables)
+        pairs, tables = pairs_and_tables(graph, scores)
+        best = optimum(graph, theta=scores.theta, pair_scores=pairs, tables=tables)
         for start in (None, first):
             result = at.decode(graph, AD3, scores=changes, warm_start=start)
             check(graph, result, best)
@@ -159,11 +170,12 @@ def test_scaling_all_scores_scales_the_answer(scale):
         for h in scored(graph):
             changes[h] = scale * h.factor.scores.reshape(score_shape(h))
         graph.constant *= scale
+        pairs, tables = pairs_and_tables(graph, scores)
         best = optimum(
             graph,
             theta=scale * scores.theta,
-            pair_scores=[scale * p for p in scores.pairs],
-            tables=[scale * t for t in scores.tables],
+            pair_scores=[scale * p for p in pairs],
+            tables=[scale * t for t in tables],
         )
         result = at.decode(graph, AD3, scores=changes)
         assert result.certificate.verify()

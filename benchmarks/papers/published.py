@@ -225,9 +225,7 @@ class Published(IterativeSolver):
             return workspace.iterations * len(workspace.factors.kind)
         return int(sum(part[:, FACTORS].sum() for part in workspace.activity or []))
 
-    def dual_point(
-        self, problem: Problem, scores: Scores, workspace: Workspace, out: DualPoint | None = None
-    ) -> DualPoint:
+    def dual_point(self, problem: Problem, scores: Scores, workspace: Workspace) -> DualPoint:
         """Multipliers and shares of scores, link by link."""
         return split_links(problem, workspace.penalty * workspace.u)
 

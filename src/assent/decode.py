@@ -17,7 +17,6 @@ from assent.compile.compiled import (
     compile_graph,
     graph_scores,
     lay_out,
-    written_scores,
 )
 from assent.errors import ModelError, RecompileWarning
 from assent.model.graph import FactorGraph
@@ -169,8 +168,6 @@ def compiled_for(graph: FactorGraph, scores: GraphScores, frames: int = 1) -> Co
     ``frames`` are ours between the user's code and this, which a warning does not point to.
     """
     own = graph.compile()
-    if _forbids_as_written(own, scores):
-        return own
     forbids = scores.forbids()
     for compiled in (own, graph._masked):
         if compiled is not None and compiled.forbids.same_as(forbids):
@@ -182,17 +179,6 @@ def compiled_for(graph: FactorGraph, scores: GraphScores, frames: int = 1) -> Co
     )
     graph._masked = compile_graph(graph, scores)
     return graph._masked
-
-
-def _forbids_as_written(compiled: Compiled, scores: GraphScores) -> bool:
-    """A quick test: all is scored as written, or only variables are not and forbid nothing."""
-    written = written_scores(compiled.graph)
-    if scores.pairs is not written.pairs or scores.tables is not written.tables:
-        return False
-    if scores.theta is written.theta:
-        return True
-    finite = bool(np.vdot(scores.theta, scores.theta) < np.inf)
-    return finite and not len(compiled.forbids.theta)
 
 
 def check_result(result: Any) -> Result:

@@ -228,11 +228,8 @@ def _rows_of(graph: FactorGraph, scores: Mapping[Any, Any]) -> Sequence[Task]:
 
 def _pattern(row: GraphScores) -> Any:
     """A key for where scores are ``-inf``."""
-    arrays = (row.theta, *row.pairs, *row.tables)
-    return tuple(
-        np.flatnonzero(np.isneginf(a)).tobytes() if a.size and a.min() == -np.inf else b""
-        for a in arrays
-    )
+    forbids = row.forbids()
+    return tuple(places.tobytes() for places in (forbids.theta, *forbids.factors))
 
 
 def _start_from(tasks: Sequence[Task], before: Any) -> None:

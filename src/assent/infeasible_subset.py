@@ -18,8 +18,6 @@ from assent.compile.compiled import Compiled, GraphScores, compile_part, explain
 from assent.compile.explain import PropagationStep, fewest
 from assent.compile.logic_placement import FREE
 from assent.factors.base import Logic
-from assent.factors.pair import Pair
-from assent.factors.scored import Scored
 from assent.factors.soft import SOFT
 from assent.factors.structure import Structure
 from assent.kernels.problem import DualPoint, Int64
@@ -230,16 +228,13 @@ class _Search:
         theta = np.zeros_like(self.scores.theta)
         theta[rows.pop(FORBIDDEN, [])] = -np.inf
         evidence = np.array(rows.pop(EVIDENCE, []), np.int32)
-        blocks, pairs, tables = [], [], []
+        blocks, factors = [], []
         for number in sorted(rows):
             chosen = np.array(rows[number], np.int64)
             blocks.append(_some_rows(self.compiled.blocks[number], chosen))
-            factor = blocks[-1].factor
-            if isinstance(factor, Pair):
-                pairs.append(self.by_block[number][chosen])
-            elif isinstance(factor, Scored):
-                tables.append(self.by_block[number][chosen])
-        scores = GraphScores(theta, tuple(pairs), tuple(tables), 0.0)
+            own = self.by_block[number]
+            factors.append(own[chosen] if len(own) else own)
+        scores = GraphScores(theta, tuple(factors), 0.0)
         return compile_part(self.compiled, tuple(blocks), evidence, scores), scores
 
 

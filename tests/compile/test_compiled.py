@@ -30,8 +30,8 @@ def flat_values(compiled, scores):
 def magnitude(graph):
     """Sum of the sizes of all finite scores: what rounding errors are relative to."""
     scores = graph_scores(graph)
-    tables = [table.ravel() for table in scores.tables]
-    sizes = np.abs(np.concatenate([[scores.constant], scores.theta, *scores.pairs, *tables]))
+    factors = [own.ravel() for own in scores.factors]
+    sizes = np.abs(np.concatenate([[scores.constant], scores.theta, *factors]))
     return float(sizes[np.isfinite(sizes)].sum())
 
 
@@ -320,5 +320,5 @@ def test_scores_of_pairs_are_held_once(batches):
         written = graph_scores(graph)
         flat = compiled.flat_scores(written).pair
         assert flat.tolist() == [v for n in range(batches) for v in (1.0 + n, -2.0, 3.0)]
-        for handle, own in zip(graph.handles, written.pairs, strict=True):
+        for handle, own in zip(graph.handles, written.factors, strict=True):
             assert np.shares_memory(flat, own) and np.shares_memory(flat, handle.factor.scores)

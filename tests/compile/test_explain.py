@@ -9,7 +9,7 @@ import pytest
 
 import assent as at
 from assent.compile.explain import fewest
-from assent.factors import Logic, Scored
+from assent.factors import Logic
 from tests.oracles.sweep import sweep_seeds
 from tests.strategies import meaning, random_graph
 
@@ -162,10 +162,7 @@ def check_steps(graph):
     """Every step follows from earlier ones alone, and none of its reasons is superfluous."""
     compiled = graph.compile()
     forbids = compiled.forbids
-    pairs = [i for i, b in enumerate(compiled.blocks) if isinstance(b.factor, at.Pair)]
-    scored = [i for i, b in enumerate(compiled.blocks) if isinstance(b.factor, Scored)]
-    never = dict(zip(pairs, forbids.pairs, strict=True))
-    never |= dict(zip(scored, forbids.tables, strict=True))
+    never = dict(enumerate(forbids.factors))
     known, evidence = set(), set(graph.evidence().tolist())
     *_, last = compiled.conflict.steps
     for step in compiled.conflict.steps:

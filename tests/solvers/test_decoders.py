@@ -140,7 +140,7 @@ def test_sweeps_never_raise_the_bound(name, seeds):
 def size(graph: at.FactorGraph) -> float:
     """The largest score: rounding errors are relative to it."""
     scores = graph_scores(graph)
-    parts = [scores.theta, *scores.pairs, *(table.ravel() for table in scores.tables)]
+    parts = [scores.theta, *(own.ravel() for own in scores.factors)]
     everything = np.concatenate(parts)
     return float(np.abs(everything[np.isfinite(everything)]).max(initial=0.0))
 

@@ -16,16 +16,6 @@ class Closure:
     """Unit propagation over a graph as written, ready to be repeated.
 
     ``rows`` are the constraints to propagate, by default all of them.
-
-    Example:
-        >>> import assent as at
-        >>> g = at.FactorGraph()
-        >>> rule = g.add(at.ExactlyOne(g.binary(3)))
-        >>> closure = Closure(g.compile())
-        >>> closure.extend(closure.start, [1]).tolist()
-        [0, 1, 0]
-        >>> closure.extend(closure.start, [~0, ~1, ~2]) is None
-        True
     """
 
     def __init__(

@@ -36,18 +36,20 @@ from assent.model.graph import FactorGraph, GroupedHandle, Handle, VariableArray
 from assent.model.scores import clean_scores, fit_scores
 from assent.model.variables import Categorical, Literals, coordinates_of
 
+NO_SCORES, NOWHERE = np.zeros(0), np.zeros(0, np.int64)  # of constraints
+
 
 @dataclass(frozen=True)
 class GraphScores:
-    """Scores as written: ``theta`` per coordinate, one array per batch of pairs and of tables.
+    """Scores as written: ``theta`` per coordinate, one array per batch of factors.
 
+    Those of pairs are ``[m]``, of tables and structures ``[m, entries]``, of constraints empty.
     ``scale_before`` is the scale of the scores that these were made from, if they were, ``written``
     what the graph itself says.
     """
 
     theta: Float
-    pairs: tuple[Float, ...]
-    tables: tuple[Float, ...]
+    factors: tuple[Float, ...]
     constant: float
     scale_before: float | None = None
     written: Written | None = None
@@ -58,16 +60,15 @@ class GraphScores:
         if self.scale_before is not None:
             return self.scale_before
         own = self.written
-        if own is None or self.pairs is not own.pairs or self.tables is not own.tables:
-            return score_scale(*map(median_size, ((self.theta,), self.pairs, self.tables)))
+        if own is None or self.factors is not own.factors:
+            return score_scale(median_size((self.theta,)), _median_of_factors(self.factors))
         return own.scale if self.theta is own.theta else own.scale_with(self.theta)
 
     def scaled(self, factor: float) -> GraphScores:
         """All multiplied by a positive number."""
         return GraphScores(
             self.theta * factor,
-            tuple(own * factor for own in self.pairs),
-            tuple(own * factor for own in self.tables),
+            tuple(own * factor for own in self.factors),
             self.constant * factor,
             self.scale * factor,
         )
@@ -76,32 +77,32 @@ class GraphScores:
         """Whether all scores can be divided by a power of two without any loss."""
         with np.errstate(over="ignore", under="ignore"):
             back = self.scaled(1.0 / unit).scaled(unit)
-        mine = self.theta, *self.pairs, *self.tables, np.array(self.constant)
-        its = back.theta, *back.pairs, *back.tables, np.array(back.constant)
+        mine = self.theta, *self.factors, np.array(self.constant)
+        its = back.theta, *back.factors, np.array(back.constant)
         same = all(np.array_equal(a, b) for a, b in zip(mine, its, strict=True))
         return math.frexp(unit)[0] == 0.5 and same
 
     def forbids(self) -> Forbids:
         """Where scores are ``-inf``; the pattern decides what is compiled."""
-        return Forbids(
-            _forbidden(self.theta),
-            tuple([_forbidden(a) for a in self.pairs]),
-            tuple([_forbidden(a) for a in self.tables]),
-        )
+        return Forbids(_forbidden(self.theta), tuple([_forbidden(a) for a in self.factors]))
 
     def zeroed(self) -> GraphScores:
         """All scores zero, but what is forbidden stays so."""
         return GraphScores(
             np.where(np.isneginf(self.theta), -np.inf, 0.0),
-            tuple(np.where(np.isneginf(a), -np.inf, 0.0) for a in self.pairs),
-            tuple(np.where(np.isneginf(a), -np.inf, 0.0) for a in self.tables),
+            tuple(np.where(np.isneginf(a), -np.inf, 0.0) for a in self.factors),
             0.0,
         )
 
 
 def _forbidden(scores: Float) -> Int64:
     """Flat indices of ``-inf``."""
-    return (scores.reshape(-1) == -np.inf).nonzero()[0]
+    return (scores.reshape(-1) == -np.inf).nonzero()[0] if scores.size else NOWHERE
+
+
+def _median_of_factors(factors: Sequence[Float]) -> float:
+    """The smaller median of the sizes of pair scores ``[m]`` and table scores ``[m, entries]``."""
+    return min(median_size([own for own in factors if own.ndim == axes]) for axes in (1, 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,17 +110,12 @@ class Forbids:
     """Where scores are ``-inf``: flat indices, array by array (there are few as a rule)."""
 
     theta: Int64
-    pairs: tuple[Int64, ...]
-    tables: tuple[Int64, ...]
+    factors: tuple[Int64, ...]
 
     def same_as(self, other: Forbids) -> bool:
         """Whether the same scores are forbidden."""
-        mine = (self.theta, *self.pairs, *self.tables)
-        theirs = (other.theta, *other.pairs, *other.tables)
-        return all(
-            len(a) == len(b) and (not len(a) or np.array_equal(a, b))
-            for a, b in zip(mine, theirs, strict=True)
-        )
+        pairs = zip((self.theta, *self.factors), (other.theta, *other.factors), strict=True)
+        return all(len(a) == len(b) and (not len(a) or np.array_equal(a, b)) for a, b in pairs)
 
 
 @dataclass(frozen=True)
@@ -169,8 +165,8 @@ class Compiled:
         theta = scores.theta[self.free]
         column = self.column_of()
         pair = []
-        for placed, values in zip(self.placed_pairs, scores.pairs, strict=True):
-            codes = self.blocks[placed.block].factor.codes
+        for placed in self.placed_pairs:
+            codes, values = self.blocks[placed.block].factor.codes, scores.factors[placed.block]
             constant += pair_placement.score_singles(placed, values, column, theta)
             constant += float(values[placed.earned].sum())
             kept_codes = codes if placed.kept is None else codes[placed.kept]
@@ -178,38 +174,32 @@ class Compiled:
             flat, extra = pair_placement.fold_negations(kept_codes, kept, column, theta)
             pair.append(flat)
             constant += extra
-        by_block = self.by_block(scores)
+        own = scores.factors
         for part in self.unary_tables:
-            constant += table_placement.score_unary(part, by_block[part.block], column, theta)
+            constant += table_placement.score_unary(part, own[part.block], column, theta)
         for done in self.settled:
             factor = self.blocks[done.block].factor
             assert isinstance(factor, Structure)
-            constant += settled_value(factor, done, by_block[done.block])
+            constant += settled_value(factor, done, own[done.block])
         return Scores(
             theta,
             np.concatenate([np.zeros(0), *pair]),
             constant,
-            table_placement.flat_table_scores(self.placed_tables, self.problem.tables, by_block),
+            table_placement.flat_table_scores(self.placed_tables, self.problem.tables, own),
             scores.scale,
         )
 
     def _joined_pairs(self, scores: GraphScores) -> Float:
         """Pair scores of a graph in which nothing is fixed or negated: as written, end to end."""
         assert self.own_pair is not None
-        written = [pair_placement.pair_of(self.blocks[part.block]) for part in self.placed_pairs]
-        if all(f.scores is own for f, own in zip(written, scores.pairs, strict=True)):
+        parts = [(self.blocks[p.block], scores.factors[p.block]) for p in self.placed_pairs]
+        if all(pair_placement.pair_of(block).scores is own for block, own in parts):
             return self.own_pair
-        return np.concatenate([np.zeros(0), *scores.pairs])
+        return np.concatenate([np.zeros(0), *(own for _, own in parts)])
 
-    def by_block(self, scores: GraphScores | Forbids) -> list[Any]:
-        """The arrays of every batch of factors; empty ones for constraints."""
-        pairs, tables = iter(scores.pairs), iter(scores.tables)
-        return [
-            next(pairs) if isinstance(block.factor, Pair)
-            else next(tables) if isinstance(block.factor, Scored)
-            else np.zeros(0)
-            for block in self.blocks
-        ]  # fmt: skip
+    def by_block(self, scores: GraphScores) -> tuple[Float, ...]:
+        """The arrays of every batch of factors; empty ones for those implied as well."""
+        return scores.factors + (NO_SCORES,) * (len(self.blocks) - len(scores.factors))
 
     def same_model_as(self, other: Compiled) -> bool:
         """Whether both were compiled from the same graph in the same state."""
@@ -264,14 +254,13 @@ class Compiled:
             logic_placement.restore_logic(
                 self.problem, placed, codes, dual.logic, out[placed.block]
             )
-        for part, values in zip(self.placed_pairs, scores.pairs, strict=True):
-            codes = self.blocks[part.block].factor.codes
+        for part in self.placed_pairs:
+            codes, values = self.blocks[part.block].factor.codes, scores.factors[part.block]
             pair_placement.restore_pairs(part, codes, values, dual.pair, out[part.block])
         for table in self.placed_tables:
             table_placement.restore_tables(table, self.problem.tables, dual.table, out[table.block])
-        by_block = self.by_block(scores)
         for unary in self.unary_tables:
-            table_placement.restore_unary(unary, by_block[unary.block], out[unary.block])
+            table_placement.restore_unary(unary, scores.factors[unary.block], out[unary.block])
         return out
 
     def flat_dual(self, dual: tuple[NDArray[Any], ...], scores: GraphScores) -> DualPoint:
@@ -283,8 +272,8 @@ class Compiled:
         for placed in self.placed:
             codes = self.blocks[placed.block].factor.codes
             logic_placement.gather_logic(p, placed, codes, dual[placed.block], out.logic)
-        for part, values in zip(self.placed_pairs, scores.pairs, strict=True):
-            codes = self.blocks[part.block].factor.codes
+        for part in self.placed_pairs:
+            codes, values = self.blocks[part.block].factor.codes, scores.factors[part.block]
             pair_placement.gather_pairs(part, codes, values, dual[part.block], out.pair)
         for table in self.placed_tables:
             table_placement.gather_tables(table, p.tables, dual[table.block], out.table)
@@ -296,9 +285,7 @@ class Written:
     """A graph's own scores, read once and kept until the graph changes."""
 
     theta: Float
-    pairs: tuple[Float, ...]
-    tables: tuple[Float, ...]
-    variables: tuple[VariableArray, ...]
+    factors: tuple[Float, ...]
 
     @cached_property
     def scale(self) -> float:
@@ -311,16 +298,8 @@ class Written:
 
     @cached_property
     def median_of_factors(self) -> float:
-        """The smaller median of the sizes of pair and table scores."""
-        return min(median_size(self.pairs), median_size(self.tables))
-
-    @cached_property
-    def spans(self) -> dict[int, tuple[slice, tuple[int, ...]]]:
-        """By identity of a variable: where its scores stand, and their shape."""
-        return {
-            id(v.symbol): (slice(v.start, v.start + v.scores.size), v.symbol.codes.shape)
-            for v in self.variables
-        }
+        """That of the scores of factors."""
+        return _median_of_factors(self.factors)
 
 
 def written_scores(graph: FactorGraph) -> Written:
@@ -330,9 +309,7 @@ def written_scores(graph: FactorGraph) -> Written:
         factors = [handle.factor for handle in graph.handles]
         graph._written = Written(
             parts[0] if len(parts) == 1 else np.concatenate(parts),
-            tuple([f.scores for f in factors if isinstance(f, Pair)]),
-            tuple([f.scores for f in factors if isinstance(f, Scored)]),
-            tuple(graph.variables),
+            tuple([f.scores if isinstance(f, (Pair, Scored)) else NO_SCORES for f in factors]),
         )
     return graph._written
 
@@ -340,40 +317,26 @@ def written_scores(graph: FactorGraph) -> Written:
 def graph_scores(graph: FactorGraph, changes: Mapping[Any, Any] | None = None) -> GraphScores:
     """The graph's scores, with ``changes`` (variables or handles to new scores) put in place."""
     written = written_scores(graph)
-    theta, pairs, tables = written.theta, written.pairs, written.tables
+    theta, factors = written.theta, list(written.factors)
     if changes:
         theta = theta.copy()
-    scored: dict[Handle, Float] = {}
+    place: dict[Handle, int] = {}
     for key, value in _by_batch(graph, changes or {}):
         if isinstance(key, (Literals, Categorical)):
-            span = written.spans.get(id(key))
-            if span is None:
-                check_unary_key(graph, key)
-                theta[key.codes.ravel()] = fit_scores(
-                    clean_scores(value, key), key.codes.shape, key
-                )
-            else:
-                theta[span[0]] = fit_scores(clean_scores(value, key), span[1], key)
+            check_unary_key(graph, key)
+            theta[key.codes.ravel()] = fit_scores(clean_scores(value, key), key.codes.shape, key)
         elif isinstance(key, Handle):
-            if not scored:
-                scored = {
-                    h: h.factor.scores
-                    for h in graph.handles
-                    if isinstance(h.factor, (Pair, Scored))
-                }
-            if isinstance(key.factor, SoftKnapsack) and key in graph.handles:
+            place = place or {handle: i for i, handle in enumerate(graph.handles)}
+            if key in place and isinstance(key.factor, SoftKnapsack):
                 theta[key.factor.paid] = key.factor.fit(value)
-                continue
-            if key not in scored:
+            elif key in place and isinstance(key.factor, (Pair, Scored)):
+                factors[place[key]] = key.factor.fit(value)
+            else:
                 raise ModelError(f"{key!r} has no scores in this graph to change")
-            assert isinstance(key.factor, (Pair, Scored))
-            scored[key] = key.factor.fit(value)
         else:
             raise TypeError(f"scores are given for variables or handles, not {key!r}")
-    if scored:
-        pairs = tuple(value for h, value in scored.items() if isinstance(h.factor, Pair))
-        tables = tuple(value for h, value in scored.items() if isinstance(h.factor, Scored))
-    return GraphScores(theta, pairs, tables, graph.constant, written=written)
+    own = tuple(factors) if place else written.factors
+    return GraphScores(theta, own, graph.constant, written=written)
 
 
 def _by_batch(graph: FactorGraph, changes: Mapping[Any, Any]) -> Iterator[tuple[Any, Any]]:
@@ -418,7 +381,7 @@ def lay_out(graph: FactorGraph, scores: GraphScores) -> Compiled:
     """The graph with nothing fixed, implied or removed: enough to state an answer, not to solve."""
     forbids = scores.forbids()
     blocks = (*graph.handles, *_implied(graph))
-    raw, _ = logic_placement.raw_rows(blocks, forbids.pairs)
+    raw, _ = logic_placement.raw_rows(blocks, forbids.factors)
     free = np.full(graph.size, FREE, np.int8)
     arranged = logic_placement.left_over(raw, free)
     return _place(graph, blocks, arranged, free, forbids, graph.evidence(), None)
@@ -442,7 +405,7 @@ def compile_part(
 ) -> Compiled:
     """The variables of a compiled graph under other factors and evidence, and nothing implied.
 
-    ``scores`` have arrays for the pairs and tables among ``blocks``.
+    ``scores`` are those of ``blocks``.
     """
     graph = copy.copy(compiled.graph)
     graph._size, graph._evidence = len(compiled.fixed), [evidence]  # as it was when it was compiled
@@ -452,7 +415,7 @@ def compile_part(
 
 def logic_rows(compiled: Compiled) -> list[LogicRows]:
     """All logic factors of a graph in normal form."""
-    return logic_placement.raw_rows(compiled.blocks, compiled.forbids.pairs)[0]
+    return logic_placement.raw_rows(compiled.blocks, compiled.forbids.factors)[0]
 
 
 def _place(
@@ -467,7 +430,7 @@ def _place(
     """Lay out what is left of the logic factors, and of the others what is not fixed."""
     n_free = int(np.count_nonzero(fixed == FREE))
     column = None if n_free == graph.size else _columns(fixed)
-    placed_pairs, pair_codes = pair_placement.place_pairs(blocks, fixed, column, forbids.pairs)
+    placed_pairs, pair_codes = pair_placement.place_pairs(blocks, fixed, column, forbids.factors)
     scored = table_placement.place_tables(blocks, fixed, column)
     logic = arranged.logic
     if column is not None:
@@ -515,7 +478,7 @@ def _propagate(
     graph: FactorGraph, size: int, blocks: tuple[Handle, ...], evidence: Int32, forbids: Forbids
 ) -> tuple[list[LogicRows], Arranged, NDArray[np.int8], Int64, Conflict | None]:
     """All logic rows and their groups; values implied ``[size]``, when each came; a conflict."""
-    raw, never = logic_placement.raw_rows(blocks, forbids.pairs)
+    raw, never = logic_placement.raw_rows(blocks, forbids.factors)
     arranged = logic_placement.arrange(raw)
     true = evidence
     if len(forbids.theta) or len(never):
@@ -602,11 +565,10 @@ def strict_tables(blocks: tuple[Handle, ...], forbids: Forbids, given: bool) -> 
     A structure forbids something by itself, which matters once values are ``given``, and from the
     start if it may allow nothing.
     """
-    forbidden, strict = iter(forbids.tables), []
-    for number, block in enumerate(blocks if forbids.tables else ()):
+    strict = []
+    for number, (block, never) in enumerate(zip(blocks, forbids.factors, strict=False)):
         if not isinstance(block.factor, Scored):
             continue
-        never = next(forbidden)
         own = isinstance(block.factor, Structure) and (given or block.factor.may_be_empty)
         if len(never) or own:
             mask = np.zeros(block.factor.scores.shape, bool)

@@ -14,14 +14,6 @@ def components(compiled: Compiled) -> Int32:
 
     Factors tie what they are written over, even where they are sure to hold: this is what a proof
     can be checked by.
-
-    Example:
-        >>> import assent as at
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(4)
-        >>> rules = g.add(at.Pair(x[[0, 1]], x[[2, 3]], scores=1.0))
-        >>> components(g.compile()).tolist()
-        [0, 1, 0, 1]
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components

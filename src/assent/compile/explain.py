@@ -70,10 +70,6 @@ class Explainer:
         self.values, self.rank = values, rank
         self.given = set(evidence.tolist())
         self._state = np.full(len(values), FREE, np.int8)
-        pairs = [i for i, block in enumerate(blocks) if isinstance(block.factor, Pair)]
-        scored = [i for i, block in enumerate(blocks) if isinstance(block.factor, Scored)]
-        self._never = dict(zip(pairs, forbids.pairs, strict=True))
-        self._never |= dict(zip(scored, forbids.tables, strict=True))
 
     # ------------------------------------------------------------ steps
 
@@ -175,7 +171,7 @@ class Explainer:
                 own = factor.codes[row]
                 state = self._state[coordinates_of(own)]
                 both = bool((state == (own >= 0)).all())
-                return both and row in self._never[block]
+                return both and row in self.forbids.factors[block]
             return self._scored_breaks(block, row)
         finally:
             self._state[coordinates] = FREE
@@ -187,7 +183,7 @@ class Explainer:
         factor.codes, factor.scores = batch.codes[row : row + 1], batch.scores[row : row + 1]
         factor.shape = ()
         width = batch.scores.shape[1]
-        never = self._never[block]
+        never = self.forbids.factors[block]
         forbidden = np.zeros((1, width), bool)
         forbidden[0, never[never // max(width, 1) == row] % max(width, 1)] = True
         parts = factor.supported(forbidden, self._state)

@@ -73,15 +73,14 @@ class LogicRows(NamedTuple):
 
 
 def raw_rows(
-    blocks: tuple[Handle, ...], forbidden_pairs: tuple[Int64, ...]
+    blocks: tuple[Handle, ...], forbidden: tuple[Int64, ...]
 ) -> tuple[list[LogicRows], Int32]:
     """All logic factors in normal form, and literals that can never hold.
 
-    A forbidden pair is an at-most-one.  The literals of a factor differ.
+    A pair that is ``forbidden``, by batch, is an at-most-one.  The literals of a factor differ.
     """
     raw: list[LogicRows] = []
     mixed: dict[tuple[int, int], list[Int32]] = {}  # literals that were not written as they are
-    forbidden = iter(forbidden_pairs)
     for i, block in enumerate(blocks):
         factor = block.factor
         if isinstance(factor, Logic):
@@ -95,7 +94,7 @@ def raw_rows(
                     mixed.setdefault((form, size), []).append(lits)
             raw.append(LogicRows(i, None, None, form, lits, k, weights, capacity))
         elif isinstance(factor, Pair):
-            own = next(forbidden)
+            own = forbidden[i]
             if len(own):
                 k = np.ones(len(own), np.int32)
                 raw.append(LogicRows(i, own, None, CAP, factor.codes[own], k))

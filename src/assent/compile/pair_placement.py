@@ -72,13 +72,11 @@ def place_pairs(
 
     ``column[N]`` numbers the free coordinates; None where all are.
     """
-    if not forbidden:  # there is one for every batch
-        return (), []
     placed, kept_codes = [], []
     first = 0
     pair_blocks = [i for i, block in enumerate(blocks) if isinstance(block.factor, Pair)]
-    for i, never in zip(pair_blocks, forbidden, strict=True):
-        codes = blocks[i].factor.codes
+    for i in pair_blocks:
+        codes, never = blocks[i].factor.codes, forbidden[i]
         if column is None and not len(never):
             part = _all_kept(i, first, len(codes))
             kept_codes.append(codes)

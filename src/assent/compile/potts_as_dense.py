@@ -43,17 +43,7 @@ class TabulatedPotts:
 
 
 def tabulate_potts(problem: Problem, scores: Scores, chosen: NDArray[np.bool_]) -> TabulatedPotts:
-    """The problem with the ``chosen[tables]`` POTTS factors as DENSE ones.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> lits = np.arange(4, dtype=np.int32)[None]
-        >>> tables = make_tables([(POTTS, (2, 2), (0, 0), lits)])
-        >>> problem = make_problem(4, np.zeros((0, 2), np.int32), [], tables)
-        >>> scores = Scores(np.zeros(4), np.zeros(0), 0.0, np.array([1.0, 2.0]))
-        >>> tabulate_potts(problem, scores, np.array([True])).scores.table
-        array([1., 0., 0., 2.])
-    """
+    """The problem with the ``chosen[tables]`` POTTS factors as DENSE ones."""
     tables, groups, link, entry, values = problem.tables, [], [], [], []
     joint, parts = joint_places(tables), []
     for t, kind in enumerate(tables.kind):

@@ -73,28 +73,15 @@ class ScoreRows(Sequence[GraphScores]):
 
     def _row(self, b: int, scale: float | None) -> GraphScores:
         own = self.own
-        pairs, tables = self._changed(Pair, own.pairs, b), self._changed(Scored, own.tables, b)
-        return GraphScores(self.theta[b], pairs, tables, own.constant, scale)
-
-    def _changed(self, kind: type, written: tuple[Float, ...], b: int) -> tuple[Float, ...]:
-        """Scores of the batches of one kind in problem ``b``."""
-        if not self.factors:
-            return written
-        batches = [h for h in self.graph.handles if isinstance(h.factor, kind)]
-        pairs = zip(batches, written, strict=True)
-        return tuple(self.factors[h][b] if h in self.factors else scores for h, scores in pairs)
+        factors, new = own.factors, self.factors
+        if new:
+            pairs = zip(self.graph.handles, factors, strict=True)
+            factors = tuple(new[h][b] if h in new else scores for h, scores in pairs)
+        return GraphScores(self.theta[b], factors, own.constant, scale)
 
 
 def score_rows(graph: FactorGraph, scores: Mapping[Any, Any]) -> ScoreRows:
-    """The graph's scores with the ``b``-th of each array put in place, for every ``b``.
-
-    Example:
-        >>> import assent as at
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(2, scores=[5.0, 6.0])
-        >>> [row.theta.tolist() for row in score_rows(g, {x[1]: [1.0, 2.0, 3.0]})]
-        [[5.0, 1.0], [5.0, 2.0], [5.0, 3.0]]
-    """
+    """The graph's scores with the ``b``-th of each array put in place, for every ``b``."""
     named = {graph.named(key): clean_scores(value, key) for key, value in scores.items()}
     arrays: dict[Any, Float] = {}
     for key, array in named.items():
@@ -213,7 +200,7 @@ def _base(compiled: Compiled) -> _Base:
         own = graph_scores(compiled.graph)
         base = compiled.flat_scores(replace(own, theta=np.zeros_like(own.theta), constant=0.0))
         true = np.flatnonzero(compiled.fixed == 1)
-        written = _Base(base, own.pairs, own.tables, compiled.free, true, bool(base.theta.any()))
+        written = _Base(base, own.factors, compiled.free, true, bool(base.theta.any()))
         _bases[compiled.problem] = written
     return written
 
@@ -223,18 +210,16 @@ class _Base:
     """The flat scores of a graph whose variables score nothing themselves, nor its constant."""
 
     scores: Scores
-    pairs: tuple[Float, ...]  # as they were
-    tables: tuple[Float, ...]
+    factors: tuple[Float, ...]  # as they were
     free: Int64
     true: Int64
     adds: bool  # whether pairs and tables add to the scores of variables
 
     def same_as(self, row: GraphScores) -> bool:
         """Whether pairs and tables are scored as they were."""
-        if self.pairs is row.pairs and self.tables is row.tables:
+        if self.factors is row.factors:
             return True
-        mine, its = (*self.pairs, *self.tables), (*row.pairs, *row.tables)
-        return all(a is b for a, b in zip(mine, its, strict=True))
+        return all(a is b for a, b in zip(self.factors, row.factors, strict=True))
 
 
 # For the graphs as written; kept as long as their problems are.

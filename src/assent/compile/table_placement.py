@@ -240,7 +240,7 @@ def take_entries(scores: Float, rows: Int64, entries: Int64) -> Float:
 
 
 def flat_table_scores(
-    placed: tuple[PlacedTables, ...], tables: Tables, scores: list[Float]
+    placed: tuple[PlacedTables, ...], tables: Tables, scores: tuple[Float, ...]
 ) -> Float:
     """Entries of all groups, in the order of the flat problem; ``scores`` by number of batch."""
     from assent.kernels.core.table_entries import pick_entries

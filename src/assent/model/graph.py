@@ -94,17 +94,12 @@ class GroupedHandle(Handle):
     """What `FactorGraph.add` returns for factors over groups, in the order of ``groups``."""
 
     factor: Grouped
-    batches: tuple[Handle, ...] = ()
+    parts: tuple[Handle, ...] = ()  # the batches of one size that solvers and files know
 
     @property
     def groups(self) -> tuple[Any, ...]:
         """Labels of the groups, one per factor."""
         return self.factor.groups
-
-    @property
-    def parts(self) -> tuple[Handle, ...]:
-        """The batches of one size that solvers and files know."""
-        return self.batches
 
     def split(self, scores: Any, axis: int) -> Iterator[tuple[Handle, Any]]:
         """Scores of each batch, from a number or one per group along ``axis``."""

@@ -25,12 +25,6 @@ def maximum(pieces: list[Piece]) -> float:
 
     The variable that makes the smallest table is eliminated first.  Cycles and other graphs that
     are nearly trees are quick; where a table would be too large the answer is ``inf``.
-
-    Example:
-        >>> differ = np.array([[0.0, 1.0], [1.0, 0.0]])
-        >>> triangle = [Piece((0, 1), differ), Piece((1, 2), differ), Piece((0, 2), differ)]
-        >>> maximum(triangle)
-        2.0
     """
     sizes = {v: k for piece in pieces for v, k in zip(piece.scope, piece.table.shape, strict=True)}
     number = {v: i for i, v in enumerate(_smallest_first(pieces, sizes))}
@@ -58,11 +52,6 @@ def eliminate(count: int, pieces: list[Piece], largest: int) -> float:
     """The best sum of tables over ``count`` variables, eliminated in the order of their numbers.
 
     ``inf`` where a table would have more than ``largest`` entries.
-
-    Example:
-        >>> pair = Piece((0, 1), np.array([[0.0, 1.0], [2.0, 0.0]]))
-        >>> eliminate(2, [pair, Piece((1,), np.array([0.0, 3.0]))], 100)
-        4.0
     """
     buckets: list[list[Piece]] = [[] for _ in range(count)]
     total = sum(float(piece.table) for piece in pieces if not piece.scope)

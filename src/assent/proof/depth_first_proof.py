@@ -139,16 +139,7 @@ def lowest_value(replay: Replay) -> float:
 def link_scores(
     problem: Problem, theta: Float, places: Int64, blocks: Int64, messages: Float
 ) -> DualPoint:
-    """Differences of messages; what is left of a variable's states goes to its exactly-one factor.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> places = np.array([[1, 0], [3, 2]])
-        >>> messages = np.array([0.0, 1.0, 0.0, -2.0])
-        >>> link_scores(problem, np.zeros(2), places, np.zeros(0, np.int64), messages).pair.tolist()
-        [[-1.0, 2.0]]
-    """
+    """Differences of messages; an exactly-one factor has what is left of its variable's states."""
     padded = np.append(messages, 0.0)
     links = padded[places[:, 1]] - padded[places[:, 0]]
     lits = problem.all_lits

@@ -211,12 +211,12 @@ def _reparametrise(
     theta = scores.theta.copy()
     own = multipliers.block < 0
     np.add.at(theta, multipliers.row[own], multipliers.amount[own])
-    pairs = []
-    for placed, values in zip(compiled.placed_pairs, scores.pairs, strict=True):
-        own = multipliers.block == placed.block
+    factors = list(scores.factors)
+    for placed in compiled.placed_pairs:
+        own, values = multipliers.block == placed.block, factors[placed.block]
         added = np.bincount(multipliers.row[own], multipliers.amount[own], minlength=len(values))
-        pairs.append(values + added)
-    return replace(scores, theta=theta, pairs=tuple(pairs))
+        factors[placed.block] = values + added
+    return replace(scores, theta=theta, factors=tuple(factors))
 
 
 def _table_changes(

@@ -20,18 +20,6 @@ def ends(proof: Any) -> bool:
 
     A proof with S nodes and places where they are used may take S² steps: every node once for
     every place.  No search shares what itself holds something shared.
-
-    Example:
-        >>> from assent.proof.proof_tree import Split, Trusted
-        >>> proof = Trusted("a friend", 1.0)
-        >>> for coordinate in range(3):
-        ...     proof = Split(((coordinate,), (~coordinate,)), (proof, proof))
-        >>> ends(proof)
-        True
-        >>> for coordinate in range(3, 30):
-        ...     proof = Split(((coordinate,), (~coordinate,)), (proof, proof))
-        >>> ends(proof)
-        False
     """
     depth: dict[int, int] = {}
     steps: dict[int, float] = {}  # of all that is below a node, with repetitions

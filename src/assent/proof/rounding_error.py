@@ -20,14 +20,6 @@ def rounding_matters(bound: float, scores: GraphScores) -> bool:
     """Whether sums of scores may be off by more than a bound may be.
 
     A solver adds up large scores of both signs in another order than a proof does.
-
-    Example:
-        >>> import assent as at
-        >>> from assent.compile.compiled import graph_scores
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(5, scores=[1e9, -1e9, 1.0, 1.0, 1.0])
-        >>> rounding_matters(-0.5, graph_scores(g)), rounding_matters(1e9, graph_scores(g))
-        (True, False)
     """
     return bool(
         np.isfinite(bound) and EPSILON * _size(scores) > CLEAR * (scores.scale + abs(bound))
@@ -35,12 +27,7 @@ def rounding_matters(bound: float, scores: GraphScores) -> bool:
 
 
 def is_never_rounded(scale: float, *parts: Float) -> bool:
-    """Whether rounding matters to no bound whatever, by a quick look at all flat scores.
-
-    Example:
-        >>> is_never_rounded(1.0, np.ones(5)), is_never_rounded(1.0, np.array([1e9, 1.0]))
-        (True, False)
-    """
+    """Whether rounding matters to no bound whatever, by a quick look at all flat scores."""
     # No sum of sizes is larger than this (Cauchy and Schwarz).
     most = sum(math.sqrt(len(part) * float(np.dot(part, part))) for part in parts)
     return EPSILON * most <= CLEAR * scale
@@ -48,7 +35,7 @@ def is_never_rounded(scale: float, *parts: Float) -> bool:
 
 def _size(scores: GraphScores) -> float:
     """How large sums of scores may become."""
-    parts = scores.theta, *scores.pairs, *scores.tables
+    parts = scores.theta, *scores.factors
     return abs(scores.constant) + sum(
         sum_of_largest(part.reshape(len(part), -1)) for part in parts if len(part)
     )

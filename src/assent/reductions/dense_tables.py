@@ -58,16 +58,7 @@ def no_scores(problem: Problem) -> Scores:
 
 
 def dense_tables(problem: Problem, scores: Scores) -> Iterator[DenseTables]:
-    """All tables that are no structures, some at a time.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem, make_tables
-        >>> two = make_tables([(POTTS, (2, 2), (0, 0), np.arange(4, dtype=np.int32)[None])])
-        >>> problem = make_problem(4, np.zeros((0, 2), np.int32), [], two)
-        >>> scores = Scores(np.zeros(4), np.zeros(0), 0.0, np.array([1.0, 2.0]))
-        >>> next(dense_tables(problem, scores)).scores.tolist()
-        [[[1.0, 0.0], [0.0, 2.0]]]
-    """
+    """All tables that are no structures, some at a time."""
     t = problem.written
     for group, kind in enumerate(t.kind):
         assert kind in (DENSE, POTTS)

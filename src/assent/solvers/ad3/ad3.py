@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TypeVar
 
 import numpy as np
@@ -89,18 +89,8 @@ class Workspace:
 
     def advance(self, settings: Settings, iterations: int) -> None:
         """Iterate in one compiled call."""
-        self.together(
-            lambda thread, barrier: kernel.advance(
-                self.own,
-                self.outside,
-                self.state,
-                self.history,
-                settings,
-                iterations,
-                thread,
-                barrier,
-            )
-        )
+        arguments = self.own, self.outside, self.state, self.history, settings, iterations
+        self.together(partial(kernel.advance, *arguments))
 
     def together(self, work: Callable[[int, Int64], Given]) -> Given:
         """Have compiled work done by all threads, and raise what a structure raised in it."""
@@ -241,30 +231,16 @@ class AD3(IterativeSolver):
         """Upper bound on the optimum at an average dual point or the current one."""
         w = workspace
         w.read(problem, scores)
-        return w.together(
-            lambda thread, barrier: dual_points.latest_bound(
-                w.own, w.outside, w.state, thread, barrier
-            )
-        )
+        return w.together(partial(dual_points.latest_bound, w.own, w.outside, w.state))
 
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: Workspace,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
-        """The dual point of the last :meth:`bound`, as link scores, into ``out`` if given."""
-        w, shape = workspace, workspace.state.current
-        if out is None:
-            out = DualPoint(
-                *(np.empty_like(part) for part in (shape.pair, shape.logic, shape.table))
-            )
-        links = Links(out.pair, out.logic, out.table)
+    def dual_point(self, problem: Problem, scores: Scores, workspace: Workspace) -> DualPoint:
+        """The dual point of the last :meth:`bound`, as link scores."""
+        w, now = workspace, workspace.state.current
+        links = Links(*(np.empty_like(part) for part in (now.pair, now.logic, now.table)))
         w.together(
             lambda thread, barrier: dual_points.write_dual(w.own, w.state, thread, barrier, links)
         )
-        return out
+        return DualPoint(*links)
 
     def rest_at(self, problem: Problem, workspace: Workspace, answer: NDArray[np.int8]) -> Info:
         """No iteration is needed: ``answer[n]`` is the relaxed one too, and all agree on it."""

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numba
 import numpy as np
@@ -25,6 +24,7 @@ from assent.kernels.batch import batch_loop as kernel
 from assent.kernels.batch import instance
 from assent.kernels.batch.searched_structures import StructureBatch
 from assent.kernels.core import schedule
+from assent.kernels.core.memo import remembered
 from assent.kernels.core.oracle import blend_address, parts_address
 from assent.kernels.problem import STRUCTURE, DualPoint, Float, Int64, Problem, Scores, Tables
 from assent.proof.gap_rule import least_and_relative
@@ -98,18 +98,9 @@ class Prepared:
     plain: bool  # whether the blockwise kernels take everything
 
 
-_prepared: WeakKeyDictionary[Problem, Prepared] = WeakKeyDictionary()
-
-
+@remembered
 def prepare(problem: Problem) -> Prepared:
     """What a problem needs beside its scores; made once."""
-    found = _prepared.get(problem)
-    if found is None:
-        found = _prepared[problem] = _prepare(problem)
-    return found
-
-
-def _prepare(problem: Problem) -> Prepared:
     group, link, mass, total = link_weights(problem)
     tables, written = problem.tables, problem.written
     nothing = Scores(np.zeros(problem.n), np.zeros(problem.n_pairs))

@@ -12,16 +12,7 @@ from assent.solvers.base.thread_plan import all_common, common_groups, divide
 
 
 def bound_at(problem: Problem, scores: Scores, links: DualPoint) -> float:
-    """Upper bound on the optimum that link scores prove; any will do.
-
-    Example:
-        >>> import numpy as np
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> scores = Scores(np.array([1.0, -1.0]), np.array([3.0]))
-        >>> bound_at(problem, scores, DualPoint(np.zeros((1, 2)), np.zeros(0)))
-        4.0
-    """
+    """Upper bound on the optimum that link scores prove; any will do."""
     ones = np.ones(len(problem.group_kind) + 1)
     dual = DualState(ones, links.pair, links.logic, links.table, 0.0, np.zeros(problem.n))
     residuals, parts = np.zeros((1, problem.n)), np.empty((1, 2))

@@ -20,16 +20,6 @@ class Incumbent:
 
     Attributes:
         value: what the best ``assignment`` is worth; minus infinity while there is none.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> scores = Scores(np.array([1.0, 1.0]), np.array([-3.0]))
-        >>> best = Incumbent()
-        >>> best.consider(problem, scores, np.array([0, 0], np.int8))
-        >>> best.consider(problem, scores, np.array([1, 0], np.int8))
-        >>> best.value
-        1.0
     """
 
     value: float = -np.inf

@@ -260,9 +260,7 @@ class Run:
             self.best.bound, self.best.dual = bound, None
         elif bound < self.best.bound:
             # The dual point first: an interrupt in between is then mended by asking again.
-            self.best.dual = self.solver.dual_point(
-                self.problem, self.scores, workspace, out=self.best.dual
-            )
+            self.best.dual = self.solver.dual_point(self.problem, self.scores, workspace)
             self.best.bound = bound
 
     def _rounding_due(self, info: Info, bound_before: float) -> bool:

@@ -12,21 +12,29 @@ from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.protocol import IterativeSolver, WarmStart
 
 
+@dataclass(frozen=True)
+class OneStepSolution:
+    """The relaxed answer ``x[n]``, its value, and link scores.
+
+    Where the relaxation was found infeasible, ``ray`` are link scores that prove it.
+    """
+
+    x: Float
+    relaxed_value: float
+    dual: DualPoint
+    ray: DualPoint | None = None
+
+
 @dataclass
 class OneStepState:
-    """The solution over ``n`` coordinates, once there is one."""
+    """The solution over ``n`` coordinates, once there is one: an interrupt may come first."""
 
     n: int
-    solution: Any = None
+    solution: Any = None  # with the fields of a OneStepSolution
 
 
 class OneStep(IterativeSolver):
-    """All of a solver but `advance`, which sets the state's ``solution``.
-
-    That has the relaxed answer ``x[n]``, its ``relaxed_value``, link scores ``dual`` and, if it
-    found the relaxation infeasible, a Farkas ``ray`` of link scores.  There is no solution yet
-    where an interrupt came first.
-    """
+    """All of a solver but `advance`, which sets the state's ``solution``."""
 
     finds_rays = True
 
@@ -40,9 +48,7 @@ class OneStep(IterativeSolver):
             return np.inf
         return bound_at(problem, scores, workspace.solution.dual)
 
-    def dual_point(
-        self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
-    ) -> DualPoint:
+    def dual_point(self, problem: Problem, scores: Scores, workspace: Any) -> DualPoint:
         """Link scores of the relaxation's multipliers; zero before the solve."""
         if workspace.solution is None:
             return split_links(problem, np.zeros(problem.n_links))

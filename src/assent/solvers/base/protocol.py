@@ -167,10 +167,8 @@ class IterativeSolver(Solver):
         """The relaxed answer ``[n]``."""
         raise NotImplementedError
 
-    def dual_point(
-        self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
-    ) -> DualPoint:
-        """The current dual point, written into ``out`` if given; zero where there is none."""
+    def dual_point(self, problem: Problem, scores: Scores, workspace: Any) -> DualPoint:
+        """The current dual point; zero where there is none."""
         return split_links(problem, np.zeros(problem.n_links))
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Any) -> float:

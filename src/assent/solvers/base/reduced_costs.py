@@ -15,13 +15,6 @@ def losses_of(problem: Problem, scores: Scores, dual: DualPoint) -> Float | None
     """What the bound at ``dual`` falls by if a coordinate is 0 or 1, ``[n, 2]``.
 
     None where a structure cannot answer ``max_marginals``.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> scores = Scores(np.array([1.0, -1.0]), np.array([3.0]))
-        >>> losses_of(problem, scores, DualPoint(np.zeros((1, 2)), np.zeros(0))).tolist()
-        [[4.0, 0.0], [3.0, 1.0]]
     """
     if any("max_marginals" not in model.structure.abilities for model in problem.models):
         return None

@@ -27,14 +27,6 @@ def unit_of(scores: GraphScores) -> float:
     """What to divide scores by: a power of two near their scale, 1 if that is ordinary.
 
     Also 1 where a quotient would not be exact, as some scores are out of all proportion to others.
-
-    Example:
-        >>> import assent as at
-        >>> from assent.compile.compiled import graph_scores
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(2, scores=[3e-9, -2e-9])
-        >>> unit_of(graph_scores(g)) == 2.0**-29
-        True
     """
     if ORDINARY[0] <= scores.scale <= ORDINARY[1]:
         return 1.0

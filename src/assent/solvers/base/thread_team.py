@@ -142,10 +142,6 @@ def in_order(jobs: Iterable[Callable[[], Answer]], threads: int) -> Iterator[Ans
     """The answers of independent jobs, one after the other; several threads work ahead.
 
     A single thread begins a job, and asks for it, when its answer is wanted.
-
-    Example:
-        >>> list(in_order([lambda: 1, lambda: 2, lambda: 3], threads=2))
-        [1, 2, 3]
     """
     if threads == 1:
         for job in jobs:

@@ -66,8 +66,6 @@ class BoxSolver(IterativeSolver):
         """Upper bound from the multipliers."""
         return bound_at(problem, scores, self.dual_point(problem, scores, workspace))
 
-    def dual_point(
-        self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
-    ) -> DualPoint:
+    def dual_point(self, problem: Problem, scores: Scores, workspace: Any) -> DualPoint:
         """The best multipliers as link scores."""
         return read_multipliers(problem, scores, workspace.linked, self.best_multipliers(workspace))

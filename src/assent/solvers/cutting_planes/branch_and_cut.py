@@ -170,11 +170,7 @@ class BranchAndCut(IterativeSolver):
         return workspace.root.bound if workspace.tree is None else workspace.tree.bound
 
     def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: BranchAndCutState,
-        out: DualPoint | None = None,
+        self, problem: Problem, scores: Scores, workspace: BranchAndCutState
     ) -> DualPoint:
         """Link scores of the relaxation's bound; they belong to the reparametrised scores."""
         return workspace.root.best.dual

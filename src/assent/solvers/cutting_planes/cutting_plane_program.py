@@ -49,19 +49,7 @@ class CutProof:
 
 
 class GrowingProgram:
-    """The relaxation of a problem and the rows added to it.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> from assent.solvers.programs.compact_lp import build_lp
-        >>> triangle = make_problem(3, np.array([[0, 1], [1, 2], [0, 2]], np.int32), [])
-        >>> scores = Scores(np.ones(3), np.full(3, -2.0))
-        >>> program = GrowingProgram(triangle, scores, build_lp(triangle, scores))
-        >>> program.solve(), program.value
-        ('optimal', 1.5)
-        >>> program.tighten(), program.solve(), program.value
-        (1, 'optimal', 1.0)
-    """
+    """The relaxation of a problem and the rows added to it."""
 
     def __init__(self, problem: Problem, scores: Scores, lp: CompactLP) -> None:
         from scipy import sparse

@@ -33,19 +33,7 @@ INTEGRAL = 1e-6
 
 
 class CycleCuts:
-    """Finds violated rows, each once.
-
-    Example:
-        >>> from assent.kernels.problem import Scores, make_problem
-        >>> from assent.solvers.cutting_planes.pair_disagreement import differences
-        >>> from assent.solvers.programs.compact_lp import build_lp
-        >>> triangle = make_problem(3, np.array([[0, 1], [1, 2], [0, 2]], np.int32), [])
-        >>> lp = build_lp(triangle, Scores(np.ones(3), np.full(3, -2.0)))
-        >>> separator = CycleCuts(differences(triangle, lp))
-        >>> half = np.array([0.5, 0.5, 0.5, 0.0, 0.0, 0.0])
-        >>> separator.find(half).signs.toarray().tolist()
-        [[0.0, 0.0, 0.0, 1.0, 1.0, 1.0]]
-    """
+    """Finds violated rows, each once."""
 
     def __init__(self, given: Differences) -> None:
         self.given = given

@@ -26,13 +26,6 @@ def exclusions(problem: Problem) -> Exclusions:
 
     At most one of several: any two of them.  An output that says whether any is true: each
     input and the output's negation.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> group = (SUM, np.array([[0, 1, 2]], np.int32), np.ones(1, np.int32))
-        >>> found = exclusions(make_problem(3, np.zeros((0, 2), np.int32), [group]))
-        >>> found.u.tolist(), found.v.tolist(), found.rule.tolist()
-        ([0, 0, 1], [1, 2, 2], [0, 0, 0])
     """
     no_one = np.zeros(0, np.int32)
     parts, count = [Exclusions(no_one, no_one, np.zeros(0, np.int64))], 0

@@ -17,17 +17,7 @@ MOST_TIED = 12
 
 
 class LocalConstraints:
-    """The logic factors of a problem, seen from coordinates.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> groups = [(CAP, np.array([[0, 1], [1, 2]], np.int32), np.ones(2, np.int32))]
-        >>> rules = LocalConstraints(make_problem(3, np.zeros((0, 2), np.int32), groups))
-        >>> rules.over(np.array([1, 2]))
-        (1,)
-        >>> rules.allow(1, np.array([1, 2]), np.array([[True, False], [True, True]])).tolist()
-        [True, False]
-    """
+    """The logic factors of a problem, seen from coordinates."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -138,14 +128,6 @@ def states_of_tables(problem: Problem) -> tuple[Int64, dict[int, int]]:
     """The variable of every coordinate that is a state in a table, and variables' sizes.
 
     A variable is told by its first state; -1 for coordinates that are none.
-
-    Example:
-        >>> from assent.kernels.problem import DENSE, make_problem, make_tables
-        >>> tables = make_tables([(DENSE, (3, 2), (0, 1), np.arange(4, dtype=np.int32)[None])])
-        >>> problem = make_problem(4, np.zeros((0, 2), np.int32), [], tables)
-        >>> variable, size = states_of_tables(problem)
-        >>> variable.tolist(), size
-        ([0, 0, 0, -1], {0: 3})
     """
     tables = problem.written
     variable, size = np.full(problem.n, -1), {}

@@ -54,18 +54,7 @@ class Row(NamedTuple):
 
 
 class LocalCuts:
-    """Finds rows that factors obey together and a relaxed answer does not.
-
-    Example:
-        >>> import assent as at
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(3, scores=[0.1, -1.0, 0.1])
-        >>> pairs = g.add(at.Pair(x[:2], x[1:], scores=1.0))
-        >>> rule = g.add(at.AtMost(2, x))
-        >>> relaxed, tightened = at.decode(g, at.LinearProgram()), at.decode(g, at.Tightened())
-        >>> round(relaxed.bound, 3), round(tightened.bound, 3)
-        (0.8, 0.2)
-    """
+    """Finds rows that factors obey together and a relaxed answer does not."""
 
     def __init__(self, problem: Problem, given: Differences) -> None:
         self.problem, self.given = problem, given

@@ -70,18 +70,7 @@ class Differences(NamedTuple):
 
 
 def differences(problem: Problem, lp: CompactLP) -> Differences:
-    """All differences that are linear in the columns of a program.
-
-    Example:
-        >>> from assent.kernels.problem import Scores, make_problem
-        >>> from assent.solvers.programs.compact_lp import build_lp
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> lp = build_lp(problem, Scores(np.zeros(2), np.array([-1.0])))
-        >>> differences(problem, lp).columns.toarray()
-        array([[ 1.,  0.,  0.],
-               [ 0.,  1.,  0.],
-               [ 1.,  1., -2.]])
-    """
+    """All differences that are linear in the columns of a program."""
     worth, rest, known = worth_of_places(problem, lp)
     builder = _DifferenceBuilder()
     builder.add_singles(problem.n)

@@ -33,21 +33,7 @@ MOST_TERMS = 1 << 20
 
 
 class ProductCuts:
-    """Finds violated product cuts, each once.
-
-    Example:
-        >>> from assent.kernels.problem import Scores, make_problem
-        >>> from assent.solvers.cutting_planes.pair_disagreement import differences
-        >>> from assent.solvers.programs.compact_lp import build_lp
-        >>> one = (SUM, np.array([[0, 1, 2]], np.int32), np.ones(1, np.int32))
-        >>> pairs = np.array([[0, 3], [1, 3], [2, 3]], np.int32)
-        >>> problem = make_problem(4, pairs, [one])
-        >>> given = differences(problem, build_lp(problem, Scores(np.zeros(4), -np.ones(3))))
-        >>> third = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0]) / 3  # and no product
-        >>> cuts = ProductCuts(problem, given)
-        >>> len(cuts.find(third)), len(cuts.find(third))
-        (1, 0)
-    """
+    """Finds violated product cuts, each once."""
 
     def __init__(self, problem: Problem, given: Differences) -> None:
         self.given = given

@@ -150,13 +150,7 @@ class Tightened(IterativeSolver):
         """The best bound so far."""
         return workspace.bound
 
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: TightenedState,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
+    def dual_point(self, problem: Problem, scores: Scores, workspace: TightenedState) -> DualPoint:
         """Link scores of the best bound; they belong to the reparametrised scores."""
         return workspace.best.dual
 

@@ -5,15 +5,17 @@ With all scores of the variables on the links, what a factor can get alone is wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from assent.kernels.core.factor_list import CODE, COUNT, SIZE, TABLE, flat_of, inner_scores
 from assent.kernels.core.oracle import raise_pending
 from assent.kernels.core.questions import make_questions_work, maximize_all
-from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
-from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
+from assent.kernels.problem import Problem, Scores, split_links
+from assent.model.variables import coordinates_of
+from assent.solvers.base.one_step import OneStep, OneStepSolution, OneStepState
+from assent.solvers.base.protocol import Info
 from assent.solvers.direct.tabulated_problem import find_variables
 from assent.solvers.messages.star_layout import slots_of_group
 
@@ -22,16 +24,11 @@ def shares_nothing(problem: Problem) -> bool:
     """Whether every coordinate belongs to at most one structure or table, and to no other factor.
 
     That a categorical variable has one state is no factor of its own where a slot says so.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> shares_nothing(make_problem(2, np.array([[0, 1]], np.int32), []))
-        False
     """
     tables = problem.tables
     if problem.n_pairs or not len(tables.kind) or len(tables.lits) > problem.n:
         return False
-    own = np.where(tables.lits < 0, ~tables.lits, tables.lits)
+    own = coordinates_of(tables.lits)
     if len(own) and np.bincount(own, minlength=problem.n).max() > 1:
         return False
     if not problem.n_logic:
@@ -68,17 +65,8 @@ def _slots(problem: Problem) -> np.ndarray:
     return np.concatenate(out)
 
 
-@dataclass
-class UnsharedState:
-    """The answer, once there is one."""
-
-    x: Float
-    links: Float
-    value: float = field(default=np.inf)
-
-
 @dataclass(frozen=True)
-class Unshared(IterativeSolver):
+class Unshared(OneStep):
     """Maximise every structure and table by itself, in one step.
 
     Attributes:
@@ -89,55 +77,25 @@ class Unshared(IterativeSolver):
     residual_tolerance: float = 1e-6
     max_iterations: int = 1  # one step does everything
 
-    def init(
-        self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
-    ) -> UnsharedState:
-        """All scores on the links of structures and tables."""
-        links = np.zeros(problem.n_links)
-        lits = problem.tables.lits
-        sign = np.where(lits < 0, -1.0, 1.0)
-        links[len(links) - len(lits) :] = sign * scores.theta[np.where(lits < 0, ~lits, lits)]
-        return UnsharedState((scores.theta > 0.0).astype(float), links)
-
     def advance(
-        self, problem: Problem, scores: Scores, workspace: UnsharedState, iterations: int = 1
+        self, problem: Problem, scores: Scores, workspace: OneStepState, iterations: int = 1
     ) -> Info:
-        """Ask every factor for its best vertex."""
-        flat = flat_of(problem, "maximize")
+        """Ask every factor for its best vertex, with all scores on its links."""
+        flat, lits = flat_of(problem, "maximize"), problem.tables.lits
+        own, negated = coordinates_of(lits), lits < 0
+        given = np.where(negated, -1.0, 1.0) * scores.theta[own]
+        links = np.concatenate([np.zeros(problem.n_links - len(lits)), given])
         first = int(np.flatnonzero(flat.groups[:, CODE] >= TABLE)[0])
         factors = int(flat.groups[first:, COUNT].sum())
         z, value, earned = np.zeros(problem.n_links), np.zeros(factors), np.zeros(factors)
         maximize_all(
-            flat, inner_scores(scores), first, workspace.links, z, value, earned,
-            make_questions_work(flat),
-        )  # fmt: skip
+            flat, inner_scores(scores), first, links, z, value, earned, make_questions_work(flat)
+        )
         raise_pending()
-        lits = problem.tables.lits
-        truth = z[len(z) - len(lits) :]
-        workspace.x[np.where(lits < 0, ~lits, lits)] = np.where(lits < 0, 1.0 - truth, truth)
+        alone = np.maximum(scores.theta, 0.0)
+        alone[own] = 0.0
+        worth = scores.constant + value.sum() - given[negated].sum() + alone.sum()
+        x = (scores.theta > 0.0).astype(float)
+        x[own] = z[len(z) - len(lits) :] != negated
+        workspace.solution = OneStepSolution(x, float(worth), split_links(problem, links))
         return Info(1, 0.0, 0.0, finished=True, calls=factors)
-
-    def bound(self, problem: Problem, scores: Scores, workspace: UnsharedState) -> float:
-        """What all factors can get alone."""
-        from assent.solvers.base.dual_bound import bound_at
-
-        workspace.value = bound_at(problem, scores, split_links(problem, workspace.links))
-        return workspace.value
-
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: UnsharedState,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
-        """The variables' scores."""
-        return split_links(problem, workspace.links)
-
-    def marginals(self, workspace: UnsharedState) -> Float:
-        """The answer."""
-        return workspace.x
-
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: UnsharedState) -> float:
-        """What the answer is worth: what all factors get."""
-        return workspace.value

@@ -85,15 +85,7 @@ class Posiform:
 
 
 def make_posiform(problem: Problem, scores: Scores, solver: str = "RoofDuality") -> Posiform:
-    """The problem in terms of two literals, or a complaint about the first factor with more.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> made = make_posiform(problem, Scores(np.zeros(2), np.array([3.0])))
-        >>> made.terms.lits.tolist(), made.terms.price.tolist(), made.theta.tolist()
-        ([[0, -2]], [3.0], [3.0, 0.0])
-    """
+    """The problem in terms of two literals, or a complaint about the first factor with more."""
     reason = what_is_larger(problem)
     if reason:
         raise ModelError(

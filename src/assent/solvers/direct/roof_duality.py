@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from assent.kernels.direct import roof_network
 from assent.kernels.graph_cut.maxflow import SOURCE, Network, make_arcs, max_flow
-from assent.kernels.problem import DualPoint, Float, Int32, Problem, Scores
-from assent.solvers.base.one_step import OneStep, OneStepState
+from assent.kernels.problem import Float, Int32, Problem, Scores
+from assent.solvers.base.one_step import OneStep, OneStepSolution, OneStepState
 from assent.solvers.base.protocol import Info
 from assent.solvers.direct.posiform import Posiform, make_posiform
 
@@ -25,22 +25,14 @@ from assent.solvers.direct.posiform import Posiform, make_posiform
 TINY = 1e-13
 
 
-@dataclass(frozen=True)
-class RoofSolution:
-    """The solved relaxation.
+@dataclass(frozen=True, kw_only=True)
+class RoofSolution(OneStepSolution):
+    """The solved relaxation, ``x[n]`` being 0, 1 or one half.
 
-    Attributes:
-        x: ``[n]`` an optimum of the relaxation: 0, 1 or one half.  Some best assignment has all
-            the values that are not one half.
-        level: ``[E]`` what every term takes from its literals.
-        dual: the same as link scores.
+    Some best assignment has all the values that are not one half.
     """
 
-    x: Float
-    level: Float
-    relaxed_value: float
-    dual: DualPoint
-    ray: None = None
+    level: Float  # [E] what every term takes from its literals
 
 
 @dataclass(frozen=True)
@@ -78,18 +70,11 @@ class RoofDuality(OneStep):
 
 
 def solve_roof(problem: Problem, scores: Scores) -> RoofSolution:
-    """Optimum of the relaxation, a dual point that proves it, and persistent values.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> solve_roof(problem, Scores(np.array([2.0, -1.0]), np.array([3.0]))).x.tolist()
-        [1.0, 1.0]
-    """
+    """Optimum of the relaxation, a dual point that proves it, and persistent values."""
     made = make_posiform(problem, scores)
     level, side = balance(made)
     x = 0.5 + 0.5 * side.astype(float)
-    return RoofSolution(x, level, made.value_at(x), made.links_at(problem, level))
+    return RoofSolution(x, made.value_at(x), made.links_at(problem, level), level=level)
 
 
 def balance(made: Posiform) -> tuple[Float, NDArray[np.int8]]:

@@ -24,14 +24,7 @@ TOO_MANY = "a factor over too many variables to be tabulated"
 
 @remembered
 def find_variables(problem: Problem) -> Variables:
-    """Blocks of which exactly one coordinate is true, then coordinates by themselves.
-
-    Example:
-        >>> from assent.kernels.problem import SUM, make_problem
-        >>> group = (SUM, np.array([[0, 1, 2]], np.int32), np.ones(1, np.int32))
-        >>> find_variables(make_problem(4, np.zeros((0, 2), np.int32), [group])).card.tolist()
-        [3, 2]
-    """
+    """Blocks of which exactly one coordinate is true, then coordinates by themselves."""
     n = problem.n
     found = Variables(
         np.full(n, -1, np.int32), np.ones(n, np.int32), np.empty(n, np.int32),

@@ -37,13 +37,7 @@ class UnsharedAnswers(NamedTuple):
 
 @remembered
 def takes_rows(problem: Problem) -> bool:
-    """Whether compiled rows have the answer: structures that share nothing, none in Python.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> takes_rows(make_problem(2, np.array([[0, 1]], np.int32), []))
-        False
-    """
+    """Whether compiled rows have the answer: structures that share nothing, none in Python."""
     if not problem.models or not shares_nothing(problem):
         return False
     return all(model.structure.kind_code == STRUCTURE for model in problem.models)
@@ -115,12 +109,6 @@ def is_clear(rows: FlatRows, least: float) -> bool:
     """Whether rounding matters to no row, by a quick look at all scores.
 
     ``least`` is no more than a row's scale and the size of its value come to.
-
-    Example:
-        >>> own, nothing = np.array([[1.0, -3.0], [-2.0, 0.5]]), np.zeros(0)
-        >>> rows = FlatRows(own, np.zeros(2), nothing, np.array([-np.inf, 1.0]))
-        >>> is_clear(rows, 1.0), is_clear(rows, 1e-9)
-        (True, False)
     """
     theta = np.maximum(rows.theta.max(axis=0), -rows.theta.min(axis=0))
     constant = np.abs(rows.constant).max(keepdims=True)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled
 from assent.errors import ModelError
+from assent.kernels.core.memo import remembered
 from assent.kernels.direct import eliminate as kernel
 from assent.kernels.direct.elimination_order import find_order
-from assent.kernels.problem import Float, Int32, Problem, Scores
+from assent.kernels.problem import Int32, Problem, Scores, split_links
 from assent.proof.elimination_proof import EliminationOrder
-from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
+from assent.solvers.base.one_step import OneStep, OneStepSolution, OneStepState
+from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.settings import check_time_limit
 from assent.solvers.base.stop_reasons import TIME_LIMIT
 from assent.solvers.direct.tabulated_problem import Tabulation, tabulation
@@ -36,11 +37,6 @@ LITTLE_WORK = 1 << 18
 
 # Entries between two looks at the clock.
 CHUNK = 1 << 26
-
-
-_known: WeakKeyDictionary[Problem, dict[tuple[int, int], EliminationPlan | str]] = (
-    WeakKeyDictionary()
-)
 
 
 @dataclass(frozen=True)
@@ -69,12 +65,6 @@ def find_elimination(
     """An order of elimination within the limits, or why there is none, in words.
 
     ``effort`` limits the search for it, ``most`` the entries looked at when it is followed.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> chain = np.array([[0, 1], [1, 2], [2, 3]], np.int32)
-        >>> find_elimination(make_problem(4, chain, [])).width
-        1
     """
     tables = tabulation(problem)
     if isinstance(tables, str):
@@ -95,11 +85,17 @@ def find_elimination(
     return found or "the graph is too wide: cliques of its elimination would have too many states"
 
 
+@remembered
+def _plans(problem: Problem) -> dict[tuple[int, int], EliminationPlan | str]:
+    """What was found, by effort and most work."""
+    return {}
+
+
 def elimination_for(
     problem: Problem, effort: int = EFFORT, most: int = MOST_WORK
 ) -> EliminationPlan | str:
     """The same, remembered: an order that was found once serves all scores."""
-    known = _known.setdefault(problem, {})
+    known = _plans(problem)
     for elimination in known.values():
         if isinstance(elimination, EliminationPlan) and elimination.work <= most:
             return elimination
@@ -139,16 +135,14 @@ def ranks(shape: kernel.EliminationModel, thorough: bool) -> Iterator[Int32]:
 
 
 @dataclass
-class EliminationState:
+class EliminationState(OneStepState):
     """The plan, and the answer once there is one."""
 
-    elimination: EliminationPlan
-    bound: float = np.inf
-    x: Float = field(default_factory=lambda: np.zeros(0))
+    elimination: EliminationPlan = field(kw_only=True)
 
 
 @dataclass(frozen=True)
-class Elimination(IterativeSolver):
+class Elimination(OneStep):
     """Eliminate one variable after the other: the optimum, whatever the scores, of narrow graphs.
 
     Chains, trees, thin grids and anything else whose *width* is small (some twenty binary
@@ -187,7 +181,7 @@ class Elimination(IterativeSolver):
             raise ModelError(
                 f"Elimination cannot solve this graph: {elimination}; decode with AD3()"
             )
-        return EliminationState(elimination, x=np.full(problem.n, 0.5))
+        return EliminationState(problem.n, elimination=elimination)
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: EliminationState, iterations: int = 1
@@ -197,31 +191,24 @@ class Elimination(IterativeSolver):
         found = eliminate(workspace.elimination, scores, until)
         if found is None:
             return Info(1, np.inf, np.inf, reason=TIME_LIMIT)
-        workspace.bound, x = found
-        workspace.x = x.astype(float)
+        value, x = found
+        nothing = split_links(problem, np.zeros(problem.n_links))
+        workspace.solution = OneStepSolution(x.astype(float), value, nothing)
         return Info(1, 0.0, 0.0, finished=True, calls=workspace.elimination.work)
 
     def bound(self, problem: Problem, scores: Scores, workspace: EliminationState) -> float:
         """The optimum; infinite before the solve."""
-        return workspace.bound
+        return np.inf if workspace.solution is None else workspace.solution.relaxed_value
 
     def proof(self, compiled: Compiled, workspace: EliminationState) -> EliminationOrder | None:
         """The order: eliminating again, from the graph as written, gives the bound again."""
-        if workspace.bound == np.inf:
+        if workspace.solution is None:
             return None
         members = workspace.elimination.tabulation.variables.members()
         free = compiled.free
         return EliminationOrder.of(
             compiled, [free[members[v]] for v in workspace.elimination.plan.order]
         )
-
-    def marginals(self, workspace: EliminationState) -> Float:
-        """The answer."""
-        return workspace.x
-
-    def relaxed_value(self, problem: Problem, scores: Scores, workspace: EliminationState) -> float:
-        """The optimum, which is what the answer is worth."""
-        return workspace.bound
 
 
 def eliminate(

@@ -94,13 +94,7 @@ class BlockDescent(IterativeSolver):
             return bound_at(problem, scores, split_links(problem, workspace.s))
         return workspace.bound
 
-    def dual_point(
-        self,
-        problem: Problem,
-        scores: Scores,
-        workspace: Messages,
-        out: DualPoint | None = None,
-    ) -> DualPoint:
+    def dual_point(self, problem: Problem, scores: Scores, workspace: Messages) -> DualPoint:
         """The current link scores."""
         return split_links(problem, workspace.s.copy())
 
@@ -116,8 +110,6 @@ class KeepsBest(IterativeSolver):
         """Upper bound from the best link scores so far."""
         return bound_at(problem, scores, split_links(problem, workspace.best_s))
 
-    def dual_point(
-        self, problem: Problem, scores: Scores, workspace: Any, out: DualPoint | None = None
-    ) -> DualPoint:
+    def dual_point(self, problem: Problem, scores: Scores, workspace: Any) -> DualPoint:
         """The best link scores so far."""
         return split_links(problem, workspace.best_s.copy())

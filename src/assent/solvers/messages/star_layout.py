@@ -14,14 +14,7 @@ from assent.kernels.problem import DENSE, POTTS, SUM, Int64, Problem
 
 @remembered
 def stars_of(problem: Problem) -> Stars:
-    """The problem's stars, made at the first call.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(3, np.array([[0, 1], [1, 2]], np.int32), [])
-        >>> np.diff(stars_of(problem).start).tolist()
-        [1, 2, 1]
-    """
+    """The problem's stars, made at the first call."""
     flat = flat_of(problem, "max_marginals")
     units = _Units(problem, flat)
     parts = [np.zeros((0, edge.EDGE_COLUMNS + 2), np.int64)]

@@ -15,6 +15,7 @@ from assent.compile.compiled import Compiled, GraphScores
 from assent.proof.proof_tree import Reduced
 from assent.reductions.dominance import find_exchanges
 from assent.reductions.leaves import find_leaves, find_units
+from assent.reductions.persistent_values import Persistent
 from assent.reductions.reduction import Reduction, ReductionStep
 from assent.result import Result
 from assent.solvers.base.outcome import Outcome
@@ -22,16 +23,31 @@ from assent.solvers.base.outcome import Outcome
 # Another round is made as long as the last one took off this share of what is left.  Grids of
 # labels lose a few percent in every round, which take longer than what they save.
 WORTH = 0.05
-
+# Taking persistent values loses nothing but what is rounded, relative to the scores.
+ROUNDED = 1e-9
 
 Finder = Callable[[Reduction], tuple[ReductionStep, Reduction] | None]
 
 
 def find_persistent(before: Reduction) -> tuple[ReductionStep, Reduction] | None:
-    """Persistent values of a binary pairwise graph; the flow is imported when it is needed."""
-    from assent.solvers.presolve import roof_persistency
+    """Values that `RoofDuality` decides, and what they leave; None if there are none."""
+    from assent.solvers.direct.posiform import what_is_larger
+    from assent.solvers.direct.roof_duality import solve_roof
 
-    return roof_persistency.find_persistent(before)
+    problem = before.compiled.problem
+    if what_is_larger(problem):
+        return None
+    solution = solve_roof(problem, before.flat)
+    sure = np.flatnonzero(solution.x != 0.5)
+    if not len(sure):
+        return None
+    literals = before.coordinates(np.where(solution.x[sure] == 1.0, sure, ~sure))
+    step = Persistent(literals, solution.dual)
+    after = step.apply(before)
+    size = before.scores.scale + abs(solution.relaxed_value)
+    if after is None or after.loss - before.loss > ROUNDED * size:
+        return None
+    return step, after
 
 
 # What is tried, in turns; for persistent values once is enough.

@@ -65,14 +65,7 @@ class LpSolution:
 
 
 def build_lp(problem: Problem, scores: Scores, integer: bool = False) -> CompactLP:
-    """The compact relaxation of a problem as sparse arrays, or rows for an ``integer`` program.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(3, np.array([[0, 1], [1, 2]], np.int32), [])
-        >>> build_lp(problem, Scores(np.zeros(3), np.array([1.0, -1.0]))).matrix.shape
-        (2, 5)
-    """
+    """The compact relaxation of a problem as sparse arrays, or rows for an ``integer`` program."""
     from scipy import sparse
 
     n, rows = problem.n, relaxation_rows(problem, scores, integer)

@@ -56,12 +56,7 @@ def add_counts(builder: RowBuilder, scores: Float) -> Int64:
 
 
 def is_concave(scores: Float) -> NDArray[np.bool_]:
-    """``[m]`` whether scores ``[m, numbers]`` never rise by more than they rose before.
-
-    Example:
-        >>> is_concave(np.array([[-1.0, 0.0, 0.0, -2.0], [0.0, 0.0, -1.0, -1.0]])).tolist()
-        [True, False]
-    """
+    """``[m]`` whether scores ``[m, numbers]`` never rise by more than they rose before."""
     _, bend, within = _slopes(scores)
     allowed = np.isfinite(scores)
     runs = (np.diff(allowed.astype(np.int8), axis=1) == 1).sum(axis=1) + allowed[:, 0]

@@ -48,12 +48,6 @@ def solve_lp(
     ``method``: dual "simplex", interior-point "ipm", or HiGHS's own choice ("choose").
     An interrupt (Ctrl-C) stops HiGHS and comes back as the status "interrupted"; a small program
     takes some milliseconds and is solved first.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> solve_lp(problem, Scores(np.array([1.0, -0.5]), np.array([2.0]))).value
-        2.5
     """
     solution = ProgramRun(problem, scores, method, time_limit).go_on()
     assert solution is not None, "without a limit on its work it ends"

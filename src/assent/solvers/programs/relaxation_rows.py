@@ -45,12 +45,6 @@ def relaxation_rows(problem: Problem, scores: Scores, integer: bool = False) -> 
     """Rows of all factors: pairs, logic factors, tables, structures.
 
     For an ``integer`` program they need to be right at integral points only.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(3, np.array([[0, 1], [1, 2]], np.int32), [])
-        >>> relaxation_rows(problem, Scores(np.zeros(3), np.array([1.0, -1.0]))).upper
-        array([0., 1.])
     """
     builder = RowBuilder()
     ends = np.arange(2 * problem.n_pairs).reshape(-1, 2)

@@ -32,13 +32,6 @@ def search_core(problem: Problem, scores: Scores, limit: float, gap: float) -> F
     """Search a small problem through HiGHS for at most ``limit`` seconds.
 
     None where a structure cannot be written as rows.
-
-    Example:
-        >>> from assent.kernels.problem import make_problem
-        >>> problem = make_problem(2, np.array([[0, 1]], np.int32), [])
-        >>> scores = Scores(np.array([1.0, 1.0]), np.array([-3.0]))
-        >>> round(search_core(problem, scores, 10.0, 1e-6).bound, 5)
-        1.0
     """
     try:
         lp = build_lp(problem, scores, integer=True)

@@ -120,14 +120,6 @@ def handed_over(problem: Problem, scores: Scores, dual: DualPoint) -> DualPoint:
 
     A table that a known value makes unary is scores of single states, which pay one by one; an
     exactly-one factor knows that one alone is paid: the bound is no larger then.
-
-    Example:
-        >>> from assent.kernels.problem import SUM, make_problem
-        >>> group = (SUM, np.array([[0, 1]], np.int32), np.ones(1, np.int32))
-        >>> problem = make_problem(2, np.zeros((0, 2), np.int32), [group])
-        >>> start = DualPoint(np.zeros((0, 2)), np.zeros(2))
-        >>> handed_over(problem, Scores(np.array([3.0, 1.0]), np.zeros(0)), start).logic.tolist()
-        [3.0, 1.0]
     """
     lits, links, logic = problem.all_lits, dual.joined(), dual.logic.copy()
     coordinate, charge = np.where(lits < 0, ~lits, lits), np.where(lits < 0, -links, links)
