@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,29 +161,17 @@ def align(
         if others or aligner.features.others:
             bitext = list(bitext)
             given = _others(others, bitext, base) or [()] * len(bitext)
-        count = [0]
-        alignment.write_links(output, _shown(aligner.align(bitext, given), count, quiet))
+        found = shared.counted(aligner.align(bitext, given), lambda n: f"sentence {n}", quiet)
+        numbers = count()
+        # Numbers are taken after links: the next one is how many there were.
+        alignment.write_links(output, (links for links, _ in zip(found, numbers, strict=False)))
     if not quiet and output != Path("-"):
-        click.echo(f"{output}: {_pairs(count[0])}")
+        click.echo(f"{output}: {_pairs(next(numbers))}")
 
 
-def _pairs(count: int) -> str:
+def _pairs(number: int) -> str:
     """A number of sentence pairs in words."""
-    return f"{count} sentence pair{'s' * (count != 1)}"
-
-
-def _shown(links: Iterator[Links], count: list[int], quiet: bool) -> Iterator[Links]:
-    """The same links; ``count[0]`` is their number so far, shown at a terminal."""
-    from assent.progress import live_display
-
-    if quiet:
-        yield from links
-        return
-    with live_display(str) as line:
-        for own in links:
-            count[0] += 1
-            line.show(f"sentence {count[0]}")
-            yield own
+    return f"{number} sentence pair{'s' * (number != 1)}"
 
 
 @evaluate.command("alignments")

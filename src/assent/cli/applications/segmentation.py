@@ -53,15 +53,7 @@ scribbles_option = click.option(
 
 def _counted(items: Any, what: str, quiet: bool) -> Iterator[Any]:
     """The items of a sequence, with a live line at a terminal."""
-    from assent.progress import live_display
-
-    if quiet:
-        yield from items
-        return
-    with live_display(str) as line:
-        for number, item in enumerate(items, start=1):
-            line.show(f"{what} {number} of {len(items)}")
-            yield item
+    return shared.counted(items, lambda number: f"{what} {number} of {len(items)}", quiet)
 
 
 def _labels(numbers: Iterable[Any], classes: Path | None, unknown: int) -> LabelSet:
