@@ -62,7 +62,7 @@ def _parts(model: AlignmentModel, x: Any, weights: Any) -> tuple[Any, Any]:
     """Scores of links ``[n, m]`` and of adjacent ones ``[n - 1, m - 1]`` (or none)."""
     space = model.space(x)
     scores = block_scores(x.rows(), weights)
-    n, m = space.made.links.shape
+    n, m = space.links.shape
     a, _, c, size = space.ends
     return scores[:a].reshape(n, m), scores[c:].reshape((n - 1, m - 1) if size > c else (0, 0))
 
@@ -97,7 +97,7 @@ def _priced(model: AlignmentModel, x: Any, weights: Any) -> Solve:
 
     space = model.space(x)
     scores = block_scores(x.rows(), weights)
-    n, m = space.made.links.shape
+    n, m = space.links.shape
     a, b, c, size = space.ends
     by_row, by_column = _degrees(n, m)
     rows = [sparse.hstack([by_row, -sparse.identity(n), sparse.csr_array((n, size - b))]),

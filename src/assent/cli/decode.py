@@ -6,8 +6,8 @@ import json
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,27 +30,6 @@ _SHOWN_PAID = 5  # soft rules that cost most
 
 # Seconds for a decode where reading has taken all there were.
 _LEAST_TIME = 1e-3
-
-
-@dataclass(frozen=True)
-class DecodeOptions:
-    """The arguments of ``assent decode``."""
-
-    file: Path
-    evidence: Path | None
-    data: Path | None
-    solver: str
-    exact: bool
-    tolerance: float
-    absolute: bool
-    max_iterations: int | None
-    time_limit: float | None
-    threads: int
-    seed: int
-    output: Path | None
-    as_json: bool
-    plot: Path | None
-    quiet: bool
 
 
 @click.command(cls=FileCommand)
@@ -106,7 +85,7 @@ def decode(**arguments: Any) -> None:
     A .fg file may hold several graphs: they are decoded together, the time limit is for all.
     """
     begun = click.get_current_context().find_object(float) or time.perf_counter()
-    options = DecodeOptions(**arguments)
+    options = SimpleNamespace(**arguments)
     with bad_files_reported():
         from assent.io import load_models
 
@@ -118,7 +97,7 @@ def decode(**arguments: Any) -> None:
             )
     if options.time_limit is not None:  # starting and reading count
         left = options.time_limit - (time.perf_counter() - begun)
-        options = replace(options, time_limit=max(left, _LEAST_TIME))
+        options.time_limit = max(left, _LEAST_TIME)
     results = _results(models, options)
     if options.as_json:
         described = list(map(describe, models, results))
@@ -133,7 +112,7 @@ def decode(**arguments: Any) -> None:
     raise SystemExit(max(map(exit_code, results)))
 
 
-def _results(models: list[FileModel], options: DecodeOptions) -> Sequence[Result]:
+def _results(models: list[FileModel], options: SimpleNamespace) -> Sequence[Result]:
     import assent
 
     limits: dict[str, Any] = {
@@ -197,7 +176,7 @@ def describe(model: FileModel, result: Result) -> dict[str, Any]:
     }
 
 
-def _solver(graphs: int, options: DecodeOptions) -> Any:
+def _solver(graphs: int, options: SimpleNamespace) -> Any:
     """The solver's settings; Auto has no iterations and one thread, so AD3 takes its place."""
     import assent
 

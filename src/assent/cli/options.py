@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,6 +117,19 @@ def load_single(file: Path, evidence: Path | None, verb: str) -> FileModel:
     if len(models) > 1:
         raise click.UsageError(f"{verb} takes one graph, and {file} holds {len(models)}")
     return models[0]
+
+
+def counted(items: Iterable[Any], told: Callable[[int], str], quiet: bool) -> Iterator[Any]:
+    """The items as they come; ``told`` says what a live line shows of the number so far."""
+    from assent.progress import live_display
+
+    if quiet:
+        yield from items
+        return
+    with live_display(told) as line:
+        for number, item in enumerate(items, start=1):
+            line.show(number)
+            yield item
 
 
 def finite(number: float) -> float | None:

@@ -6,9 +6,11 @@ import time
 
 import click
 
+from assent.cli.options import quiet_option
+
 
 @click.command()
-@click.option("--quiet", is_flag=True, help="No progress, no summary.")
+@quiet_option
 def warm(quiet: bool) -> None:
     """Compile all kernels that are missing, on all cores; later starts load them.
 

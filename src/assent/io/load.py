@@ -153,23 +153,20 @@ def save_graph(graph: FactorGraph | Sequence[FactorGraph], path: PathLike) -> No
     graphs = [graph] if isinstance(graph, FactorGraph) else graph
     if not isinstance(graphs, Sequence) or not all(isinstance(g, FactorGraph) for g in graphs):
         raise TypeError(f"save_graph takes a FactorGraph or a list of them, got {shown(graph)}")
-    if format_of(path) == ".fg":
+    suffix = format_of(path)
+    if suffix == ".fg":
         write_fg([fg_from_graph(each) for each in graphs], path)
-        return
-    if len(graphs) != 1:
-        raise ModelError(
-            f"a {format_of(path)} file holds one graph, not {len(graphs)}; write .fg instead"
-        )
-    if format_of(path) == ".alist":
+    elif len(graphs) != 1:
+        raise ModelError(f"a {suffix} file holds one graph, not {len(graphs)}; write .fg instead")
+    elif suffix == ".alist":
         write_alist(alist_from_graph(graphs[0]), path)
-        return
-    if format_of(path) == ".wcnf":
+    elif suffix == ".wcnf":
         write_wcnf(wcnf_from_graph(graphs[0]), path)
-        return
-    model = uai_from_graph(graphs[0])
-    write_uai(model, path)
-    if model.evidence:
-        write_evidence(model.evidence, f"{path}.evid")
+    else:
+        model = uai_from_graph(graphs[0])
+        write_uai(model, path)
+        if model.evidence:
+            write_evidence(model.evidence, f"{path}.evid")
 
 
 def format_of(path: PathLike, formats: tuple[str, ...] = FORMATS) -> str:

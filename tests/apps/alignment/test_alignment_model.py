@@ -8,12 +8,8 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.apps.alignment.decode import PartScores, make_graph
-from assent.apps.alignment.model.alignment_model import (
-    AlignmentInput,
-    AlignmentModel,
-    AlignmentSpace,
-)
+from assent.apps.alignment.decode import AlignmentSpace, PartScores
+from assent.apps.alignment.model.alignment_model import AlignmentInput, AlignmentModel
 from assent.learn import MIRA, Examples, FrankWolfe, train
 from assent.models import PartialMatching, WeightedHamming
 
@@ -56,12 +52,12 @@ def test_the_best_alignment_by_enumeration(seed):
     n, m = rng.integers(1, 4, 2)
     adjacent = bool(seed % 2) and min(n, m) > 1
     fertility = 1 + seed % 3
-    made = make_graph(np.ones((n, m), bool), fertility, adjacent)
+    space = AlignmentSpace(np.ones((n, m), bool), fertility, adjacent)
     parts = draw_parts(rng, n, m, adjacent)
-    result = at.decode(made.graph, exact=True, scores=made.scores(parts))
+    result = at.decode(space.graph, exact=True, scores=space.scores(parts))
     best = max(value(table, parts) for table in all_tables(n, m, fertility))
     assert result.status.name == "OPTIMAL"
-    assert value(result[made.links], parts) == pytest.approx(best)
+    assert value(result[space.links], parts) == pytest.approx(best)
     assert result.value == pytest.approx(best)
 
 
@@ -108,7 +104,7 @@ def test_a_relaxed_answer_is_consistent():
     rng = np.random.default_rng(0)
     loose = 0
     for _ in range(40):
-        space = AlignmentSpace(make_graph(np.ones((3, 3), bool), 2, adjacent=True))
+        space = AlignmentSpace(np.ones((3, 3), bool), 2, adjacent=True)
         scores = rng.normal(size=space.size)
         z = space.maximize(scores)
         parts = space.parts(scores)

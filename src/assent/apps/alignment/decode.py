@@ -13,41 +13,8 @@ import numpy as np
 
 import assent as at
 from assent.kernels.problem import Float
-from assent.model.graph import FactorGraph, Handle
-
-
-class AlignmentGraph(NamedTuple):
-    """A graph of all alignments of ``n`` with ``m`` words, and where scores belong.
-
-    Attributes:
-        graph: the factor graph.
-        links: its variables ``[n, m]``.
-        source: the counts of each source word's links.
-        target: of each target word's.
-        adjacent: pairs of adjacent links ``[n - 1, m - 1]``; None where there are none.
-        fertility: the largest number of a word's links.
-        forbidden: ``[n, m]`` minus infinity for links that may not be, otherwise 0.
-    """
-
-    graph: FactorGraph
-    links: Any
-    source: Handle
-    target: Handle
-    adjacent: Handle | None
-    fertility: int
-    forbidden: Float
-
-    def scores(self, parts: PartScores) -> dict[Any, Any]:
-        """The scores of an alignment as `at.decode` takes them."""
-        n, m = self.links.shape
-        given = {
-            self.links: parts.links + self.forbidden,
-            self.source: count_scores(parts.source, m, self.fertility),
-            self.target: count_scores(parts.target, n, self.fertility),
-        }
-        if self.adjacent is not None:
-            given[self.adjacent] = parts.adjacent
-        return given
+from assent.models.space import Space
+from assent.result import Result, Status
 
 
 class PartScores(NamedTuple):
@@ -78,31 +45,88 @@ def count_scores(beyond: Float, most: int, fertility: int) -> Float:
     return np.where(number <= fertility, scores, -np.inf)
 
 
-def make_graph(allowed: Any, fertility: int, adjacent: bool) -> AlignmentGraph:
-    """The graph of the alignments that only have links where the table ``allowed[n, m]`` is true.
+class AlignmentSpace(Space):
+    """Alignments of ``n`` with ``m`` words that have links only where ``allowed[n, m]`` is true.
+
+    Coordinates are those of `PartScores` in its order; that of a word is the number of its links
+    beyond the first.
+
+    Attributes:
+        graph: the factor graph.
+        links: its variables ``[n, m]``.
 
     Example:
-        >>> made = make_graph(np.ones((1, 2), bool), 2, adjacent=False)
-        >>> scores = PartScores(np.array([[1.0, 0.4]]), np.array([-0.5]), np.zeros(2), None)
-        >>> at.decode(made.graph, scores=made.scores(scores))[made.links].tolist()
-        [[1, 0]]
+        >>> space = AlignmentSpace(np.ones((1, 2), bool), 2, adjacent=False)
+        >>> space.maximize(np.array([1.0, 0.4, -0.5, 0.0, 0.0])).tolist()
+        [1.0, 0.0, 0.0, 0.0, 0.0]
     """
-    n, m = allowed.shape
-    forbidden = np.where(allowed, 0.0, -np.inf)
-    graph = at.FactorGraph()
-    links = graph.binary(scores=forbidden, name="link")
-    source, target = (
-        graph.add(at.Cardinality(links, scores=count_scores(np.zeros(words), most, fertility),
-                                 axis=axis))
-        for words, most, axis in ((n, m, 1), (m, n, 0))
-    )  # fmt: skip
-    pairs = None
-    if adjacent and min(n, m) > 1:
-        pairs = graph.add(at.Pair(links[:-1, :-1], links[1:, 1:], scores=0.0))
-    return AlignmentGraph(graph, links, source, target, pairs, fertility, forbidden)
+
+    def __init__(self, allowed: Any, fertility: int, adjacent: bool) -> None:
+        n, m = allowed.shape
+        self.fertility = fertility
+        self.forbidden = np.where(allowed, 0.0, -np.inf)
+        self.graph = at.FactorGraph()
+        self.links = self.graph.binary(scores=self.forbidden, name="link")
+        self.source, self.target = (
+            self.graph.add(
+                at.Cardinality(
+                    self.links, scores=count_scores(np.zeros(words), most, fertility), axis=axis
+                )
+            )
+            for words, most, axis in ((n, m, 1), (m, n, 0))
+        )
+        self.adjacent = None
+        if adjacent and min(n, m) > 1:
+            pairs = at.Pair(self.links[:-1, :-1], self.links[1:, 1:], scores=0.0)
+            self.adjacent = self.graph.add(pairs)
+        self.ends = np.cumsum([n * m, n, m, 0 if self.adjacent is None else (n - 1) * (m - 1)])
+        self.size = int(self.ends[-1])
+
+    def scores(self, parts: PartScores) -> dict[Any, Any]:
+        """The scores of an alignment as `at.decode` takes them."""
+        n, m = self.links.shape
+        given = {
+            self.links: parts.links + self.forbidden,
+            self.source: count_scores(parts.source, m, self.fertility),
+            self.target: count_scores(parts.target, n, self.fertility),
+        }
+        if self.adjacent is not None:
+            given[self.adjacent] = parts.adjacent
+        return given
+
+    def maximize(self, scores: Float) -> Float:
+        """The best alignment, or the best point of the relaxation where that is not integral."""
+        result = at.decode(self.graph, at.AD3(), scores=self.scores(self.parts(scores)))
+        return self.point(result)
+
+    def parts(self, scores: Float) -> PartScores:
+        """Scores ``[size]`` by their places."""
+        n, m = self.links.shape
+        links, source, target, adjacent = np.split(scores, self.ends[:-1])
+        shape = (n - 1, m - 1) if len(adjacent) else (0, 0)
+        return PartScores(links.reshape(n, m), source, target, adjacent.reshape(shape))
+
+    def point(self, result: Result) -> Float:
+        """The coordinates of a decoded alignment."""
+        if result.status is Status.OPTIMAL:
+            return self.indicators(result[self.links])
+        marginals = result.marginals
+        beyond = [
+            marginals[handle] @ np.maximum(np.arange(marginals[handle].shape[-1]) - 1, 0)
+            for handle in (self.source, self.target)
+        ]
+        pairs = [] if self.adjacent is None else [np.ravel(marginals[self.adjacent])]
+        return np.concatenate([np.ravel(marginals[self.links]), *beyond, *pairs])
+
+    def indicators(self, links: Any) -> Float:
+        """The coordinates of a table of links."""
+        links = np.asarray(links, np.float64)
+        beyond = [np.maximum(links.sum(axis=axis) - 1.0, 0.0) for axis in (1, 0)]
+        pairs = links[:-1, :-1] * links[1:, 1:] if self.adjacent is not None else np.zeros(0)
+        return np.concatenate([links.ravel(), *beyond, pairs.ravel()])
 
 
 @lru_cache(maxsize=512)
-def alignment_graph(n: int, m: int, fertility: int, adjacent: bool) -> AlignmentGraph:
-    """The graph of all alignments of ``n`` with ``m`` words, cached."""
-    return make_graph(np.ones((n, m), bool), fertility, adjacent)
+def alignment_space(n: int, m: int, fertility: int, adjacent: bool) -> AlignmentSpace:
+    """All alignments of ``n`` with ``m`` words, cached."""
+    return AlignmentSpace(np.ones((n, m), bool), fertility, adjacent)

@@ -89,10 +89,12 @@ class CorpusComparison:
         if not best > start:
             return dict.fromkeys(self.courses, np.inf)
         aim = start + part * (best - start)
-        return {
-            name: min(_first(course.calls, sign * getattr(course, goal) >= aim) for course in own)
-            for name, own in self.courses.items()
-        }
+
+        def first(course: Course) -> float:
+            reached = sign * getattr(course, goal) >= aim
+            return float(course.calls[reached.argmax()]) if reached.any() else np.inf
+
+        return {name: min(map(first, own)) for name, own in self.courses.items()}
 
     def rows(self, goal: Goal) -> list[list[str]]:
         """A row per solver with the calls to all quantiles; – where one was not had."""
@@ -190,7 +192,3 @@ def _course(
         gold=gold,
     )  # fmt: skip
     return Course(*np.array(found).T)
-
-
-def _first(calls: NDArray[np.float64], reached: NDArray[np.bool_]) -> float:
-    return float(calls[reached.argmax()]) if reached.any() else np.inf

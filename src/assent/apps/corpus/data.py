@@ -33,6 +33,11 @@ class ConsensusSets:
         """``[L]`` the position of each link."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
+    def part(self, words: slice, links: slice) -> ConsensusSets:
+        """The links of some positions, without the names of their sets."""
+        start = self.start[words.start : words.stop + 1] - links.start
+        return ConsensusSets((), start, self.sets[links], self.penalty[links])
+
     def with_penalty(self, penalty: float | Callable[[Hashable], float]) -> ConsensusSets:
         """The same sets with another penalty: a number, or a function of the set's key."""
         return ConsensusSets(self.names, self.start, self.sets, self._penalties(penalty)[self.sets])

@@ -114,12 +114,12 @@ def decode_corpus(
     isolated = state.found.copy()
     answer = _Answer(model, executor, isolated)
     bound, done = state.bound, 0
-    report = _reporter(callback, gold)
-    report(done, bound, state)
+    tell = callback or (lambda report: None)
+    tell(_report(done, bound, state, gold))
     for done in range(1, iterations + 1):
         state.advance()
         bound = min(bound, state.bound)
-        stop = report(done, bound, state)
+        stop = tell(_report(done, bound, state, gold))
         if stop or state.at_rest or done == iterations or _is_due(done):
             answer.offer(state.consensus())
             if stop or state.at_rest or bound - answer.value <= gap_tolerance * abs(bound):
@@ -131,18 +131,12 @@ def decode_corpus(
     )  # fmt: skip
 
 
-def _reporter(
-    callback: Callable[[CorpusReport], object] | None, gold: NDArray[np.int32] | None
-) -> Callable[[int, float, Multipliers], object]:
-    """Reports to the callback, which are nothing to do without one."""
-
-    def report(done: int, bound: float, state: Multipliers) -> object:
-        assert callback is not None
-        states = state.found.words
-        right = np.nan if gold is None else 100.0 * float(np.mean(states == gold))
-        return callback(CorpusReport(done, state.calls, bound, states, right))
-
-    return report if callback is not None else lambda done, bound, state: None
+def _report(
+    done: int, bound: float, state: Multipliers, gold: NDArray[np.int32] | None
+) -> CorpusReport:
+    words = state.found.words
+    right = np.nan if gold is None else 100.0 * float(np.mean(words == gold))
+    return CorpusReport(done, state.calls, bound, words, right)
 
 
 def _refuse_large_penalties(model: LinkedCorpus) -> None:

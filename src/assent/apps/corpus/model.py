@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from assent.apps.corpus.data import ConsensusSets
 from assent.apps.corpus.executor import Executor
 from assent.apps.corpus.scored_text import score_text
-from assent.apps.corpus.shares import Decoded, LinkedCorpus, SentenceShare, Share
+from assent.apps.corpus.shares import Decoded, LinkedCorpus, Share
 from assent.errors import ModelError
 
 if TYPE_CHECKING:
@@ -29,21 +29,6 @@ def voted(corpus: LinkedCorpus, states: NDArray[np.int32]) -> NDArray[np.int32]:
     votes = np.zeros((len(corpus.sets.names), corpus.width))
     vote(corpus.linked(), states, votes)
     return votes.argmax(axis=1).astype(np.int32)
-
-
-@dataclass(frozen=True)
-class ChainShare(SentenceShare):
-    """Some sentences of a `CorpusModel`."""
-
-    def decode_charged(
-        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
-    ) -> int:
-        """Best labels of sentences that pay multipliers ``nu[L, K]``."""
-        from assent.kernels.consensus.linked_chains import decode_charged
-
-        calls = decode_charged(self.linked, nu, asked, found.states, found.values)
-        found.words[:] = found.states  # what should agree is the answer itself
-        return int(calls)
 
 
 @dataclass(frozen=True)
@@ -99,18 +84,21 @@ class CorpusModel:
         """Number of labels."""
         return len(self.transitions)
 
-    def share(self, share: Share) -> ChainShare:
+    def share(self, share: Share) -> CorpusModel:
         """Some of the sentences; see `LinkedCorpus`."""
-        first, last, words, links = share
-        whole = self.linked()
-        own = whole._replace(
-            ends=whole.ends[first : last + 1] - words.start,
-            scores=whole.scores[words],
-            start=whole.start[words.start : words.stop + 1] - links.start,
-            sets=whole.sets[links],
-            penalty=whole.penalty[links],
-        )
-        return ChainShare(own, self.width)
+        ends = self.ends[share.first : share.last + 1] - share.words.start
+        own = self.sets.part(share.words, share.links)
+        return CorpusModel(ends, self.scores[share.words], self.transitions, own)
+
+    def decode_charged(
+        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
+    ) -> int:
+        """Best labels of sentences that pay multipliers ``nu[L, K]``; see `LinkedCorpus`."""
+        from assent.kernels.consensus.linked_chains import decode_charged
+
+        calls = decode_charged(self.linked(), nu, asked, found.states, found.values)
+        found.words[:] = found.states  # what should agree is the answer itself
+        return int(calls)
 
     def max_marginals(
         self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]

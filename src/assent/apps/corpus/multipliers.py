@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,28 +46,6 @@ class BySets:
 CorpusSolver = assent.BoxMPLP | assent.BoxSubgradient | assent.MPLP | assent.Subgradient | BySets
 
 
-class Multipliers(Protocol):
-    """A running solve.
-
-    Attributes:
-        found: what sentences say at the multipliers.
-        bound: the dual value.
-        calls: so far, per sentence.
-        at_rest: whether nothing will change any more.
-    """
-
-    found: Decoded
-    bound: float
-    calls: float
-    at_rest: bool
-
-    def advance(self) -> None:
-        """One more iteration."""
-
-    def consensus(self) -> NDArray[np.int32]:
-        """``[S]`` the best labels of sets at the multipliers."""
-
-
 def start_solver(solver: CorpusSolver, model: LinkedCorpus, executor: Executor) -> Multipliers:
     """Multipliers of zero: every sentence has been decoded for itself."""
     if isinstance(solver, BySets):
@@ -91,8 +69,17 @@ def disagreement(
     return float(sets.penalty[states[sets.positions] != consensus[sets.sets]].sum())
 
 
-class _Linked:
-    """What all solvers share: multipliers ``nu[L, K]``, labels and values of sentences."""
+class Multipliers:
+    """A running solve: what all solvers share.
+
+    Attributes:
+        nu: multipliers ``[L, K]``.
+        total: their sums ``[S, K]`` over the links of each set.
+        found: what sentences say at the multipliers.
+        bound: the dual value.
+        calls: so far, per sentence.
+        at_rest: whether nothing will change any more.
+    """
 
     def __init__(self, model: LinkedCorpus, executor: Executor, boxed: bool) -> None:
         from assent.kernels.consensus.consensus_sets import BOX, COPIES
@@ -112,6 +99,10 @@ class _Linked:
         self.is_linked = np.diff(model.sets.start[model.ends]) > 0
         self.bound, self.calls, self.at_rest = np.inf, 0.0, not len(self.nu)
 
+    def advance(self) -> None:
+        """One more iteration."""
+        raise NotImplementedError
+
     def decode(self, asked: NDArray[np.bool_]) -> float:
         """Decode the sentences that are asked, and add up the dual value; returns the calls."""
         calls = decode_charged(self.model, self.executor, self.nu, asked, self.found)
@@ -127,7 +118,7 @@ class _Linked:
         self.bound = float(self.found.values.sum() + sets)
 
     def consensus(self) -> NDArray[np.int32]:
-        """``[S]`` the best labels of sets."""
+        """``[S]`` the best labels of sets at the multipliers."""
         return self.total.argmax(axis=1).astype(np.int32)
 
 
@@ -137,7 +128,7 @@ def _kept(model: LinkedCorpus) -> NDArray[np.float64]:
     return kept(np.bincount(sets, minlength=1)[sets])
 
 
-class _AlongChains(_Linked):
+class _AlongChains(Multipliers):
     """MPLP and Box-MPLP: passes along all sentences, which are chains."""
 
     def __init__(self, model: LinkedCorpus, executor: Executor, boxed: bool) -> None:
@@ -183,7 +174,7 @@ class _AlongChains(_Linked):
 _NOTHING = -1
 
 
-class _SetBySet(_Linked):
+class _SetBySet(Multipliers):
     """MPLP and Box-MPLP: set by set."""
 
     def __init__(self, model: LinkedCorpus, executor: Executor, boxed: bool) -> None:
@@ -258,7 +249,7 @@ def _rounds(
     return found
 
 
-class _Steps(_Linked):
+class _Steps(Multipliers):
     """Subgradient and box-subgradient steps."""
 
     def __init__(

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,37 +47,6 @@ class Decoded(NamedTuple):
         return Decoded(self.states[share.words], self.values[own], self.words[share.words])
 
 
-@dataclass(frozen=True)
-class SentenceShare(ABC):
-    """Sentences of any structure that decode by themselves, wherever they are sent.
-
-    Attributes:
-        linked: what kernels take.
-        width: K, the number of states a word may have for its sets.
-    """
-
-    linked: Any
-    width: int
-
-    @abstractmethod
-    def decode_charged(
-        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
-    ) -> int:
-        """Decode those that are ``asked[n]``, charged their links' multipliers ``nu[L, K]``.
-
-        What they say goes into ``found``, its values less the charges; returns the calls.
-        """
-
-    def decode_beside(
-        self, consensus: NDArray[np.int32], asked: NDArray[np.bool_], found: Decoded
-    ) -> int:
-        """The same where links earn their penalty if they agree with ``consensus[S]``."""
-        # What earns is charged less than nothing.
-        nu = np.zeros((len(self.linked.sets), self.width))
-        nu[np.arange(len(nu)), consensus[self.linked.sets]] = -self.linked.penalty
-        return self.decode_charged(nu, asked, found)
-
-
 class LinkedCorpus(Protocol):
     """Sentences of any structure, as solvers see them.
 
@@ -100,8 +66,16 @@ class LinkedCorpus(Protocol):
     def linked(self) -> Any:
         """What kernels take."""
 
-    def share(self, share: Share) -> SentenceShare:
-        """Some of the sentences, to be decoded elsewhere."""
+    def share(self, share: Share) -> Self:
+        """Some of the sentences, to be decoded elsewhere; names of sets stay behind."""
+
+    def decode_charged(
+        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
+    ) -> int:
+        """Decode sentences that are ``asked[n]``, charged their links' multipliers ``nu[L, K]``.
+
+        What they say goes into ``found``, its values less the charges; returns the calls.
+        """
 
     def max_marginals(
         self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]
@@ -130,44 +104,10 @@ def decode_charged(
     asked: NDArray[np.bool_], found: Decoded,
 ) -> int:  # fmt: skip
     """Decode sentences that are ``asked[n]``, charged multipliers ``nu[L, K]``, into ``found``."""
-    return _decode_all(
-        corpus, executor, asked, found,
-        lambda share: (corpus.share(share).decode_charged, nu[share.links]),
-    )  # fmt: skip
-
-
-def decode_beside(
-    corpus: LinkedCorpus, executor: Executor, consensus: NDArray[np.int32],
-    asked: NDArray[np.bool_], found: Decoded,
-) -> int:  # fmt: skip
-    """Decode sentences that are ``asked[n]`` beside sets that have chosen, into ``found``."""
-    return _decode_all(
-        corpus, executor, asked, found,
-        lambda share: (corpus.share(share).decode_beside, consensus),
-    )  # fmt: skip
-
-
-class _Task(NamedTuple):
-    """A decode of a share: by which function, under which scores, and where the answers go."""
-
-    decode: Callable[[NDArray, NDArray[np.bool_], Decoded], int]
-    beside: NDArray
-    asked: NDArray[np.bool_]
-    found: Decoded
-
-
-def _decode_share(task: _Task) -> tuple[int, Decoded]:
-    return task.decode(task.beside, task.asked, task.found), task.found
-
-
-def _decode_all(
-    corpus: LinkedCorpus, executor: Executor, asked: NDArray[np.bool_], found: Decoded,
-    question: Callable[[Share], tuple[Any, NDArray]],
-) -> int:  # fmt: skip
-    """Ask all shares with sentences that are asked; returns the calls."""
     own = [share for share in shares(corpus) if asked[share.first : share.last].any()]
     tasks = [
-        _Task(*question(share), asked[share.first : share.last], found.of(share)) for share in own
+        (corpus.share(share), nu[share.links], asked[share.first : share.last], found.of(share))
+        for share in own
     ]
     total = 0
     for share, (calls, answers) in zip(own, executor.run(_decode_share, tasks), strict=True):
@@ -176,3 +116,22 @@ def _decode_all(
         target = found.of(share)
         target.states[:], target.values[:], target.words[:] = answers
     return total
+
+
+def _decode_share(
+    task: tuple[LinkedCorpus, NDArray[np.float64], NDArray[np.bool_], Decoded],
+) -> tuple[int, Decoded]:
+    corpus, nu, asked, found = task
+    return corpus.decode_charged(nu, asked, found), found
+
+
+def decode_beside(
+    corpus: LinkedCorpus, executor: Executor, consensus: NDArray[np.int32],
+    asked: NDArray[np.bool_], found: Decoded,
+) -> int:  # fmt: skip
+    """The same where links earn their penalty if they agree with ``consensus[S]``."""
+    # What earns is charged less than nothing.
+    sets = corpus.sets
+    nu = np.zeros((len(sets.sets), corpus.width))
+    nu[np.arange(len(nu)), consensus[sets.sets]] = -sets.penalty
+    return decode_charged(corpus, executor, nu, asked, found)

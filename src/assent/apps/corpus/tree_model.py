@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.apps.corpus.data import ConsensusSets
-from assent.apps.corpus.shares import Decoded, SentenceShare, Share
+from assent.apps.corpus.shares import Decoded, Share
 from assent.apps.tagging.data import sentence_ends
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
@@ -25,21 +25,6 @@ if TYPE_CHECKING:
     from assent.kernels.parsing.sentence_parts import TreeShape
 
 ROOT = "<root>"
-
-
-@dataclass(frozen=True)
-class TreeShare(SentenceShare):
-    """Some sentences of a `TreeCorpusModel`."""
-
-    shape: TreeShape
-
-    def decode_charged(
-        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
-    ) -> int:
-        """Best trees of sentences that pay multipliers ``nu[L, K]``."""
-        from assent.kernels.consensus.linked_trees import decode_charged
-
-        return int(decode_charged(self.linked, self.shape, nu, asked, *found))
 
 
 @dataclass(frozen=True)
@@ -72,10 +57,10 @@ class TreeCorpusModel:
         """What kernels take."""
         return self.trees
 
-    def share(self, share: Share) -> TreeShare:
+    def share(self, share: Share) -> TreeCorpusModel:
         """Some of the sentences; see `LinkedCorpus`."""
         first, last, words, links = share
-        whole = self.trees
+        whole, sets = self.trees, self.sets.part(words, links)
         begin, end = whole.arc_ends[first], whole.arc_ends[last]
         own = whole._replace(
             ends=whole.ends[first : last + 1] - words.start,
@@ -84,10 +69,17 @@ class TreeCorpusModel:
             # Of each sentence's words, the root and the end.
             first=whole.first[words.start + 2 * first : words.stop + 2 * last],
             scores=whole.scores[begin:end], group=whole.group[begin:end],
-            start=whole.start[words.start : words.stop + 1] - links.start,
-            sets=whole.sets[links], penalty=whole.penalty[links],
+            start=sets.start, sets=sets.sets, penalty=sets.penalty,
         )  # fmt: skip
-        return TreeShare(own, self.width, self.shape)
+        return TreeCorpusModel(self.classes, own, sets, self.shape)
+
+    def decode_charged(
+        self, nu: NDArray[np.float64], asked: NDArray[np.bool_], found: Decoded
+    ) -> int:
+        """Best trees of sentences that pay multipliers ``nu[L, K]``; see `LinkedCorpus`."""
+        from assent.kernels.consensus.linked_trees import decode_charged
+
+        return int(decode_charged(self.trees, self.shape, nu, asked, *found))
 
     def max_marginals(
         self, nu: NDArray[np.float64], asked: NDArray[np.int64], out: NDArray[np.float64]

@@ -100,14 +100,11 @@ def train_pipeline(
         raise ModelError(f"a parser is trained on two sentences or more, got {len(sentences)}")
     for sentence in sentences:
         _ = sentence.tree
-    columns = ["upos", "xpos"] if _has_xpos(sentences) else ["upos"]
+    has_xpos = any(tag != "_" for sentence in sentences for tag in sentence.xpos)
+    columns = ["upos", "xpos"] if has_xpos else ["upos"]
     perceptron = PerceptronSettings(seed=seed, runs=_RUNS)
-    tagged = jackknife(
-        sentences,
-        columns=columns,
-        settings=PerceptronSettings(seed=seed, epochs=5),
-        progress=progress,
-    )
+    fewer = PerceptronSettings(seed=seed, epochs=5)
+    tagged = jackknife(sentences, columns=columns, settings=fewer, progress=progress)
     tagger = train_tagger(sentences, columns=columns, settings=perceptron, progress=progress)
     training = ParserTraining(passes, seed=seed, runs=runs)
     with live_display(_line) as line:
@@ -116,10 +113,6 @@ def train_pipeline(
             report=line.show if progress else lambda step: None,
         )  # fmt: skip
     return Pipeline(tagger, parser)
-
-
-def _has_xpos(sentences: Iterable[Sentence]) -> bool:
-    return any(tag != "_" for sentence in sentences for tag in sentence.xpos)
 
 
 def _line(step: TrainingProgress) -> str:

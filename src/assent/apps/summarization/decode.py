@@ -23,7 +23,7 @@ from assent.apps.summarization.model import (
     summary_value,
 )
 from assent.apps.summarization.relax_and_search import Found, relax_and_search, restricted
-from assent.compile.compiled import Compiled, graph_scores
+from assent.compile.compiled import graph_scores
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
 
@@ -117,17 +117,13 @@ class Problem(NamedTuple):
         for make in (relaxed_graph, summary_graph):
             graph = make(own, its_concepts, self.budget)
             compiled = graph.compile()
-            if _fits(self.certificate, compiled):
+            its, new = self.certificate.compiled, compiled
+            # As many numbers as this graph has variables and links.
+            if len(its.fixed) == len(new.fixed) and its.problem.n_links == new.problem.n_links:
                 return replace(
                     self.certificate, compiled=compiled, scores=graph_scores(graph)
                 ).verify()
         return False
-
-
-def _fits(certificate: at.Certificate, compiled: Compiled) -> bool:
-    """Whether a certificate has as many numbers as a graph has variables and links."""
-    of = certificate.compiled
-    return len(of.fixed) == len(compiled.fixed) and of.problem.n_links == compiled.problem.n_links
 
 
 # Words beyond which a proof may take hours: it is given up after a time, unless one is asked for.

@@ -81,7 +81,8 @@ def make_units(sentences: Sequence[Sentence], deletions: Deletions | None) -> Un
     first = roots[np.searchsorted(sentence_of[roots], sentence_of[further])]
     heads[further], scores[further] = first, -np.inf  # they go with the first one
     opens = (heads < 0) | (scores > -np.inf)
-    order = np.lexsort((_depths(heads), sentence_of))
+    above = _sums_above(np.ones(len(heads), np.int64), heads)  # words up to the root
+    order = np.lexsort((above, sentence_of))
     opening = order[opens[order]]
     number = np.full(len(heads), -1)
     number[opening] = np.arange(len(opening))
@@ -100,11 +101,6 @@ def _heads(sentences: Sequence[Sentence], lengths: Int64) -> Int64:
     """Heads ``[words]`` as numbers in the collection, -1 for a root."""
     heads = np.concatenate([np.empty(0, np.int64), *(sentence.tree for sentence in sentences)])
     return np.where(heads > 0, heads - 1 + np.repeat(np.cumsum(lengths) - lengths, lengths), -1)
-
-
-def _depths(heads: Int64) -> Int64:
-    """How many words are above each."""
-    return _sums_above(np.ones(len(heads), np.int64), heads) - 1
 
 
 def _sums_above(values: Int64, heads: Int64) -> Int64:
@@ -197,7 +193,8 @@ def summary_graph(
     too_long = _sums_above(units.cost, units.parents) > budget
     reward[too_long | (wordless & ~np.isin(np.arange(len(reward)), units.parents))] = -np.inf
     pairs, tokens = _literals(units, concepts)
-    single, shared = _by_type(tokens, len(concepts.weights))
+    shared = np.bincount(tokens[:, 0], minlength=len(concepts.weights))[tokens[:, 0]] > 1
+    single = ~shared
     gain = np.zeros(len(reward) + len(pairs))
     np.add.at(gain, tokens[single, 1], concepts.weights[tokens[single, 0]])
     unit = graph.binary(scores=reward + gain[: len(reward)], name="unit")
@@ -247,12 +244,6 @@ def _literals(units: Units, concepts: Concepts) -> tuple[Int64, Int64]:
         found.append(low)
     tokens = np.stack([concepts.types, np.array(found, np.int64)], axis=1)
     return np.array(list(pairs), np.int64).reshape(-1, 2), np.unique(tokens, axis=0)
-
-
-def _by_type(tokens: Int64, types: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Tokens ``[tokens]`` that are their type's only one, and the others."""
-    single = np.bincount(tokens[:, 0], minlength=types)[tokens[:, 0]] == 1
-    return single, ~single
 
 
 def summary_value(units: Units, concepts: Concepts, budget: int, kept: NDArray[np.bool_]) -> float:

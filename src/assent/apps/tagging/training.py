@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,19 +51,6 @@ class PerceptronSettings:
             raise ModelError(f"dropout must be at least 0 and below 1, got {self.dropout}")
         if not 1 <= self.table_bits <= 24:
             raise ModelError(f"table_bits must be from 1 to 24, got {self.table_bits}")
-
-
-class Epoch(NamedTuple):
-    """A report after an epoch: its number, errors in training and accuracy in development."""
-
-    number: int
-    epochs: int
-    wrong: float
-    accuracy: float | None
-
-    def __str__(self) -> str:
-        found = "" if self.accuracy is None else f"  development {self.accuracy:.2f} %"
-        return f"epoch {self.number} of {self.epochs}  training errors {self.wrong:.2f} %{found}"
 
 
 def train_tagger(
@@ -207,8 +194,7 @@ class _Perceptron:
         """The tagger after all epochs, or after the best one."""
         best, best_accuracy = None, -1.0
         epochs = self.settings.epochs
-        display = live_display(str)
-        with display:
+        with live_display(str) as display:
             for number in range(1, epochs + 1):
                 wrong = self._epoch(np.array(chosen))
                 if dev is None and number < epochs and not progress:
@@ -216,7 +202,9 @@ class _Perceptron:
                 tagger = self._average()
                 accuracy = None if dev is None else _accuracy(tagger, dev)
                 if progress:
-                    display.show(Epoch(number, epochs, wrong, accuracy))
+                    shown = "" if accuracy is None else f"  development {accuracy:.2f} %"
+                    epoch = f"epoch {number} of {epochs}"
+                    display.show(f"{epoch}  training errors {wrong:.2f} %{shown}")
                 if accuracy is None or accuracy > best_accuracy:
                     best, best_accuracy = tagger, accuracy or -1.0
         assert best is not None  # the last epoch is always measured

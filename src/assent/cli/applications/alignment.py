@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -97,37 +99,38 @@ def _trainer(name: str, seed: int) -> Any:
 @shared.training_seed_option
 @click.option("--output", type=WritableFile(), required=True, help="The model.")
 @shared.quiet_option
-def train_aligner(**given: Any) -> None:
+def train_aligner(**arguments: Any) -> None:
     """Learn to align from sentence pairs whose links are known.
 
     GOLD is in Pharaoh's format (i-j sure, i?j, ipj or i-j-P possible) or in the Hansards' one.
     """
-    if (given["bitext_source"] is None) != (given["bitext_target"] is None):
+    given = SimpleNamespace(**arguments)
+    if (given.bitext_source is None) != (given.bitext_target is None):
         raise click.UsageError("--bitext-source and --bitext-target belong together")
-    if given["trainer"] in ONE_TO_ONE and (given["fertility"] > 1 or given["adjacent"]):
+    if given.trainer in ONE_TO_ONE and (given.fertility > 1 or given.adjacent):
         raise click.UsageError(
-            f"--trainer {given['trainer']} is for one link per word: give --fertility 1, without "
+            f"--trainer {given.trainer} is for one link per word: give --fertility 1, without "
             "--adjacent"
         )
     with bad_files_reported():
         from assent.apps import alignment
 
-        pairs = list(alignment.read_bitext(given["source"], given["target"]))
-        gold = alignment.read_links(given["gold"], pairs, base=given["base"])
-        others = _others(given["others"], pairs, given["base"])
+        pairs = list(alignment.read_bitext(given.source, given.target))
+        gold = alignment.read_links(given.gold, pairs, base=given.base)
+        others = _others(given.others, pairs, given.base)
         bitext: Any = ()
-        if given["bitext_source"] is not None:
-            bitext = alignment.Bitext(given["bitext_source"], given["bitext_target"])
+        if given.bitext_source is not None:
+            bitext = alignment.Bitext(given.bitext_source, given.bitext_target)
         settings = alignment.AlignerSettings(
-            given["fertility"], given["adjacent"], trainer=_trainer(given["trainer"], given["seed"])
+            given.fertility, given.adjacent, trainer=_trainer(given.trainer, given.seed)
         )
         sentences = alignment.LinkedSentences(pairs, gold, others)
-        aligner = alignment.train_aligner(sentences, bitext, settings, progress=not given["quiet"])
-        alignment.write_aligner(given["output"], aligner)
-    if not given["quiet"]:
+        aligner = alignment.train_aligner(sentences, bitext, settings, progress=not given.quiet)
+        alignment.write_aligner(given.output, aligner)
+    if not given.quiet:
         sure = sum(len(links.sure) for links in gold)
         click.echo(
-            f"{given['output']}: {len(aligner.weights)} weights learnt from {_pairs(len(pairs))}, "
+            f"{given.output}: {len(aligner.weights)} weights learnt from {_pairs(len(pairs))}, "
             f"{sure} sure links"
         )
 
@@ -160,29 +163,17 @@ def align(
         if others or aligner.features.others:
             bitext = list(bitext)
             given = _others(others, bitext, base) or [()] * len(bitext)
-        count = [0]
-        alignment.write_links(output, _shown(aligner.align(bitext, given), count, quiet))
+        found = shared.counted(aligner.align(bitext, given), lambda n: f"sentence {n}", quiet)
+        numbers = count()
+        # Numbers are taken after links: the next one is how many there were.
+        alignment.write_links(output, (links for links, _ in zip(found, numbers, strict=False)))
     if not quiet and output != Path("-"):
-        click.echo(f"{output}: {_pairs(count[0])}")
+        click.echo(f"{output}: {_pairs(next(numbers))}")
 
 
-def _pairs(count: int) -> str:
+def _pairs(number: int) -> str:
     """A number of sentence pairs in words."""
-    return f"{count} sentence pair{'s' * (count != 1)}"
-
-
-def _shown(links: Iterator[Links], count: list[int], quiet: bool) -> Iterator[Links]:
-    """The same links; ``count[0]`` is their number so far, shown at a terminal."""
-    from assent.progress import live_display
-
-    if quiet:
-        yield from links
-        return
-    with live_display(str) as line:
-        for own in links:
-            count[0] += 1
-            line.show(f"sentence {count[0]}")
-            yield own
+    return f"{number} sentence pair{'s' * (number != 1)}"
 
 
 @evaluate.command("alignments")
@@ -219,26 +210,27 @@ def evaluate_alignments(
     "--output", type=WritableFile(), required=True, help="A picture or a page: .png, .svg, .html."
 )
 @shared.quiet_option
-def show_alignment(**given: Any) -> None:
+def show_alignment(**arguments: Any) -> None:
     """Draw sentence pairs as grids with their links, gold and predicted."""
-    if given["links"] is None and given["gold"] is None:
+    given = SimpleNamespace(**arguments)
+    if given.links is None and given.gold is None:
         raise click.UsageError("there is nothing to draw without --links or --gold")
     if find_spec("matplotlib") is None:
         raise click.UsageError('drawing needs matplotlib: pip install "assent[plot]"')
     with bad_files_reported():
         from assent.apps import alignment
 
-        pairs = list(alignment.read_bitext(given["source"], given["target"]))
+        pairs = list(alignment.read_bitext(given.source, given.target))
         links, gold = (
             [None] * len(pairs)
-            if given[name] is None
-            else alignment.read_links(given[name], pairs, base=given["base"])
-            for name in ("links", "gold")
+            if path is None
+            else alignment.read_links(path, pairs, base=given.base)
+            for path in (given.links, given.gold)
         )
         every = map(alignment.AlignedPair, pairs, links, gold)
-        chosen = [one for one in every if min(one.pair.shape)][given["first"] - 1 :]
+        chosen = [one for one in every if min(one.pair.shape)][given.first - 1 :]
         if not chosen:
-            raise BadFile(f"{given['source']} has {len(pairs)} sentences, none is to be drawn")
-        alignment.save_alignments(given["output"], chosen[: given["count"]])
-    if not given["quiet"]:
-        click.echo(f"{given['output']}: {_pairs(len(chosen[: given['count']]))}")
+            raise BadFile(f"{given.source} has {len(pairs)} sentences, none is to be drawn")
+        alignment.save_alignments(given.output, chosen[: given.count])
+    if not given.quiet:
+        click.echo(f"{given.output}: {_pairs(len(chosen[: given.count]))}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,28 +109,28 @@ class WholeText:
         return iter(parsing.sentences)
 
     def _tagging(self, tagger: Tagger, text: Iterable[Sentence]) -> CorpusTagging:
-        from assent.apps.corpus import summary, tag_corpus
+        from assent.apps.corpus import tag_corpus
         from assent.apps.corpus.tagging import PENALTY
 
         cost = PENALTY if self.penalty is None else self.penalty
-        with live_display(_line) as display:
-            show = None if self.quiet else display.show
-            tagging = tag_corpus(tagger, text, penalty=cost, callback=show)
-        if not self.quiet:
-            click.echo(summary(tagging), err=True)
-        return tagging
+        return self._told(partial(tag_corpus, tagger, text, penalty=cost))
 
     def _parsing(self, pipeline: Pipeline, text: Iterable[Sentence]) -> CorpusParsing:
-        from assent.apps.corpus import parse_corpus, summary
+        from assent.apps.corpus import parse_corpus
         from assent.apps.corpus.corpus_parsing import HEAD_PENALTY
 
         cost = HEAD_PENALTY if self.head_penalty is None else self.head_penalty
+        return self._told(partial(parse_corpus, pipeline.parser, text, penalty=cost))
+
+    def _told(self, solve: Callable[..., Any]) -> Any:
+        """What ``solve(callback=…)`` finds, with a live line and a summary."""
+        from assent.apps.corpus import summary
+
         with live_display(_line) as display:
-            show = None if self.quiet else display.show
-            parsing = parse_corpus(pipeline.parser, text, penalty=cost, callback=show)
+            found = solve(callback=None if self.quiet else display.show)
         if not self.quiet:
-            click.echo(summary(parsing), err=True)
-        return parsing
+            click.echo(summary(found), err=True)
+        return found
 
     def _write(self, *done: CorpusTagging | CorpusParsing | None) -> None:
         from assent.apps.corpus import write_changes

@@ -113,15 +113,7 @@ class UnprovenTold:
 @training_seed_option
 @quiet_option
 def train_a_parser(
-    train_file: Path,
-    dev: Path | None,
-    output: Path,
-    preset: str,
-    passes: int,
-    runs: int,
-    checkpoint: Path | None,
-    seed: int,
-    quiet: bool,
+    train_file: Path, dev: Path | None, output: Path, quiet: bool, **options: Any
 ) -> None:
     """Learn a tagger and a parser; both are in the model file."""
     with shared.bad_sentences_reported():
@@ -129,11 +121,8 @@ def train_a_parser(
         from assent.apps.parsing.pipeline import train_pipeline
         from assent.io import read_conllu
 
-        pipeline = train_pipeline(
-            list(read_conllu(train_file)),
-            preset=preset, passes=passes, runs=runs, seed=seed, checkpoint=checkpoint,
-            progress=not quiet,
-        )  # fmt: skip
+        sentences = list(read_conllu(train_file))
+        pipeline = train_pipeline(sentences, **options, progress=not quiet)
         pipeline.save(output)
         if quiet:
             return

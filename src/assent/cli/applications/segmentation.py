@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -53,15 +53,7 @@ scribbles_option = click.option(
 
 def _counted(items: Any, what: str, quiet: bool) -> Iterator[Any]:
     """The items of a sequence, with a live line at a terminal."""
-    from assent.progress import live_display
-
-    if quiet:
-        yield from items
-        return
-    with live_display(str) as line:
-        for number, item in enumerate(items, start=1):
-            line.show(f"{what} {number} of {len(items)}")
-            yield item
+    return shared.counted(items, lambda number: f"{what} {number} of {len(items)}", quiet)
 
 
 def _labels(numbers: Iterable[Any], classes: Path | None, unknown: int) -> LabelSet:
@@ -94,23 +86,6 @@ def _photographs_or_points(images: Path | None, points: tuple[Path, ...]) -> Non
         raise click.UsageError("give either --images FOLDER or --points FILE (any number of them)")
 
 
-@dataclass(frozen=True)
-class TrainingOptions:
-    """The arguments of ``assent train segmenter``."""
-
-    images: Path | None
-    masks: Path | None
-    points: tuple[Path, ...]
-    scribbles: Path | None
-    classes: Path | None
-    unknown: int
-    output: Path
-    superpixels: int
-    voxel: float
-    seed: int
-    quiet: bool
-
-
 @train.command("segmenter")
 @images_option
 @click.option("--masks", type=InputFolder(_is_picture), help="Folder of their masks.")
@@ -139,7 +114,7 @@ def train_segmenter(**arguments: Any) -> None:
 
     A mask has a number per pixel: 0 background, 255 figure, 128 unknown; or any other numbers.
     """
-    options = TrainingOptions(**arguments)
+    options = SimpleNamespace(**arguments)
     _photographs_or_points(options.images, options.points)
     if options.images is not None and options.masks is None:
         raise click.UsageError("--images needs --masks, the folder of their masks")
@@ -159,11 +134,10 @@ def train_segmenter(**arguments: Any) -> None:
         )
 
 
-def _training_photographs(options: TrainingOptions) -> tuple[Any, LabelSet, dict[str, Any]]:
+def _training_photographs(options: SimpleNamespace) -> tuple[Any, LabelSet, dict[str, Any]]:
     """Scenes, labels, and how the scenes were made."""
     from assent.apps.segmentation import photograph_scene, read_photographs
 
-    assert options.images is not None
     photographs = read_photographs(options.images, options.masks, options.scribbles)
     read = (photograph.mask for photograph in _counted(photographs, "mask", options.quiet))
     labels = _labels(read, options.classes, options.unknown)
@@ -176,7 +150,7 @@ def _training_photographs(options: TrainingOptions) -> tuple[Any, LabelSet, dict
     return scenes, labels, made
 
 
-def _training_points(options: TrainingOptions) -> tuple[Any, LabelSet, dict[str, Any]]:
+def _training_points(options: SimpleNamespace) -> tuple[Any, LabelSet, dict[str, Any]]:
     """Scenes, labels, and how the scenes were made."""
     from assent.apps.segmentation import point_scene, read_points
     from assent.apps.segmentation.features.point_scene import NEIGHBOURS

@@ -84,16 +84,9 @@ def _show(sentences: Iterable[Sentence]) -> None:
 @training_seed_option
 @quiet_option
 def train_a_tagger(
-    train_file: Path,
-    dev: Path | None,
-    output: Path,
-    columns: str,
-    epochs: int,
-    runs: int,
-    clusters: Path | None,
-    seed: int,
-    quiet: bool,
-) -> None:
+    train_file: Path, dev: Path | None, output: Path, columns: str, clusters: Path | None,
+    quiet: bool, **settings: int,
+) -> None:  # fmt: skip
     """Learn a tagger by the averaged perceptron."""
     with shared.bad_sentences_reported():
         from assent.apps.tagging import PerceptronSettings, tag_scores, train_tagger
@@ -106,7 +99,7 @@ def train_a_tagger(
             columns=tuple(name.strip() for name in columns.split(",")),
             dev=held_out,
             clusters=None if clusters is None else read_clusters(clusters),
-            settings=PerceptronSettings(epochs=epochs, seed=seed, runs=runs),
+            settings=PerceptronSettings(**settings),
             progress=not quiet,
         )
         model.save(output)

@@ -41,7 +41,8 @@ class FeatureSet:
         agreed = agreed_links(found)
         found |= neighbour_features("HMM", agreed)
         found["HMM and distance"] = agreed * found["distance"]
-        found |= _of_frequent_words(found)
+        frequent = found["both frequent, forms"]
+        found |= {f"{name}, frequent": frequent * found[name] for name in WITH_FREQUENCY}
         if all(own.links is not None for own in self.statistics):
             linked = [found[f"linked both ways, {own.key}"] for own in self.statistics]
             found |= neighbour_features("linked", np.mean(linked, axis=0))
@@ -58,15 +59,10 @@ class FeatureSet:
         return np.stack(list(self.tables(pair, others).values()), axis=-1)
 
 
-# What decides where words belong that occur in most sentences: their places and neighbours.
+# What decides where words belong that occur in most sentences: their places and neighbours.  These
+# features come once more for pairs of frequent words.
 WITH_FREQUENCY = ("distance", "distance in words", "HMM before", "HMM after", "HMM near after",
                   "HMM backward, stems", "HMM forward, stems", "Dice competing, stems")  # fmt: skip
-
-
-def _of_frequent_words(found: dict[str, Float]) -> dict[str, Float]:
-    """Some features once more, for pairs of frequent words."""
-    frequent = found["both frequent, forms"]
-    return {f"{name}, frequent": frequent * found[name] for name in WITH_FREQUENCY}
 
 
 def fit_features(

@@ -14,7 +14,7 @@ from assent.apps.alignment.features.translation_model import TranslationModel
 from assent.apps.alignment.features.vocabulary import Vocabulary
 from assent.apps.alignment.model.aligner import Aligner
 from assent.apps.alignment.model.alignment_model import AlignmentModel
-from assent.apps.model_file import read_model, write_model
+from assent.apps.model_file import damage_reported, read_model, write_model
 from assent.errors import ModelError
 from assent.io.text import PathLike
 from assent.kernels.alignment.agreement import Direction, PairTable
@@ -73,7 +73,7 @@ def read_aligner(path: PathLike) -> Aligner:
         OSError: if there is no such file, or it may not be read.
     """
     settings, arrays = read_model(str(path), KIND)
-    try:
+    with damage_reported(str(path), KIND):
         model: Any = (
             MatchingModel(settings["features"])
             if isinstance(settings["features"], int)
@@ -83,12 +83,9 @@ def read_aligner(path: PathLike) -> Aligner:
             tuple(_statistics(key, arrays) for key in settings["keys"]), int(settings["others"])
         )
         aligner = Aligner(features, model, bool(settings["adjacent"]), arrays["weights"])
-        complete = tuple(settings["keys"]) == tuple(KEYS) and model.size == len(aligner.weights)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise ModelError(f"{path} is damaged: {error}") from None
-    if not complete:
-        raise ModelError(f"{path} is damaged: its weights do not belong to its features")
-    return aligner
+        if tuple(settings["keys"]) != tuple(KEYS) or model.size != len(aligner.weights):
+            raise ModelError(f"{path} is damaged: its weights do not belong to its features")
+        return aligner
 
 
 def _statistics(key: str, arrays: Mapping[str, Any]) -> Statistics:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,10 @@ def train_aligner(
     display = live_display(str) if progress else None
     say = display.show if display is not None else lambda what: None
     with display or nullcontext():
-        features = fit_features(text, report=_counted(say, "reading the bitext, pass {}"))
+        passes = count(1)
+        features = fit_features(
+            text, report=lambda: say(f"reading the bitext, pass {next(passes)}")
+        )
         if settings.linked:
             say("training a first aligner")
             first = _fit(features, sentences, replace(settings, fertility=1, adjacent=False))
@@ -120,17 +123,6 @@ class _Several(Iterable[SentencePair]):
 
     def __iter__(self) -> Any:
         return chain.from_iterable(self._parts)
-
-
-def _counted(say: Callable[[str], Any], text: str) -> Callable[[], None]:
-    """A function that says ``text`` with the number of its calls."""
-    calls = [0]
-
-    def report() -> None:
-        calls[0] += 1
-        say(text.format(calls[0]))
-
-    return report
 
 
 def _fit(features: FeatureSet, sentences: LinkedSentences, settings: AlignerSettings) -> Aligner:

@@ -10,19 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import assent as at
-from assent.apps.alignment.decode import (
-    AlignmentGraph,
-    PartScores,
-    alignment_graph,
-    make_graph,
-)
+from assent.apps.alignment.decode import AlignmentSpace, alignment_space
 from assent.kernels.problem import Float
 from assent.models.example import Example
 from assent.models.joint_model import Model
 from assent.models.losses import Loss
 from assent.models.matching_model import MatchingExample, PartialMatching, matching_space
-from assent.models.space import Space
-from assent.result import Result, Status
 
 
 class AlignmentInput(NamedTuple):
@@ -48,52 +41,6 @@ class AlignmentInput(NamedTuple):
         ]
 
 
-class AlignmentSpace(Space):
-    """The alignments of a graph, over the coordinates of `AlignmentInput`, in its order.
-
-    A word's coordinate is the number of its links beyond the first.
-    """
-
-    def __init__(self, graph: AlignmentGraph) -> None:
-        self.made = graph
-        n, m = graph.links.shape
-        adjacent = 0 if graph.adjacent is None else (n - 1) * (m - 1)
-        self.ends = np.cumsum([n * m, n, m, adjacent])
-        self.size = int(self.ends[-1])
-
-    def maximize(self, scores: Float) -> Float:
-        """The best alignment, or the best point of the relaxation where that is not integral."""
-        result = at.decode(self.made.graph, at.AD3(), scores=self.made.scores(self.parts(scores)))
-        return self.point(result)
-
-    def parts(self, scores: Float) -> PartScores:
-        """Scores ``[size]`` by their places."""
-        n, m = self.made.links.shape
-        links, source, target, adjacent = np.split(scores, self.ends[:-1])
-        shape = (n - 1, m - 1) if len(adjacent) else (0, 0)
-        return PartScores(links.reshape(n, m), source, target, adjacent.reshape(shape))
-
-    def point(self, result: Result) -> Float:
-        """The coordinates of a decoded alignment."""
-        made = self.made
-        if result.status is Status.OPTIMAL:
-            return self.indicators(result[made.links])
-        marginals = result.marginals
-        beyond = [
-            marginals[handle] @ np.maximum(np.arange(marginals[handle].shape[-1]) - 1, 0)
-            for handle in (made.source, made.target)
-        ]
-        pairs = [] if made.adjacent is None else [np.ravel(marginals[made.adjacent])]
-        return np.concatenate([np.ravel(marginals[made.links]), *beyond, *pairs])
-
-    def indicators(self, links: Any) -> Float:
-        """The coordinates of a table of links."""
-        links = np.asarray(links, np.float64)
-        beyond = [np.maximum(links.sum(axis=axis) - 1.0, 0.0) for axis in (1, 0)]
-        pairs = links[:-1, :-1] * links[1:, 1:] if self.made.adjacent is not None else np.zeros(0)
-        return np.concatenate([links.ravel(), *beyond, pairs.ravel()])
-
-
 class AlignmentExample(Example):
     """A sentence pair whose sure and possible links are known.
 
@@ -108,8 +55,8 @@ class AlignmentExample(Example):
     ) -> None:
         self.space: AlignmentSpace = space
         self._blocks = x.rows()
-        n, m = space.made.links.shape
-        limits = (space.made.fertility, space.made.fertility)
+        n, m = space.links.shape
+        limits = (space.fertility, space.fertility)
         # As a matching: the losses of links, and which sure ones fit.
         none = np.zeros((n, m, 1))
         sure = np.asarray(y.sure, np.float64).ravel()
@@ -121,12 +68,8 @@ class AlignmentExample(Example):
         self._costs = np.concatenate([costs, np.zeros(space.size - n * m)])
         self.constant = self._sure.constant
         self._gold = space.indicators(self._sure.gold.reshape(n, m))
-        self._right = AlignmentSpace(
-            make_graph(
-                (possible | (sure > 0.0)).reshape(n, m), space.made.fertility,
-                space.made.adjacent is not None,
-            )
-        )  # fmt: skip
+        right = (possible | (sure > 0.0)).reshape(n, m)
+        self._right = AlignmentSpace(right, space.fertility, space.adjacent is not None)
 
     def target(self, scores: Float) -> Float:
         """The best of the right alignments."""
@@ -189,7 +132,7 @@ class AlignmentModel(Model):
     def predict_many(self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1) -> list[Any]:
         """The best alignments, all decoded together and proven optimal."""
         return [
-            result[self.space(x).made.links].astype(np.int8)
+            result[self.space(x).links].astype(np.int8)
             for x, result in zip(inputs, self.decode(inputs, weights, n_jobs), strict=True)
         ]
 
@@ -197,10 +140,10 @@ class AlignmentModel(Model):
         """The results of decoding, with their bounds."""
         spaces = [self.space(x) for x in inputs]
         scores = [
-            space.made.scores(space.parts(block_scores(x.rows(), weights)))
+            space.scores(space.parts(block_scores(x.rows(), weights)))
             for space, x in zip(spaces, inputs, strict=True)
         ]
-        graphs = [space.made.graph for space in spaces]
+        graphs = [space.graph for space in spaces]
         return at.decode_many(graphs, exact=True, scores=scores, threads=max(n_jobs, 1))
 
     def named(self, weights: Float) -> dict[str, Float]:
@@ -210,7 +153,7 @@ class AlignmentModel(Model):
     def space(self, x: AlignmentInput) -> AlignmentSpace:
         """All alignments of an input."""
         n, m, _ = x.links.shape
-        return AlignmentSpace(alignment_graph(n, m, self.fertility, x.adjacent.shape[-1] > 0))
+        return alignment_space(n, m, self.fertility, x.adjacent.shape[-1] > 0)
 
 
 def block_scores(blocks: Sequence[Float], weights: Float) -> Float:
