@@ -84,6 +84,37 @@ def test_the_search_closes_a_gap_and_says_so():
     assert limited.bound >= 1.0 - 1e-9
 
 
+@pytest.mark.parametrize("factor", (1e-3, 1.0, 1e6))
+def test_the_search_closes_gaps_relative_to_all_that_is_scored(factor):
+    """Also where a constant takes away most of what the program itself is worth."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        x = g.binary(7, scores=factor * (2.0 + rng.normal(size=7)))
+        first, second = np.triu_indices(7, 1)
+        g.add(at.Pair(x[first], x[second], scores=factor * (rng.normal(size=21) - 0.7)))
+        y = g.binary(4, scores=1e4 * factor)
+        g.add(at.AtMost(3, y))
+        g.add_constant(-3e4 * factor)
+        result = at.decode(g, at.IntegerProgram())
+        assert result.status is at.Status.OPTIMAL, (seed, result)
+        assert result.value == pytest.approx(optimum(g), abs=1e-5 * factor)
+        assert result.certificate.verify()
+
+
+def test_a_gap_of_rounding_is_called_so():
+    """HiGHS does not tell apart what is that far below the largest score."""
+    g = at.FactorGraph()
+    x = g.binary(3, scores=1e-9)
+    g.add(at.Pair(x[[0, 1, 2]], x[[1, 2, 0]], scores=-2e-9))
+    y = g.binary(2, scores=0.4)
+    g.add(at.Pair(y[0], y[1], scores=-1.0))
+    g.add_constant(-0.4)
+    result = at.decode(g, at.IntegerProgram())
+    assert result.status is at.Status.STOPPED and 1e-9 <= result.bound <= 1e-8
+    assert result.message.startswith("The gap is closed up to rounding only.")
+
+
 def reread(path) -> highspy.Highs:
     highs = highspy.Highs()
     highs.silent()

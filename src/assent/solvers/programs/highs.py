@@ -217,8 +217,9 @@ def search_options(tolerance: float, scores: Scores, lp: CompactLP) -> dict[str,
 def searched_bound(highs: Any, lp: CompactLP) -> float:
     """What a search of HiGHS has shown, in units of the scores; infinite if nothing.
 
-    Whatever is better than its answer by no more than its tolerances it gives up, and then says
-    that the answer is the best; its relaxations are solved within a tenth of the first of them.
+    HiGHS knows the program's offset.  Whatever is better than its answer by no more than its
+    tolerances it gives up, and then says that the answer is the best; its relaxations are solved
+    within a tenth of the first of them.
     """
     if highs_status(highs) not in ("optimal", "time limit"):
         return np.inf
@@ -230,7 +231,7 @@ def searched_bound(highs: Any, lp: CompactLP) -> float:
         best = info.objective_function_value
         least = min(least, best - max(relative * abs(best), absolute))
     least -= tolerance
-    return float(lp.offset - lp.scale * least) if np.isfinite(least) else np.inf
+    return float(-lp.scale * least) if np.isfinite(least) else np.inf
 
 
 def find_ray(problem: Problem, lp: CompactLP, deadline: float = np.inf) -> DualPoint | None:

@@ -15,6 +15,7 @@ from assent.solvers.base import infeasibility
 from assent.solvers.base.one_step import OneStep, OneStepState
 from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.settings import check_time_limit
+from assent.solvers.base.stop_reasons import ROUNDING_ONLY
 from assent.solvers.programs.compact_lp import CompactLP, build_lp
 from assent.solvers.programs.highs import why_it_stopped
 from assent.solvers.programs.linear_program import solve_lp
@@ -103,7 +104,8 @@ class IntegerProgram(OneStep):
         if found.status == "interrupted":
             raise KeyboardInterrupt
         residual = 0.0 if found.status == "optimal" else np.inf
-        return Info(1, residual, residual, finished=True, reason=why_it_stopped(found.status))
+        reason = why_it_stopped(found.status) or ROUNDING_ONLY  # if a gap remains all the same
+        return Info(1, residual, residual, finished=True, reason=reason)
 
     def bound(self, problem: Problem, scores: Scores, workspace: IntegerProgramState) -> float:
         """The better of the search's bound and the relaxation's."""

@@ -48,6 +48,7 @@ def search_program(lp: CompactLP, scores: Scores, limit: float | None, gap: floa
     n = len(scores.theta)
     options = {**search_options(gap, scores, lp), "time_limit": limit}
     highs = load_highs(lp, options, np.append(np.ones(n, bool), lp.rows.integral))
+    highs.changeObjectiveOffset(-lp.offset / lp.scale)  # the gap is relative to all that is scored
     run_highs(highs)
     status = highs_status(highs)
     if status == "infeasible":
