@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from assent.kernels.ad3 import advance, dual_points, initial_multipliers
 from assent.kernels.ad3 import state as places
-from assent.kernels.ad3.state import ONLY_THREAD, Instance, Links, Outside, Quadratic, Structures
+from assent.kernels.ad3.state import (
+    ONLY_THREAD,
+    Instance,
+    Links,
+    Outside,
+    Quadratic,
+    Structures,
+)
+from assent.kernels.ad3.structure_steps import make_groups
 from assent.kernels.ad3.table_steps import group_support, make_flat_work, make_supports
 from assent.kernels.core import thread_shares
 from assent.kernels.core.barrier import new_barrier
@@ -92,7 +100,7 @@ class TurboRun:
     def __init__(self, parts: SentenceParts, scores: SentenceScores, shape: TreeShape) -> None:
         self.parts, self.scores, self.shape = parts, scores, shape
         arcs, structures = parts.arcs, _structures(parts, shape)
-        nothing, tables, pairs = _nothing(), structures.tables, read_only(parts.pairs)
+        nothing, tables, pairs = _nothing(), structures.groups.tables, read_only(parts.pairs)
         links = np.concatenate([tables.lits, pairs.ravel()])
         degree = np.bincount(links, minlength=len(arcs.head)).astype(np.int32)
         degree.setflags(write=False)
@@ -157,16 +165,17 @@ class TurboRun:
         both = np.where(
             self.scores.pairs >= 0.0, np.minimum(first, second), np.maximum(first + second - 1, 0.0)
         )
-        own, inner = self.outside.structures, np.zeros(len(self.scores.inner))
-        groups, automata = len(own.tables.kind), len(self.parts.automata.head)
-        kernels = [parts_automaton] * automata + [parts_triples] * (groups - 1 - automata)
+        own, inner = self.outside.structures.groups, np.zeros(len(self.scores.inner))
+        supports, automata = self.outside.structures.supports, len(self.parts.automata.head)
+        kernels = [parts_automaton] * automata
+        kernels += [parts_triples] * (len(own.tables.kind) - 1 - automata)
         if len(self.parts.bigram):
             kernels[-1] = parts_tree
         for group, kernel in enumerate(kernels, start=1):
             part = inner[own.tables.entry[group] : own.tables.entry[group + 1]]
             start = own.layout.start[own.tables.slot[group] + group :]
             data = own.models.data[own.models.data_at[group] : own.models.data_at[group + 1]]
-            support = group_support(own.tables, own.layout, own.supports, group)
+            support = group_support(own.tables, own.layout, supports, group)
             for i in range(int(support.size[0])):
                 kernel(start, data, support.states[0, i], float(support.weight[0, i]), part)
         return SentenceScores(p, inner, both, np.zeros(0), np.zeros(0))
@@ -187,10 +196,9 @@ def _structures(parts: SentenceParts, shape: TreeShape) -> Structures:
     for array in (*tables, *constants):
         array.setflags(write=False)
     work = make_flat_work(tables, layout)
-    return Structures(
-        tables, models, layout, 0, 0, make_supports(tables, layout), work, np.empty(len(work.a)),
-        np.zeros(len(tables.kind), np.bool_), np.zeros(0),
-    )  # fmt: skip
+    groups = make_groups(tables, models, layout, work)
+    inactive = np.zeros(len(tables.kind), np.bool_)
+    return Structures(groups, 0, 0, make_supports(tables, layout), inactive, np.zeros(0))
 
 
 def _sequence_data(parts: SentenceParts) -> NDArray[np.int32]:

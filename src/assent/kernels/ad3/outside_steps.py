@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from assent.kernels.ad3.parity_knapsack_steps import bound_singles, step_singles
-from assent.kernels.ad3.state import Sweep
-from assent.kernels.ad3.structure_steps import bound_models, most_searches, step_models
+from assent.kernels.ad3.structure_steps import bound_models, step_models
 from assent.kernels.ad3.table_steps import bound_tables, inner_value, step_tables
 from assent.kernels.jit import (
     jit_inline,
@@ -35,17 +34,7 @@ def step_outside(own, outside, state, consensus, sweep, t):
         )  # fmt: skip
     if outside.quadratic.w.size:
         squares += step_quadratic(outside.quadratic, sweep, consensus)
-    return squares + search_structures(outside.structures, own.table, w.table, consensus, sweep, t)
-
-
-@jit_internal_no_allocation
-def search_structures(structures, table, w, consensus, sweep, t):
-    """Steps 1 and 2 of the structures."""
-    own_w = w[structures.first_link :]
-    most = most_searches(t, len(own_w))
-    own_sweep = Sweep(sweep.inverse_rho, sweep.alpha, sweep.full, sweep.limit, most)
-    scores = table[structures.first_entry :]
-    return step_models(structures, scores, own_sweep, own_w, consensus)
+    return squares + step_models(outside.structures, own.table, w.table, sweep, consensus, t)
 
 
 @jit_internal_no_allocation
@@ -90,22 +79,14 @@ def bound_outside(own, outside, table, dual, residual):
     best += bound_tables(
         outside.tables, outside.layout, table, dual, residual, states, outside.work
     )
-    return best + bound_structures(outside.structures, table, dual, residual)
-
-
-@jit_internal
-def bound_structures(structures, table, dual, residual):
-    """The same for the structures."""
+    structures = outside.structures
     scores, values = table[structures.first_entry :], dual.table[structures.first_link :]
-    return bound_models(
-        structures.tables, structures.models, structures.layout, scores, dual, values, residual,
-        structures.work, structures.masked,
-    )  # fmt: skip
+    return best + bound_models(structures.groups, scores, dual, values, residual)
 
 
 @jit_no_allocation
 def inner_values(outside):
     """Score of the inner parts of tables and structures in their own copies."""
-    structures = outside.structures
+    groups, supports = outside.structures.groups, outside.structures.supports
     total = inner_value(outside.tables, outside.layout, outside.supports)
-    return total + inner_value(structures.tables, structures.layout, structures.supports)
+    return total + inner_value(groups.tables, groups.layout, supports)

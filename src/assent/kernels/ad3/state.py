@@ -138,17 +138,24 @@ class Quadratic(NamedTuple):
     w: np.ndarray  # float64[n], as every link's
 
 
-class Structures(NamedTuple):
-    """State of the structures; see :mod:`assent.kernels.ad3.structure_steps`."""
+class StructureGroups(NamedTuple):
+    """What the structures of a problem are, and scratch for one of them at a time."""
 
     tables: Tables
     models: Any  # structure_steps.Models
     layout: Any  # table_steps.Layout
+    work: Work
+    masked: np.ndarray  # float64, one per place
+    states: np.ndarray  # int32[2, slots]
+
+
+class Structures(NamedTuple):
+    """State of the structures; see :mod:`assent.kernels.ad3.structure_steps`."""
+
+    groups: StructureGroups
     first_link: int  # of theirs among the links of tables and structures
     first_entry: int
     supports: Support
-    work: Work
-    masked: np.ndarray  # scratch
     inactive: np.ndarray
     memory: np.ndarray  # of structures that project for themselves
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from assent.kernels.ad3.active_set import project
+from assent.kernels.ad3.state import StructureGroups
 from assent.kernels.ad3.table_steps import (
     Layout,
     group_rows,
@@ -33,11 +34,10 @@ from assent.kernels.core.oracle import (
 )
 from assent.kernels.core.vertices import Slots, Work, maximize
 from assent.kernels.jit import (
-    jit,
     jit_inline,
     jit_inline_llvm,
-    jit_internal,
     jit_internal_no_allocation,
+    jit_no_allocation,
 )
 from assent.kernels.problem import Float, Int64, Model, Problem, Scores, Tables, no_tables
 
@@ -151,10 +151,9 @@ class Searcher:
     def n_structures(self) -> int:
         return int(self.tables.factor[-1])
 
-    def scratch(self) -> tuple[Work, np.ndarray]:
-        """Room for one call at a time."""
-        work = Work(*map(np.zeros, self._room))
-        return work, np.empty(len(work.a))
+    def groups(self) -> StructureGroups:
+        """The structures, with scratch for one call at a time."""
+        return make_groups(self.tables, self.models, self.layout, Work(*map(np.zeros, self._room)))
 
     def links(self, values: Float) -> Float:
         """The part of an array over all tables' links that belongs to structures."""
@@ -169,9 +168,7 @@ class Searcher:
     def values(self, scores: Scores, x: np.ndarray) -> Float:
         """Inner score of every structure at an assignment ``x[n]``, -inf if it forbids it."""
         out = np.empty(self.n_structures)
-        structure_values(
-            self.tables, self.models, self.layout, self.entries(scores), x, *self.scratch(), out
-        )
+        structure_values(self.groups(), self.entries(scores), x, out)
         raise_pending()
         return out
 
@@ -181,19 +178,15 @@ class Searcher:
         They choose by ``wish[n]``, what being 1 is worth, and ``scale`` times their inner scores.
         """
         x = np.empty(len(wish), np.int8)
-        settle_structures(
-            self.tables, self.models, self.layout, self.entries(scores), self.order, wish, scale,
-            x, *self.scratch(),
-        )  # fmt: skip
+        settle_structures(self.groups(), self.entries(scores), self.order, wish, scale, x)
         raise_pending()
         return x
 
     def bound(self, scores: Scores, dual: DualState, residual: Float) -> float:
         """Best values of all structures at a dual point; see ``bound_models``."""
         best = bound_models(
-            self.tables, self.models, self.layout, self.entries(scores), dual,
-            self.links(dual.table), residual, *self.scratch(),
-        )  # fmt: skip
+            self.groups(), self.entries(scores), dual, self.links(dual.table), residual
+        )
         raise_pending()
         return best
 
@@ -204,34 +197,60 @@ def searcher_of(problem: Problem) -> Searcher:
     return Searcher(problem)
 
 
+def make_groups(tables, models, layout, work):
+    """Structures with scratch for one at a time.  Plain Python, which batches compile."""
+    masked, states = np.empty(work.a.size), np.zeros((2, tables.states.size), np.int32)
+    return StructureGroups(tables, models, layout, work, masked, states)
+
+
+class ModelGroup(NamedTuple):
+    """One group of ``m`` structures, cut out of the flat arrays."""
+
+    kind: int
+    slots: Slots
+    place: np.ndarray  # int32[links]
+    lits: np.ndarray  # int32[m, links]
+    entries: np.ndarray  # float64[m, parts]: scores of inner parts, or what belongs to them
+    work: Work
+    states: np.ndarray  # int32[d]: scratch
+    found: np.ndarray  # int32[d]: the same
+
+
 @jit_inline
-def group_model(tables, models, layout, s, masked):
-    """Slots of group ``s``, and the places of its links."""
+def view_group(groups, entries, s):
+    """Group ``s`` of a ``state.StructureGroups``."""
+    tables, models, layout = groups.tables, groups.models, groups.layout
     first, last = tables.slot[s], tables.slot[s + 1]
+    count = tables.factor[s + 1] - tables.factor[s]
     base = models.base[models.base_at[s] : models.base_at[s + 1]]
     slots = Slots(
         layout.start[first + s : last + s + 1], tables.first[first:last], models.address[s],
-        models.data[models.data_at[s] : models.data_at[s + 1]], base, masked[: len(base)],
+        models.data[models.data_at[s] : models.data_at[s + 1]], base, groups.masked[: len(base)],
         False,
     )  # fmt: skip
-    return slots, models.place[models.place_at[s] : models.place_at[s + 1]]
+    return ModelGroup(
+        tables.kind[s], slots, models.place[models.place_at[s] : models.place_at[s + 1]],
+        group_rows(tables.lits, tables.link, s, count), group_rows(entries, tables.entry, s, count),
+        group_work(groups.work, slots.start[-1], layout.room[s]),
+        groups.states[0][: last - first], groups.states[1][: last - first],
+    )  # fmt: skip
 
 
 @jit_inline_llvm
-def gather_links(place, lits, f, values, factor, p, a):
-    """The point ``a = values + factor * p`` of structure ``f``, in literal space."""
-    for link in range(len(place)):
-        lit = lits[f, link]
-        own = factor * p[np.uint32(lit ^ (lit >> 31))]
-        a[place[link]] = values[f, link] + (factor - own if lit < 0 else own)
+def gather_links(own, f, values, factor, p):
+    """The point ``values + factor * p`` of structure ``f``, in literal space, into ``work.a``."""
+    for link in range(len(own.place)):
+        lit = own.lits[f, link]
+        at = factor * p[np.uint32(lit ^ (lit >> 31))]
+        own.work.a[own.place[link]] = values[f, link] + (factor - at if lit < 0 else at)
 
 
 @jit_inline_llvm
-def move_links(place, lits, f, alpha, work, w, total):
+def move_links(own, f, alpha, w, total):
     """``w += alpha * (p - q)`` for structure ``f``; returns the sum of ``(p - q)^2``."""
-    squares = 0.0
+    squares, place, work = 0.0, own.place, own.work
     for link in range(len(place)):
-        lit = lits[f, link]
+        lit = own.lits[f, link]
         # p - q, since a = w + 2 p
         gap = 0.5 * (work.a[place[link]] - w[f, link]) - work.q[place[link]]
         squares += gap * gap
@@ -253,43 +272,35 @@ def project_itself(address, slots, table, scale, support, f, work, memory):
         memory[place] = work.q[place]
 
 
-@jit_internal
-def step_models(own, scores, sweep, w, consensus):
-    """Steps 1 and 2 of AD3 for the active structures (all in a full sweep).
+@jit_internal_no_allocation
+def step_models(own, table, w, sweep, consensus, t):
+    """Steps 1 and 2 of AD3 for the active structures (all in a full sweep), in iteration ``t``.
 
-    ``own`` are ``state.Structures``, ``scores`` and ``w`` those of their inner parts and links.
-    Adds ``q - p`` to the consensus and returns its squares; see
-    ``active_set_steps.step_structures``.
+    ``own`` are ``state.Structures``; ``table`` and ``w`` are those of tables as well.  Adds
+    ``q - p`` to the consensus and returns its squares; see ``active_set_steps.step_structures``.
     """
-    squares = 0.0
-    tables, models, layout, full = own.tables, own.models, own.layout, sweep.full
+    squares, scores, links = 0.0, table[own.first_entry :], w[own.first_link :]
+    groups, rho, vertices = own.groups, sweep.inverse_rho, most_searches(t, len(links))
+    tables, models = groups.tables, groups.models
     for s in range(len(tables.kind)):
-        begin = tables.factor[s]
-        count = tables.factor[s + 1] - begin
-        slots, place = group_model(tables, models, layout, s, own.masked)
-        lits = group_rows(tables.lits, tables.link, s, count)
-        entries = group_rows(scores, tables.entry, s, count)
-        own_w = group_rows(w, tables.link, s, count)
-        support = group_support(tables, layout, own.supports, s)
-        work = group_work(own.work, slots.start[-1], layout.room[s])
+        group = view_group(groups, scores, s)
+        slots, work, count = group.slots, group.work, len(group.lits)
+        own_w = group_rows(links, tables.link, s, count)
+        support = group_support(tables, groups.layout, own.supports, s)
         memory = group_rows(own.memory, models.memory_at, s, count)
+        inactive, projection = own.inactive[tables.factor[s] :], models.projection[s]
         for f in range(count):
-            if own.inactive[begin + f] and not full:
+            if inactive[f] and not sweep.full:
                 continue
-            gather_links(place, lits, f, own_w, 2.0, consensus.p, work.a)
-            if models.projection[s] == NONE:
-                project(
-                    tables.kind[s], slots, entries[f], sweep.inverse_rho, support, f, work,
-                    sweep.vertices,
-                )  # fmt: skip
+            gather_links(group, f, own_w, 2.0, consensus.p)
+            inner = group.entries[f]
+            if projection == NONE:
+                project(group.kind, slots, inner, rho, support, f, work, vertices)
             else:
-                project_itself(
-                    models.projection[s], slots, entries[f], sweep.inverse_rho, support, f, work,
-                    memory[f],
-                )  # fmt: skip
-            moved = move_links(place, lits, f, sweep.alpha, work, own_w, consensus.total)
-            if full:
-                own.inactive[begin + f] = moved <= sweep.limit * lits.shape[1]
+                project_itself(projection, slots, inner, rho, support, f, work, memory[f])
+            moved = move_links(group, f, sweep.alpha, own_w, consensus.total)
+            if sweep.full:
+                inactive[f] = moved <= sweep.limit * own_w.shape[1]
             squares += moved
     return squares
 
@@ -300,28 +311,23 @@ def most_searches(t, links):
     return t + 1 if links < MANY_LINKS else 1 + (t - 1) // GROWTH
 
 
-@jit
-def bound_models(tables, models, layout, scores, dual, values, residual, work, masked):
+@jit_no_allocation
+def bound_models(groups, scores, dual, values, residual):
     """Best values of all structures at a ``bound_sweep.DualState``, with ``values`` on their links.
 
     Takes the link scores off ``residual[n]``.
     """
     best, carry, scale = 0.0, 0.0, dual.scales[-1]
-    for s in range(len(tables.kind)):
-        count = tables.factor[s + 1] - tables.factor[s]
-        slots, place = group_model(tables, models, layout, s, masked)
-        lits = group_rows(tables.lits, tables.link, s, count)
-        entries = group_rows(scores, tables.entry, s, count)
-        links = group_rows(values, tables.link, s, count)
-        own = group_work(work, slots.start[-1], layout.room[s])
-        states = np.empty(len(slots.first), np.int32)
-        for f in range(count):
-            gather_links(place, lits, f, links, dual.factor, dual.p, own.a)
-            top, _ = maximize(tables.kind[s], slots, own.a, entries[f], 1.0 / scale, states)
+    for s in range(len(groups.tables.kind)):
+        own = view_group(groups, scores, s)
+        a, links = own.work.a, group_rows(values, groups.tables.link, s, len(own.lits))
+        for f in range(len(own.lits)):
+            gather_links(own, f, links, dual.factor, dual.p)
+            top, _ = maximize(own.kind, own.slots, a, own.entries[f], 1.0 / scale, own.states)
             part = scale * top
-            for link in range(len(place)):
-                lit = lits[f, link]
-                score = scale * own.a[place[link]]
+            for link in range(len(own.place)):
+                lit = own.lits[f, link]
+                score = scale * a[own.place[link]]
                 # score * (1 - x) = score - score * x
                 residual[np.uint32(lit ^ (lit >> 31))] += score if lit < 0 else -score
                 part -= score if lit < 0 else 0.0
@@ -330,31 +336,26 @@ def bound_models(tables, models, layout, scores, dual, values, residual, work, m
 
 
 @jit_inline_llvm
-def inner_at(kind, slots, table, states, a, out):
-    """Inner score of the vertex ``states[d]``, -inf if there is none; ``a`` and ``out`` scratch."""
+def inner_at(own, f, states):
+    """Inner score that the vertex ``states[d]`` has in structure ``f``, -inf if there is none."""
+    slots, a = own.slots, own.work.a
     for place in range(len(a)):
         a[place] = -np.inf
     for slot in range(len(states)):
         a[slots.start[slot] + states[slot]] = 0.0
-    value, inner = maximize(kind, slots, a, table, 1.0, out)
+    value, inner = maximize(own.kind, slots, a, own.entries[f], 1.0, own.found)
     return inner if value > -np.inf else -np.inf
 
 
-@jit
-def rescore_models(tables, models, layout, scores, supports, work, masked):
+@jit_no_allocation
+def rescore_models(groups, scores, supports):
     """Give the supports the inner scores they have now; one that is forbidden now is emptied."""
-    for s in range(len(tables.kind)):
-        count = tables.factor[s + 1] - tables.factor[s]
-        slots, _ = group_model(tables, models, layout, s, masked)
-        entries = group_rows(scores, tables.entry, s, count)
-        support = group_support(tables, layout, supports, s)
-        own = group_work(work, slots.start[-1], layout.room[s])
-        states = np.empty(len(slots.first), np.int32)
-        for f in range(count if models.projection[s] == NONE else 0):
+    for s in range(len(groups.tables.kind)):
+        own = view_group(groups, scores, s)
+        support = group_support(groups.tables, groups.layout, supports, s)
+        for f in range(len(own.lits) if groups.models.projection[s] == NONE else 0):
             for i in range(support.size[f]):
-                inner = inner_at(
-                    tables.kind[s], slots, entries[f], support.states[f, i], own.a, states
-                )
+                inner = inner_at(own, f, support.states[f, i])
                 support.inner[f, i] = inner
                 if inner == -np.inf:
                     support.size[f] = 0
@@ -363,17 +364,18 @@ def rescore_models(tables, models, layout, scores, supports, work, masked):
 
 
 @jit_internal_no_allocation
-def read_states(slots, place, lits, f, x, chosen, states):
-    """The vertex of structure ``f`` at an assignment ``x[n]``; returns whether it spells one.
+def read_states(own, f, x):
+    """Write the states of structure ``f`` at an assignment ``x[n]``; whether it spells a vertex.
 
-    ``chosen[places]`` is scratch.  A slot without a true coordinate is at the place that needs
-    none: the false of a literal, or what evidence has left.
+    A slot without a true coordinate is at the place that needs none: the false of a literal, or
+    what evidence has left.
     """
+    slots, states, chosen = own.slots, own.states, own.work.q
     chosen[:] = 0.0
-    for link in range(len(place)):
-        lit = lits[f, link]
+    for link in range(len(own.place)):
+        lit = own.lits[f, link]
         true = x[lit] if lit >= 0 else 1 - x[~lit]
-        chosen[place[link]] = 1.0 if true else -1.0
+        chosen[own.place[link]] = 1.0 if true else -1.0
     for slot in range(len(slots.first)):
         state, number = -1, 0
         for at in range(slots.start[slot], slots.start[slot + 1]):
@@ -390,33 +392,27 @@ def read_states(slots, place, lits, f, x, chosen, states):
     return True
 
 
-@jit
-def structure_values(tables, models, layout, scores, x, work, masked, out):
+@jit_no_allocation
+def structure_values(groups, scores, x, out):
     """Inner score ``out[factors]`` of every structure at an assignment, -inf if it forbids it."""
-    for s in range(len(tables.kind)):
-        begin = tables.factor[s]
-        count = tables.factor[s + 1] - begin
-        slots, place = group_model(tables, models, layout, s, masked)
-        lits = group_rows(tables.lits, tables.link, s, count)
-        entries = group_rows(scores, tables.entry, s, count)
-        own = group_work(work, slots.start[-1], layout.room[s])
-        states = np.zeros(len(slots.first), np.int32)
-        found = np.zeros(len(slots.first), np.int32)
-        for f in range(count):
-            out[begin + f] = -np.inf
-            if read_states(slots, place, lits, f, x, own.q, states):
-                out[begin + f] = inner_at(tables.kind[s], slots, entries[f], states, own.a, found)
+    for s in range(len(groups.tables.kind)):
+        own, own_out = view_group(groups, scores, s), out[groups.tables.factor[s] :]
+        for f in range(len(own.lits)):
+            own_out[f] = -np.inf
+            if read_states(own, f, x):
+                own_out[f] = inner_at(own, f, own.states)
 
 
 @jit_inline_llvm
-def wish_for(slots, place, lits, f, wish, x, a):
+def wish_for(own, f, wish, x):
     """Scores of the places of structure ``f``: what they are worth, -inf against ``x``."""
+    slots, place, a = own.slots, own.place, own.work.a
     a[:] = 0.0
     link = 0
     for slot in range(len(slots.first)):
         true = -1
         while link < len(place) and place[link] < slots.start[slot + 1]:
-            lit = lits[f, link]
+            lit = own.lits[f, link]
             v = np.uint32(lit ^ (lit >> 31))
             a[place[link]] = -wish[v] if lit < 0 else wish[v]
             if x[v] >= 0 and (x[v] == 1) == (lit < 0):
@@ -429,8 +425,8 @@ def wish_for(slots, place, lits, f, wish, x, a):
                 a[at] = -np.inf
 
 
-@jit
-def settle_structures(tables, models, layout, scores, order, wish, scale, x, work, masked):
+@jit_no_allocation
+def settle_structures(groups, scores, order, wish, scale, x):
     """Give the coordinates of structures values, ``x[n]``, -1 for all others.
 
     Every structure takes the vertex that ``wish[n]`` and its inner scores favour most among those
@@ -438,20 +434,16 @@ def settle_structures(tables, models, layout, scores, order, wish, scale, x, wor
     """
     x[:] = -1
     for s in order:
-        count = tables.factor[s + 1] - tables.factor[s]
-        slots, place = group_model(tables, models, layout, s, masked)
-        lits = group_rows(tables.lits, tables.link, s, count)
-        entries = group_rows(scores, tables.entry, s, count)
-        own = group_work(work, slots.start[-1], layout.room[s])
-        states = np.empty(len(slots.first), np.int32)
-        for f in range(count):
-            wish_for(slots, place, lits, f, wish, x, own.a)
-            value, _ = maximize(tables.kind[s], slots, own.a, entries[f], scale, states)
-            own.q[:] = 0.0
-            for slot in range(len(states)):
-                own.q[slots.start[slot] + states[slot]] = 1.0
-            for link in range(len(place)):
-                lit = lits[f, link]
+        own = view_group(groups, scores, s)
+        chosen = own.work.q
+        for f in range(len(own.lits)):
+            wish_for(own, f, wish, x)
+            value, _ = maximize(own.kind, own.slots, own.work.a, own.entries[f], scale, own.states)
+            chosen[:] = 0.0
+            for slot in range(len(own.states)):
+                chosen[own.slots.start[slot] + own.states[slot]] = 1.0
+            for link in range(len(own.place)):
+                lit, at = own.lits[f, link], own.place[link]
                 v = np.uint32(lit ^ (lit >> 31))
                 if x[v] < 0 and value > -np.inf:
-                    x[v] = own.q[place[link]] if lit >= 0 else 1.0 - own.q[place[link]]
+                    x[v] = chosen[at] if lit >= 0 else 1.0 - chosen[at]

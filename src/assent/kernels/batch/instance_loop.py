@@ -103,7 +103,7 @@ def fitting_penalty(own, tables, searched):
         table = own.table[: tables.entry[-1]]
         scale = max(scale, size_of_tables(tables.kind, tables.entry, tables.factor, table))
     if searched is not None:
-        parts, table = searched.own.tables, own.table[searched.own.first_entry :]
+        parts, table = searched.own.groups.tables, own.table[searched.own.first_entry :]
         scale = max(scale, size_of_tables(parts.kind, parts.entry, parts.factor, table))
     return scale if scale > 0.0 else 1.0
 

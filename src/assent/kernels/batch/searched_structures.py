@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.ad3 import table_steps
+from assent.kernels.ad3 import structure_steps, table_steps
 from assent.kernels.ad3.state import Structures
 from assent.kernels.ad3.structure_steps import (
     Models,
-    group_model,
     read_states,
     settle_structures,
     structure_values,
+    view_group,
 )
 from assent.kernels.ad3.table_steps import Layout, group_rows, group_support
 from assent.kernels.core.bound_sweep import add_compensated
@@ -32,6 +32,7 @@ COLUMNS = 6
 
 make_supports = jit_internal(table_steps.make_supports)
 make_flat_work = jit_internal(table_steps.make_flat_work)
+make_groups = jit_internal(structure_steps.make_groups)
 
 
 class StructureBatch(NamedTuple):
@@ -84,9 +85,9 @@ def view_structures(batch, b, first_link, first_entry):
         layout.no_scratch,
     )  # fmt: skip
     work = make_flat_work(own_tables, own_layout)
+    groups = make_groups(own_tables, own_models, own_layout, work)
     structures = Structures(
-        own_tables, own_models, own_layout, first_link, first_entry,
-        make_supports(own_tables, own_layout), work, np.empty(work.a.size),
+        groups, first_link, first_entry, make_supports(own_tables, own_layout),
         np.zeros(own_tables.factor[-1], np.bool_), np.zeros(own_models.memory_at[-1]),
     )  # fmt: skip
     return Searched(structures, batch.order[g0:g1], batch.parts[g0:g1], batch.blend[g0:g1])
@@ -97,7 +98,7 @@ def has_structures(searched):
     """Whether a problem has any."""
     if searched is None:
         return False
-    return searched.own.tables.kind.size > 0
+    return searched.own.groups.tables.kind.size > 0
 
 
 @jit_internal
@@ -106,9 +107,8 @@ def assess_structures(searched, table, x):
     if searched is None:
         return 0.0, 0
     own = searched.own
-    values = np.empty(own.tables.factor[-1])
-    entries = table[own.first_entry :]
-    structure_values(own.tables, own.models, own.layout, entries, x, own.work, own.masked, values)
+    values = np.empty(own.groups.tables.factor[-1])
+    structure_values(own.groups, table[own.first_entry :], x, values)
     total, carry, broken = 0.0, 0.0, 0
     for value in values:
         if value == -np.inf:
@@ -124,30 +124,26 @@ def settle(searched, inner, wish, scale):
 
     They choose by ``wish[n]``, what being 1 is worth, and ``scale`` times their scores ``inner``.
     """
-    own, x = searched.own, np.empty(wish.size, np.int8)
-    settle_structures(
-        own.tables, own.models, own.layout, inner, searched.order, wish, scale, x, own.work,
-        own.masked,
-    )  # fmt: skip
+    x = np.empty(wish.size, np.int8)
+    settle_structures(searched.own.groups, inner, searched.order, wish, scale, x)
     return x
 
 
-@jit_internal
+@jit_internal_no_allocation
 def weigh_parts(searched, out):
     """Weights of the inner parts of all structures in their own copies; NaN if nobody knows."""
     if searched is None:
         return
-    own = searched.own
+    own, groups = searched.own, searched.own.groups
     rows = out[own.first_entry :]
     rows[:] = 0.0
-    for s in range(len(own.tables.kind)):
-        count = own.tables.factor[s + 1] - own.tables.factor[s]
-        slots, _ = group_model(own.tables, own.models, own.layout, s, own.masked)
-        support = group_support(own.tables, own.layout, own.supports, s)
-        entries = group_rows(rows, own.tables.entry, s, count)
-        memory = group_rows(own.memory, own.models.memory_at, s, count)
-        for f in range(count):
-            if own.models.projection[s] != NONE:
+    for s in range(len(groups.tables.kind)):
+        group = view_group(groups, rows, s)
+        slots, entries = group.slots, group.entries
+        support = group_support(groups.tables, groups.layout, own.supports, s)
+        memory = group_rows(own.memory, groups.models.memory_at, s, len(group.lits))
+        for f in range(len(group.lits)):
+            if groups.models.projection[s] != NONE:
                 if searched.blend[s] != NONE:
                     kept = memory[f, : slots.start[-1]]
                     call_blend(searched.blend[s], slots.start, slots.data, kept, entries[f])
@@ -161,23 +157,21 @@ def weigh_parts(searched, out):
                     )  # fmt: skip
 
 
-@jit_internal
+@jit_internal_no_allocation
 def list_parts(searched, x, out):
     """Weights of the inner parts where all structures are at an assignment ``x[n]``."""
     if searched is None:
         return
-    own = searched.own
-    rows = out[own.first_entry :]
+    groups = searched.own.groups
+    rows = out[searched.own.first_entry :]
     rows[:] = 0.0
-    for s in range(len(own.tables.kind)):
-        count = own.tables.factor[s + 1] - own.tables.factor[s]
-        slots, place = group_model(own.tables, own.models, own.layout, s, own.masked)
-        lits = group_rows(own.tables.lits, own.tables.link, s, count)
-        entries = group_rows(rows, own.tables.entry, s, count)
-        states = np.zeros(len(slots.first), np.int32)
-        for f in range(count):
+    for s in range(len(groups.tables.kind)):
+        group = view_group(groups, rows, s)
+        slots, entries = group.slots, group.entries
+        for f in range(len(group.lits)):
             if searched.parts[s] == NONE:
                 entries[f, :] = np.nan
                 continue
-            read_states(slots, place, lits, f, x, own.masked[: slots.start[-1]], states)
-            call_parts(searched.parts[s], slots.start, slots.data, states, 1.0, entries[f])
+            group.states[:] = 0
+            read_states(group, f, x)
+            call_parts(searched.parts[s], slots.start, slots.data, group.states, 1.0, entries[f])

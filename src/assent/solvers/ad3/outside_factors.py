@@ -40,13 +40,10 @@ def start_outside(problem: Problem, quadratic: Quadratic | None = None) -> Outsi
 def _start_structures(problem: Problem) -> Structures:
     searcher = structure_steps.searcher_of(problem)
     return Structures(
-        searcher.tables,
-        searcher.models,
-        searcher.layout,
+        searcher.groups(),
         searcher.first_link,
         searcher.first_entry,
         table_steps.make_supports(searcher.tables, searcher.layout),
-        *searcher.scratch(),
         np.zeros(searcher.n_structures, np.bool_),
         np.zeros(searcher.models.memory_at[-1]),
     )
@@ -56,9 +53,7 @@ def rescore(own: Instance, outside: Outside) -> None:
     """New tables: the supports stay, with the entries and inner scores that are theirs now."""
     table_steps.rescore_tables(outside.tables, outside.layout, own.table, outside.supports)
     s = outside.structures
-    structure_steps.rescore_models(
-        s.tables, s.models, s.layout, own.table[s.first_entry :], s.supports, s.work, s.masked
-    )
+    structure_steps.rescore_models(s.groups, own.table[s.first_entry :], s.supports)
     raise_pending()
     s.inactive[:] = False
 
@@ -74,12 +69,12 @@ def inner_marginals(problem: Problem, outside: Outside) -> Float:
 
 def _inner_parts(structure: Structure, own: Structures, s: int) -> Float:
     """Weights ``[factors, parts]`` of the inner parts of group ``s``; NaN where nobody knows."""
-    kernels = structure.kernels()
-    support = table_steps.group_support(own.tables, own.layout, own.supports, s)
+    kernels, models = structure.kernels(), own.groups.models
+    support = table_steps.group_support(own.groups.tables, own.groups.layout, own.supports, s)
     out = np.zeros((len(support.size), structure.scores.shape[1]))
-    if own.models.projection[s] != NONE:
+    if models.projection[s] != NONE:
         if kernels.blend is not None:
-            begin, end = own.models.memory_at[s : s + 2]
+            begin, end = models.memory_at[s : s + 2]
             places = int(structure.start[-1])
             for row, kept in zip(out, own.memory[begin:end].reshape(len(out), -1), strict=True):
                 kernels.blend(structure.start, structure.data, kept[:places], row)
