@@ -11,7 +11,7 @@ import numpy as np
 from assent.arguments import as_array, shown
 from assent.errors import ModelError
 from assent.factors.scored import slots_of
-from assent.factors.structure import Kernels, Structure
+from assent.factors.structure import Structure
 from assent.kernels.problem import Float, Int32
 from assent.model.scores import broadcast_scores, clean_scores
 from assent.model.variables import Categorical, Literals
@@ -29,6 +29,7 @@ class ForestFactor(Structure):
         counted: the state of each slot that is counted, -1 for none.
     """
 
+    kernel_names = "sequences.tree_recursion", "tree"
     parents: tuple[int, ...]
     counted: tuple[int, ...]
     _counts: Float  # scores per number of visits; one zero where nothing is counted
@@ -107,11 +108,6 @@ class ForestFactor(Structure):
         if not tables:
             return np.zeros((*self.shape, 0, self.states[0], self.states[0]))
         return np.stack(tables, axis=len(self.shape))
-
-    def kernels(self) -> Kernels:
-        from assent.kernels.kinds.sequences import tree_recursion
-
-        return Kernels.of(tree_recursion, "tree")
 
 
 def all_slots(
