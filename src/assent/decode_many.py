@@ -496,8 +496,9 @@ class _Run:
         if number in self.finished:
             return self.finished[number]
         task, place = self.tasks[number], self.places[number]
-        value, bound, status = (figures[number] for figures in self.stated)
-        return restate(task.compiled, task.own, self.batched, place, value, bound, status)
+        values, bounds, statuses = self.stated
+        stated = values[number], bounds[number], statuses[number]
+        return restate(task.compiled, task.own, self.batched, place, *stated)
 
     def warm_start_point(self, number: int) -> WarmStartPoint:
         """Point and assignment at the end of a problem's run."""
