@@ -90,15 +90,16 @@ class ForestFactor(Structure):
         ]
         return np.hstack([*rows, np.broadcast_to(self._counts, (m, len(self._counts)))])
 
+    def tables_of(self, parts: Float) -> list[Float]:
+        """Parts ``[m, entries]`` as one table ``[m, K, K of the parent]`` per slot."""
+        shapes = self._table_shapes()
+        tables = np.split(parts, np.cumsum([k * top for k, top in shapes]), axis=1)
+        return [own.reshape(-1, *shape) for own, shape in zip(tables, shapes, strict=False)]
+
     def _edge_tables(self, parts: Float) -> list[Float]:
         """Parts ``[m, entries]`` as one ``(*shape, K, K of the parent)`` per edge."""
-        ends = np.cumsum([k * top for k, top in self._table_shapes()])
-        tables = np.split(parts, ends, axis=1)[:-1]
-        return [
-            table.reshape(*self.shape, *own)
-            for table, own, parent in zip(tables, self._table_shapes(), self.parents, strict=True)
-            if parent >= 0
-        ]
+        ends = zip(self.tables_of(parts), self.parents, strict=True)
+        return [own.reshape(*self.shape, *own.shape[1:]) for own, top in ends if top >= 0]
 
     def _transitions(self, parts: Float) -> Any:
         """Tables of a path, ``(*shape, T - 1, K, K)``, or a list if numbers of states differ."""
