@@ -263,7 +263,7 @@ def test_what_the_compiled_loop_does_not_take(monkeypatch):
     for graph, result in zip(graphs, results, strict=True):
         assert_same(result, at.decode(graph, LIMIT))
     many = {i for i, count in enumerate(links) if count > few}
-    assert len(many) == 1 and set(results.starts.run.finished) == {0} | many
+    assert len(many) == 1 and set(results.run.finished) == {0} | many
 
 
 @pytest.mark.parametrize("kind", [kind for kind in STRUCTURES if kind != "Custom"])
@@ -286,7 +286,7 @@ def test_structures_beside_other_factors_as_one_by_one(kind):
             own = at.decode(graph, LIMIT, warm_start=later)
             assert later.inner == pytest.approx(own.inner, nan_ok=True)
     in_loop = {i for i, g in enumerate(graphs) if g.compile().problem.n_links}
-    assert in_loop - set(results.starts.run.places) == set()
+    assert in_loop - set(results.run.places) == set()
 
 
 @pytest.mark.parametrize("kind", ["Tree", "Matching"])

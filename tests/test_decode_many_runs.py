@@ -196,7 +196,7 @@ def test_an_answer_that_is_still_the_best_needs_no_iteration():
 def test_results_of_results_are_not_all_kept():
     graphs = small_instances(4, seed=6)
     results = at.decode_many(graphs)
-    first = weakref.ref(results.starts.place(0, graphs[0].compile()).buffer)
+    first = weakref.ref(results.run.place(0, graphs[0].compile()).buffer)
     for _ in range(2):
         results = at.decode_many(graphs, warm_start=results)
     gc.collect()

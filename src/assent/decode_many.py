@@ -239,9 +239,9 @@ def _start_from(tasks: Sequence[Task], before: Any) -> None:
     if isinstance(before, Results):
         _check_count(len(before), len(tasks))
         for number, task in enumerate(tasks):
-            task.earlier = before.starts.place(number, task.compiled)
+            task.earlier = before.run.place(number, task.compiled)
             if task.earlier is None:
-                _start_at(task, before.starts.warm_start_point(number))
+                _start_at(task, before.run.warm_start_point(number))
         return
     if isinstance(before, Result):
         points: list[WarmStartPoint | None] = [before.warm_start_point()] * len(tasks)
@@ -284,6 +284,7 @@ class _Run:
         self.together: UnsharedAnswers | None = None  # the same of all problems, of one graph
         self.finished: dict[int, Result] = {}  # of the driver
         self.seconds = 0.0
+        self.stated: tuple[Any, Any, list[Status]]  # values, bounds and statuses, at the end
 
     def solve(self, report: Callable[[int], None]) -> None:
         """Small problems first, in one go, then the others one by one."""
@@ -458,7 +459,7 @@ class _Run:
 
     def results(self, graph: FactorGraph | None) -> Results:
         """What came out, arrays first; a `Result` is made when somebody asks for it."""
-        from assent.solvers.ad3.batch_results import figures, restate
+        from assent.solvers.ad3.batch_results import figures
 
         count = len(self.tasks)
         values, bounds = np.empty(count), np.empty(count)
@@ -480,23 +481,45 @@ class _Run:
         for i, result in self.finished.items():
             values[i], bounds[i], iterations[i] = result.value, result.bound, result.iterations
             statuses[i] = result.status
+        self.stated = values, bounds, statuses
+        return Results(graph, values, bounds, statuses, iterations, self.seconds, self)
 
-        def make(number: int) -> Result:
-            # One step is quicker than to keep what a result has.
-            if self._unshared_x(number) is not None:
-                self.finished.setdefault(number, self._drive(self.tasks[number], False))
-            if number in self.finished:
-                return self.finished[number]
-            task, place = self.tasks[number], self.places[number]
-            stated = values[number], bounds[number], statuses[number]
-            return restate(task.compiled, task.own, self.batched, place, *stated)
+    # ------------------------------------------------------------ what `Results` asks for
 
-        return Results(
-            graph, values, bounds, statuses, iterations, self.seconds, make, self._assignments,
-            _Ends(self, statuses),
-        )  # fmt: skip
+    def result(self, number: int) -> Result:
+        """The result of a problem, made anew."""
+        from assent.solvers.ad3.batch_results import restate
 
-    def _assignments(self) -> NDArray[np.int8]:
+        # One step is quicker than to keep what a result has.
+        if self._unshared_x(number) is not None:
+            self.finished.setdefault(number, self._drive(self.tasks[number], False))
+        if number in self.finished:
+            return self.finished[number]
+        task, place = self.tasks[number], self.places[number]
+        values, bounds, statuses = self.stated
+        stated = values[number], bounds[number], statuses[number]
+        return restate(task.compiled, task.own, self.batched, place, *stated)
+
+    def warm_start_point(self, number: int) -> WarmStartPoint:
+        """Point and assignment at the end of a problem's run."""
+        from assent.solvers.ad3.batch_results import warm_start_point
+
+        compiled, x = self.tasks[number].compiled, self._unshared_x(number)
+        if x is not None:  # the optimum has nothing to start from but itself
+            return WarmStartPoint(compiled, x.astype(float), None, np.nan, compiled.full(x))
+        if number in self.finished:
+            return self.finished[number].warm_start_point()
+        return warm_start_point(compiled, self.places[number], self.stated[2][number])
+
+    def place(self, number: int, compiled: Compiled) -> Any:
+        """Where they stand in the arrays of the batch, if the problem is this one; else None."""
+        if compiled is not self.tasks[number].compiled:
+            return None
+        if self.stated[2][number] is Status.INFEASIBLE:
+            return None  # what is left there proves that, and is no point to start from
+        return self.places.get(number)
+
+    def assignments(self) -> NDArray[np.int8]:
         """The best ones, ``[B, N]``; all problems are of one graph."""
         if self.together is not None:
             assert isinstance(self.tasks, RowTasks)
@@ -534,34 +557,6 @@ def _batched(asked: Any, given: Any) -> Any:
     if isinstance(asked, Auto):
         return AD3(gap_tolerance=asked.gap_tolerance, max_iterations=LAST_ACCELERATED)
     return None
-
-
-class _Ends:
-    """Where the problems of a batch ended: what later runs start from; see `results.Starts`."""
-
-    def __init__(self, run: _Run, statuses: list[Status]) -> None:
-        self.run, self.statuses = run, statuses
-
-    def warm_start_point(self, number: int) -> WarmStartPoint:
-        """Point and assignment at the end of a problem's run."""
-        from assent.solvers.ad3.batch_results import warm_start_point
-
-        x = self.run._unshared_x(number)
-        if x is not None:  # the optimum has nothing to start from but itself
-            compiled = self.run.tasks[number].compiled
-            return WarmStartPoint(compiled, x.astype(float), None, np.nan, compiled.full(x))
-        if number in self.run.finished:
-            return self.run.finished[number].warm_start_point()
-        compiled, place = self.run.tasks[number].compiled, self.run.places[number]
-        return warm_start_point(compiled, place, self.statuses[number])
-
-    def place(self, number: int, compiled: Compiled) -> Any:
-        """Where they stand in the arrays of the batch, if the problem is this one; else None."""
-        if compiled is not self.run.tasks[number].compiled:
-            return None
-        if self.statuses[number] is Status.INFEASIBLE:
-            return None  # what is left there proves that, and is no point to start from
-        return self.run.places.get(number)
 
 
 def _display(progress: bool, count: int) -> Any:

@@ -116,20 +116,17 @@ def _list(
     callback: Callable[[Progress], Any] | None,
 ) -> list[Result]:
     from assent.compile.closure import Closure
+    from assent.solvers.base.protocol import Request
     from assent.solvers.base.stop_reasons import INTERRUPTED, TIME_LIMIT
     from assent.solvers.search.best_first import OUT_OF_MEMORY, BestFirstSearch, why_it_stopped
     from assent.solvers.search.lawler import Partition
 
-    closure = Closure(compiled)
-
-    def report(step: Progress) -> Any:
-        return None if callback is None else callback(step)
+    closure, report = Closure(compiled), callback or (lambda step: None)
 
     def search(known: Any, start: Any) -> BestFirstSearch:
         now = time.perf_counter()
-        return BestFirstSearch(
-            settings, compiled, scores, now, deadline, report, 0, start, closure, known
-        )
+        request = Request(now, None if deadline == np.inf else deadline - now, report=report)
+        return BestFirstSearch(settings, compiled, scores, request, start, closure, known)
 
     partition = Partition(closure, coordinates, search)
     results: list[Result] = []

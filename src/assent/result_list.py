@@ -27,8 +27,14 @@ from assent.result import (
 SHOWN_MISSING = 5  # numbers of problems named in a message
 
 
-class Starts(Protocol):
-    """What later runs of the problems can start from."""
+class BatchRun(Protocol):
+    """A run that is over: what it has beside figures, for those who ask and for later runs."""
+
+    def result(self, number: int) -> Result:
+        """The result of a problem, made anew."""
+
+    def assignments(self) -> NDArray[np.int8]:
+        """The best ones, ``[B, N]``; all problems are of one graph."""
 
     def warm_start_point(self, number: int) -> WarmStartPoint:
         """Point and assignment at the end of a problem's run."""
@@ -67,9 +73,7 @@ class Results(Sequence[Result]):
         statuses: Sequence[Status],
         iterations: NDArray[np.int64],
         seconds: float,
-        make: Callable[[int], Result],
-        assignments: Callable[[], NDArray[np.int8]],
-        starts: Starts,
+        run: BatchRun,
     ) -> None:
         self._graph = graph
         self.values = values
@@ -77,9 +81,7 @@ class Results(Sequence[Result]):
         self.statuses = tuple(statuses)
         self.iterations = iterations
         self.seconds = seconds
-        self._make = make
-        self._assignments = assignments
-        self.starts = starts
+        self.run = run
         self._made: dict[int, Result] = {}
         for array in (self.values, self.bounds, self.iterations):
             array.flags.writeable = False
@@ -117,7 +119,7 @@ class Results(Sequence[Result]):
     def _values(self, key: Any) -> NDArray[Any]:
         """Values of variables in all assignments, ``[B, …]``, feasible or not."""
         key = self._readable(key)
-        assignments = self._assignments()
+        assignments = self.run.assignments()
         return values_of(key, codes_of(key, self._graph, assignments.shape[1]), assignments)
 
     def _without_missing(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -136,7 +138,7 @@ class Results(Sequence[Result]):
             raise IndexError(f"result {number} of {len(self)}")
         number %= len(self)
         if number not in self._made:
-            self._made[number] = self._make(number)
+            self._made[number] = self.run.result(number)
         return self._made[number]
 
     @property

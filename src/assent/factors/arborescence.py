@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from assent.factors.sentence_tree import SentenceTree
-from assent.factors.structure import Kernels
 
 
 class Arborescence(SentenceTree):
@@ -32,8 +31,4 @@ class Arborescence(SentenceTree):
 
     paper_name = "arborescence (tree) factor"
     formula = "chosen arcs are a tree that hangs on the root"
-
-    def kernels(self) -> Kernels:
-        from assent.kernels.kinds.sentences import spanning_trees
-
-        return Kernels.of(spanning_trees, "arborescence")
+    kernel_names = "sentences.spanning_trees", "arborescence"

@@ -8,7 +8,7 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.factors.base import Axis, rows
-from assent.factors.structure import Kernels, Structure
+from assent.factors.structure import Structure
 
 
 class Cardinality(Structure):
@@ -31,6 +31,7 @@ class Cardinality(Structure):
 
     paper_name = "counting potential"
     formula = "score[x_1 + … + x_n]"
+    kernel_names = "count_structure", "counts"
 
     def __init__(self, literals: Any, *, scores: Any, axis: Axis = None) -> None:
         self._attach_literals(*rows("Cardinality", literals, axis))
@@ -47,13 +48,3 @@ class Cardinality(Structure):
 
     def entry_shape(self) -> tuple[int, ...]:
         return (self.size + 1,)
-
-    def kernels(self) -> Kernels:
-        return count_kernels()
-
-
-def count_kernels() -> Kernels:
-    """The kernels of factors that score the number of true literals."""
-    from assent.kernels.kinds import count_structure
-
-    return Kernels.of(count_structure, "counts")

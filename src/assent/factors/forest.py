@@ -11,7 +11,7 @@ import numpy as np
 from assent.arguments import as_array, shown
 from assent.errors import ModelError
 from assent.factors.scored import slots_of
-from assent.factors.structure import Kernels, Structure
+from assent.factors.structure import Structure
 from assent.kernels.problem import Float, Int32
 from assent.model.scores import broadcast_scores, clean_scores
 from assent.model.variables import Categorical, Literals
@@ -29,6 +29,7 @@ class ForestFactor(Structure):
         counted: the state of each slot that is counted, -1 for none.
     """
 
+    kernel_names = "sequences.tree_recursion", "tree"
     parents: tuple[int, ...]
     counted: tuple[int, ...]
     _counts: Float  # scores per number of visits; one zero where nothing is counted
@@ -89,15 +90,16 @@ class ForestFactor(Structure):
         ]
         return np.hstack([*rows, np.broadcast_to(self._counts, (m, len(self._counts)))])
 
+    def tables_of(self, parts: Float) -> list[Float]:
+        """Parts ``[m, entries]`` as one table ``[m, K, K of the parent]`` per slot."""
+        shapes = self._table_shapes()
+        tables = np.split(parts, np.cumsum([k * top for k, top in shapes]), axis=1)
+        return [own.reshape(-1, *shape) for own, shape in zip(tables, shapes, strict=False)]
+
     def _edge_tables(self, parts: Float) -> list[Float]:
         """Parts ``[m, entries]`` as one ``(*shape, K, K of the parent)`` per edge."""
-        ends = np.cumsum([k * top for k, top in self._table_shapes()])
-        tables = np.split(parts, ends, axis=1)[:-1]
-        return [
-            table.reshape(*self.shape, *own)
-            for table, own, parent in zip(tables, self._table_shapes(), self.parents, strict=True)
-            if parent >= 0
-        ]
+        ends = zip(self.tables_of(parts), self.parents, strict=True)
+        return [own.reshape(*self.shape, *own.shape[1:]) for own, top in ends if top >= 0]
 
     def _transitions(self, parts: Float) -> Any:
         """Tables of a path, ``(*shape, T - 1, K, K)``, or a list if numbers of states differ."""
@@ -107,11 +109,6 @@ class ForestFactor(Structure):
         if not tables:
             return np.zeros((*self.shape, 0, self.states[0], self.states[0]))
         return np.stack(tables, axis=len(self.shape))
-
-    def kernels(self) -> Kernels:
-        from assent.kernels.kinds.sequences import tree_recursion
-
-        return Kernels.of(tree_recursion, "tree")
 
 
 def all_slots(

@@ -11,13 +11,12 @@ from assent.errors import ModelError
 from assent.factors.base import rows
 from assent.factors.head_automaton import (
     automaton_data,
-    automaton_kernels,
     fit_pairs,
     is_flat,
     pair_count,
     unpacked,
 )
-from assent.factors.structure import Kernels, Structure
+from assent.factors.structure import Structure
 from assent.kernels.problem import Float, Int32
 from assent.model.scores import broadcast_scores
 from assent.model.variables import Categorical
@@ -52,6 +51,7 @@ class GrandparentAutomaton(Structure):
 
     paper_name = "grandparent head automaton"
     formula = "Σ scores[g, i] over modifiers i below g + Σ siblings[g, i, j]"
+    kernel_names = "sentences.head_automata", "automaton"
 
     def __init__(
         self, modifiers: Any, grandparents: Any, *, scores: Any, siblings: Any = None
@@ -100,9 +100,6 @@ class GrandparentAutomaton(Structure):
         own, pairs = np.split(parts, [count * k], axis=1)
         tables = pairs.reshape(*self.shape, *self._tables, -1)
         return own.reshape(*self.shape, count, k), unpacked(tables, k)
-
-    def kernels(self) -> Kernels:
-        return automaton_kernels()
 
 
 def _above(grandparents: Any, graph: Any, shape: tuple[int, ...]) -> Int32:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from assent.factors.base import rows
-from assent.factors.structure import Kernels, Structure
+from assent.factors.structure import Structure
 from assent.kernels.problem import Float
 from assent.model.scores import broadcast_scores
 
@@ -37,6 +37,7 @@ class HeadAutomaton(Structure):
 
     paper_name = "head automaton (consecutive siblings)"
     formula = "Σ scores[i, j] over modifiers i and j with none in between"
+    kernel_names = "sentences.head_automata", "automaton"
 
     def __init__(self, modifiers: Any, *, scores: Any) -> None:
         graph, codes, shape = rows("HeadAutomaton", modifiers, axis=-1)
@@ -56,16 +57,6 @@ class HeadAutomaton(Structure):
     def readable(self, parts: Float) -> Any:
         """Inner parts as a table ``(*shape, k + 2, k + 2)`` like the scores."""
         return unpacked(parts.reshape(*self.shape, -1), self.size)
-
-    def kernels(self) -> Kernels:
-        return automaton_kernels()
-
-
-def automaton_kernels() -> Kernels:
-    """The kernels of automata with and without a grandparent."""
-    from assent.kernels.kinds.sentences import head_automata
-
-    return Kernels.of(head_automata, "automaton")
 
 
 def automaton_data(modifiers: int, grandparents: int, tables: int) -> Any:

@@ -78,15 +78,20 @@ class NormalForm(NamedTuple):
 
     def project(self, points: Float) -> Float:
         """Nearest points ``[m, size]`` of the hull to ``points[m, size]``."""
+        from assent.kernels.kinds.knapsack_relaxation import project_knapsack
         from assent.kernels.kinds.logic_projections import project_logic
+        from assent.kernels.kinds.parity_hull import project_parity
 
-        if self.form in (PARITY, KNAPSACK):
-            return self._project_by_row(points)
         inputs = np.where(self.flip, 1.0 - points, points)
         out = np.clip(inputs, 0.0, 1.0)  # what a CAP that counts all its literals asks for
-        for row, k, nearest in zip(inputs, self.k, out, strict=True):
-            if self.form == ANYOF or 0 < k < len(row):
-                project_logic(self.form, k, row, nearest)
+        for row, (k, nearest) in enumerate(zip(self.k, out, strict=True)):
+            point = np.ascontiguousarray(inputs[row])
+            if self.weights is not None and self.capacity is not None:
+                project_knapsack(point, self.weights[row], self.capacity[row], nearest, 0.0)
+            elif self.form == PARITY:
+                project_parity(point, nearest, 0.0)
+            elif self.form == ANYOF or 0 < k < len(point):
+                project_logic(self.form, k, point, nearest)
             elif self.form == SUM or k == 0:  # a single point, which kernels leave to us
                 nearest[:] = k > 0
         return np.where(self.flip, 1.0 - out, out)
@@ -114,21 +119,6 @@ class NormalForm(NamedTuple):
             value[row] = marginals_form(self.form, k, own, float(temperature), out[row])
         out = np.where(self.flip, 1.0 - out, out)
         return value + scores[:, self.flip].sum(axis=1), out
-
-    def _project_by_row(self, points: Float) -> Float:
-        """Projection onto parity polytopes and knapsacks, factor by factor."""
-        from assent.kernels.kinds.knapsack_relaxation import project_knapsack
-        from assent.kernels.kinds.parity_hull import project_parity
-
-        inputs = np.where(self.flip, 1.0 - points, points)
-        out = np.empty(points.shape)
-        for row, nearest in enumerate(out):
-            point = np.ascontiguousarray(inputs[row])
-            if self.weights is None or self.capacity is None:
-                project_parity(point, nearest, 0.0)
-            else:
-                project_knapsack(point, self.weights[row], self.capacity[row], nearest, 0.0)
-        return np.where(self.flip, 1.0 - out, out)
 
 
 def repeated_last(form: int, lits: Int32) -> NDArray[np.bool_]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from assent.factors.sentence_tree import SentenceTree
-from assent.factors.structure import Kernels
 
 
 class ProjectiveTree(SentenceTree):
@@ -32,8 +31,4 @@ class ProjectiveTree(SentenceTree):
 
     paper_name = "projective tree factor"
     formula = "chosen arcs are a tree that hangs on the root, and none cross"
-
-    def kernels(self) -> Kernels:
-        from assent.kernels.kinds.sentences import projective_chart
-
-        return Kernels.of(projective_chart, "projective")
+    kernel_names = "sentences.projective_chart", "projective"

@@ -8,7 +8,7 @@ import numpy as np
 
 from assent.errors import ModelError
 from assent.factors.forest import all_slots
-from assent.factors.structure import Kernels, Structure
+from assent.factors.structure import Structure
 from assent.kernels.problem import Float
 from assent.model.finite_automaton import Automaton
 from assent.model.scores import broadcast_scores
@@ -39,6 +39,7 @@ class Regular(Structure):
 
     paper_name = "weighted finite automaton"
     formula = "Σ_t scores[arc taken at t] where the automaton accepts the sequence"
+    kernel_names = "sequences.weighted_automaton", "sequence"
 
     def __init__(self, variables: Any, automaton: Automaton, *, scores: Any = None) -> None:
         if not isinstance(automaton, Automaton):
@@ -71,11 +72,6 @@ class Regular(Structure):
     def readable(self, parts: Float) -> Float:
         """Arcs taken, ``(*shape, T, A)``."""
         return parts.reshape(*self.shape, len(self.states), -1)
-
-    def kernels(self) -> Kernels:
-        from assent.kernels.kinds.sequences import weighted_automaton
-
-        return Kernels.of(weighted_automaton, "sequence")
 
 
 def _labels(variables: Any) -> list[tuple[Any, ...]]:

@@ -15,12 +15,11 @@ from assent.arguments import shape_of, shown
 from assent.errors import ModelError
 from assent.factors.agree import Agree
 from assent.factors.base import Factor, Logic
-from assent.factors.cardinality import count_kernels
 from assent.factors.grouped import Grouped, share
 from assent.factors.knapsack import Knapsack, most_weight
 from assent.factors.normal_form import NormalForm
 from assent.factors.scored import Scored, slots_of
-from assent.factors.structure import Kernels, Structure
+from assent.factors.structure import Structure
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, Float, Int32, Int64
 from assent.model.scores import LARGEST_SCORE, broadcast_numbers
 from assent.model.variables import Literals
@@ -82,9 +81,6 @@ class Soft(Structure):
         raise NotImplementedError
 
     def entry_shape(self) -> tuple[int, ...]:
-        raise NotImplementedError
-
-    def kernels(self) -> Kernels:
         raise NotImplementedError
 
     def fit(self, scores: Any) -> Float:
@@ -193,6 +189,8 @@ def soft_groups(cls: Any, rule: Grouped, penalty: Any) -> Grouped:
 class CountedSoft(Soft):
     """A constraint that depends on the number of true literals alone."""
 
+    kernel_names = "count_structure", "counts"
+
     def _prepare(self) -> None:
         form = check_rule(self.kind, self.rule).normal_form()
         if form.form in (ANYOF, KNAPSACK):
@@ -215,9 +213,6 @@ class CountedSoft(Soft):
         """Probability that it is violated, in the shape of the factors."""
         return (parts * (self.excess > 0)).sum(axis=1).reshape(self.shape)
 
-    def kernels(self) -> Kernels:
-        return count_kernels()
-
 
 class HingeSoft(CountedSoft, SoftCount):
     """The same, charged by how far the count is off."""
@@ -228,6 +223,8 @@ class HingeSoft(CountedSoft, SoftCount):
 
 class OutputSoft(Soft):
     """The last literal should say whether any of the others is true."""
+
+    kernel_names = "soft_output", "output"
 
     def _prepare(self) -> None:
         self._attach_form(check_rule(self.kind, self.rule).normal_form())
@@ -242,17 +239,14 @@ class OutputSoft(Soft):
         """Probability that it is violated, in the shape of the factors."""
         return parts.reshape(self.shape)
 
-    def kernels(self) -> Kernels:
-        from assent.kernels.kinds import soft_output
-
-        return Kernels.of(soft_output, "output")
-
 
 class AgreeSoft(Soft):
     """Two variables should take the same state; the first one's says what it costs if not.
 
     Its inner parts are the probabilities of disagreement by the first one's state.
     """
+
+    kernel_names = "soft_agreement", "agree"
 
     def _prepare(self) -> None:
         assert isinstance(self.rule, Agree)
@@ -277,14 +271,11 @@ class AgreeSoft(Soft):
     def words(self, row: int) -> str:
         return Scored.words(self, row).replace("Soft(", "Soft(Agree(", 1) + ")"
 
-    def kernels(self) -> Kernels:
-        from assent.kernels.kinds import soft_agreement
-
-        return Kernels.of(soft_agreement, "agree")
-
 
 class MatrixSoft(AgreeSoft):
     """``penalty[i, j]`` is charged where the first is in state i and the second is not in j."""
+
+    kernel_names = "soft_agreement_matrix", "matrix"
 
     def fit(self, scores: Any) -> Float:
         penalty = clean_penalty(scores, (*self.shape, *self.states))
@@ -292,11 +283,6 @@ class MatrixSoft(AgreeSoft):
 
     def entry_shape(self) -> tuple[int, ...]:
         return self.states
-
-    def kernels(self) -> Kernels:
-        from assent.kernels.kinds import soft_agreement_matrix
-
-        return Kernels.of(soft_agreement_matrix, "matrix")
 
 
 class SoftKnapsack(Knapsack):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,8 @@ from assent.kernels.problem import STRUCTURE, Float, Int32
 
 if TYPE_CHECKING:
     from assent.model.graph import FactorGraph
+
+ALL_QUESTIONS = ("maximize", "parts", "max_marginals", "marginals")
 
 
 class Kernels(NamedTuple):
@@ -34,22 +35,19 @@ class Kernels(NamedTuple):
     project: Callable | None = None
     blend: Callable | None = None
 
-    @classmethod
-    def of(cls, module: ModuleType, name: str) -> Kernels:
-        """``maximize_<name>``, ``parts_<name>`` and both kinds of marginals of a module."""
-        questions = ("maximize", "parts", "max_marginals", "marginals")
-        return cls(*(getattr(module, f"{question}_{name}") for question in questions))
-
 
 class Structure(Scored):
     """``m`` structures of one shape, each with scores of its inner parts.
 
     Attributes:
+        kernel_names: the module of its kernels, and what their names end in: ``maximize_<name>``,
+            ``parts_<name>`` and both kinds of marginals.
         data: the constants its kernels need, the same for all ``m``.
         may_be_empty: whether it may allow nothing at all, as it is written.
     """
 
     kind_code = STRUCTURE
+    kernel_names: ClassVar[tuple[str, str]]
     data: Int32
     may_be_empty = False
 
@@ -65,9 +63,11 @@ class Structure(Scored):
         self.data = np.array(data, np.int32)
         self._attach(graph, codes, shape)
 
-    @abstractmethod
     def kernels(self) -> Kernels:
         """Its compiled functions, imported when first needed."""
+        module, name = self.kernel_names
+        kind = import_module(f"assent.kernels.kinds.{module}")
+        return Kernels(*(getattr(kind, f"{question}_{name}") for question in ALL_QUESTIONS))
 
     def memory(self) -> int:
         """How many numbers its own projection keeps for the next one."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from assent.factors.base import rows
 from assent.factors.head_automaton import fit_pairs, pair_count, unpacked
-from assent.factors.structure import Kernels, Structure
+from assent.factors.structure import Structure
 from assent.kernels.problem import Float
 from assent.model.scores import broadcast_scores
 
@@ -44,6 +44,7 @@ class TriSiblingAutomaton(Structure):
 
     paper_name = "tri-siblings"
     formula = "Σ scores[i, j, l] over modifiers i, j and l in a row + Σ siblings[i, j]"
+    kernel_names = "sentences.tri_sibling_automata", "triples"
 
     def __init__(self, modifiers: Any, *, scores: Any, siblings: Any = None) -> None:
         graph, codes, shape = rows("TriSiblingAutomaton", modifiers, axis=-1)
@@ -74,11 +75,6 @@ class TriSiblingAutomaton(Structure):
         full = np.zeros((*self.shape, *(self.size + 2,) * 3))
         full[(..., *triples_of(self.size))] = triples.reshape(*self.shape, -1)
         return full, unpacked(pairs.reshape(*self.shape, -1), self.size)
-
-    def kernels(self) -> Kernels:
-        from assent.kernels.kinds.sentences import tri_sibling_automata
-
-        return Kernels.of(tri_sibling_automata, "triples")
 
 
 def triples_of(modifiers: int) -> tuple[Any, Any, Any]:

@@ -159,7 +159,7 @@ def test_rounds_and_nodes_of_many_pivots_count_as_several():
     first, second = np.triu_indices(10, 1)
     g.add(at.Dense(label[first], label[second], scores=rng.normal(size=(45, 8, 8))))
     solve = begun(g, at.BranchAndCut())
-    entries = solve.workspace.root.program.highs.getNumNz()
+    entries = solve.workspace.program.highs.getNumNz()
     solve.go_on(1.5 * entries)
     assert solve.iterations == 0 and 1.5 <= solve.done / entries <= 2.1
     solve.go_on(30.0 * entries)

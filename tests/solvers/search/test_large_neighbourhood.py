@@ -97,7 +97,7 @@ def test_answers_get_better_and_are_what_they_are_said_to_be(seeds, monkeypatch)
     for seed in seeds:
         g = searchable(seed)
         search, best, values = begun(g, seed=seed), optimum(g), []
-        while not search.message and search.moves < 200:
+        while not search.message and search.iterations < 200:
             search.go_on(search.done + 1e-9)
             values.append(search.value)
         assert (np.diff([v for v in values if v > -np.inf]) >= 0.0).all()
@@ -141,7 +141,7 @@ def test_a_limit_and_a_callback_end_it():
     g = colouring(1)
     search = begun(g, time_limit=1e-9)
     search.go_on()
-    assert search.message == TIME_LIMIT and search.moves == 1
+    assert search.message == TIME_LIMIT and search.iterations == 1
     search = begun(g, report=lambda step: True)
     search.go_on()
     assert search.message == CALLED_OFF

@@ -17,7 +17,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.kernels.ad3.state import Settings
+from assent.kernels.ad3.state import Links, Settings
 from assent.kernels.ad3.structure_steps import Models, searcher_of
 from assent.kernels.ad3.table_steps import Layout, make_layout
 from assent.kernels.batch import batch_loop as kernel
@@ -415,7 +415,7 @@ def _continue(before: Buffer, jobs: list[Job], solver: AD3) -> Buffer:
     ]
     known = np.isfinite(before.penalties) & (before.penalties > 0.0)
     numbers[:, kernel.PENALTY] = solver.penalty or np.where(known, before.penalties, np.nan)
-    after = _Links(len(batch.dual_pair), len(batch.dual_logic), len(batch.dual_table))
+    after = _room(batch.ends)
     everyone = np.ones(len(jobs), np.bool_)
     following = batch._replace(
         numbers=numbers, theta=theta, pair=pair, table=table, warm=everyone, known=everyone,
@@ -472,11 +472,8 @@ def _assemble(jobs: list[Job], prepared: list[Prepared], solver: AD3) -> kernel.
         ],
         np.float64,
     )
-    pairs, links, table_links = (
-        int(total[c]) for c in (kernel.PAIRS, kernel.LINKS, kernel.TABLE_LINKS)
-    )
-    before = _warm_links(jobs, ends) if warm.any() else _Links(0, 0, 0)
-    after = _Links(pairs, links, table_links)
+    before = _warm_links(jobs, ends) if warm.any() else _room(np.zeros_like(ends))
+    after = _room(ends)
     table.flags.writeable = False
     return kernel.Batch(
         ends, numbers, *arrays, group, link, mass, degree, theta, pair, table,  # type: ignore
@@ -486,17 +483,15 @@ def _assemble(jobs: list[Job], prepared: list[Prepared], solver: AD3) -> kernel.
     )  # fmt: skip
 
 
-class _Links:
-    """Room for link scores."""
-
-    def __init__(self, pairs: int, links: int, table_links: int) -> None:
-        self.pair, self.logic = np.zeros((pairs, 2)), np.zeros(links)
-        self.table = np.zeros(table_links)
+def _room(ends: Int64) -> Links:
+    """Room for the link scores of all problems, end to end."""
+    pairs, links, table_links = ends[-1, [kernel.PAIRS, kernel.LINKS, kernel.TABLE_LINKS]].tolist()
+    return Links(np.zeros((pairs, 2)), np.zeros(links), np.zeros(table_links))
 
 
-def _warm_links(jobs: list[Job], ends: Int64) -> _Links:
+def _warm_links(jobs: list[Job], ends: Int64) -> Links:
     """Link scores to start from, end to end."""
-    out = _Links(*(int(ends[-1, c]) for c in (kernel.PAIRS, kernel.LINKS, kernel.TABLE_LINKS)))
+    out = _room(ends)
     for b, job in enumerate(jobs):
         if job.warm is not None:
             begin, end = ends[b], ends[b + 1]

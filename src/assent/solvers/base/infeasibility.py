@@ -17,14 +17,10 @@ THINNED = 64
 NEGLIGIBLE = 1e-6
 
 
-def zero_bound(problem: Problem, links: DualPoint, table: Float) -> float:
-    """The bound that link scores prove when all scores of the model are zero.
-
-    Entries of ``table`` that are ``-inf`` stay forbidden.
-    """
+def zeroed(problem: Problem, table: Float) -> Scores:
+    """All scores zero, but entries of ``table`` that are ``-inf`` stay forbidden."""
     entries = np.where(np.isneginf(table), -np.inf, 0.0)
-    zeros = Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, entries)
-    return bound_at(problem, zeros, links)
+    return Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, entries)
 
 
 def proves(problem: Problem, ray: DualPoint, table: Float) -> bool:
@@ -33,7 +29,7 @@ def proves(problem: Problem, ray: DualPoint, table: Float) -> bool:
     ``table`` are the scores of tables, of which only what is ``-inf`` matters.
     """
     size = sum(float(np.abs(links).sum()) for links in (ray.pair, ray.logic, ray.table))
-    return zero_bound(problem, ray, table) < -FARKAS_MARGIN * size
+    return bound_at(problem, zeroed(problem, table), ray) < -FARKAS_MARGIN * size
 
 
 def thin(problem: Problem, ray: DualPoint, table: Float) -> DualPoint:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled
 from assent.kernels.core import schedule
-from assent.kernels.problem import DualPoint, Float, Problem, Scores
+from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.incumbent import Incumbent
-from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
+from assent.solvers.base.protocol import Info, WarmStart
 from assent.solvers.base.rounding import Rounder, due_at_node
 from assent.solvers.cutting_planes.cut_nodes import CutNode, CutTree
 from assent.solvers.cutting_planes.tightened import Tightened, TightenedState, restate
@@ -31,13 +31,12 @@ WORTH_BEFORE = 0.002
 ALL_CLOSED = "All nodes are closed, up to rounding."
 
 
-@dataclass
-class BranchAndCutState:
+@dataclass(kw_only=True)
+class BranchAndCutState(TightenedState):
     """The relaxation, and the nodes once it no longer yields."""
 
-    root: TightenedState
     rounder: Rounder
-    incumbent: Incumbent
+    incumbent: Incumbent = field(default_factory=Incumbent)
     roundings: int = 0  # relaxed answers that were offered
     tree: CutTree | None = None
     bounds: list[float] = field(default_factory=list)  # after every round
@@ -45,16 +44,16 @@ class BranchAndCutState:
 
     def tails_off(self) -> bool:
         """Whether rounds hardly lower the bound any more, beside what is missing."""
-        self.bounds.append(self.root.bound)
-        if len(self.bounds) <= PATIENCE or not self.root.solved:
+        self.bounds.append(self.bound)
+        if len(self.bounds) <= PATIENCE or not self.solved:
             return False
-        fall = self.bounds[-PATIENCE - 1] - self.root.bound
-        worth = WORTH_BEFORE if self.root.can_tabulate() else WORTH
-        if fall >= worth * (self.root.bound - self.incumbent.value):
+        fall = self.bounds[-PATIENCE - 1] - self.bound
+        worth = WORTH_BEFORE if self.can_tabulate() else WORTH
+        if fall >= worth * (self.bound - self.incumbent.value):
             return False
         # An answer from elsewhere may be a poor one; without any, what is missing is not known.
-        value = self.offer(self.root.program.x)
-        return np.isfinite(value) and fall < worth * (self.root.bound - value)
+        value = self.offer(self.program.x)
+        return np.isfinite(value) and fall < worth * (self.bound - value)
 
     def offer(self, marginals: Float) -> float:
         """Look near a relaxed answer, thoroughly the first time; the best value so far."""
@@ -72,7 +71,7 @@ class BranchAndCutState:
 
 
 @dataclass(frozen=True)
-class BranchAndCut(IterativeSolver):
+class BranchAndCut(Tightened):
     """The optimum with a proof: `Tightened`, then branching on the same linear program.
 
     Nodes fix a coordinate each; rows found in one hold in all.  The proof is a tree of cut
@@ -100,101 +99,80 @@ class BranchAndCut(IterativeSolver):
     residual_tolerance: float = 1e-6
     max_iterations: int = 1_000_000
     time_limit: float | None = None
-    takes_time_limit = True
-    long_iterations = True
-    finds_rays = True
     searches = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._rounds()
-
-    def _rounds(self) -> Tightened:
-        return Tightened(self.gap_tolerance, time_limit=self.time_limit)
 
     def init(
         self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None
     ) -> BranchAndCutState:
         """The plain relaxation; structures without rows are refused."""
-        root = self._rounds().init(problem, scores, warm_start)
+        relaxation = super().init(problem, scores, warm_start)
         rounder = Rounder(problem, scores, schedule.first_random_state(0))
-        return BranchAndCutState(root, rounder, Incumbent())
+        return BranchAndCutState(**vars(relaxation), rounder=rounder)
 
-    def pause_after(self, workspace: BranchAndCutState, work: float) -> None:
+    def pause_after(self, workspace: Any, work: float) -> None:
         """Its work is that of its linear programs; rounds can be paused, and nodes in between."""
-        workspace.root.allowed = work
-        workspace.pause_at = workspace.root.program.work + work
+        super().pause_after(workspace, work)
+        workspace.pause_at = workspace.program.work + work
 
-    def take_answer(self, workspace: BranchAndCutState, x: NDArray[np.int8]) -> None:
+    def take_answer(self, workspace: Any, x: NDArray[np.int8]) -> None:
         """An answer from elsewhere, to compare nodes with."""
         workspace.take(x)
 
     def advance(
-        self, problem: Problem, scores: Scores, workspace: BranchAndCutState, iterations: int = 1
+        self, problem: Problem, scores: Scores, workspace: Any, iterations: int = 1
     ) -> Info:
         """A round of the relaxation, or some nodes."""
         w = workspace
         if w.tree is None:
-            info = self._rounds().advance(problem, scores, w.root)
-            if not w.root.solved or not (info.finished or w.tails_off()):
+            info = super().advance(problem, scores, w)
+            if not w.solved or not (info.finished or w.tails_off()):
                 return info
             w.tree = self._start_tree(problem, w)
         begun = time.perf_counter()
         for _ in range(iterations):
             if w.tree.done:
                 return self._info(w, 0.0, finished=True, reason=ALL_CLOSED)
-            status = w.tree.step(w.root.deadline)
+            status = w.tree.step(w.deadline)
             if status == "interrupted":
                 raise KeyboardInterrupt
             if status != "optimal":
                 return self._info(w, finished=True, reason=why_it_stopped(status))
-            if w.root.program.work >= w.pause_at or time.perf_counter() - begun > CALL:
+            if w.program.work >= w.pause_at or time.perf_counter() - begun > CALL:
                 break
         return self._info(w)
 
     def _info(self, w: BranchAndCutState, residual: float = np.inf, **ending: Any) -> Info:
-        count = w.root.rounds + (0 if w.tree is None else w.tree.nodes)
-        return Info(count, residual, residual, work=w.root.program.work, **ending)
+        count = w.rounds + (0 if w.tree is None else w.tree.nodes)
+        return Info(count, residual, residual, work=w.program.work, **ending)
 
     def _start_tree(self, problem: Problem, w: BranchAndCutState) -> CutTree:
-        root = CutNode(bound=w.root.bound, proof=w.root.best)
+        root = CutNode(bound=w.bound, proof=w.best)
         tree = CutTree(
-            w.root.program, root, lambda proven: restate(problem, w.root.outer, proven),
+            w.program, root, lambda proven: restate(problem, w.outer, proven),
             w.offer, 0.5 * self.gap_tolerance,
         )  # fmt: skip
-        tree.value = w.offer(w.root.program.x)
+        tree.value = w.offer(w.program.x)
         return tree
 
-    def bound(self, problem: Problem, scores: Scores, workspace: BranchAndCutState) -> float:
+    def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:
         """The largest bound of a node."""
-        return workspace.root.bound if workspace.tree is None else workspace.tree.bound
+        return workspace.bound if workspace.tree is None else workspace.tree.bound
 
-    def dual_point(
-        self, problem: Problem, scores: Scores, workspace: BranchAndCutState
-    ) -> DualPoint:
-        """Link scores of the relaxation's bound; they belong to the reparametrised scores."""
-        return workspace.root.best.dual
-
-    def proof(self, compiled: Compiled, workspace: BranchAndCutState) -> Any:
+    def proof(self, compiled: Compiled, workspace: Any) -> Any:
         """What proves the bound: cut multipliers, or a tree of nodes."""
-        tree = workspace.tree
-        return workspace.root.best if tree is None else tree.proof(compiled)
+        return workspace.best if workspace.tree is None else workspace.tree.proof(compiled)
 
-    def ray(self, workspace: BranchAndCutState) -> DualPoint | None:
-        """Link scores that prove infeasibility, if HiGHS found such a proof."""
-        return workspace.root.ray
-
-    def marginals(self, workspace: BranchAndCutState) -> Float:
+    def marginals(self, workspace: Any) -> Float:
         """The best answer found in nodes, or the relaxed one."""
         best = workspace.incumbent.assignment
         if workspace.tree is None or best is None:
-            return workspace.root.program.x
+            return workspace.program.x
         return best.astype(np.float64)
 
-    def relaxed_value(
-        self, problem: Problem, scores: Scores, workspace: BranchAndCutState
-    ) -> float:
+    def relaxed_value(self, problem: Problem, scores: Scores, workspace: Any) -> float:
         """Objective of the tightened relaxation at its answer; unknown among nodes."""
-        if workspace.tree is not None:
-            return np.nan
-        return self._rounds().relaxed_value(problem, scores, workspace.root)
+        return (
+            np.nan
+            if workspace.tree is not None
+            else super().relaxed_value(problem, scores, workspace)
+        )

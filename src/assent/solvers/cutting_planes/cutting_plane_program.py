@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, Scores, split_links
 from assent.solvers.base.dual_bound import bound_at
+from assent.solvers.base.infeasibility import zeroed
 from assent.solvers.cutting_planes.cut_rows import NO_RULES, Cuts
 from assent.solvers.cutting_planes.cycle_cuts import CycleCuts
 from assent.solvers.cutting_planes.local_cuts import LocalCuts
@@ -172,7 +173,8 @@ class GrowingProgram:
         total, own_total = (np.asarray(a.sum(axis=0)).ravel() for a in (amounts, within))
         links = self._links(own, total + own_total, ray)
         self._keep_within(within.tocoo(), self.product[alone], links)
-        scores = self._reparametrised(total, zeroed(self.scores) if ray else self.scores)
+        scores = zeroed(self.problem, self.scores.table) if ray else self.scores
+        scores = self._reparametrised(total, scores)
         owed = float(cut_dual[cycles] @ self.upper[cycles])
         bound = bound_at(self.problem, scores, split_links(self.problem, links)) + owed
         if fixed is not None:
@@ -236,16 +238,6 @@ class GrowingProgram:
         given_back = np.where(rows.products.opposite[gains, 0], -added, added)
         np.subtract.at(links, rows.products.links[gains, 0], given_back)
         return links
-
-
-def zeroed(scores: Scores) -> Scores:
-    """All scores zero, but what is forbidden stays so."""
-    return Scores(
-        np.zeros_like(scores.theta),
-        np.zeros_like(scores.pair),
-        0.0,
-        np.where(np.isneginf(scores.table), -np.inf, 0.0),
-    )
 
 
 def plain_bound(problem: Problem, scores: Scores, dual: DualPoint) -> CutProof:

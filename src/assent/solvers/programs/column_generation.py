@@ -20,6 +20,7 @@ from assent.kernels.core.factor_list import CODE, COUNT, TABLE, flat_of, inner_s
 from assent.kernels.core.oracle import raise_pending
 from assent.kernels.core.questions import make_questions_work, maximize_all
 from assent.kernels.problem import STRUCTURE, DualPoint, Float, Problem, Scores, split_links
+from assent.solvers.base.infeasibility import zeroed
 from assent.solvers.programs.compact_lp import CompactLP, LpSolution, link_scores, row_scores
 from assent.solvers.programs.highs import Method, highs_status, load_highs, read_highs, run_until
 
@@ -65,8 +66,7 @@ class Master:
     def _price(self) -> bool:
         """Add every structure's best vertex that helps; whether there was any."""
         _, row_dual = read_highs(self.highs, self.lp)
-        flat = flat_of(self.problem, "maximize")
-        s = np.zeros(self.problem.n_links)
+        flat, s = flat_of(self.problem, "maximize"), np.zeros(self.problem.n_links)
         own = self.link_rows >= 0
         s[own] = -row_dual[self.link_rows[own]]
         first = int(np.flatnonzero(flat.groups[:, CODE] >= TABLE + STRUCTURE)[0])
@@ -207,12 +207,13 @@ def _ray(
     problem: Problem, scores: Scores, lp: CompactLP, method: Method, deadline: float
 ) -> DualPoint | None:
     """Link scores that prove infeasibility: multipliers of "miss as little as possible"."""
-    inner = np.where(np.isfinite(scores.table), 0.0, scores.table)
-    nothing = Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, inner)
-    zeroed = replace(lp, cost=np.zeros_like(lp.cost), scale=1.0)
-    master = make_master(problem, nothing, zeroed, method, 1.0, deadline, everything=True)
+    nothing, free = (
+        zeroed(problem, scores.table),
+        replace(lp, cost=np.zeros_like(lp.cost), scale=1.0),
+    )
+    master = make_master(problem, nothing, free, method, 1.0, deadline, everything=True)
     if master.solve() != "optimal" or master.missed() <= MISSED:
         return None
-    _, row_dual = read_highs(master.highs, zeroed)
+    _, row_dual = read_highs(master.highs, free)
     row_dual = np.where(np.isinf(lp.rows.limit), row_dual, 0.0)
     return split_links(problem, row_scores(problem, lp.rows, row_dual))

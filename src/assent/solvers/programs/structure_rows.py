@@ -107,7 +107,7 @@ def formulation(structure: Structure, integer: bool) -> Add | None:
 
 def _add_forest(builder: RowBuilder, model: Model, links: Int64, inner: Float) -> None:
     structure, start = model.structure, model.structure.start
-    tables = _tables(structure, inner)
+    tables = structure.tables_of(inner)
     own = np.zeros((len(links), int(start[-1])))
     for slot, (table, parent) in enumerate(zip(tables, structure.parents, strict=True)):
         if parent < 0:
@@ -121,15 +121,6 @@ def _add_forest(builder: RowBuilder, model: Model, links: Int64, inner: Float) -
         seen = [start[i] + state for i, state in enumerate(structure.counted) if state >= 0]
         rows = add_counts(builder, inner[:, -len(structure._counts) :])
         put_known(builder, rows[:, None], columns[:, seen], 1.0)
-
-
-def _tables(structure: ForestFactor, inner: Float) -> list[Float]:
-    """One ``[m, K, K of the parent]`` per slot."""
-    tables, at = [], 0
-    for k, top in structure._table_shapes():
-        tables.append(inner[:, at : at + k * top].reshape(len(inner), k, top))
-        at += k * top
-    return tables
 
 
 # Rows of the hull, for linear programs too.

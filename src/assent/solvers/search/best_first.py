@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from assent.proof.replay import Others
 from assent.result import Result, Status
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.outcome import Outcome
+from assent.solvers.base.protocol import Request
 from assent.solvers.base.rounding import Rounder, as_they_are, due_at_node
 from assent.solvers.base.search_tree import Node, SearchTree
 from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, ROUNDING_ONLY, TIME_LIMIT
@@ -70,19 +70,17 @@ class BestFirstSearch:
         settings: BranchAndBound,
         compiled: Compiled,
         scores: GraphScores,
-        started: float,
-        deadline: float,
-        report: Callable[[Progress], Any],
-        seed: int,
+        request: Request,
         start: Start | None,
         closure: Closure | None = None,
         known: Known | None = None,
     ) -> None:
         self.settings, self.compiled, self.scores = settings, compiled, scores
-        self.started, self.deadline, self.report = started, deadline, report
+        self.started, self.deadline = request.started, request.deadline
+        self.report = request.report
         self.closure = closure or Closure(compiled)
         self.incumbent = Incumbent()
-        self.random_state = schedule.first_random_state(seed)
+        self.random_state = schedule.first_random_state(request.seed)
         self.rounding_seconds = 0.0
         given = compiled.fixed if known is None else known  # what is searched
         self.tree = SearchTree(BoundedNode(known=given, start=start))

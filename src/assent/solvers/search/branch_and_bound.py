@@ -61,16 +61,8 @@ class BranchAndBound(GraphSolver):
     ) -> BestFirstSearch:
         """A search of a compiled graph, before its first node."""
         warm = request.warm_start
-        search = BestFirstSearch(
-            settings=self,
-            compiled=compiled,
-            scores=graph_scores,
-            started=request.started,
-            deadline=request.deadline,
-            report=request.report,
-            seed=request.seed,
-            start=None if warm is None else _start(compiled, graph_scores, warm),
-        )
+        start = None if warm is None else _start(compiled, graph_scores, warm)
+        search = BestFirstSearch(self, compiled, graph_scores, request, start)
         if request.known is not None:
             search.offer(request.known)
         return search

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,6 @@ from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, ROUNDING_O
 from assent.solvers.search.table_network import TableLayout, TableNet
 from assent.trace import Progress, Trace
 
-if TYPE_CHECKING:
-    from assent.solvers.search.depth_first import DepthFirst
-
 # Entries looked at in one call of the kernel, about some milliseconds' worth.
 ENTRIES_PER_CALL = 2_000_000
 ROUNDS_PER_CALL = 100
@@ -41,41 +39,103 @@ PROOF_TOO_LARGE = f"The proof grew too large. {Status.STOPPED.value}"
 
 
 class TableRun:
-    """What every search over factors as tables has.
+    """What every search over factors as tables has; `Resumable` with what subclasses add.
 
     Attributes:
         done: work in rounds over all states; rounds over part of them are less than one.
+        iterations: how many rounds, or neighbourhoods.
         message: why it is over, or nothing.
     """
 
-    def __init__(
-        self, compiled: Compiled, scores: GraphScores, layout: TableLayout, request: Request
-    ) -> None:
-        self.compiled, self.graph_scores = compiled, scores
-        self.layout, self.request = layout, request
-        self.scores = compiled.flat_scores(scores)
-        self.tables = layout.net(self.scores)
-        self.work = scratch(self.tables.net)
-        self.trace, self.done, self.message = Trace(), 0.0, ""
-
-
-class TableSearch(TableRun):
-    """One search in progress."""
+    dual = None  # sweeps that were given up are no place to begin at
 
     def __init__(
         self,
-        settings: DepthFirst,
+        settings: Any,
         compiled: Compiled,
         scores: GraphScores,
         layout: TableLayout,
         request: Request,
     ) -> None:
-        super().__init__(compiled, scores, layout, request)
-        self.settings, self.domains = settings, all_states(self.tables.net)
-        self.state = start_at(self.tables, self.scores, settings.gap_tolerance)
+        self.settings, self.compiled, self.graph_scores = settings, compiled, scores
+        self.layout, self.request = layout, request
+        self.scores = compiled.flat_scores(scores)
+        self.tables = layout.net(self.scores)
+        self.work = scratch(self.tables.net)
+        self.trace, self.done, self.iterations, self.message = Trace(), 0.0, 0, ""
+        self._begin()
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Where the search starts."""
+
+    def go_on(self, until: float = np.inf) -> None:
+        """Search until the end, a limit, or ``until`` rounds over all states are done."""
+        try:
+            while not self.message and self.done < until:
+                self._step(until)
+        except KeyboardInterrupt:
+            self.message = INTERRUPTED
+
+    @abstractmethod
+    def _step(self, until: float) -> None:
+        """Search a little, and see whether that is the end."""
+
+    @property
+    @abstractmethod
+    def _best(self) -> tuple[float, NDArray[np.int32]]:
+        """The best states ``[V]``, and what they are worth without the constant."""
+
+    @property
+    def bound(self) -> float:
+        """No assignment is worth more."""
+        return np.inf
+
+    @property
+    def value(self) -> float:
+        """What the best answer is worth."""
+        best = self._best[0]
+        return best + self.scores.constant if best > self.tables.least else -np.inf
+
+    @property
+    def assignment(self) -> NDArray[np.int8] | None:
+        """The best answer ``[N]`` for the graph as written, if there is one."""
+        return self._assignment() if self.value > -np.inf else None
+
+    def _assignment(self) -> NDArray[np.int8]:
+        variables = self.layout.tabulation.variables
+        return self.compiled.full(variables.assignment(self._best[1].astype(np.int64)))
+
+    def _record(self) -> Progress:
+        seconds, bound = solving_seconds(self.request.started), self.bound
+        report = Progress(self.iterations, seconds, bound, max(bound, self.value), self.value)
+        return self.trace.add(report)
+
+    def _stated(self, message: str, **more: Any) -> Result:
+        """Where the search stands, for the graph as written."""
+        return Outcome(
+            compiled=self.compiled,
+            scores=self.graph_scores,
+            assignment=self._assignment(),
+            bound=self.bound,
+            gap_tolerance=self.settings.gap_tolerance,
+            message=message,
+            trace=self.trace,
+            iterations=self.iterations,
+            seconds=solving_seconds(self.request.started),
+            **more,
+        ).result()
+
+
+class TableSearch(TableRun):
+    """One search in progress."""
+
+    def _begin(self) -> None:
+        layout, request = self.layout, self.request
+        self.domains = all_states(self.tables.net)
+        self.state = start_at(self.tables, self.scores, self.settings.gap_tolerance)
         messages, states = layout.messages, layout.states
         self.log = kernel.Log(np.empty(4 * states + 1024, np.int64), np.empty((8, messages)))
-        self.rounds = 0
         self.per_call = min(
             max(1.0, ENTRIES_PER_CALL // (layout.round_reads() + 1)), ROUNDS_PER_CALL
         )
@@ -86,22 +146,14 @@ class TableSearch(TableRun):
 
     # ------------------------------------------------------------ the loop
 
-    def go_on(self, until: float = np.inf) -> None:
-        """Search until the end, a limit, or ``until`` rounds over all states are done."""
-        try:
-            while not self.message and self.done < until:
-                self._step(until)
-        except KeyboardInterrupt:
-            self.message = INTERRUPTED
-
     def _step(self, until: float) -> None:
         """One call of the kernel, and whether it is the last one."""
         most = np.inf if self.settings.max_rounds is None else self.settings.max_rounds
         share = self._round_share()
-        step = int(max(1, min(self.per_call, most - self.rounds, (until - self.done) / share)))
+        step = int(max(1, min(self.per_call, most - self.iterations, (until - self.done) / share)))
         code = kernel.search(self.tables.net, self.domains, self.state, self.log, self.work, step)
-        self.done += share * (self.state.counts[kernel.PLAYED] - self.rounds)
-        self.rounds = int(self.state.counts[kernel.PLAYED])
+        self.done += share * (self.state.counts[kernel.PLAYED] - self.iterations)
+        self.iterations = int(self.state.counts[kernel.PLAYED])
         stop = self.request.report(self._record()) is True
         if self.finished:
             self.message = ROUNDING_ONLY  # if not closed
@@ -109,7 +161,7 @@ class TableSearch(TableRun):
             self.message = CALLED_OFF
         elif code != kernel.PAUSED and not self._make_room(code):
             self.message = PROOF_TOO_LARGE
-        elif self.rounds >= most:
+        elif self.iterations >= most:
             self.message = ROUND_LIMIT
         elif time.perf_counter() >= self.request.deadline:
             self.message = TIME_LIMIT
@@ -123,11 +175,7 @@ class TableSearch(TableRun):
         """Twice as much room for what is short; whether there may be as much."""
         log, state = self.log, self.state
         if code == kernel.TOO_DEEP:
-            self.state = state._replace(
-                levels=doubled(state.levels),
-                bounds=doubled(state.bounds),
-                chosen=doubled(state.chosen),
-            )
+            self.state = deepened(state)
         else:
             self.log = kernel.Log(doubled(log.events), doubled(log.rows))
         return self.state.levels.nbytes + self.log.rows.nbytes <= MOST_BYTES
@@ -152,19 +200,13 @@ class TableSearch(TableRun):
         return bool(self.state.counts[kernel.FINISHED])
 
     @property
-    def _has_answer(self) -> bool:
-        return bool(self.state.figures[kernel.BEST] > self.tables.least)
-
-    @property
-    def value(self) -> float:
-        """What the best answer is worth."""
-        best = float(self.state.figures[kernel.BEST]) + self.scores.constant
-        return best if self._has_answer else -np.inf
+    def _best(self) -> tuple[float, NDArray[np.int32]]:
+        return float(self.state.figures[kernel.BEST]), self.state.best
 
     @property
     def bound(self) -> float:
         """No assignment is worth more: the largest of what is closed and of what is open."""
-        if self.finished and not self._has_answer:
+        if self.finished and self.value == -np.inf:
             return -np.inf  # nothing is possible
         open_ = -np.inf if self.finished else self._open_bound
         closed = float(self.state.figures[kernel.CLOSED_BOUND])
@@ -186,52 +228,13 @@ class TableSearch(TableRun):
         own = float(state.figures[kernel.BOUND])
         return float(state.bounds[level - 1]) if level and own == np.inf else own
 
-    def _record(self) -> Progress:
-        report = Progress(
-            iteration=self.rounds,
-            seconds=solving_seconds(self.request.started),
-            bound=self.bound,
-            best_bound=max(self.bound, self.value),
-            value=self.value,
-        )
-        return self.trace.add(report)
-
     # ------------------------------------------------------------ the end
 
-    @property
-    def iterations(self) -> int:
-        return self.rounds
-
-    @property
-    def assignment(self) -> NDArray[np.int8] | None:
-        """The best answer ``[N]`` for the graph as written, if there is one."""
-        return self._best() if self._has_answer else None
-
-    @property
-    def dual(self) -> None:
-        """Nothing: sweeps that were given up are no place to begin at."""
-        return None
-
-    def _best(self) -> NDArray[np.int8]:
-        x = self.layout.tabulation.variables.assignment(self.state.best.astype(np.int64))
-        return self.compiled.full(x)
-
     def result(self) -> Result:
-        """Restate where the search ended for the written graph."""
-        return Outcome(
-            compiled=self.compiled,
-            scores=self.graph_scores,
-            assignment=self._best(),
-            bound=self.bound,
-            dual=self._root_dual(),
-            searched=True,
-            proof=self._proof(),
-            gap_tolerance=self.settings.gap_tolerance,
-            message=self.message or ROUNDING_ONLY,
-            trace=self.trace,
-            iterations=self.rounds,
-            seconds=solving_seconds(self.request.started),
-        ).result()
+        """Where the search stands, for the graph as written."""
+        own = {"dual": self._root_dual(), "searched": True, "proof": self._proof()}
+        message = self.message or ROUNDING_ONLY
+        return self._stated(message, **own)
 
     @property
     def _root_messages(self) -> Float:
@@ -316,6 +319,12 @@ def start_at(tables: TableNet, scores: Scores, tolerance: float) -> kernel.Searc
         np.zeros(states), np.zeros(variables, np.int32), np.zeros(variables, np.int32),
         tables.strengths.copy(), np.zeros(kernel.COUNTS, np.int64), figures,
     )  # fmt: skip
+
+
+def deepened(state: kernel.SearchState) -> kernel.SearchState:
+    """The same with room for nodes twice as deep."""
+    levels, bounds, chosen = map(doubled, (state.levels, state.bounds, state.chosen))
+    return state._replace(levels=levels, bounds=bounds, chosen=chosen)
 
 
 def doubled(array: NDArray) -> NDArray:

@@ -17,25 +17,23 @@ from numpy.typing import NDArray
 from assent.compile.compiled import Compiled, GraphScores
 from assent.errors import ModelError
 from assent.kernels.core.schedule import first_random_state, is_better
-from assent.kernels.problem import DualPoint, Int64
+from assent.kernels.problem import Int64
 from assent.kernels.search import depth_first_search as kernel
 from assent.kernels.search import neighbourhood as part_kernel
 from assent.kernels.search.table_sweeps import Domains, Net, SweepWork
 from assent.result import Result, Status
-from assent.solvers.base.outcome import Outcome
 from assent.solvers.base.protocol import GraphSolver, Request
 from assent.solvers.base.settings import check_tolerance
-from assent.solvers.base.stop_reasons import CALLED_OFF, INTERRUPTED, TIME_LIMIT
+from assent.solvers.base.stop_reasons import CALLED_OFF, TIME_LIMIT
 from assent.solvers.search.depth_first_run import (
     ENTRIES_PER_CALL,
     TableRun,
     all_states,
-    doubled,
+    deepened,
     start_at,
 )
 from assent.solvers.search.independent_parts import INTEGRALITY_TOLERANCE
-from assent.solvers.search.table_network import SLOT_READS, TableLayout, TableNet, layout_of
-from assent.trace import Progress
+from assent.solvers.search.table_network import SLOT_READS, TableNet, layout_of
 
 # Variables that are open first, and by how much more or fewer are next time.
 FIRST, CHANGE = 20, 1.2
@@ -78,25 +76,16 @@ class NeighbourhoodSearch(TableRun):
     fewer there are, the less there is to do.
     """
 
-    def __init__(
-        self,
-        settings: LargeNeighbourhood,
-        compiled: Compiled,
-        scores: GraphScores,
-        layout: TableLayout,
-        request: Request,
-    ) -> None:
-        super().__init__(compiled, scores, layout, request)
-        self.settings = settings
+    def _begin(self) -> None:
+        layout, request = self.layout, self.request
         self.part = _room(self.tables.net)
         self.x = np.zeros(len(layout.card), np.int32)
-        self.best = -np.inf  # what it is worth, without the constant
+        self.best = -np.inf  # what x is worth, without the constant
         self.random_state = first_random_state(request.seed)
         self.order = np.random.default_rng(request.seed).permutation(self._centres())
         share = len(self.order) / len(layout.card)
         self.round_reads = max(1.0, share * layout.round_reads())
         self.size = float(FIRST)
-        self.moves = 0
         self.reported = 0.0
         if request.known is not None:
             self.offer(request.known)
@@ -115,19 +104,11 @@ class NeighbourhoodSearch(TableRun):
 
     # ------------------------------------------------------------ the loop
 
-    def go_on(self, until: float = np.inf) -> None:
-        """Search until as much is ``done`` as ``until`` rounds over all states would be."""
-        try:
-            while not self.message and self.done < until:
-                self._step()
-        except KeyboardInterrupt:
-            self.message = INTERRUPTED
-
-    def _step(self) -> None:
+    def _step(self, until: float) -> None:
         """Search one neighbourhood, and see whether that is the last one."""
         before = self.best
-        self._search(int(self.order[self.moves % len(self.order)]))
-        self.moves += 1
+        self._search(int(self.order[self.iterations % len(self.order)]))
+        self.iterations += 1
         stop = False
         if self.best > before or self._reads(self.done - self.reported) > ENTRIES_PER_CALL:
             stop, self.reported = self.request.report(self._record()) is True, self.done
@@ -178,11 +159,7 @@ class NeighbourhoodSearch(TableRun):
             if code == kernel.LOG_FULL:  # nobody reads it
                 state.counts[kernel.EVENTS] = state.counts[kernel.ROWS] = 0
             elif code == kernel.TOO_DEEP:
-                state = state._replace(
-                    levels=doubled(state.levels),
-                    bounds=doubled(state.bounds),
-                    chosen=doubled(state.chosen),
-                )
+                state = deepened(state)
             elif time.perf_counter() >= self.request.deadline:
                 break
         rounds = 1 + state.counts[kernel.PLAYED]  # it takes one to write it down
@@ -205,48 +182,12 @@ class NeighbourhoodSearch(TableRun):
     # ------------------------------------------------------------ where it stands
 
     @property
-    def iterations(self) -> int:
-        return self.moves
-
-    @property
-    def bound(self) -> float:
-        return np.inf
-
-    @property
-    def value(self) -> float:
-        """What the best answer is worth."""
-        return self.best + self.scores.constant if self.best > self.tables.least else -np.inf
-
-    @property
-    def assignment(self) -> NDArray[np.int8] | None:
-        """The best answer ``[N]`` for the graph as written, if there is one."""
-        return self._assignment() if self.best > self.tables.least else None
-
-    @property
-    def dual(self) -> DualPoint | None:
-        return None
-
-    def _assignment(self) -> NDArray[np.int8]:
-        variables = self.layout.tabulation.variables
-        return self.compiled.full(variables.assignment(self.x.astype(np.int64)))
-
-    def _record(self) -> Progress:
-        seconds = time.perf_counter() - self.request.started
-        return self.trace.add(Progress(self.moves, seconds, np.inf, np.inf, self.value))
+    def _best(self) -> tuple[float, NDArray[np.int32]]:
+        return self.best, self.x
 
     def result(self) -> Result:
         """The answer, for the graph as written."""
-        return Outcome(
-            compiled=self.compiled,
-            scores=self.graph_scores,
-            assignment=self._assignment(),
-            bound=np.inf,
-            gap_tolerance=self.settings.gap_tolerance,
-            message=self.message,
-            trace=self.trace,
-            iterations=self.moves,
-            seconds=time.perf_counter() - self.request.started,
-        ).result()
+        return self._stated(self.message)
 
 
 def _best_alone(net: Net) -> NDArray[np.int32]:
