@@ -21,17 +21,11 @@ MOST_NODES = 20_000
 
 
 class NodeClassifier(NamedTuple):
-    """Scores of labels, linear in standardised features.
+    """Scores of labels, linear in standardised features."""
 
-    Attributes:
-        mean: ``[D]``.
-        scale: ``[D]`` standard deviations.
-        weights: ``[D + 1, K]``, those of the constant last.
-    """
-
-    mean: Float
-    scale: Float
-    weights: Float
+    mean: Float  # [D]
+    scale: Float  # [D] standard deviations
+    weights: Float  # [D + 1, K], those of the constant last
 
     def scores(self, nodes: Float) -> Float:
         """Scores ``[n, K]`` of nodes ``[n, D]``."""
