@@ -73,17 +73,7 @@ def write_model(
 
 
 def join_models(path: str | Path, parts: Mapping[str, str | Path]) -> None:
-    """Put models of different kinds into one file; `read_model` finds each by its kind.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     one, both = f"{folder}/one", f"{folder}/both"
-        ...     write_model(one, "toy", {}, {"weights": np.ones(2)})
-        ...     join_models(both, {"toy": one})
-        ...     read_model(both, "toy").arrays["weights"].tolist()
-        [1.0, 1.0]
-    """
+    """Put models of different kinds into one file; `read_model` finds each by its kind."""
     with _new_file(path) as file:
         for kind, part in parts.items():
             with zipfile.ZipFile(part) as own:

@@ -15,11 +15,6 @@ def sentence_pairs(
 
     Raises:
         ModelError: naming file and line of the first difference.
-
-    Example:
-        >>> one = Sentence.from_words(["a", "b"])
-        >>> len(list(sentence_pairs([one], [one])))
-        1
     """
     others = iter(system)
     for one in gold:
@@ -46,10 +41,5 @@ def _difference(one: Sentence, other: Sentence) -> str:
 
 
 def percent(part: int, whole: int) -> float:
-    """A share in percent; of nothing, 0.
-
-    Example:
-        >>> percent(1, 4)
-        25.0
-    """
+    """A share in percent; of nothing, 0."""
     return 100.0 * part / whole if whole else 0.0

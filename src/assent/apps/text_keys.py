@@ -21,11 +21,5 @@ def _key(string: str) -> int:
 
 
 def string_keys(strings: Collection[str]) -> NDArray[np.uint64]:
-    """Keys ``[n]`` of strings: the same in every process, on every machine, in every version.
-
-    Example:
-        >>> keys = string_keys(["a", "b", "a"])
-        >>> bool(keys[0] == keys[2] != keys[1])
-        True
-    """
+    """Keys ``[n]`` of strings: the same in every process, on every machine, in every version."""
     return np.fromiter(map(_key, strings), np.uint64, len(strings))

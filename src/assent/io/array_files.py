@@ -22,15 +22,6 @@ def open_arrays(path: str | Path, what: str) -> Iterator[Any]:
         ModelError: whatever goes wrong with the content inside the block: a file may be damaged in
             more ways than there are kinds of errors in zip files, arrays, JSON and their readers.
         OSError: if there is no such file, or it may not be read.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.NamedTemporaryFile(suffix=".npz") as file:
-        ...     np.savez(file, weights=np.ones(2))
-        ...     file.flush()
-        ...     with open_arrays(file.name, "a predictor") as arrays:
-        ...         arrays["weights"].tolist()
-        [1.0, 1.0]
     """
     if not isinstance(path, (str, Path)):
         raise TypeError(f"a file is named by its path, got {shown(path)}")

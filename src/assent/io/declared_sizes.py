@@ -18,18 +18,7 @@ MOST_AXES = 64  # of an array in NumPy
 
 
 class DeclaredSizes:
-    """Reads numbers of states and counts entries of tables, as long as both stay within limits.
-
-    Example:
-        >>> sizes = DeclaredSizes(TokenReader("example", "3 1000000000000"))
-        >>> sizes.read_states("a number of states")
-        3
-        >>> try:
-        ...     sizes.read_states("a number of states")
-        ... except FormatError as error:
-        ...     print(error)
-        example, line 1: expected up to 1048576 states in all, found '1000000000000'
-    """
+    """Reads numbers of states and counts entries of tables, as long as both stay within limits."""
 
     def __init__(self, reader: TokenReader) -> None:
         self.reader = reader

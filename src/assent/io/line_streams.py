@@ -84,13 +84,6 @@ def write_pieces(target: PathLike | IO[str], pieces: Iterable[str]) -> None:
 
     A file is there when all is written: it may be the one that the pieces are read from, and a run
     that is stopped leaves none in part.  ``-`` is standard output.
-
-    Example:
-        >>> import io
-        >>> stream = io.StringIO()
-        >>> write_pieces(stream, ["one ", "two"])
-        >>> stream.getvalue()
-        'one two'
     """
     if not isinstance(target, (str, os.PathLike)):
         for piece in pieces:

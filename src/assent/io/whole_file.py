@@ -33,16 +33,6 @@ def whole_file(path: PathLike) -> Iterator[IO[bytes]]:
     If the block fails or is stopped, what was there stays.  Permissions are those of the file that
     was there.  Pipes and devices are written to directly.  A process that is killed leaves a draft,
     a hidden file; a later one that writes the same file removes it.
-
-    Example:
-        >>> from pathlib import Path
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     new = Path(folder, "new")
-        ...     with whole_file(new) as file:
-        ...         file.write(b"all"), new.exists()
-        ...     new.read_bytes()
-        (3, False)
-        b'all'
     """
     with _named(path):
         if os.path.exists(path) and not os.path.isfile(path):
@@ -90,13 +80,6 @@ def visible_files(folder: PathLike, *, deep: bool = False) -> list[Path]:
     """The files of a folder in order, without hidden ones, of which drafts are some.
 
     Those of folders inside, too, if ``deep``; hidden folders are left out as well.
-
-    Example:
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     for name in ("b", "a", ".a.x1.draft"):
-        ...         Path(folder, name).touch()
-        ...     [path.name for path in visible_files(folder)]
-        ['a', 'b']
     """
     root = Path(folder)
     found = root.rglob("*") if deep else root.iterdir()

@@ -34,13 +34,7 @@ def counted(
 def hold_out(
     X: Sequence[Any], y: Sequence[Any], counts: Float | None, fraction: float
 ) -> tuple[Sequence[Any], Sequence[Any], Float | None, tuple[Sequence[Any], Sequence[Any]]]:
-    """Examples to learn from, with their counts, and a random part to validate with.
-
-    Example:
-        >>> X, y, counts, (other, _) = hold_out("abcde", "vwxyz", None, 0.4)
-        >>> len(X), len(other), sorted([*X, *other])
-        (3, 2, ['a', 'b', 'c', 'd', 'e'])
-    """
+    """Examples to learn from, with their counts, and a random part to validate with."""
     if not is_real(fraction) or not 0.0 < fraction < 1.0:
         raise ValueError(f"validation_fraction is between 0 and 1, got {shown(fraction)}")
     n = len(X)

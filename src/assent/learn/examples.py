@@ -228,12 +228,7 @@ class Examples(Sequence[Example]):
 
 
 def clean_counts(counts: Any, n: int) -> Float:
-    """How often each of ``n`` examples counts, checked.
-
-    Example:
-        >>> clean_counts([2, 0], 2)
-        array([2., 0.])
-    """
+    """How often each of ``n`` examples counts, checked."""
     numbers = as_floats(counts)
     if numbers is None or numbers.shape != (n,):
         raise ModelError(f"counts are {n} numbers, one per example, got {shown(counts)}")

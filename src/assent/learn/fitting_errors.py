@@ -8,12 +8,7 @@ from assent.errors import ModelError
 
 
 def not_fitted(message: str) -> ModelError:
-    """A `ModelError` that is scikit-learn's ``NotFittedError`` too, where that is loaded.
-
-    Example:
-        >>> not_fitted("call fit first")
-        ModelError('call fit first')
-    """
+    """A `ModelError` that is scikit-learn's ``NotFittedError`` too, where that is loaded."""
     theirs = sys.modules.get("sklearn.exceptions")
     if theirs is None:
         return ModelError(message)

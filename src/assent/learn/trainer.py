@@ -50,11 +50,6 @@ class Trainer(Protocol):
 
 
 def closed(measure: Measure, tolerance: float, what: str) -> str | None:
-    """Why to stop where a gap is within ``tolerance``, relative to 1 + |objective|.
-
-    Example:
-        >>> closed(Measure(1.0, 1.0, 1e-9), 1e-3, "gap")
-        'the gap is within tolerance'
-    """
+    """Why to stop where a gap is within ``tolerance``, relative to 1 + |objective|."""
     near = measure.gap <= tolerance * (1.0 + abs(measure.objective))
     return f"the {what} is within tolerance" if near else None

@@ -58,19 +58,12 @@ class LearningTrace:
 
 @dataclass
 class Record:
-    """The measurements of a training and its best weights; part of checkpoints.
+    """The measurements of a training and its best weights; part of checkpoints."""
 
-    Attributes:
-        trace: all measurements.
-        best: the weights with the best validation score, None without validation.
-        score: that score.
-        waited: measurements since then.
-    """
-
-    trace: LearningTrace = field(default_factory=LearningTrace)
-    best: Float | None = None
-    score: float = float("-inf")
-    waited: int = 0
+    trace: LearningTrace = field(default_factory=LearningTrace)  # all measurements
+    best: Float | None = None  # the weights with the best validation score, None without validation
+    score: float = float("-inf")  # that score
+    waited: int = 0  # measurements since then
 
     def judge(self, weights: Float, score: float) -> None:
         """Update the best weights by a validation score."""

@@ -21,19 +21,13 @@ class ChainRules(NamedTuple):
 
     Without an automaton a state is a label.  With one it is a label and the state in which the
     automaton is after it.
-
-    Attributes:
-        label: ``[S]`` the label of each state.
-        allowed: ``[S, S]`` 0 where a state may follow another, else ``-inf``.
-        begin, end: ``[S]`` the same for the first and for the last state.
-        labels: ``K``, the number of labels.
     """
 
-    label: Int32
-    allowed: Float
-    begin: Float
-    end: Float
-    labels: int
+    label: Int32  # [S] the label of each state
+    allowed: Float  # [S, S] 0 where a state may follow another, else -inf
+    begin: Float  # [S] the same for the first state
+    end: Float  # [S] for the last one
+    labels: int  # K, the number of labels
 
     @property
     def fold(self) -> Float:
@@ -153,11 +147,6 @@ class RuledChainSpace(TreeSpace):
     Args:
         length: of the chain.
         rules: what is allowed.
-
-    Example:
-        >>> space = RuledChainSpace(2, chain_rules(("a", "b"), forbidden=(("a", "b"),)))
-        >>> space.best_states(np.array([1.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0])).tolist()
-        [1, 1]
     """
 
     abilities = ("maximize", "project", "marginals")  # type: ignore[assignment]

@@ -27,10 +27,6 @@ def nearest_with_equalities(equal: Float, right: Float, point: Float) -> Float |
     """The point nearest to ``point[n]`` with ``equal[m, n] @ z = right[m]`` and all in [0, 1].
 
     None where the equations are not met after ``MOST_STEPS`` steps: they may be infeasible.
-
-    Example:
-        >>> nearest_with_equalities(np.ones((1, 3)), np.ones(1), np.array([1.0, 0.5, -2.0]))
-        array([0.75, 0.25, 0.  ])
     """
     limit = TOLERANCE * (1.0 + float(np.abs(point).max(initial=0.0)))
     multipliers = np.zeros(len(right))

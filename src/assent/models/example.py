@@ -157,13 +157,6 @@ class CountedExample(Example):
     Args:
         example: what to count.
         count: how often, a positive number.
-
-    Example:
-        >>> import numpy as np
-        >>> from assent.models import TreeSpace
-        >>> own = LinearExample(np.eye(2), TreeSpace([2], [-1]), gold=[1, 0], costs=[0, 1])
-        >>> CountedExample(own, 3.0).violator(np.zeros(2))
-        (array([0., 1.]), 3.0)
     """
 
     def __init__(self, example: Example, count: float) -> None:

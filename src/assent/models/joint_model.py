@@ -18,12 +18,7 @@ from assent.models.losses import Loss
 
 
 def count_threads(n_jobs: int) -> int:
-    """The number of threads that ``n_jobs`` asks for: itself, or with -1 one per processor.
-
-    Example:
-        >>> count_threads(2)
-        2
-    """
+    """The number of threads that ``n_jobs`` asks for: itself, or with -1 one per processor."""
     if not is_whole(n_jobs) or n_jobs == 0 or n_jobs < -1:
         raise ValueError(
             f"n_jobs is a number of threads, or -1 for all processors, got {shown(n_jobs)}"
@@ -32,12 +27,7 @@ def count_threads(n_jobs: int) -> int:
 
 
 def parallel_map(function: Callable[[Any], Any], items: Sequence[Any], n_jobs: int) -> list[Any]:
-    """``[function(item) for item in items]`` in ``n_jobs`` threads; kernels release the GIL.
-
-    Example:
-        >>> parallel_map(abs, [-1, 2, -3], n_jobs=2)
-        [1, 2, 3]
-    """
+    """``[function(item) for item in items]`` in ``n_jobs`` threads; kernels release the GIL."""
     threads = min(count_threads(n_jobs), len(items))
     if threads <= 1:
         return [function(item) for item in items]

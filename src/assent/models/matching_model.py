@@ -47,10 +47,7 @@ class MatchingSpace(StructureSpace):
         return Rows(csr_array((0, n * m)), np.zeros(0), csr_array(below), limit.astype(float))
 
 
-@lru_cache(maxsize=1024)
-def matching_space(n: int, m: int, rows: int, columns: int) -> MatchingSpace:
-    """`MatchingSpace`, cached."""
-    return MatchingSpace(n, m, rows, columns)
+matching_space = lru_cache(maxsize=1024)(MatchingSpace)
 
 
 class PartialMatching(NamedTuple):

@@ -379,12 +379,7 @@ def clean_features(x: Any, name: str) -> Any:
 
 
 def all_labels(given: tuple[Any, ...] | None, outputs: Sequence[Any]) -> tuple[Any, ...]:
-    """The labels given, or those of the data, sorted.
-
-    Example:
-        >>> all_labels(None, [["V", "N"], ["N"]])
-        ('N', 'V')
-    """
+    """The labels given, or those of the data, sorted."""
     if given is not None:
         return tuple(given)
     found = {label for y in outputs for label in np.asarray(y).ravel().tolist()}

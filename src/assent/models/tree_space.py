@@ -131,11 +131,6 @@ class TreeSpace(Space):
 
 @lru_cache(maxsize=1024)
 def chain_space(length: int, states: int) -> TreeSpace:
-    """The space of a chain, cached.
-
-    Example:
-        >>> chain_space(3, 2).size
-        14
-    """
+    """The space of a chain, cached."""
     # Rooted at its end: the recursion towards the root reads a transition table row by row.
     return TreeSpace((states,) * length, (*range(1, length), -1))

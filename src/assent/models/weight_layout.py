@@ -10,12 +10,7 @@ from assent.kernels.problem import Float, Int64
 
 
 class WeightLayout(NamedTuple):
-    """Blocks of weights: nodes ``[D, K]``, edges ``[E, K, K]``; of chains also start, stop ``[K]``.
-
-    Example:
-        >>> WeightLayout(features=3, states=2).size
-        14
-    """
+    """Blocks: nodes ``[D, K]``, edges ``[E, K, K]``; of chains also start and stop ``[K]``."""
 
     features: int
     states: int

@@ -77,19 +77,12 @@ def _has_examples(module: pkgutil.ModuleInfo) -> bool:
 
 @dataclass(frozen=True)
 class Done:
-    """A job that is done.
+    """A job that is done."""
 
-    Attributes:
-        job: its name.
-        trouble: what went wrong, if anything.
-        compile_seconds: time it spent compiling.
-        loaded: files of kernels that it loaded.
-    """
-
-    job: str
-    trouble: str
-    compile_seconds: float
-    loaded: tuple[Path, ...]
+    job: str  # its name
+    trouble: str  # what went wrong, if anything
+    compile_seconds: float  # time it spent compiling
+    loaded: tuple[Path, ...]  # files of kernels that it loaded
 
 
 def do(job: str) -> Done:

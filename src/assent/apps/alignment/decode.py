@@ -18,19 +18,12 @@ from assent.result import Result, Status
 
 
 class PartScores(NamedTuple):
-    """What the parts of an alignment score.
+    """What the parts of an alignment score."""
 
-    Attributes:
-        links: ``[n, m]`` each link.
-        source: ``[n]`` each link of a source word beyond its first.
-        target: ``[m]`` of a target word.
-        adjacent: ``[n - 1, m - 1]`` links (i, j) and (i + 1, j + 1) together; or of no size.
-    """
-
-    links: Float
-    source: Float
-    target: Float
-    adjacent: Float
+    links: Float  # [n, m] each link
+    source: Float  # [n] each link of a source word beyond its first
+    target: Float  # [m] of a target word
+    adjacent: Float  # [n - 1, m - 1] links (i, j) and (i + 1, j + 1) together; or of no size
 
 
 def count_scores(beyond: Float, most: int, fertility: int) -> Float:

@@ -61,17 +61,11 @@ def published_solvers(model: LinkedCorpus) -> dict[str, list[CorpusSolver]]:
 
 @dataclass(frozen=True)
 class Course:
-    """A solve, iteration by iteration, from every sentence for itself on.
+    """A solve, iteration by iteration, from every sentence for itself on."""
 
-    Attributes:
-        calls: to sentences so far, per sentence.
-        bound: the best so far.
-        accuracy: of the sentences' labels in percent; NaN without gold labels.
-    """
-
-    calls: NDArray[np.float64]
-    bound: NDArray[np.float64]
-    accuracy: NDArray[np.float64]
+    calls: NDArray[np.float64]  # to sentences so far, per sentence
+    bound: NDArray[np.float64]  # the best so far
+    accuracy: NDArray[np.float64]  # of the sentences' labels in percent; NaN without gold labels
 
 
 @dataclass(frozen=True)

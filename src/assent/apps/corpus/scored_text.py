@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,19 +22,12 @@ _BATCH_SENTENCES = 1000
 _BATCHES = 8
 
 
-@dataclass(frozen=True)
-class ScoredText:
-    """What is kept of a text.
+class ScoredText(NamedTuple):
+    """What is kept of a text."""
 
-    Attributes:
-        ends: ``[n + 1]`` where the words of each sentence begin and end.
-        scores: ``[words, K]`` of labels, in 32 bits.
-        forms: the words; those that are equal are one string.
-    """
-
-    ends: NDArray[np.int64] = field(repr=False)
-    scores: NDArray[np.float32] = field(repr=False)
-    forms: list[str] = field(repr=False)
+    ends: NDArray[np.int64]  # [n + 1] where the words of each sentence begin and end
+    scores: NDArray[np.float32]  # [words, K] of labels, in 32 bits
+    forms: list[str]  # the words; those that are equal are one string
 
 
 def score_text(

@@ -25,17 +25,11 @@ class Share(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """What sentences say.
+    """What sentences say."""
 
-    Attributes:
-        states: ``[words]`` what should agree: labels, or classes of heads.
-        values: ``[n]`` scores of sentences.
-        words: ``[words]`` the answer: labels, or heads.
-    """
-
-    states: NDArray[np.int32]
-    values: NDArray[np.float64]
-    words: NDArray[np.int32]
+    states: NDArray[np.int32]  # [words] what should agree: labels, or classes of heads
+    values: NDArray[np.float64]  # [n] scores of sentences
+    words: NDArray[np.int32]  # [words] the answer: labels, or heads
 
     def copy(self) -> Decoded:
         """The same in arrays of its own."""

@@ -55,10 +55,6 @@ def encode(sentence: Sentence, morphology: bool = False) -> Tokens:
 
     Without ``morphology``, which a text has only if a tagger has found it, the last letters of a
     word take its place.
-
-    Example:
-        >>> encode(Sentence.from_words(["Birds", "sing"])).shape
-        (5, 6)
     """
     forms = [_DIGIT.sub("0", word.lower()) for word in sentence.words]
     tags, fine = sentence.upos, sentence.xpos

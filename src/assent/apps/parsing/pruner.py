@@ -26,19 +26,12 @@ _NO_HEADS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True)
 class Pruner:
-    """A log-linear model of the head of each word.
+    """A log-linear model of the head of each word."""
 
-    Attributes:
-        weights: a table of weights, a power of two long.
-        of_trees: whether heads have their probability in a tree, not each for itself.
-        most: the number of heads that a word keeps at most.
-        least: how probable they are at least, relative to the best one.
-    """
-
-    weights: NDArray[np.float32]
-    of_trees: bool = False
-    most: int = 20
-    least: float = 5e-3
+    weights: NDArray[np.float32]  # a table of weights, a power of two long
+    of_trees: bool = False  # whether heads have their probability in a tree, not each for itself
+    most: int = 20  # the number of heads that a word keeps at most
+    least: float = 5e-3  # how probable they are at least, relative to the best one
 
     def arcs(self, tokens: Tokens, gold: NDArray[np.int64] = _NO_HEADS) -> Arcs:
         """Candidate arcs; those of ``gold[n]``, if given, are kept."""

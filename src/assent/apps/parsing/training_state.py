@@ -44,27 +44,17 @@ NO_BLOCK = Block(np.zeros(0, np.int64), np.zeros(0), 0.0)
 
 @dataclass
 class TrainingState:
-    """All that the next pass needs.
+    """All that the next pass needs."""
 
-    Attributes:
-        of: what is trained, in words: a file is gone on from if these are the same.
-        table: the weights.
-        total: the sum of the averaged weights of runs that are over.
-        step: of this run.
-        passes_done: of all runs.
-        blocks: of sentences, for the method of Frank and Wolfe.
-        right: heads in this pass.
-        words: in this pass.
-    """
-
-    of: str
+    of: str  # what is trained, in words: a file is gone on from if these are the same
     table: WeightTable
-    total: NDArray[np.float32]
-    step: int = 0
-    passes_done: int = 0
+    total: NDArray[np.float32]  # the sum of the averaged weights of runs that are over
+    step: int = 0  # of this run
+    passes_done: int = 0  # of all runs
+    # Of sentences, for the method of Frank and Wolfe.
     blocks: dict[int, Block] = field(default_factory=dict)
-    right: int = 0
-    words: int = 0
+    right: int = 0  # heads in this pass
+    words: int = 0  # in this pass
 
     @classmethod
     def begin(cls, of: str, size: int, path: str | Path | None) -> TrainingState:

@@ -60,15 +60,9 @@ class Solution(NamedTuple):
     marginals: SentenceScores  # the relaxed answer: how much of each part it has
 
 
-class _Nothing(NamedTuple):
-    """What a problem of structures alone has none of."""
-
-    outside: Callable[[Structures], Outside]  # all but the structures
-    groups: Any
-
-
 @cache
-def _nothing() -> _Nothing:
+def _nothing() -> tuple[Callable[[Structures], Outside], Any]:
+    """What a problem of structures alone has none of: all outside of them, groups of logic."""
     from assent.kernels.ad3.table_steps import make_layout
 
     tables = no_tables()
@@ -81,7 +75,7 @@ def _nothing() -> _Nothing:
     groups = make_logic([], [], [])
     for array in groups:
         array.setflags(write=False)
-    return _Nothing(outside, groups)
+    return outside, groups
 
 
 def weigh_tree(
@@ -100,18 +94,19 @@ class TurboRun:
     def __init__(self, parts: SentenceParts, scores: SentenceScores, shape: TreeShape) -> None:
         self.parts, self.scores, self.shape = parts, scores, shape
         arcs, structures = parts.arcs, _structures(parts, shape)
-        nothing, tables, pairs = _nothing(), structures.groups.tables, read_only(parts.pairs)
+        (outside, groups), tables = _nothing(), structures.groups.tables
+        pairs = read_only(parts.pairs)
         links = np.concatenate([tables.lits, pairs.ravel()])
         degree = np.bincount(links, minlength=len(arcs.head)).astype(np.int32)
         degree.setflags(write=False)
         self.own = Instance(
-            ScoredProblem(pairs, nothing.groups, scores.arcs, scores.pairs, 0.0),
+            ScoredProblem(pairs, groups, scores.arcs, scores.pairs, 0.0),
             read_only(scores.inner), tables.lits, np.zeros(0), np.zeros(0),
             degree.astype(np.float64), degree, float(len(links)),
             OVER_RELAXATION if pairs.size <= len(tables.lits) else OF_MANY_PAIRS,
         )  # fmt: skip
-        self.outside = nothing.outside(structures)
-        division = thread_shares.whole_division(len(pairs), nothing.groups.members, len(degree), 0)
+        self.outside = outside(structures)
+        division = thread_shares.whole_division(len(pairs), groups.members, len(degree), 0)
         p = 1.0 / np.diff(arcs.first)[arcs.modifier].astype(np.float64)
         self.state = places.make_state(self.own, division, 0, p)
         self.state.numbers[places.PENALTY] = self._penalty(tables)

@@ -68,12 +68,7 @@ class Arc:
 
 
 def stacked_arcs(heads: Sequence[int], labels: Sequence[str]) -> list[Arc]:
-    """Arcs with levels, shorter ones below; those that cross or are nested never share one.
-
-    Example:
-        >>> [(arc.left, arc.right, arc.level) for arc in stacked_arcs([2, 3, 0], ["", "", ""])]
-        [(1, 2, 1), (2, 3, 1)]
-    """
+    """Arcs with levels, shorter ones below; those that cross or are nested never share one."""
     spans = [
         (min(word, head), max(word, head), word, label)
         for word, (head, label) in enumerate(zip(heads, labels, strict=True), start=1)

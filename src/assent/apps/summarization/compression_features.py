@@ -21,56 +21,28 @@ _CLASSES = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24])
 _BEYOND = "<>"  # beside a sentence
 
 
-@dataclass(frozen=True)
 class _Tree:
     """A parsed sentence with what features ask of its words: heads are places, -1 for none."""
 
-    sentence: Sentence
-
-    @cached_property
-    def words(self) -> list[str]:
-        return [word.lower() for word in self.sentence.words]
-
-    @cached_property
-    def tags(self) -> list[str]:
-        return self.sentence.xpos
-
-    @cached_property
-    def labels(self) -> list[str]:
-        return self.sentence.deprels
-
-    @cached_property
-    def heads(self) -> list[int]:
-        return (self.sentence.tree - 1).tolist()
-
-    @cached_property
-    def above(self) -> list[list[int]]:
-        """The heads above each word, from its own to the root."""
-        found: list[list[int]] = []
-        for head in self.heads:
-            chain = []
-            while head >= 0:
-                chain.append(head)
-                head = self.heads[head]
-            found.append(chain)
-        return found
-
-    @cached_property
-    def phrases(self) -> list[list[int]]:
-        """The words of each word's phrase: itself, and all that are below, in order."""
-        found: list[list[int]] = [[] for _ in self.words]
-        for word, above in enumerate(self.above):
-            for place in (word, *above):
-                found[place].append(word)
-        return found
-
-    @cached_property
-    def children(self) -> list[list[int]]:
-        found: list[list[int]] = [[] for _ in self.words]
+    def __init__(self, sentence: Sentence) -> None:
+        self.words = [word.lower() for word in sentence.words]
+        self.tags, self.labels = sentence.xpos, sentence.deprels
+        self.heads: list[int] = (sentence.tree - 1).tolist()
+        # The heads above each word, from its own to the root; the words of each word's phrase,
+        # itself and all that are below, in order; those that hang from it.
+        self.above: list[list[int]] = []
+        self.phrases: list[list[int]] = [[] for _ in self.words]
+        self.children: list[list[int]] = [[] for _ in self.words]
         for word, head in enumerate(self.heads):
             if head >= 0:
-                found[head].append(word)
-        return found
+                self.children[head].append(word)
+            above = []
+            while head >= 0:
+                above.append(head)
+                head = self.heads[head]
+            self.above.append(above)
+            for place in (word, *above):
+                self.phrases[place].append(word)
 
     def edges(self, word: int) -> str:
         """Whether the phrase of a word begins or ends the sentence, but for a mark."""

@@ -28,12 +28,6 @@ def concept_features(
     They are one, the logarithm of the number of sentences that have the concept, its share of the
     largest such number, and traits of a token of it: whether it stands in a sentence with which a
     document begins, has a function word, and so on.
-
-    Example:
-        >>> three = [Sentence.from_words(["Good", "room"])] * 3
-        >>> own = Concepts(np.ones(1), np.zeros(3, int), np.array([[0, 1], [2, 3], [4, 5]]))
-        >>> concept_features(three, own, starts=[0])[0, :4].round(2).tolist()
-        [1.0, 1.1, 10.0, 1.0]
     """
     lengths = [len(sentence) for sentence in sentences]
     sentence_of = np.repeat(np.arange(len(lengths)), lengths)

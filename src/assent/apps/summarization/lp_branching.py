@@ -39,13 +39,6 @@ def best_assignment(graph: at.FactorGraph, seconds: float) -> NDArray[np.int8] |
 
     None if none is found.  Nodes with the best bounds come first; below each, one branch is
     followed to its end: the one in which the most doubtful variable is true.
-
-    Example:
-        >>> g = at.FactorGraph()
-        >>> x = g.binary(3, scores=[2.0, 3.5, 2.0], name="x")
-        >>> rule = g.add(at.Knapsack(x, weights=[2, 3, 2], capacity=4))
-        >>> best_assignment(g, seconds=1.0).tolist()
-        [1, 0, 1]
     """
     compiled, deadline = graph.compile(), time.perf_counter() + seconds
     n = compiled.problem.n

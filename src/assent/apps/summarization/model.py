@@ -36,21 +36,13 @@ Float = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Units:
-    """What is kept or deleted together; heads come before what hangs from them.
+    """What is kept or deleted together; heads come before what hangs from them."""
 
-    Attributes:
-        of_word: ``[words]`` unit of each word of the collection.
-        parents: ``[units]`` unit of the head, -1 for one without.
-        deletion: ``[units]`` score of deleting it below a kept head; 0 for one without.
-        cost: ``[units]`` its number of words.
-        sentence: ``[units]`` the sentence it belongs to.
-    """
-
-    of_word: Int64
-    parents: Int64
-    deletion: Float
-    cost: Int64
-    sentence: Int64
+    of_word: Int64  # [words] unit of each word of the collection
+    parents: Int64  # [units] unit of the head, -1 for one without
+    deletion: Float  # [units] score of deleting it below a kept head; 0 for one without
+    cost: Int64  # [units] its number of words
+    sentence: Int64  # [units] the sentence it belongs to
 
 
 def make_units(sentences: Sequence[Sentence], deletions: Deletions | None) -> Units:

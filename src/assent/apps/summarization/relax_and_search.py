@@ -96,13 +96,6 @@ def filled(units: Units, idle: Chosen, kept: Chosen, budget: int) -> Chosen:
     """Units ``[units]`` that are kept, and idle phrases below them for the rest of the budget.
 
     Those that gain most for their length come first.
-
-    Example:
-        >>> units = Units(np.arange(3), np.array([-1, 0, 0]), np.array([0, -0.1, -0.3]),
-        ...               np.ones(3, np.int64), np.zeros(3, np.int64))
-        >>> idle = np.array([False, True, True])
-        >>> filled(units, idle, ~idle, budget=2)
-        array([ True, False,  True])
     """
     kept = kept.copy()
     left = budget - int(units.cost[kept].sum())

@@ -139,13 +139,7 @@ class SummarySpace(Space):
 
 
 def recalls(x: Collection, concepts: Concepts) -> Float:
-    """What each concept ``[types]`` adds to the recall of pairs of words, the mean over people.
-
-    Example:
-        >>> rooms = Collection([Sentence.from_words(["Quiet", "rooms"])], ["quiet rooms, mostly"])
-        >>> recalls(rooms, bigram_concepts(rooms.sentences, least=1)).tolist()
-        [0.5]
-    """
+    """What each concept ``[types]`` adds to the recall of pairs of words, the mean over people."""
     words = [word.lower() for sentence in x.sentences for word in sentence.words]
     kinds, first = np.unique(concepts.types, return_index=True)
     pairs = [(words[i], words[j]) for i, j in concepts.words[first].tolist()]

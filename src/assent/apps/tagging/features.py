@@ -94,13 +94,7 @@ def _attributes(word: str) -> bytes:
 
 
 def word_attributes(words: Sequence[str]) -> NDArray[np.uint64]:
-    """Keys ``[n, A]`` of the attributes of words.
-
-    Example:
-        >>> keys = word_attributes(["Hand", "hand"])
-        >>> [name for name, same in zip(ATTRIBUTES, keys[0] == keys[1]) if not same]
-        ['form', 'shape', 'long shape']
-    """
+    """Keys ``[n, A]`` of the attributes of words."""
     raw = b"".join(map(_attributes, words))
     return np.frombuffer(raw, np.uint64).reshape(len(words), len(ATTRIBUTES))
 

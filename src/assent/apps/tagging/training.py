@@ -116,23 +116,14 @@ def jackknife(
 
 @dataclass(frozen=True)
 class Corpus:
-    """Training sentences as arrays.
+    """Training sentences as arrays."""
 
-    Attributes:
-        labels: all labels that occur.
-        gold: numbers of the labels ``[words]``.
-        rows: ``[words, F]`` which rows of weights belong to each word.
-        ends: ``[n + 1]`` where sentences begin and end.
-        table_bits: binary logarithm of the number of rows.
-        clusters: paths to the clusters of words.
-    """
-
-    labels: LabelSet
-    gold: NDArray[np.int32]
-    rows: NDArray[np.int32]
-    ends: NDArray[np.int64]
-    table_bits: int
-    clusters: Mapping[str, str]
+    labels: LabelSet  # all labels that occur
+    gold: NDArray[np.int32]  # numbers of the labels [words]
+    rows: NDArray[np.int32]  # [words, F] which rows of weights belong to each word
+    ends: NDArray[np.int64]  # [n + 1] where sentences begin and end
+    table_bits: int  # binary logarithm of the number of rows
+    clusters: Mapping[str, str]  # paths to the clusters of words
 
     @classmethod
     def of(

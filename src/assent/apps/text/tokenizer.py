@@ -72,17 +72,11 @@ _FUSED = {
 
 @dataclass(frozen=True)
 class Token:
-    """A token: where it stands in the text, and the words it is made of (mostly one).
+    """A token: where it stands in the text, and the words it is made of (mostly one)."""
 
-    Attributes:
-        start: offset of its first character.
-        end: offset behind its last one.
-        words: one or more parts, which together are the token.
-    """
-
-    start: int
-    end: int
-    words: tuple[str, ...]
+    start: int  # offset of its first character
+    end: int  # offset behind its last one
+    words: tuple[str, ...]  # one or more parts, which together are the token
 
     @property
     def text(self) -> str:

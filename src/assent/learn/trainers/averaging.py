@@ -18,19 +18,12 @@ from assent.models.example import Example
 
 @dataclass
 class AveragedState:
-    """Weights, and what their average needs.
+    """Weights, and what their average needs."""
 
-    Attributes:
-        w: the weights (for `Subgradient` the sum of all subgradients).
-        late: the sum of all changes, each times the number of the step that made it.
-        rng: the order of examples.
-        losses: the sum of the violators' losses.
-    """
-
-    w: Float
-    late: Float
-    rng: np.random.Generator
-    losses: float = 0.0
+    w: Float  # the weights (for Subgradient the sum of all subgradients)
+    late: Float  # the sum of all changes, each times the number of the step that made it
+    rng: np.random.Generator  # the order of examples
+    losses: float = 0.0  # the sum of the violators' losses
     steps: int = 0
     iteration: int = 0
     calls: int = 0
@@ -42,16 +35,7 @@ class AveragedState:
 
     @property
     def average(self) -> Float:
-        """The mean of the weights after each step.
-
-        Example:
-            >>> state = AveragedState(np.zeros(1), np.zeros(1), np.random.default_rng())
-            >>> for change in [1.0, 1.0, 4.0]:
-            ...     state.add(slice(None), np.array([change]))
-            ...     state.steps += 1
-            >>> state.average
-            array([3.])
-        """
+        """The mean of the weights after each step."""
         return self.w - self.late / self.steps if self.steps else self.w.copy()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,13 +53,8 @@ class Extragradient(SaddleSettings):
             change = example.features(self.target(example, mean) - u)
             return example.columns, change, moved, example.loss(u)
 
-        slope = move_outputs(examples, state, step)
-        state.w = sets.move(state.w, eta_w * slope, examples.squared)
-        state.total += ahead
-        state.slope += slope
+        self.finish_pass(examples, state, step, ahead)
         state.calls += 2 * len(examples)
-        state.length += state.stride
-        state.iteration += 1
 
     def _gradient(self, examples: Examples, state: SaddleState) -> tuple[Float, float]:
         """The gradient in w at the current outputs, and their loss."""
@@ -90,19 +84,3 @@ class Extragradient(SaddleSettings):
         gradient, loss = self._gradient(examples, state)
         lowest = self.weights_in.lowest(gradient, examples.squared)
         return Measure(hinge, hinge, hinge - (loss + lowest))
-
-
-def move_outputs(
-    examples: Examples, state: SaddleState, step: Callable[[Example, Float], Any]
-) -> Float:
-    """Move all outputs by ``step(example, z)``; returns the features of gold less theirs.
-
-    A step returns the weights it concerns, these features, the new output in mirror coordinates,
-    and the output's loss.
-    """
-    total = np.zeros(examples.size)
-    for i, (columns, features, moved, loss) in enumerate(examples.each(step, state.z)):
-        total[columns] += features
-        state.z[i] = moved
-        state.loss += loss
-    return total

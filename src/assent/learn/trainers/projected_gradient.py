@@ -7,7 +7,6 @@ from typing import Any
 
 from assent.kernels.problem import Float
 from assent.learn.examples import Examples
-from assent.learn.trainers.extragradient import move_outputs
 from assent.learn.trainers.saddle import SaddleSettings, SaddleState
 from assent.models.example import Example
 
@@ -32,9 +31,8 @@ class ProjectedGradient(SaddleSettings):
 
     def advance(self, examples: Examples, state: SaddleState) -> None:
         """A simultaneous gradient step of weights and outputs."""
-        sets, outputs = self.weights_in, self.outputs
-        eta_w, eta = state.step * state.balance, state.step / state.balance
-        w, mean = sets.point(state.w), self.weights(state)
+        outputs, eta = self.outputs, state.step / state.balance
+        w, mean = self.weights_in.point(state.w), self.weights(state)
 
         def step(example: Example, z: Float) -> tuple[Any, Float, Float, float]:
             u = outputs.point(example, z)
@@ -42,10 +40,5 @@ class ProjectedGradient(SaddleSettings):
             change = example.features(self.target(example, mean) - u)
             return example.columns, change, moved, example.loss(u)
 
-        slope = move_outputs(examples, state, step)
-        state.w = sets.move(state.w, eta_w * slope, examples.squared)
-        state.total += w
-        state.slope += slope
+        self.finish_pass(examples, state, step, w)
         state.calls += len(examples)
-        state.length += state.stride
-        state.iteration += 1

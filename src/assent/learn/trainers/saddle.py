@@ -6,7 +6,9 @@ weights w and maximised by the outputs z.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -89,6 +91,26 @@ class SaddleSettings:
         if self.keeps_iterate:
             state.w, state.z = start, [self.outputs.start(example) for example in examples]
         return state
+
+    def finish_pass(
+        self, examples: Examples, state: SaddleState, step: Callable[[Example, Float], Any],
+        counted: Float,
+    ) -> None:  # fmt: skip
+        """Move all outputs by ``step(example, z)``, and the weights; ``counted`` are averaged.
+
+        A step returns the weights it concerns, the features of gold less the output's, the new
+        output in mirror coordinates, and the output's loss.
+        """
+        slope, eta = np.zeros(examples.size), state.step * state.balance
+        for i, (columns, features, moved, loss) in enumerate(examples.each(step, state.z)):
+            slope[columns] += features
+            state.z[i] = moved
+            state.loss += loss
+        state.w = self.weights_in.move(state.w, eta * slope, examples.squared)
+        state.total += counted
+        state.slope += slope
+        state.length += state.stride
+        state.iteration += 1
 
     def weights(self, state: SaddleState) -> Float:
         """The average of the weights."""

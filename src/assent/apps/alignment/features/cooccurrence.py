@@ -15,19 +15,12 @@ BLOCK = 1 << 22
 
 
 class Cooccurrence(NamedTuple):
-    """Numbers of sentence pairs, each word counted once in a sentence.
+    """Numbers of sentence pairs, each word counted once in a sentence."""
 
-    Attributes:
-        table: the word pairs that occur together.
-        together: ``[pairs]`` in how many sentence pairs.
-        source: ``[source words]`` in how many sentences.
-        target: ``[target words]``.
-    """
-
-    table: PairTable
-    together: Int64
-    source: Int64
-    target: Int64
+    table: PairTable  # the word pairs that occur together
+    together: Int64  # [pairs] in how many sentence pairs
+    source: Int64  # [source words] in how many sentences
+    target: Int64  # [target words]
 
     def dice(self) -> Float:
         """Dice coefficients ``[pairs]``: twice together over the sum of both alone."""
@@ -36,20 +29,7 @@ class Cooccurrence(NamedTuple):
 
 
 def count_words(text: NumberedBitext, sources: int, targets: int) -> Cooccurrence:
-    """Counts of a bitext over vocabularies of these sizes.
-
-    Example:
-        >>> from assent.apps.alignment.data import SentencePair
-        >>> from assent.apps.alignment.features.vocabulary import number_bitext, word_form
-        >>> pairs = [SentencePair(("la", "maison"), ("the", "house")),
-        ...          SentencePair(("la", "fleur"), ("the", "flower"))]
-        >>> source, target, text = number_bitext(pairs, word_form)
-        >>> counts = count_words(text, len(source), len(target))
-        >>> counts.table.start.tolist(), counts.table.target.tolist()
-        ([0, 3, 5, 7], [0, 1, 2, 0, 1, 0, 2])
-        >>> counts.dice().round(2).tolist()
-        [1.0, 0.67, 0.67, 0.67, 1.0, 0.67, 1.0]
-    """
+    """Counts of a bitext over vocabularies of these sizes."""
     single = np.zeros(sources, np.int64), np.zeros(targets, np.int64)
     merged = np.zeros((2, 0), np.int64)  # keys and their counts
     waiting: list[Int64] = []

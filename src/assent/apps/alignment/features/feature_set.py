@@ -21,15 +21,10 @@ from assent.kernels.problem import Float
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """Features of word pairs, with the statistics that they need.
+    """Features of word pairs, with the statistics that they need."""
 
-    Attributes:
-        statistics: of a bitext, by forms and by stems.
-        others: how many other aligners' links are given with each sentence pair.
-    """
-
-    statistics: tuple[Statistics, ...]
-    others: int = 0
+    statistics: tuple[Statistics, ...]  # of a bitext, by forms and by stems
+    others: int = 0  # how many other aligners' links are given with each sentence pair
 
     def tables(self, pair: SentencePair, others: Sequence[Links] = ()) -> dict[str, Float]:
         """Tables ``[n, m]`` by name."""

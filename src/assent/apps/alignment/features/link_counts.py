@@ -20,17 +20,11 @@ DISCOUNT = 0.9
 
 
 class LinkCounts(NamedTuple):
-    """Probabilities ``[pairs]`` of links, over the word pairs of a table.
+    """Probabilities ``[pairs]`` of links, over the word pairs of a table."""
 
-    Attributes:
-        together: of a sentence in which both words occur.
-        forward: of the links of the source word.
-        backward: of those of the target word.
-    """
-
-    together: Float
-    forward: Float
-    backward: Float
+    together: Float  # of a sentence in which both words occur
+    forward: Float  # of the links of the source word
+    backward: Float  # of those of the target word
 
     def features(self, index: Int64) -> dict[str, Float]:
         """Tables ``[n, m]`` by name, from the indices of word pairs (-1: unknown)."""

@@ -26,12 +26,7 @@ def shifted(table: Float, rows: int, columns: int) -> Float:
 
 
 def neighbour_features(name: str, table: Float) -> dict[str, Float]:
-    """What a table says about the neighbours of each pair, by direction.
-
-    Example:
-        >>> list(neighbour_features("votes", np.eye(2)))[:2]
-        ['votes before', 'votes after']
-    """
+    """What a table says about the neighbours of each pair, by direction."""
     return {
         f"{name} before": shifted(table, -1, -1),
         f"{name} after": shifted(table, 1, 1),

@@ -32,27 +32,16 @@ KEYS: dict[str, Callable[[str], str]] = {"forms": word_form, "stems": word_stem}
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a bitext says about words by one key: their forms or their stems.
+    """What a bitext says about words by one key: their forms or their stems."""
 
-    Attributes:
-        key: which, of `KEYS`.
-        source: the vocabulary of the source side.
-        target: that of the target side.
-        counts: numbers of sentences that the words of each side occur in.
-        dice: ``[pairs]`` of the models' table.
-        model_1: IBM Model 1.
-        hidden_markov: the hidden Markov model.
-        links: how often words are linked; None before a first aligner has linked them.
-    """
-
-    key: str
-    source: Vocabulary
+    key: str  # which, of KEYS
+    source: Vocabulary  # of the source side
     target: Vocabulary
-    counts: tuple[Int64, Int64]
-    dice: Float
+    counts: tuple[Int64, Int64]  # numbers of sentences that the words of each side occur in
+    dice: Float  # [pairs] of the models' table
     model_1: TranslationModel
     hidden_markov: TranslationModel
-    links: LinkCounts | None = None
+    links: LinkCounts | None = None  # None before a first aligner has linked the words
 
     def numbers(self, pair: SentencePair) -> tuple[Int32, Int32]:
         """The words of a sentence pair as numbers, -1 where unknown."""

@@ -33,17 +33,11 @@ PASSES = 5
 
 @dataclass(frozen=True)
 class TranslationModel:
-    """Two alignment models, one for each direction.
+    """Two alignment models, one for each direction."""
 
-    Attributes:
-        table: the word pairs that have probabilities.
-        forward: explains target words by source words.
-        backward: explains source words.
-    """
-
-    table: PairTable
-    forward: Direction
-    backward: Direction
+    table: PairTable  # the word pairs that have probabilities
+    forward: Direction  # explains target words by source words
+    backward: Direction  # explains source words
 
     def posteriors(self, source: Int32, target: Int32) -> tuple[Any, Float, Float]:
         """Indices and both models' probabilities ``[n, m]`` of the links of a sentence pair."""
@@ -77,19 +71,6 @@ def train_translation(
         counts: of its words.
         prior: ``[pairs]`` how often each word pair counts as linked beforehand.
         report: called after each of ``2 * PASSES`` passes.
-
-    Example:
-        >>> from assent.apps.alignment.data import SentencePair
-        >>> from assent.apps.alignment.features.cooccurrence import count_words
-        >>> from assent.apps.alignment.features.vocabulary import number_bitext, word_form
-        >>> pairs = [SentencePair(("la", "maison"), ("the", "house")),
-        ...          SentencePair(("la", "fleur"), ("the", "flower"))]
-        >>> source, target, text = number_bitext(pairs, word_form)
-        >>> counts = count_words(text, len(source), len(target))
-        >>> model, _ = train_translation(text, counts)
-        >>> _, forward, backward = model.posteriors(text.source[:2], text.target[:2])
-        >>> (forward * backward).round(1).tolist()
-        [[0.5, 0.0], [0.0, 0.9]]
     """
     prior = np.zeros(len(counts.together)) if prior is None else prior
     none = Direction(counts.dice() + prior, np.ones(len(counts.target)), np.zeros(0))

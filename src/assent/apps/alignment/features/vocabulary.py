@@ -14,22 +14,12 @@ STEM = 5  # letters: in European languages inflection is mostly behind them
 
 
 def word_form(word: str) -> str:
-    """A word as it is counted: in lower case.
-
-    Example:
-        >>> word_form("Maison")
-        'maison'
-    """
+    """A word as it is counted: in lower case."""
     return word.lower()
 
 
 def word_stem(word: str) -> str:
-    """The first letters of a word, in lower case.
-
-    Example:
-        >>> word_stem("Parliament")
-        'parli'
-    """
+    """The first letters of a word, in lower case."""
     return word.lower()[:STEM]
 
 
@@ -81,14 +71,7 @@ class NumberedBitext(NamedTuple):
 def number_bitext(
     pairs: Iterable[SentencePair], key: Callable[[str], str]
 ) -> tuple[Vocabulary, Vocabulary, NumberedBitext]:
-    """The vocabularies of both sides by ``key`` (forms or stems), and the text in numbers.
-
-    Example:
-        >>> pair = SentencePair(("La", "la"), ("the", "the"))
-        >>> source, target, text = number_bitext([pair], word_form)
-        >>> source.words, text.source.tolist(), text.source_start.tolist()
-        (['la'], [0, 0], [0, 2])
-    """
+    """The vocabularies of both sides by ``key`` (forms or stems), and the text in numbers."""
     vocabularies = Vocabulary(), Vocabulary()
     # Arrays of four bytes a word: a million sentences fit into memory.
     words: tuple[Any, Any] = ([], [])

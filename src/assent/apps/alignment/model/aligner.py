@@ -50,10 +50,24 @@ class Aligner:
         stream = with_others(pairs, others, self.features.others)
         while block := list(islice(stream, TOGETHER)):
             full = [(pair, own) for pair, own in block if min(pair.shape)]
-            inputs = [make_input(self.features, self.model, self.adjacent, *one) for one in full]
+            inputs = [self.input(*one) for one in full]
             found = iter(self.model.predict_many(inputs, self.weights) if inputs else [])
             for pair, _ in block:
                 yield Links.of_table(next(found)) if min(pair.shape) else Links(frozenset())
+
+    def input(self, pair: SentencePair, others: Sequence[Links] = ()) -> Any:
+        """A sentence pair as the model takes it."""
+        tables = self.features.tables(pair, others)
+        links = np.stack(list(tables.values()), axis=-1)
+        if isinstance(self.model, MatchingModel):
+            return links
+        n, m = pair.shape
+        return AlignmentInput(
+            links,
+            fertility_features(tables, 1),
+            fertility_features(tables, 0),
+            adjacent_features(tables) if self.adjacent else np.zeros((n - 1, m - 1, 0)),
+        )
 
 
 def with_others(
@@ -74,24 +88,3 @@ def with_others(
                 f"links of {len(own)} other aligner(s) are given, and {count} are needed"
             )
         yield pair, own
-
-
-def make_input(
-    features: FeatureSet,
-    model: MatchingModel | AlignmentModel,
-    adjacent: bool,
-    pair: SentencePair,
-    others: Sequence[Links],
-) -> Any:
-    """A sentence pair as its model takes it."""
-    tables = features.tables(pair, others)
-    links = np.stack(list(tables.values()), axis=-1)
-    if isinstance(model, MatchingModel):
-        return links
-    n, m = pair.shape
-    return AlignmentInput(
-        links,
-        fertility_features(tables, 1),
-        fertility_features(tables, 0),
-        adjacent_features(tables) if adjacent else np.zeros((n - 1, m - 1, 0)),
-    )

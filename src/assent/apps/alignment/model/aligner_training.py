@@ -13,7 +13,7 @@ import numpy as np
 from assent.apps.alignment.data.bitext import SentencePair
 from assent.apps.alignment.data.links import Links
 from assent.apps.alignment.features.feature_set import FeatureSet, fit_features
-from assent.apps.alignment.model.aligner import Aligner, make_input, with_others
+from assent.apps.alignment.model.aligner import Aligner, with_others
 from assent.apps.alignment.model.alignment_model import AlignmentModel
 from assent.errors import ModelError
 from assent.kernels.problem import Float
@@ -106,8 +106,7 @@ def train_aligner(
             linked = islice((pair for pair in text if min(pair.shape)), MOST_LINKED)
             aligned = []
             for number, pair in enumerate(linked, start=1):
-                x = make_input(features, first.model, False, pair, ())
-                aligned.append((pair, first.model.predict(x, first.weights)))
+                aligned.append((pair, first.model.predict(first.input(pair), first.weights)))
                 say(f"linking the bitext, sentence {number}")
             features = features.with_links(aligned)
         others = 0 if sentences.others is None else len(sentences.others[0])
@@ -129,17 +128,18 @@ def _fit(features: FeatureSet, sentences: LinkedSentences, settings: AlignerSett
     """Learn the weights of given features."""
     simple = settings.fertility == 1 and not settings.adjacent
     model: Any = MatchingModel() if simple else AlignmentModel(settings.fertility)
+    blank = Aligner(features, model, settings.adjacent, np.zeros(0))
     given = with_others(
         sentences.pairs, sentences.others if features.others else None, features.others
     )
     inputs, outputs = [], []
     for (pair, own), links in zip(given, sentences.gold, strict=True):
         if min(pair.shape):
-            inputs.append(make_input(features, model, settings.adjacent, pair, own))
+            inputs.append(blank.input(pair, own))
             outputs.append(PartialMatching(*links.tables(pair.shape)))
     model = model.shaped(inputs, outputs)
     examples = Examples(model, inputs, outputs, WeightedHamming(1.0, settings.missed))
     # Measuring decodes all examples once more: once is enough.
     last = settings.trainer.max_iterations
     weights: Float = train(examples, settings.trainer, measure_every=last).weights
-    return Aligner(features, model, settings.adjacent, np.asarray(weights))
+    return replace(blank, model=model, weights=np.asarray(weights))

@@ -19,19 +19,12 @@ from assent.models.matching_model import MatchingExample, PartialMatching, match
 
 
 class AlignmentInput(NamedTuple):
-    """Features of a sentence pair.
+    """Features of a sentence pair."""
 
-    Attributes:
-        links: ``[n, m, D]`` of each pair of words.
-        source: ``[n, W]`` of each source word, for its links beyond the first.
-        target: ``[m, W]`` of each target word.
-        adjacent: ``[n - 1, m - 1, A]`` of links (i, j) and (i + 1, j + 1); A may be 0.
-    """
-
-    links: Float
-    source: Float
-    target: Float
-    adjacent: Float
+    links: Float  # [n, m, D] of each pair of words
+    source: Float  # [n, W] of each source word, for its links beyond the first
+    target: Float  # [m, W] of each target word
+    adjacent: Float  # [n - 1, m - 1, A] of links (i, j) and (i + 1, j + 1); A may be 0
 
     def rows(self) -> list[Float]:
         """The features of each block ``[elements, features]``."""

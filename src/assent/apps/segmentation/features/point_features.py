@@ -63,17 +63,11 @@ def _surroundings(points: Float, centres: Float, tree: cKDTree) -> tuple[Float, 
 
 
 class Voxels(NamedTuple):
-    """The cubic cells of a side that have points.
+    """The cubic cells of a side that have points."""
 
-    Attributes:
-        cells: ``[m, 3]`` whole numbers: where they are.
-        means: ``[m, 3]`` of their points.
-        number: ``[n]`` the cell of every point.
-    """
-
-    cells: Int64
-    means: Float
-    number: Int64
+    cells: Int64  # [m, 3] whole numbers: where they are
+    means: Float  # [m, 3] of their points
+    number: Int64  # [n] the cell of every point
 
 
 def voxels(points: Float, side: float) -> Voxels:
@@ -115,13 +109,7 @@ def principal_shape(neighbours: Float) -> tuple[Float, Float]:
 
 
 def spin_images(offsets: Float) -> Float:
-    """Shares ``[n, bins]`` of neighbours ``[n, k, 3]`` by distance from the axis and height.
-
-    Example:
-        >>> found = spin_images(np.array([[[0.1, 0.0, 0.5], [0.0, 5.0, 0.0]]]))
-        >>> (found**2).max().round(2)
-        np.float64(0.5)
-    """
+    """Shares ``[n, bins]`` of neighbours ``[n, k, 3]`` by distance from the axis and height."""
     ring = np.digitize(np.hypot(offsets[..., 0], offsets[..., 1]), RADII) - 1
     floor = np.digitize(offsets[..., 2], HEIGHTS) - 1
     rings, floors = len(RADII), len(HEIGHTS) - 1
@@ -151,13 +139,7 @@ def column_heights(points: Float) -> Float:
 
 
 def nearest_neighbours(tree: cKDTree, points: Float, count: int) -> Int64:
-    """Edges ``[E, 2]`` from every point to its ``count`` nearest, each once.
-
-    Example:
-        >>> line = np.array([[0.0, 0, 0], [1.0, 0, 0], [3.0, 0, 0]])
-        >>> nearest_neighbours(cKDTree(line), line, 1).tolist()
-        [[0, 1], [1, 2]]
-    """
+    """Edges ``[E, 2]`` from every point to its ``count`` nearest, each once."""
     n = len(points)
     near = _nearest(tree, points, count + 1)[1]
     own = np.repeat(np.arange(n), near.shape[1])

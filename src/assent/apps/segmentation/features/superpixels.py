@@ -19,19 +19,12 @@ COMPACTNESS = (10.0, 30.0, 100.0, 1000.0)
 
 
 class Superpixels(NamedTuple):
-    """A picture cut into regions.
+    """A picture cut into regions."""
 
-    Attributes:
-        regions: ``[height, width]`` the region of every pixel, 0 to n - 1.
-        edges: ``[E, 2]`` regions that touch, the smaller first.
-        length: ``[E]`` the number of pairs of neighbouring pixels on both sides.
-        step: ``[E]`` the mean colour difference of these pairs, in Lab units.
-    """
-
-    regions: Int64
-    edges: Int64
-    length: Float
-    step: Float
+    regions: Int64  # [height, width] the region of every pixel, 0 to n - 1
+    edges: Int64  # [E, 2] regions that touch, the smaller first
+    length: Float  # [E] the number of pairs of neighbouring pixels on both sides
+    step: Float  # [E] the mean colour difference of these pairs, in Lab units
 
 
 def superpixels(picture: NDArray[np.uint8], lab: Float, count: int = SUPERPIXELS) -> Superpixels:

@@ -21,17 +21,11 @@ MOST_NODES = 20_000
 
 
 class NodeClassifier(NamedTuple):
-    """Scores of labels, linear in standardised features.
+    """Scores of labels, linear in standardised features."""
 
-    Attributes:
-        mean: ``[D]``.
-        scale: ``[D]`` standard deviations.
-        weights: ``[D + 1, K]``, those of the constant last.
-    """
-
-    mean: Float
-    scale: Float
-    weights: Float
+    mean: Float  # [D]
+    scale: Float  # [D] standard deviations
+    weights: Float  # [D + 1, K], those of the constant last
 
     def scores(self, nodes: Float) -> Float:
         """Scores ``[n, K]`` of nodes ``[n, D]``."""
@@ -57,7 +51,7 @@ def fit_classifier(
         strength: C, the inverse of the regularisation.
         seed: of the sample.
     """
-    return _fit(_draw(scenes, labels, seed), labels, strength)
+    return _draw(scenes, labels, seed).fit(labels, strength)
 
 
 class _Sample(NamedTuple):
@@ -67,6 +61,15 @@ class _Sample(NamedTuple):
     scale: Float
     nodes: Float
     gold: Int64
+
+    def fit(self, labels: int, strength: float) -> NodeClassifier:
+        """Logistic regression."""
+        regression = needed("sklearn.linear_model").LogisticRegression(C=strength, max_iter=1000)
+        regression.fit((self.nodes - self.mean) / self.scale, self.gold)
+        weights = np.vstack([regression.coef_.T, regression.intercept_])
+        if labels == 2:  # the score of the second label over the first
+            weights = np.hstack([np.zeros_like(weights), weights])
+        return NodeClassifier(self.mean, self.scale, weights)
 
 
 def _draw(scenes: Sequence[Scene], labels: int, seed: int) -> _Sample:
@@ -83,17 +86,6 @@ def _draw(scenes: Sequence[Scene], labels: int, seed: int) -> _Sample:
         chosen = np.random.default_rng(seed).choice(len(gold), MOST_NODES, replace=False)
         nodes, gold = nodes[chosen], gold[chosen]
     return _Sample(mean, scale, nodes, gold)
-
-
-def _fit(sample: _Sample, labels: int, strength: float) -> NodeClassifier:
-    """Logistic regression on a sample."""
-    mean, scale, nodes, gold = sample
-    regression = needed("sklearn.linear_model").LogisticRegression(C=strength, max_iter=1000)
-    regression.fit((nodes - mean) / scale, gold)
-    weights = np.vstack([regression.coef_.T, regression.intercept_])
-    if labels == 2:  # the score of the second label over the first
-        weights = np.hstack([np.zeros_like(weights), weights])
-    return NodeClassifier(mean, scale, weights)
 
 
 def known(scene: Scene) -> Int64:
@@ -147,7 +139,7 @@ def choose_strength(scenes: Sequence[Scene], labels: int, folds: int, seed: int)
         others = [scene for scene, own in zip(scenes, fold, strict=True) if own != part]
         sample = _draw(others, labels, seed)
         for strength, scores in tried:
-            classifier = _fit(sample, labels, strength)
+            classifier = sample.fit(labels, strength)
             for i in np.flatnonzero(fold == part).tolist():
                 scores[i] = classifier.scores(scenes[i].nodes)
     return min(

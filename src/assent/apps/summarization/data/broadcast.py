@@ -14,19 +14,12 @@ from assent.io.text import FormatError, PathLike
 
 @dataclass(frozen=True)
 class CompressedSentence:
-    """A sentence and what people kept of it.
+    """A sentence and what people kept of it."""
 
-    Attributes:
-        document: name of its document.
-        number: its place in the document.
-        words: its tokens.
-        kept: ``[people, words]`` which of them each person kept.
-    """
-
-    document: str
-    number: int
-    words: list[str]
-    kept: NDArray[np.bool_]
+    document: str  # name of its document
+    number: int  # its place in the document
+    words: list[str]  # its tokens
+    kept: NDArray[np.bool_]  # [people, words] which of them each person kept
 
 
 def read_compressions(path: PathLike) -> list[list[CompressedSentence]]:
