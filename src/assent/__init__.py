@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assent.binarize import Binarized, Restored, binarize
+from assent.certificate import Certificate
 from assent.compare import Comparison, compare
 from assent.decode import decode
 from assent.decode_many import decode_many
@@ -55,7 +56,7 @@ from assent.model.views import group
 from assent.presolve import presolve
 from assent.project import Projected, project
 from assent.proof.gap_rule import AbsoluteGap
-from assent.result import Certificate, Result, Status
+from assent.result import Result, Status
 from assent.result_list import Results
 from assent.trace import Progress, Trace
 

@@ -31,7 +31,7 @@ from assent.solvers.base.protocol import Request
 from assent.solvers.base.stop_reasons import INTERRUPTED
 
 if TYPE_CHECKING:
-    from assent.result import Certificate
+    from assent.certificate import Certificate
 
 # What factors have one of per row, beside their literals.
 PER_ROW = ("scores", "k", "weights", "capacity")

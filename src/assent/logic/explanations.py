@@ -20,9 +20,10 @@ from assent.proof.certify import literal_truth
 from assent.text_table import format_table
 
 if TYPE_CHECKING:
+    from assent.certificate import Certificate
     from assent.kernels.problem import Float
     from assent.logic.rules import Ground, Rule
-    from assent.result import Certificate, Result
+    from assent.result import Result
 
 SHOWN = 20  # findings of each sort that a printed explanation lists
 

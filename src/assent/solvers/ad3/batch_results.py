@@ -8,11 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.certificate import state_relaxation
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.batch import instance
 from assent.kernels.problem import Float
 from assent.proof.gap_rule import least_and_relative
-from assent.result import Result, Status, WarmStartPoint, state_relaxation
+from assent.result import Result, Status, WarmStartPoint
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.ad3.batch import Place
 from assent.solvers.base import infeasibility

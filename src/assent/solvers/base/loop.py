@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.certificate import Relaxation, state_relaxation
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.proof import certify
 from assent.proof.gap_rule import allowed_gap
-from assent.result import Relaxation, Result, Status, state_relaxation
+from assent.result import Result, Status
 from assent.solvers.base import infeasibility
 from assent.solvers.base.incumbent import Incumbent
 from assent.solvers.base.outcome import Outcome

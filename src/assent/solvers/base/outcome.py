@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.certificate import Certificate, Relaxation
 from assent.compile.compiled import Compiled, GraphScores
 from assent.interrupts import Finishing
 from assent.kernels.compile_clock import solving_seconds
@@ -18,7 +19,7 @@ from assent.proof import certify
 from assent.proof.proof_tree import LinkScores
 from assent.proof.replay import Others, Replay
 from assent.proof.rounding_error import rounding_matters
-from assent.result import Certificate, Relaxation, Result, Status
+from assent.result import Result, Status
 from assent.solvers.base.stop_reasons import INTERRUPTED, ROUNDING_ONLY
 from assent.trace import Trace
 

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
+from assent.certificate import Certificate
 from assent.compile.compiled import GraphScores
 from assent.kernels.problem import DualPoint
 from assent.proof.gap_rule import AbsoluteGap
 from assent.proof.proof_tree import Scaled
-from assent.result import Certificate, Result
+from assent.result import Result
 from assent.solvers.base.protocol import Request, Solver
 from assent.trace import Progress
 
