@@ -83,7 +83,7 @@ def _gain(own: Sample) -> Iterator[float]:
 
 def isolated_seconds(model: CorpusModel) -> float:
     """Processor time of decoding every sentence once; the best of three."""
-    from assent.kernels.batch.chain_corpus import maximize_chains
+    from assent.kernels.batch.chain_recursion import maximize_chains
 
     states = np.empty(int(model.ends[-1]), np.int32)
     table = model.transitions.ravel()

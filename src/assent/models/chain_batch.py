@@ -59,7 +59,7 @@ class ChainBatch:
 
     def maximize(self, nodes: Float, table: Float) -> Int32:
         """The best states ``[positions]``."""
-        from assent.kernels.batch.chain_corpus import maximize_chains
+        from assent.kernels.batch.chain_recursion import maximize_chains
 
         states = np.empty(self.ends[-1], np.int32)
         maximize_chains(self.ends, *self._expanded(nodes, table), states)
@@ -70,7 +70,7 @@ class ChainBatch:
 
         All are counted as often as their chains are.
         """
-        from assent.kernels.batch.chain_corpus import marginals_chains
+        from assent.kernels.batch.chain_recursion import marginals_chains
 
         nodes, table = self._expanded(nodes, table)
         width = nodes.shape[1]

@@ -14,12 +14,11 @@ from numba import types
 from numba.extending import overload
 
 from assent.kernels.ad3.state import Instance, Links
-from assent.kernels.ad3.table_steps import Layout
 from assent.kernels.batch.instance import Answer, BatchStart
 from assent.kernels.batch.instance_loop import make_outside, solve
-from assent.kernels.batch.searched_structures import view_structures
+from assent.kernels.batch.searched_structures import view_layout, view_structures, view_tables
 from assent.kernels.jit import jit, jit_internal
-from assent.kernels.problem import LogicGroups, ScoredProblem, Tables
+from assent.kernels.problem import LogicGroups, ScoredProblem
 
 # Columns of ``Batch.ends`` and of the sizes it is made from.
 COORDINATES, PAIRS, GROUPS, LINKS, FACTORS = 0, 1, 2, 3, 4
@@ -71,41 +70,6 @@ class Batch(NamedTuple):
     dual_logic: np.ndarray
     dual_table: np.ndarray
     entry_weight: np.ndarray  # weights of table entries, last
-
-
-@jit_internal
-def view_tables(batch, tables, b):
-    """The tables of problem ``b``."""
-    begin, end = batch.ends[b], batch.ends[b + 1]
-    first, last = begin[TABLE_GROUPS], end[TABLE_GROUPS]
-    # Arrays of offsets have one entry more than there are groups.
-    return Tables(
-        tables.kind[first:last],
-        tables.slot[first + b : last + b + 1],
-        tables.states[begin[SLOTS] : end[SLOTS]],
-        tables.first[begin[SLOTS] : end[SLOTS]],
-        tables.link[first + b : last + b + 1],
-        tables.entry[first + b : last + b + 1],
-        tables.factor[first + b : last + b + 1],
-        tables.lits[begin[WRITTEN_LINKS] : end[WRITTEN_LINKS]],
-    )
-
-
-@jit_internal
-def view_layout(batch, layout, b):
-    """The layout of the supports of problem ``b``."""
-    begin, end = batch.ends[b], batch.ends[b + 1]
-    first, last = begin[TABLE_GROUPS], end[TABLE_GROUPS]
-    return Layout(
-        layout.start[begin[SLOTS] + first : end[SLOTS] + last],
-        layout.room[first:last],
-        layout.vertex[first + b : last + b + 1],
-        layout.place[first + b : last + b + 1],
-        layout.row[first + b : last + b + 1],
-        layout.runs[first:last],
-        layout.no_base,
-        layout.no_scratch,
-    )
 
 
 @jit_internal
@@ -164,45 +128,46 @@ def view_answer(batch, b):
     return Answer(batch.p[n0:n1], dual, batch.x[n0:n1], weights)
 
 
-def searched_of(batch, structures, b):
-    """The structures of problem ``b``, or nothing."""
+def searched_of(structures, b, written):
+    """The structures of problem ``b``, behind what is ``written`` of each kind, or nothing."""
     if structures is None:
         return None
-    written = batch.ends[b + 1] - batch.ends[b]
     return view_structures(structures, b, written[WRITTEN_LINKS], written[WRITTEN_ENTRIES])
 
 
 @overload(searched_of)
-def _choose_searched_of(batch, structures, b):
+def _choose_searched_of(structures, b, written):
     """One or the other by type: what may be either would be compiled apart from what is sure."""
     if isinstance(structures, types.NoneType):
-        return lambda batch, structures, b: None
+        return lambda structures, b, written: None
+    return lambda structures, b, written: view_structures(
+        structures, b, written[WRITTEN_LINKS], written[WRITTEN_ENTRIES]
+    )
 
-    def some(batch, structures, b):
-        written = batch.ends[b + 1] - batch.ends[b]
-        return view_structures(structures, b, written[WRITTEN_LINKS], written[WRITTEN_ENTRIES])
 
-    return some
+@jit_internal
+def some_outside(own, batch, tables, layout, searched, b):
+    """Factors of problem ``b`` outside the fused loop."""
+    begin, end = batch.ends[b], batch.ends[b + 1]
+    groups, slots = (begin[TABLE_GROUPS], end[TABLE_GROUPS]), (begin[SLOTS], end[SLOTS])
+    links = begin[WRITTEN_LINKS], end[WRITTEN_LINKS]
+    own_layout = view_layout(layout, b, groups, slots)
+    own_tables = view_tables(tables, b, groups, slots, links)
+    return make_outside(own, own_tables, own_layout, searched.own)
 
 
 def outside_of(own, batch, tables, layout, searched, b):
-    """Factors of problem ``b`` outside the fused loop, or nothing."""
-    if tables is None:
-        return None
-    own_tables, own_layout = view_tables(batch, tables, b), view_layout(batch, layout, b)
-    return make_outside(own, own_tables, own_layout, searched.own)
+    """The same, or nothing."""
+    return None if tables is None else some_outside(own, batch, tables, layout, searched, b)
 
 
 @overload(outside_of)
 def _choose_outside_of(own, batch, tables, layout, searched, b):
     if isinstance(tables, types.NoneType):
         return lambda own, batch, tables, layout, searched, b: None
-
-    def some(own, batch, tables, layout, searched, b):
-        own_tables, own_layout = view_tables(batch, tables, b), view_layout(batch, layout, b)
-        return make_outside(own, own_tables, own_layout, searched.own)
-
-    return some
+    return lambda own, batch, tables, layout, searched, b: some_outside(
+        own, batch, tables, layout, searched, b
+    )
 
 
 @jit
@@ -214,7 +179,7 @@ def solve_range(batch, tables, layout, structures, settings, first, last, stop, 
     """
     for b in range(first, last):
         own = view_instance(batch, b)
-        searched = searched_of(batch, structures, b)
+        searched = searched_of(structures, b, batch.ends[b + 1] - batch.ends[b])
         outside = outside_of(own, batch, tables, layout, searched, b)
         outcome = solve(
             own, outside, searched, settings, view_start(batch, b), stop, view_answer(batch, b)

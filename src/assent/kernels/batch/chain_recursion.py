@@ -1,9 +1,11 @@
-"""One chain with the same table of transitions throughout: Viterbi and forward–backward.
+"""Chains with the same table of transitions throughout: Viterbi and forward–backward.
 
 ``nodes[n, S]`` scores the states of each position, ``table[S, S]`` (from, to) the transitions;
 ``-inf`` forbids.  Forward–backward multiplies probabilities that are rescaled at every position
 (Rabiner 1989), which needs one exponential per state where logarithms need one per transition.
 Where something allowed is so unlikely that a product might round to zero, logarithms are taken.
+
+Of a corpus ``ends[n + 1]`` says where the positions of each chain begin and end.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.kernels.jit import jit_internal, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.sequences.tree_recursion import (
     add_rows,
     pass_maximum,
@@ -225,3 +227,33 @@ def chain_marginals(nodes, table, weights, count, scratch, out, out_edges):
             for j in range(width):
                 out_edges[k, j] += before * factors[k, j] * behind[t + 1, j]
     return total + (n - 1) * highest
+
+
+@jit
+def maximize_chains(ends, nodes, table, states):
+    """The best states of every chain, into ``states[positions]``."""
+    scratch = new_scratch(longest_of(ends), nodes.shape[1])
+    for c in range(len(ends) - 1):
+        first, last = ends[c], ends[c + 1]
+        best_states(nodes[first:last], table, scratch, states[first:last])
+
+
+@jit
+def marginals_chains(ends, counts, nodes, table, out, out_edges):
+    """Probabilities of states, into ``out[positions, S]``; those of transitions are added up.
+
+    ``out_edges[S, S]`` gets the expected number of each transition in all chains.  Returns the
+    sum of the log-partitions.  Every chain counts ``counts[n]`` times.
+    """
+    width = nodes.shape[1]
+    scratch = new_scratch(longest_of(ends), width)
+    factors, transposed = np.empty((width, width)), np.empty((width, width))
+    weights = exponentials(table, factors, transposed), factors, transposed
+    out_edges[:] = 0.0
+    total = 0.0
+    for c in range(len(ends) - 1):
+        own = slice(ends[c], ends[c + 1])
+        total += counts[c] * chain_marginals(
+            nodes[own], table, weights, counts[c], scratch, out[own], out_edges
+        )
+    return total

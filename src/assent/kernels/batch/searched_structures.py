@@ -57,32 +57,47 @@ class Searched(NamedTuple):
 
 
 @jit_internal
+def view_tables(tables, b, groups, slots, links):
+    """Tables of problem ``b``, whose groups, slots and links begin and end there."""
+    (g0, g1), (s0, s1) = groups, slots
+    o0, o1 = g0 + b, g1 + b + 1  # arrays of offsets have one entry more than there are groups
+    return Tables(
+        tables.kind[g0:g1], tables.slot[o0:o1], tables.states[s0:s1], tables.first[s0:s1],
+        tables.link[o0:o1], tables.entry[o0:o1], tables.factor[o0:o1],
+        tables.lits[links[0] : links[1]],
+    )  # fmt: skip
+
+
+@jit_internal
+def view_layout(layout, b, groups, slots):
+    """The layout of their supports."""
+    (g0, g1), (s0, s1) = groups, slots
+    o0, o1 = g0 + b, g1 + b + 1
+    return Layout(
+        layout.start[s0 + g0 : s1 + g1], layout.room[g0:g1], layout.vertex[o0:o1],
+        layout.place[o0:o1], layout.row[o0:o1], layout.runs[g0:g1], layout.no_base,
+        layout.no_scratch,
+    )  # fmt: skip
+
+
+@jit_internal
 def view_structures(batch, b, first_link, first_entry):
     """The structures of problem ``b``, with empty supports.
 
     ``first_link`` and ``first_entry`` are theirs among those of its tables and structures.
     """
-    begin, end = batch.ends[b], batch.ends[b + 1]
-    tables, models, layout = batch.tables, batch.models, batch.layout
+    begin, end, models = batch.ends[b], batch.ends[b + 1], batch.models
     g0, g1 = begin[GROUPS], end[GROUPS]
     o0, o1 = g0 + b, g1 + b + 1  # of offsets
-    s0, s1 = begin[SLOTS], end[SLOTS]
-    own_tables = Tables(
-        tables.kind[g0:g1], tables.slot[o0:o1], tables.states[s0:s1], tables.first[s0:s1],
-        tables.link[o0:o1], tables.entry[o0:o1], tables.factor[o0:o1],
-        tables.lits[begin[LINKS] : end[LINKS]],
-    )  # fmt: skip
+    slots = begin[SLOTS], end[SLOTS]
+    own_tables = view_tables(batch.tables, b, (g0, g1), slots, (begin[LINKS], end[LINKS]))
+    own_layout = view_layout(batch.layout, b, (g0, g1), slots)
     own_models = Models(
         models.address[g0:g1],
         models.data[begin[DATA] : end[DATA]], models.data_at[o0:o1],
         models.place[begin[LINK_PLACES] : end[LINK_PLACES]], models.place_at[o0:o1],
         models.base[begin[PLACES] : end[PLACES]], models.base_at[o0:o1],
         models.projection[g0:g1], models.memory_at[o0:o1],
-    )  # fmt: skip
-    own_layout = Layout(
-        layout.start[s0 + g0 : s1 + g1], layout.room[g0:g1], layout.vertex[o0:o1],
-        layout.place[o0:o1], layout.row[o0:o1], layout.runs[g0:g1], layout.no_base,
-        layout.no_scratch,
     )  # fmt: skip
     work = make_flat_work(own_tables, own_layout)
     groups = make_groups(own_tables, own_models, own_layout, work)

@@ -110,38 +110,31 @@ def holds(kind, k, weights, capacity, truth):
 
 
 @jit_internal_no_allocation
-def fill_logic(kind, k, capacity, variables, scope, scratch, out):
-    """The table of a logic factor: 0 where it holds, ``-inf`` elsewhere."""
+def fill_literals(factors, row, f, score, is_four, scope, scratch, out):
+    """The table of a pair (its score where both are true) or of a constraint (0, or ``-inf``).
+
+    Four entries are for two literals, each false and true as coordinates.
+    """
+    flat, variables, truth = factors.flat, factors.variables, scratch.truth
+    capacity, k = 0.0, np.int64(0)
+    if row[CODE] != PAIR:
+        k = np.int64(flat.k[row[ITEM] + f])
+    if row[CODE] == KNAPSACK:
+        for j in range(row[SIZE]):
+            scratch.weights[j] = flat.numbers[row[WEIGHT] + f + j * row[ACROSS]]
+        capacity = flat.numbers[row[CAPACITY] + f]
     scratch.states[:] = 0
     for entry in range(len(out)):
-        read_truths(variables, scope, scratch)
-        fine = holds(kind, np.int64(k), scratch.weights, capacity, scratch.truth)
-        out[entry] = 0.0 if fine else -np.inf
-        next_state(variables.card, scope, scratch.states)
-
-
-@jit_internal_no_allocation
-def fill_pair(score, variables, scope, scratch, out):
-    """The table of a pair: its score where both are true."""
-    scratch.states[:] = 0
-    for entry in range(len(out)):
-        read_truths(variables, scope, scratch)
-        out[entry] = score if scratch.truth[0] and scratch.truth[1] else 0.0
-        next_state(variables.card, scope, scratch.states)
-
-
-@jit_internal_no_allocation
-def fill_four(code, k, score, scratch, out):
-    """What a pair or a constraint says of two literals, each false and true as coordinates."""
-    truth = scratch.truth
-    for entry in range(4):
-        for j in range(2):
-            truth[j] = ((entry >> (1 - j)) & 1 == 1) != (scratch.lits[j] < 0)
-        if code == PAIR:
+        if is_four:
+            for j in range(2):
+                truth[j] = ((entry >> (1 - j)) & 1 == 1) != (scratch.lits[j] < 0)
+        else:
+            read_truths(variables, scope, scratch)
+            next_state(variables.card, scope, scratch.states)
+        if row[CODE] == PAIR:
             out[entry] = score if truth[0] and truth[1] else 0.0
         else:
-            fine = holds(code, np.int64(k), scratch.weights, 0.0, truth)
-            out[entry] = 0.0 if fine else -np.inf
+            out[entry] = 0.0 if holds(row[CODE], k, scratch.weights, capacity, truth) else -np.inf
 
 
 @jit_internal_no_allocation
@@ -278,17 +271,6 @@ def are_as_given(factors, start, scope):
     return True
 
 
-@jit_internal_no_allocation
-def fill_constraint(flat, row, f, variables, scope, scratch, out):
-    """The table of a logic factor; see :func:`fill_logic`."""
-    capacity = 0.0
-    if row[CODE] == KNAPSACK:
-        for j in range(row[SIZE]):
-            scratch.weights[j] = flat.numbers[row[WEIGHT] + f + j * row[ACROSS]]
-        capacity = flat.numbers[row[CAPACITY] + f]
-    fill_logic(row[CODE], flat.k[row[ITEM] + f], capacity, variables, scope, scratch, out)
-
-
 @jit
 def fill(factors, model, form, pair, table, out):
     """All factors as tables over variables, end to end in ``out``; see `find_scopes`.
@@ -309,18 +291,14 @@ def fill(factors, model, form, pair, table, out):
             read_lits(flat, row, f, scratch.lits)
             scope = model.scope[start[t] : start[t + 1]]
             own = out[entry[t] - entry[n] : entry[t + 1] - entry[n]]
-            if form[t - n] == FOUR:
-                score = pair[f] if code == PAIR else 0.0
-                k = flat.k[row[ITEM] + f] if code != PAIR else 0
-                fill_four(code, k, score, scratch, own)
-            elif form[t - n] != TABULATED:
-                own[0] = -np.inf
-            elif code == PAIR:
-                fill_pair(pair[f], variables, scope, scratch, own)
-            elif code >= TABLE:
+            is_four = form[t - n] == FOUR
+            if code >= TABLE:
                 begin = row[ENTRY] - len(pair) + f * row[ENTRIES]
                 entries = table[begin : begin + row[ENTRIES]]
                 fill_table(code - TABLE, states, first, entries, variables, scope, scratch, own)
+            elif is_four or form[t - n] == TABULATED:
+                score = pair[f] if code == PAIR else 0.0
+                fill_literals(factors, row, f, score, is_four, scope, scratch, own)
             else:
-                fill_constraint(flat, row, f, variables, scope, scratch, own)
+                own[0] = -np.inf
             t += 1

@@ -74,18 +74,8 @@ def best_source(row):
 
 
 @jit_inline_llvm
-def enter_word(own, cost, word, row, entry):
-    """Take what entering at a word of a cycle costs into the row of the cycle."""
-    for head in range(len(row)):
-        value = own[head] - cost
-        better = value > row[head]
-        row[head] = value if better else row[head]
-        entry[head] = word if better else entry[head]
-
-
-@jit_inline_llvm
-def enter_cycle(own, own_entry, cost, row, entry):
-    """The same for a member of a cycle that is a cycle itself."""
+def enter(own, own_entry, cost, row, entry):
+    """Take what entering at a member of a cycle costs into the row of the cycle."""
     for head in range(len(row)):
         value = own[head] - cost
         better = value > row[head]
@@ -106,14 +96,9 @@ def contract(arcs, who, cost, row_of, above, node_of, cycle, node):
     row, entry = arcs[row_of[node]], who[row_of[node]]
     for head in range(n + 1):
         row[head] -= cost[first]
-        entry[head] = first if first <= n else entry[head]
     for i in range(1, len(cycle)):
         member = cycle[i]
-        own = arcs[row_of[member]]
-        if member <= n:
-            enter_word(own, cost[member], member, row, entry)
-        else:
-            enter_cycle(own, who[row_of[member]], cost[member], row, entry)
+        enter(arcs[row_of[member]], who[row_of[member]], cost[member], row, entry)
     for member in cycle:
         above[member] = node
     for word in range(1, n + 1):
@@ -135,6 +120,8 @@ def grow(arcs, who, cost, nodes, words):
     for node in range(n + 1):
         row_of[node] = node - 1
         node_of[node] = node
+        if node > 0:
+            who[node - 1, :] = node
     nodes[3:5] = 0
     mark[0] = DONE
     count = n + 1
@@ -146,7 +133,7 @@ def grow(arcs, who, cost, nodes, words):
             if best == -np.inf:
                 return 0
             cost[node], source_of[node] = best, source
-            entry_of[node] = node if node <= n else who[row_of[node], source]
+            entry_of[node] = who[row_of[node], source]
             path[length], mark[node] = node, ON_PATH
             length += 1
             # 2. Where it comes from: new ground, the path itself, or what hangs on the root.
