@@ -15,7 +15,6 @@ import numpy as np
 from assent.kernels.jit import jit
 from assent.kernels.kinds.logic_projections import project_logic, project_pair
 from assent.kernels.problem import DualPoint, Float, Int32, Problem, Scores, split_links
-from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.protocol import Info, IterativeSolver, WarmStart
 from assent.solvers.base.starting_point import share_out
 
@@ -228,10 +227,6 @@ class Published(IterativeSolver):
     def dual_point(self, problem: Problem, scores: Scores, workspace: Workspace) -> DualPoint:
         """Multipliers and shares of scores, link by link."""
         return split_links(problem, workspace.penalty * workspace.u)
-
-    def bound(self, problem: Problem, scores: Scores, workspace: Workspace) -> float:
-        """The dual value at the multipliers."""
-        return bound_at(problem, scores, self.dual_point(problem, scores, workspace))
 
     def marginals(self, workspace: Workspace) -> Float:
         """The consensus."""

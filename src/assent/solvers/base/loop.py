@@ -116,7 +116,7 @@ class Run:
     def result(self) -> Result:
         """The best so far, stated and rechecked for the graph as written."""
         if not self.message and self.best.assignment is None:  # paused before any rounding
-            self._round(self.workspace, thorough=False)
+            self._round(thorough=False)
         best, solver, workspace, info = self.best, self.solver, self.workspace, self.info
         self.rounder = None
         if best.dual is None:
@@ -132,7 +132,7 @@ class Run:
             is_ray=self.has_ray,
             searched=solver.searches,
             proof=None if self.has_ray else solver.proof(self.compiled, workspace),
-            relaxation=None if best.bound == -np.inf else self.relaxation(info, workspace),
+            relaxation=None if best.bound == -np.inf else self.relaxation(),
             gap_tolerance=solver.gap_tolerance,
             status=self.status,
             message=self.message,
@@ -160,10 +160,10 @@ class Run:
             while not self.message and self.done < until:
                 self._step(until)
             if not self.message and self._rounds_at_pause():
-                self._round(self.workspace, thorough=True)
+                self._round(thorough=True)
         except KeyboardInterrupt:
-            self._take_bound(self.workspace)
-            self._round(self.workspace, thorough=False)
+            self._take_bound()
+            self._round(thorough=False)
             self.status, self.message = Status.STOPPED, INTERRUPTED
 
     def _rounds_at_pause(self) -> bool:
@@ -173,38 +173,38 @@ class Run:
 
     def _step(self, until: float) -> None:
         """Advance to the next report, and see whether that is the end."""
-        workspace, look = self.workspace, not self.trace.reports and self._bounds_first()
+        look = not self.trace.reports and self._bounds_first()
         if not look:
-            self.solver.pause_after(workspace, until - self.done)
+            self.solver.pause_after(self.workspace, until - self.done)
             self._advance(self._count(until))
         info, before = self.info, self.best.bound
-        self._take_bound(workspace)
+        self._take_bound()
         if self.small or info.finished:
-            self._offer_as_they_are(self.solver.marginals(workspace))
-        ending = self._ending(info, workspace)
+            self._offer_as_they_are(self.solver.marginals(self.workspace))
+        ending = self._ending()
         if info.finished and self._closed():
             pass  # the relaxed answer is integral and best: nothing to round
-        elif ending or self._rounding_due(info, before):
-            self._round(workspace, thorough=ending and self._time_to_be_thorough())
-        stop = self.report(self.record(info)) is True
-        status = self._status(info, workspace)
+        elif ending or self._rounding_due(before):
+            self._round(thorough=ending and self._time_to_be_thorough())
+        stop = self.report(self.record()) is True
+        status = self._status()
         if look and status is Status.OPTIMAL:
             assert self.best.assignment is not None
-            self.info = self.solver.rest_at(self.problem, workspace, self.best.assignment)
+            self.info = self.solver.rest_at(self.problem, self.workspace, self.best.assignment)
         if status is not None:
             self.status, self.message = status, status.value
             return
-        self.message = self._reason(info, stop)
+        self.message = self._reason(stop)
         if stop and self.best.assignment is None and self.due.rounded_at < info.iterations:
-            self._round(workspace, thorough=False)
+            self._round(thorough=False)
 
-    def _reason(self, info: Info, stop: bool) -> str:
+    def _reason(self, stop: bool) -> str:
         """Why a run ends that has no proof; nothing if it goes on."""
-        if info.reason:
-            return info.reason
+        if self.info.reason:
+            return self.info.reason
         if stop:
             return CALLED_OFF
-        if info.iterations >= self.solver.max_iterations:
+        if self.info.iterations >= self.solver.max_iterations:
             return ITERATION_LIMIT
         return TIME_LIMIT if self._out_of_time() else ""
 
@@ -254,23 +254,24 @@ class Run:
         likely = 1.1 * longest or iterations * self.pace
         return min(likely, 0.5 * (self.deadline - self.started))
 
-    def _take_bound(self, workspace: Any) -> None:
-        bound = self.solver.bound(self.problem, self.scores, workspace)
+    def _take_bound(self) -> None:
+        bound = self.solver.bound(self.problem, self.scores, self.workspace)
         self.latest_bound = bound
         if self.large:
             self.best.bound, self.best.dual = bound, None
         elif bound < self.best.bound:
             # The dual point first: an interrupt in between is then mended by asking again.
-            self.best.dual = self.solver.dual_point(self.problem, self.scores, workspace)
+            self.best.dual = self.solver.dual_point(self.problem, self.scores, self.workspace)
             self.best.bound = bound
 
-    def _rounding_due(self, info: Info, bound_before: float) -> bool:
+    def _rounding_due(self, bound_before: float) -> bool:
         """By the schedule of all loops; beside long iterations a rounding costs little."""
         if self.solver.long_iterations and self.pace > LONG_ITERATION:
             return True
+        at_rest = 0 if self.small else self.roundings_at_rest  # small ones have time to spare
         why = schedule.rounding_due(
-            self.due, info.iterations, bound_before - self.best.bound, self._tolerance(),
-            info.settling, 0 if self.small else self.roundings_at_rest,  # they have time to spare
+            self.due, self.info.iterations, bound_before - self.best.bound, self._tolerance(),
+            self.info.settling, at_rest,
         )  # fmt: skip
         self.roundings_at_rest += why == schedule.AT_REST
         return bool(why)
@@ -284,20 +285,20 @@ class Run:
     def _tolerance(self) -> float:
         return allowed_gap(self.solver.gap_tolerance, self.best.bound, self.scores.scale)
 
-    def _ending(self, info: Info, workspace: Any) -> bool:
-        over = info.iterations >= self.solver.max_iterations or self._out_of_time()
-        return over or info.finished or self._solved(info, workspace)
+    def _ending(self) -> bool:
+        over = self.info.iterations >= self.solver.max_iterations or self._out_of_time()
+        return over or self.info.finished or self._solved()
 
-    def _solved(self, info: Info, workspace: Any) -> bool:
+    def _solved(self) -> bool:
         """Whether the relaxation is: everybody agrees, and nothing is better."""
-        residual = max(info.primal_residual, info.dual_residual)
-        settled = info.finished or residual <= self.solver.residual_tolerance
-        return settled and self.relaxation(info, workspace).delta <= self._tolerance()
+        residual = max(self.info.primal_residual, self.info.dual_residual)
+        settled = self.info.finished or residual <= self.solver.residual_tolerance
+        return settled and self.relaxation().delta <= self._tolerance()
 
-    def _round(self, workspace: Any, *, thorough: bool) -> None:
+    def _round(self, *, thorough: bool) -> None:
         """Offer a rounded answer; at the end, while a gap remains, perturbed ones as well."""
         self.due = schedule.after_rounding(self.due, self.iterations)
-        marginals = self.solver.marginals(workspace)
+        marginals = self.solver.marginals(self.workspace)
         if not self.large and not self.small:
             self._offer_as_they_are(marginals)
         if self.rounder is None:
@@ -305,7 +306,7 @@ class Run:
                 self.problem, self.scores, self.random_state, tied=not self.large
             )
         tasks = self.rounder.tasks(marginals, thorough)
-        answers = in_order(tasks, getattr(workspace, "threads", 1))
+        answers = in_order(tasks, getattr(self.workspace, "threads", 1))
         self.best.offer(*next(answers))
         for _ in range(schedule.perturbed_tries(thorough, self.warm, self.best.violations)):
             if self.best.bound - self.best.value <= self._tolerance() or self._out_of_time():
@@ -319,43 +320,43 @@ class Run:
         """Offer an assignment from elsewhere."""
         self.best.consider(self.problem, self.scores, assignment)
 
-    def record(self, info: Info) -> Progress:
+    def record(self) -> Progress:
         """Write down where the run stands."""
         report = Progress(
-            iteration=info.iterations,
+            iteration=self.info.iterations,
             seconds=solving_seconds(self.started),
             bound=self.latest_bound,
             best_bound=self.best.bound,
             value=self.best.value,
-            primal_residual=info.primal_residual,
-            dual_residual=info.dual_residual,
-            penalty=info.penalty,
-            calls=info.calls,
+            primal_residual=self.info.primal_residual,
+            dual_residual=self.info.dual_residual,
+            penalty=self.info.penalty,
+            calls=self.info.calls,
         )
         return self.trace.add(report)
 
-    def _status(self, info: Info, workspace: Any) -> Status | None:
+    def _status(self) -> Status | None:
         if self._closed():  # where nothing is possible, the solver has looked at everything
             return Status.INFEASIBLE if self.best.bound == -np.inf else Status.OPTIMAL
-        if self._infeasible(info, workspace):
+        if self._infeasible():
             return Status.INFEASIBLE
-        if self._solved(info, workspace):
+        if self._solved():
             return Status.RELAXED
         return None
 
-    def relaxation(self, info: Info, workspace: Any) -> Relaxation:
+    def relaxation(self) -> Relaxation:
         """How well the linear relaxation itself is solved."""
-        value = self.solver.relaxed_value(self.problem, self.scores, workspace)
+        value = self.solver.relaxed_value(self.problem, self.scores, self.workspace)
         return state_relaxation(
-            value, info.primal_residual, self.best.bound, self.solver, self.scores.scale
+            value, self.info.primal_residual, self.best.bound, self.solver, self.scores.scale
         )
 
-    def _infeasible(self, info: Info, workspace: Any) -> bool:
+    def _infeasible(self) -> bool:
         """Whether a ray of multipliers bounds the zero objective below zero."""
         strict = self.problem.n_logic or len(self.problem.tables.lits)
         if self.best.assignment is not None or not strict:
             return False
-        ray = self._ray(info, workspace)
+        ray = self._ray()
         if ray is None:
             return False
         proven = infeasibility.proves(self.problem, ray, self.scores.table)
@@ -365,14 +366,14 @@ class Run:
             self.has_ray = True
         return proven
 
-    def _ray(self, info: Info, workspace: Any) -> DualPoint | None:
+    def _ray(self) -> DualPoint | None:
         """Where multipliers may run away: the solver's own proof, or their drift of late."""
         if self.solver.finds_rays:
-            return self.solver.ray(workspace)
-        if info.iterations < self.due.ray:
+            return self.solver.ray(self.workspace)
+        if self.info.iterations < self.due.ray:
             return None
-        self.due = schedule.after_ray(self.due, info.iterations)
-        now = self.solver.dual_point(self.problem, self.scores, workspace)
+        self.due = schedule.after_ray(self.due, self.info.iterations)
+        now = self.solver.dual_point(self.problem, self.scores, self.workspace)
         before, self.ray_from = self.ray_from, now
         if before is None:
             return None
@@ -388,7 +389,8 @@ def decided_alone(run: Run) -> Result:
     if check.feasible:
         bound = value = check.value
     run.best.value, run.best.bound, run.latest_bound = value, bound, bound
-    run.report(run.record(Info(0, 0.0, 0.0)))
+    run.info = Info(0, 0.0, 0.0)
+    run.report(run.record())
     return Outcome(
         compiled=run.compiled,
         scores=run.graph_scores,

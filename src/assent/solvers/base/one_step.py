@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
-from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.protocol import IterativeSolver, WarmStart
 
 
@@ -41,12 +40,6 @@ class OneStep(IterativeSolver):
     def init(self, problem: Problem, scores: Scores, warm_start: WarmStart | None = None) -> Any:
         """Nothing yet: one step has no use for an earlier one's end."""
         return OneStepState(problem.n)
-
-    def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:
-        """Upper bound from the multipliers; infinite before the solve."""
-        if workspace.solution is None:
-            return np.inf
-        return bound_at(problem, scores, workspace.solution.dual)
 
     def dual_point(self, problem: Problem, scores: Scores, workspace: Any) -> DualPoint:
         """Link scores of the relaxation's multipliers; zero before the solve."""

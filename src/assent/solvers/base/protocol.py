@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
+from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.resumable import AtOnce, Resumable
 from assent.solvers.base.settings import check_settings
 from assent.trace import Progress
@@ -161,7 +162,7 @@ class IterativeSolver(Solver):
 
     def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:
         """Upper bound from the current dual point."""
-        raise NotImplementedError
+        return bound_at(problem, scores, self.dual_point(problem, scores, workspace))
 
     def marginals(self, workspace: Any) -> Float:
         """The relaxed answer ``[n]``."""

@@ -69,13 +69,22 @@ class Resumable(Protocol):
 class AtOnce:
     """A solve that cannot be divided: the first time it goes on, it goes to its end."""
 
+    dual = None
+
     def __init__(self, solve: Callable[[Request], Result], request: Request) -> None:
         self.solve, self.request = solve, request
         self.found: Result | None = None
+        self.message, self.trace, self.iterations, self.done = "", Trace(), 0, 0.0
+        self.bound, self.value = np.inf, -np.inf
+        self.assignment: NDArray[np.int8] | None = None
 
     def go_on(self, until: float = np.inf) -> None:
         """Solve, whatever ``until`` says."""
-        self.found = self.solve(self.request)
+        found = self.found = self.solve(self.request)
+        self.message, self.trace = found.message, found.trace
+        self.iterations, self.done = found.iterations, 1.0
+        self.bound, self.value = found.bound, found.value
+        self.assignment = found.certificate.assignment if found.feasible else None
 
     def result(self) -> Result:
         assert self.found is not None
@@ -84,36 +93,3 @@ class AtOnce:
     def offer(self, assignment: NDArray[np.int8]) -> None:
         """Take an answer ``[N]`` to begin with."""
         self.request = replace(self.request, known=assignment)
-
-    @property
-    def message(self) -> str:
-        return "" if self.found is None else self.found.message
-
-    @property
-    def trace(self) -> Trace:
-        return Trace() if self.found is None else self.found.trace
-
-    @property
-    def iterations(self) -> int:
-        return 0 if self.found is None else self.found.iterations
-
-    @property
-    def done(self) -> float:
-        return 0.0 if self.found is None else 1.0
-
-    @property
-    def bound(self) -> float:
-        return np.inf if self.found is None else self.found.bound
-
-    @property
-    def value(self) -> float:
-        return -np.inf if self.found is None else self.found.value
-
-    @property
-    def assignment(self) -> NDArray[np.int8] | None:
-        known = self.found is not None and self.found.feasible
-        return self.result().certificate.assignment if known else None
-
-    @property
-    def dual(self) -> DualPoint | None:
-        return None

@@ -12,7 +12,6 @@ from assent.kernels.core.factor_list import Flat, flat_of, inner_scores
 from assent.kernels.core.questions import QuestionWork, make_questions_work
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
-from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.protocol import IterativeSolver
 from assent.solvers.boxes.box_dual import Boxes, Submodels, find_submodels, make_boxes, soft_groups
 
@@ -61,10 +60,6 @@ class BoxSolver(IterativeSolver):
     def best_multipliers(self, workspace: Any) -> Float:
         """The multipliers that bounds and dual points are taken at."""
         return workspace.linked.nu
-
-    def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:
-        """Upper bound from the multipliers."""
-        return bound_at(problem, scores, self.dual_point(problem, scores, workspace))
 
     def dual_point(self, problem: Problem, scores: Scores, workspace: Any) -> DualPoint:
         """The best multipliers as link scores."""

@@ -12,7 +12,7 @@ import numpy as np
 from assent.kernels.core.factor_list import CODE, COUNT, SIZE, TABLE, flat_of, inner_scores
 from assent.kernels.core.oracle import raise_pending
 from assent.kernels.core.questions import make_questions_work, maximize_all
-from assent.kernels.problem import Problem, Scores, split_links
+from assent.kernels.problem import Float, Problem, Scores, split_links
 from assent.model.variables import coordinates_of
 from assent.solvers.base.one_step import OneStep, OneStepSolution, OneStepState
 from assent.solvers.base.protocol import Info
@@ -65,6 +65,22 @@ def _slots(problem: Problem) -> np.ndarray:
     return np.concatenate(out)
 
 
+def best_vertices(
+    problem: Problem, inner: Float, links: Float, code: int
+) -> tuple[Float, Float, Float]:
+    """Best vertices of the factors from a ``code`` on: tables and structures, or structures alone.
+
+    By link, ``[n_links]``, with values and inner values ``[factors]``.
+    """
+    flat = flat_of(problem, "maximize")
+    first = int(np.flatnonzero(flat.groups[:, CODE] >= code)[0])
+    count = int(flat.groups[first:, COUNT].sum())
+    z, value, earned = np.zeros(len(links)), np.zeros(count), np.zeros(count)
+    maximize_all(flat, inner, first, links, z, value, earned, make_questions_work(flat))
+    raise_pending()
+    return z, value, earned
+
+
 @dataclass(frozen=True)
 class Unshared(OneStep):
     """Maximise every structure and table by itself, in one step.
@@ -81,21 +97,15 @@ class Unshared(OneStep):
         self, problem: Problem, scores: Scores, workspace: OneStepState, iterations: int = 1
     ) -> Info:
         """Ask every factor for its best vertex, with all scores on its links."""
-        flat, lits = flat_of(problem, "maximize"), problem.tables.lits
+        lits = problem.tables.lits
         own, negated = coordinates_of(lits), lits < 0
         given = np.where(negated, -1.0, 1.0) * scores.theta[own]
         links = np.concatenate([np.zeros(problem.n_links - len(lits)), given])
-        first = int(np.flatnonzero(flat.groups[:, CODE] >= TABLE)[0])
-        factors = int(flat.groups[first:, COUNT].sum())
-        z, value, earned = np.zeros(problem.n_links), np.zeros(factors), np.zeros(factors)
-        maximize_all(
-            flat, inner_scores(scores), first, links, z, value, earned, make_questions_work(flat)
-        )
-        raise_pending()
+        z, value, _ = best_vertices(problem, inner_scores(scores), links, TABLE)
         alone = np.maximum(scores.theta, 0.0)
         alone[own] = 0.0
         worth = scores.constant + value.sum() - given[negated].sum() + alone.sum()
         x = (scores.theta > 0.0).astype(float)
         x[own] = z[len(z) - len(lits) :] != negated
         workspace.solution = OneStepSolution(x, float(worth), split_links(problem, links))
-        return Info(1, 0.0, 0.0, finished=True, calls=factors)
+        return Info(1, 0.0, 0.0, finished=True, calls=len(value))

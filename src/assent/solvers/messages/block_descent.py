@@ -106,10 +106,6 @@ class BlockDescent(IterativeSolver):
 class KeepsBest(IterativeSolver):
     """The half of a solver whose workspace keeps the best link scores so far, ``best_s``."""
 
-    def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:
-        """Upper bound from the best link scores so far."""
-        return bound_at(problem, scores, split_links(problem, workspace.best_s))
-
     def dual_point(self, problem: Problem, scores: Scores, workspace: Any) -> DualPoint:
         """The best link scores so far."""
         return split_links(problem, workspace.best_s.copy())

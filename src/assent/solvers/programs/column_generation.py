@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from assent.kernels.core.factor_list import CODE, COUNT, TABLE, flat_of, inner_scores
-from assent.kernels.core.oracle import raise_pending
-from assent.kernels.core.questions import make_questions_work, maximize_all
+from assent.kernels.core.factor_list import TABLE, inner_scores
 from assent.kernels.problem import STRUCTURE, DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.infeasibility import zeroed
+from assent.solvers.direct.independent_factors import best_vertices
 from assent.solvers.programs.compact_lp import CompactLP, LpSolution, link_scores, row_scores
 from assent.solvers.programs.highs import Method, highs_status, load_highs, read_highs, run_until
 
@@ -47,6 +46,7 @@ class Master:
     elastic: np.ndarray  # numbers of the columns that miss rows
     link_rows: np.ndarray  # row of every link of a priced structure, -1 elsewhere
     convexity: np.ndarray  # row of every searched structure, -1 if it is not priced
+    links: list[np.ndarray]  # of every searched structure
     deadline: float
     iterations: int = 0
     known: set[tuple[int, bytes]] = field(default_factory=set)  # vertices with a column
@@ -66,34 +66,27 @@ class Master:
     def _price(self) -> bool:
         """Add every structure's best vertex that helps; whether there was any."""
         _, row_dual = read_highs(self.highs, self.lp)
-        flat, s = flat_of(self.problem, "maximize"), np.zeros(self.problem.n_links)
-        own = self.link_rows >= 0
-        s[own] = -row_dual[self.link_rows[own]]
-        first = int(np.flatnonzero(flat.groups[:, CODE] >= TABLE + STRUCTURE)[0])
-        factors = int(flat.groups[first:, COUNT].sum())
-        z, value, earned = np.zeros(len(s)), np.zeros(factors), np.zeros(factors)
-        maximize_all(flat, self.inner, first, s, z, value, earned, make_questions_work(flat))
-        raise_pending()
+        s = np.where(self.link_rows >= 0, -row_dual[self.link_rows], 0.0)
+        z, value, earned = best_vertices(self.problem, self.inner, s, TABLE + STRUCTURE)
         priced = self.convexity >= 0
         worth = WORTH * (self.lp.scale + np.abs(value))
         beaten = priced & np.isfinite(value)
         beaten[beaten] = (value - worth)[beaten] > row_dual[self.convexity[beaten]]
-        links_of = self._links_of()
         new = []
         for number in np.flatnonzero(beaten):
-            key = int(number), (z[links_of[number]] > 0.5).tobytes()
+            key = int(number), (z[self.links[number]] > 0.5).tobytes()
             if key not in self.known:
                 self.known.add(key)
                 new.append(int(number))
         if new:
-            self._add(new, links_of, z, earned)
+            self._add(new, z, earned)
         return bool(new)
 
-    def _add(self, chosen: list[int], links_of: list[np.ndarray], z: Float, earned: Float) -> None:
+    def _add(self, chosen: list[int], z: Float, earned: Float) -> None:
         """One column per chosen structure."""
         place, starts, indices, values = 0, [], [], []
         for number in chosen:
-            links = links_of[number]
+            links = self.links[number]
             used = links[z[links] > 0.0]
             starts.append(place)
             rows = np.append(self.link_rows[used], self.convexity[number])
@@ -106,18 +99,6 @@ class Master:
             place, np.array(starts, np.int32), np.concatenate(indices).astype(np.int32),
             np.concatenate(values),
         )  # fmt: skip
-
-    def _links_of(self) -> list[np.ndarray]:
-        """Links of every searched structure, in order."""
-        tables = self.problem.tables
-        first_link = 2 * self.problem.n_pairs + len(self.problem.lits)
-        written = len(tables.kind) - len(self.problem.models)
-        found: list[np.ndarray] = []
-        for t in range(written, len(tables.kind)):
-            count = int(tables.factor[t + 1] - tables.factor[t])
-            links = first_link + np.arange(tables.link[t], tables.link[t + 1])
-            found += list(links.reshape(count, -1))
-        return found
 
     def missed(self) -> float:
         """How much all rows together are missed by."""
@@ -141,6 +122,10 @@ def make_master(
     tables = problem.tables
     written = len(tables.kind) - len(problem.models)
     first_link = 2 * problem.n_pairs + len(problem.lits)
+    links: list[np.ndarray] = []
+    for t in range(written, len(tables.kind)):
+        own = first_link + np.arange(tables.link[t], tables.link[t + 1])
+        links += list(own.reshape(tables.factor[t + 1] - tables.factor[t], -1))
     link_rows = np.full(problem.n_links, -1)
     convexity = np.full(int(tables.factor[-1] - tables.factor[written]), -1)
     for part in lp.rows.priced:
@@ -168,7 +153,7 @@ def make_master(
     highs = load_highs(elastic, {"solver": solver, **precise})
     return Master(
         problem, lp, inner_scores(scores), highs, first + np.arange(len(rows)), link_rows,
-        convexity, deadline,
+        convexity, links, deadline,
     )  # fmt: skip
 
 
@@ -207,10 +192,8 @@ def _ray(
     problem: Problem, scores: Scores, lp: CompactLP, method: Method, deadline: float
 ) -> DualPoint | None:
     """Link scores that prove infeasibility: multipliers of "miss as little as possible"."""
-    nothing, free = (
-        zeroed(problem, scores.table),
-        replace(lp, cost=np.zeros_like(lp.cost), scale=1.0),
-    )
+    nothing = zeroed(problem, scores.table)
+    free = replace(lp, cost=np.zeros_like(lp.cost), scale=1.0)
     master = make_master(problem, nothing, free, method, 1.0, deadline, everything=True)
     if master.solve() != "optimal" or master.missed() <= MISSED:
         return None

@@ -65,6 +65,8 @@ class BoundedNode(Node):
 class BestFirstSearch:
     """One search in progress."""
 
+    dual = None  # it ends with no link scores that are better than those it began at
+
     def __init__(
         self,
         settings: BranchAndBound,
@@ -132,11 +134,6 @@ class BestFirstSearch:
     @property
     def iterations(self) -> int:
         return self.nodes
-
-    @property
-    def dual(self) -> None:
-        """Nothing: a search ends with no link scores that are better than those it began at."""
-        return None
 
     def proof(self) -> Any:
         """The proof of the bound."""
