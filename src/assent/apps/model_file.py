@@ -5,7 +5,6 @@ Nothing in them is run when they are read: no pickle.  Large tables may be kept 
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
@@ -67,9 +66,8 @@ def write_model(
         held[name] = _codes(array, scales[name]) if name in scales else np.asarray(array)
     with _new_file(path) as file:
         for name, array in held.items():
-            raw = io.BytesIO()
-            np.lib.format.write_array(raw, array, allow_pickle=False)
-            _add(file, f"{name}.npy", raw.getvalue())
+            with file.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
 def join_models(path: str | Path, parts: Mapping[str, str | Path]) -> None:
@@ -78,23 +76,15 @@ def join_models(path: str | Path, parts: Mapping[str, str | Path]) -> None:
         for kind, part in parts.items():
             with zipfile.ZipFile(part) as own:
                 for name in own.namelist():
-                    _add(file, f"{kind}/{name}", own.read(name))
+                    with file.open(f"{kind}/{name}", "w", force_zip64=True) as entry:
+                        entry.write(own.read(name))
 
 
 @contextmanager
 def _new_file(path: str | Path) -> Iterator[zipfile.ZipFile]:
-    """An archive that is there when all is written."""
-    with (
-        whole_file(path) as raw,
-        zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file,
-    ):
+    """An archive that is there when all is written; its entries are dated 1980."""
+    with whole_file(path) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as file:
         yield file
-
-
-def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
-    entry = zipfile.ZipInfo(name)  # dated 1980, whenever it is written
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    file.writestr(entry, content)
 
 
 def _named(kind: str) -> str:
