@@ -10,6 +10,7 @@ import pytest
 from numba import typeof
 
 import assent as at
+from assent.kernels.ad3 import ad3_schedule
 from assent.kernels.ad3.structure_steps import searcher_of
 from assent.kernels.core import schedule
 from assent.solvers.ad3 import batch
@@ -133,9 +134,9 @@ def test_instances_of_the_benchmark_as_one_by_one():
 
 def test_problems_large_enough_for_gauss_seidel_order_as_one_by_one():
     graphs = [assignment(24, 24, seed) for seed in range(2)]
-    assert graphs[0].compile().problem.n_links > schedule.ACCELERATED_LINKS
+    assert graphs[0].compile().problem.n_links > ad3_schedule.ACCELERATED_LINKS
     for graph, result in zip(graphs, at.decode_many(graphs, solver=LIMIT), strict=True):
-        assert result.iterations > schedule.MARKS[-1]
+        assert result.iterations > ad3_schedule.MARKS[-1]
         assert_same(result, at.decode(graph, LIMIT))
 
 

@@ -548,7 +548,7 @@ def _batched(asked: Any, given: Any) -> Any:
     Where more is asked than AD3, what it has not solved while Anderson's acceleration lasts is left
     to that.
     """
-    from assent.kernels.core.schedule import LAST_ACCELERATED
+    from assent.kernels.ad3.ad3_schedule import LAST_ACCELERATED
     from assent.solvers.ad3.ad3 import AD3
     from assent.solvers.auto.auto import Auto
 

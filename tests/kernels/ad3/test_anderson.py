@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.kernels.ad3 import anderson
-from assent.kernels.core import schedule
+from assent.kernels.ad3 import ad3_schedule, anderson
 from benchmarks.small_instances import FAMILIES
 
 
@@ -79,7 +78,11 @@ def test_loose_problems_take_a_fraction_of_the_iterations(number):
 
 
 def test_large_problems_and_late_iterations_are_left_alone():
-    assert schedule.is_accelerated(schedule.FIRST_ACCELERATED, schedule.ACCELERATED_LINKS, False)
-    assert schedule.is_accelerated(1, 10, True) and not schedule.is_accelerated(1, 10, False)
-    assert not schedule.is_accelerated(100, schedule.ACCELERATED_LINKS + 1, True)
-    assert not schedule.is_accelerated(schedule.LAST_ACCELERATED, 10, True)
+    assert ad3_schedule.is_accelerated(
+        ad3_schedule.FIRST_ACCELERATED, ad3_schedule.ACCELERATED_LINKS, False
+    )
+    assert ad3_schedule.is_accelerated(1, 10, True) and not ad3_schedule.is_accelerated(
+        1, 10, False
+    )
+    assert not ad3_schedule.is_accelerated(100, ad3_schedule.ACCELERATED_LINKS + 1, True)
+    assert not ad3_schedule.is_accelerated(ad3_schedule.LAST_ACCELERATED, 10, True)

@@ -7,9 +7,8 @@ import pytest
 
 import assent as at
 from assent.compile.compiled import graph_scores
-from assent.kernels.ad3 import extrapolation
+from assent.kernels.ad3 import ad3_schedule, extrapolation
 from assent.kernels.ad3.state import CURRENT, EXTRAPOLATED_AT
-from assent.kernels.core import schedule
 from assent.kernels.core.residual_scores import residuals
 from assent.solvers.base.protocol import WarmStart
 
@@ -31,7 +30,7 @@ def model(seed: int, side: int = 9) -> at.FactorGraph:
 
 @pytest.fixture(autouse=True)
 def order_on_small_problems(monkeypatch):
-    monkeypatch.setattr(schedule, "ACCELERATED_LINKS", 0)
+    monkeypatch.setattr(ad3_schedule, "ACCELERATED_LINKS", 0)
 
 
 def flat(graph):
@@ -59,18 +58,18 @@ def test_multipliers_add_up_to_the_scores_at_any_moment(seed, idle):
 def test_the_order_leads_where_the_plain_method_does(seed, monkeypatch):
     problem, scores = flat(model(seed))
     optimum = at.LinearProgram().solve(problem, scores, 10.0).value
-    for most in (schedule.ORDERED_LINKS, 0):
-        monkeypatch.setattr(schedule, "ORDERED_LINKS", most)
+    for most in (ad3_schedule.ORDERED_LINKS, 0):
+        monkeypatch.setattr(ad3_schedule, "ORDERED_LINKS", most)
         result = at.decode(model(seed), at.AD3(extrapolate=False, gap_tolerance=1e-9))
         assert optimum - 1e-9 <= result.certificate.bound <= optimum + 1e-4
         assert result.certificate.verify()
 
 
 def test_the_order_is_for_one_thread_on_moderate_problems():
-    assert schedule.in_gauss_seidel_order(1_000, False)
-    assert not schedule.in_gauss_seidel_order(schedule.ORDERED_LINKS, False)
-    assert not schedule.in_gauss_seidel_order(1_000, True)
-    assert not schedule.in_gauss_seidel_order(0, False)
+    assert ad3_schedule.in_gauss_seidel_order(1_000, False)
+    assert not ad3_schedule.in_gauss_seidel_order(ad3_schedule.ORDERED_LINKS, False)
+    assert not ad3_schedule.in_gauss_seidel_order(1_000, True)
+    assert not ad3_schedule.in_gauss_seidel_order(0, False)
 
 
 def test_an_extrapolation_goes_on_from_the_average_and_leaves_the_consensus():
@@ -92,9 +91,9 @@ def test_an_extrapolation_goes_on_from_the_average_and_leaves_the_consensus():
 
 
 def test_extrapolations_are_few_for_cold_starts_and_told_to_the_driver():
-    assert [t for t in range(1, 1000) if schedule.mark_at(t) == 2] == [30, 60]
-    assert [schedule.until_mark(t) for t in (0, 20, 59)] == [20, 5, 1]
-    assert schedule.until_mark(60) > 10**6
+    assert [t for t in range(1, 1000) if ad3_schedule.mark_at(t) == 2] == [30, 60]
+    assert [ad3_schedule.until_mark(t) for t in (0, 20, 59)] == [20, 5, 1]
+    assert ad3_schedule.until_mark(60) > 10**6
     problem, scores = flat(model(0))
     solver = at.AD3(extrapolate=False)
     workspace = solver.init(problem, scores)

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 import assent as at
 from assent.cli import main
 from assent.compile.compiled import graph_scores
+from assent.kernels.ad3 import ad3_schedule
 from assent.kernels.ad3.state import CURRENT, MEAN, PRIMAL, SMOOTH
 from assent.kernels.core import schedule
 from assent.kernels.core.barrier import wait_for_all, wait_until
@@ -29,7 +30,9 @@ from assent.solvers.base.thread_plan import divide, whole
 @pytest.fixture(autouse=True)
 def threads_for_small_problems(monkeypatch):
     monkeypatch.setattr(thread_team, "LEAST_LINKS", 0)
-    monkeypatch.setattr(schedule, "ORDERED_LINKS", 0)  # as on problems that threads are meant for
+    monkeypatch.setattr(
+        ad3_schedule, "ORDERED_LINKS", 0
+    )  # as on problems that threads are meant for
 
 
 def model(side=20, seed=0):

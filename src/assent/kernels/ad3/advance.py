@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
+from assent.kernels.ad3 import ad3_schedule
 from assent.kernels.ad3.active_set import EXACT
 from assent.kernels.ad3.anderson import accelerate, forget
 from assent.kernels.ad3.extrapolation import extrapolate, is_straight, mark
@@ -44,7 +45,6 @@ from assent.kernels.ad3.state import (
     Consensus,
     Sweep,
 )
-from assent.kernels.core import schedule
 from assent.kernels.core.barrier import wait_for_all
 from assent.kernels.core.copies import copy_values, flat_view
 from assent.kernels.core.thread_shares import PAIRS
@@ -54,13 +54,13 @@ from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_al
 # power.  Of 6, 12, 24 and 48 it needed the fewest iterations to 1e-5 and 1e-6.
 SMOOTHING = 12
 
-is_accelerated = jit_internal_no_allocation(schedule.is_accelerated)
-penalty_due = jit_internal_no_allocation(schedule.penalty_due)
-penalty_factor = jit_internal_no_allocation(schedule.penalty_factor)
-mark_at = jit_internal_no_allocation(schedule.mark_at)
-until_mark = jit_internal_no_allocation(schedule.until_mark)
-extrapolation_length = jit_internal_no_allocation(schedule.extrapolation_length)
-vertices = jit_internal_no_allocation(schedule.vertices)
+is_accelerated = jit_internal_no_allocation(ad3_schedule.is_accelerated)
+penalty_due = jit_internal_no_allocation(ad3_schedule.penalty_due)
+penalty_factor = jit_internal_no_allocation(ad3_schedule.penalty_factor)
+mark_at = jit_internal_no_allocation(ad3_schedule.mark_at)
+until_mark = jit_internal_no_allocation(ad3_schedule.until_mark)
+extrapolation_length = jit_internal_no_allocation(ad3_schedule.extrapolation_length)
+vertices = jit_internal_no_allocation(ad3_schedule.vertices)
 
 
 class Mode(NamedTuple):
@@ -104,7 +104,7 @@ def advance_in(buffers, own, outside, state, history, settings, iterations, thre
     done, end = begun, begun + iterations
     while done < end:
         count = end - done
-        in_order = numbers[ORDERED] != 0.0 and done < schedule.LAST_IN_ORDER
+        in_order = numbers[ORDERED] != 0.0 and done < ad3_schedule.LAST_IN_ORDER
         if in_order and state.marks.size > 0:
             extrapolate_drift(own, state)
             count = min(count, until_mark(done))

@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 
+from assent.kernels.ad3 import ad3_schedule
 from assent.kernels.ad3.initial_multipliers import relaxed_score, start_links
 from assent.kernels.ad3.iteration import ROUND
 from assent.kernels.ad3.outside_steps import bound_outside, inner_values
@@ -23,7 +24,6 @@ from assent.kernels.ad3.state import (
     SMOOTH,
     TRIED_AT,
 )
-from assent.kernels.core import schedule
 from assent.kernels.core.bound_sweep import DualState, link_scores, scaled_bound
 from assent.kernels.core.copies import as_read_only, copy_values, flat_view
 from assent.kernels.core.residual_scores import take_links
@@ -38,7 +38,7 @@ from assent.kernels.problem import ScoredProblem
 # Where this many iterations have passed since the last bound, three of them cost nothing.
 RARE = 40
 
-tries_all = jit_internal_no_allocation(schedule.tries_all)
+tries_all = jit_internal_no_allocation(ad3_schedule.tries_all)
 
 
 @jit_no_allocation

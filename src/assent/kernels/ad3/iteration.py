@@ -21,7 +21,8 @@ such a block stands for ``q = p``, which changes neither its ``w`` nor the invar
 *Gauss-Seidel order.*  Step 3 may also follow each block of factors, so that the next block sees
 what the last one said.  Blocks that have not been visited stand for ``q = p`` as if inactive, which
 keeps the invariant; a fifth to a third of the iterations is saved, at the same cost.  Convergence
-is proven for the plain order only, so :mod:`assent.kernels.core.schedule` ends this after a while.
+is proven for the plain order only, so :mod:`assent.kernels.ad3.ad3_schedule` ends this after a
+while.
 
 Several threads can run the loop together.  Each takes a share of the blocks, adds up ``q - p``
 apart from the others, and after a barrier takes the consensus of a share of the coordinates.

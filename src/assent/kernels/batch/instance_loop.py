@@ -10,8 +10,8 @@ from math import inf, isfinite, isnan
 
 import numpy as np
 
+from assent.kernels.ad3 import ad3_schedule, table_steps
 from assent.kernels.ad3 import state as ad3_state
-from assent.kernels.ad3 import table_steps
 from assent.kernels.ad3.advance import advance, is_accelerated
 from assent.kernels.ad3.anderson import make_history
 from assent.kernels.ad3.dual_points import (
@@ -68,14 +68,14 @@ from assent.kernels.core.thread_shares import whole_division
 from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.logic_projections import count_common
 
-in_gauss_seidel_order = jit_internal_no_allocation(schedule.in_gauss_seidel_order)
+in_gauss_seidel_order = jit_internal_no_allocation(ad3_schedule.in_gauss_seidel_order)
 stretch = jit_internal_no_allocation(schedule.stretch)
 first_due = jit_internal_no_allocation(schedule.first_due)
 rounding_due = jit_internal_no_allocation(schedule.rounding_due)
 after_rounding = jit_internal_no_allocation(schedule.after_rounding)
 after_ray = jit_internal_no_allocation(schedule.after_ray)
 bounds_first = jit_internal_no_allocation(schedule.bounds_first)
-is_settling = jit_internal_no_allocation(schedule.is_settling)
+is_settling = jit_internal_no_allocation(ad3_schedule.is_settling)
 make_state = jit_internal(ad3_state.make_state)
 
 

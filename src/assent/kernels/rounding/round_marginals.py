@@ -13,9 +13,9 @@ import numpy as np
 
 from assent.kernels.core.evaluate import count_violated, value
 from assent.kernels.core.propagate import LogicIndex, build_links, make_trail
-from assent.kernels.core.schedule import RANDOM_RANGE, next_random_state
 from assent.kernels.core.table_links import TableLinks, build_table_links, table_field
 from assent.kernels.jit import jit, jit_internal_no_allocation
+from assent.kernels.random_numbers import RANDOM_RANGE, next_random_state
 from assent.kernels.rounding.local_search import improve
 from assent.kernels.rounding.pair_rounding import round_pairs
 from assent.kernels.rounding.running_sums import Pairs, RoundedPoint, build_pairs, largest_finite

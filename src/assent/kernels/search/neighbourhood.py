@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.core.schedule import next_random_state
 from assent.kernels.direct.table_scopes import FOUR, TABULATED
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import KNAPSACK
+from assent.kernels.random_numbers import next_random_state
 from assent.kernels.search.table_answers import worth
 from assent.kernels.search.table_sweeps import Domains, Net
 

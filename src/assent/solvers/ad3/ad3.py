@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.arguments import is_real, shown
+from assent.kernels.ad3 import ad3_schedule, anderson, dual_points, initial_multipliers
 from assent.kernels.ad3 import advance as kernel
-from assent.kernels.ad3 import anderson, dual_points, initial_multipliers
 from assent.kernels.ad3 import state as places
 from assent.kernels.ad3.iteration import ROUND
 from assent.kernels.ad3.outside_steps import inner_values
@@ -179,7 +179,7 @@ class AD3(IterativeSolver):
         outside = start_outside(problem)
         # Factors outside the fused loop are stepped before it, by one thread.
         threads = team_size(self.threads, problem) if outside is None else 1
-        ordered = schedule.in_gauss_seidel_order(
+        ordered = ad3_schedule.in_gauss_seidel_order(
             problem.n_links, outside is not None or threads > 1
         )
         # A warm start has nowhere far to go.
@@ -215,7 +215,7 @@ class AD3(IterativeSolver):
             w.smooth(True)
         return Info(
             done, now[places.PRIMAL], now[places.DUAL], now[places.PENALTY], calls=int(w.calls),
-            settling=schedule.is_settling(done, int(now[places.EXTRAPOLATED_AT])),
+            settling=ad3_schedule.is_settling(done, int(now[places.EXTRAPOLATED_AT])),
         )  # fmt: skip
 
     def compiled_settings(self, random_state: int = 0) -> Settings:
@@ -315,7 +315,9 @@ def with_room(history: anderson.History, state: State, settings: Settings) -> an
         return history
     numbers, (pair, logic, table, p) = state.numbers, state.current
     links = pair.size + logic.size + table.size
-    if not schedule.is_accelerated(numbers[places.ITERATIONS], links, numbers[places.WARM] != 0.0):
+    if not ad3_schedule.is_accelerated(
+        numbers[places.ITERATIONS], links, numbers[places.WARM] != 0.0
+    ):
         return history
     numbers[places.PREFERRED] = CURRENT
     return anderson.make_history(links + p.size)

@@ -17,6 +17,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.kernels import random_numbers
 from assent.kernels.ad3.state import Links, Settings
 from assent.kernels.ad3.structure_steps import Models, searcher_of
 from assent.kernels.ad3.table_steps import Layout, make_layout
@@ -220,7 +221,7 @@ def solve_jobs(
     ``deadline`` is a time of ``time.perf_counter``; ``report`` receives how many are done.
     What is unfinished then, or when Ctrl-C is pressed, ends with its first report.
     """
-    settings = solver.compiled_settings(schedule.first_random_state(seed))
+    settings = solver.compiled_settings(random_numbers.first_random_state(seed))
     places: list[Place | None] = [None] * len(jobs)
     stop = np.zeros(1, np.int64)
     done = 0

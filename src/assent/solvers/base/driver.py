@@ -9,7 +9,7 @@ from typing import Any
 
 from assent.compile.compiled import Compiled, GraphScores
 from assent.kernels.compile_clock import CompileTimeout, compile_seconds, compiling_until
-from assent.kernels.core.schedule import first_random_state
+from assent.kernels.random_numbers import first_random_state
 from assent.result import Result
 from assent.solvers.base.loop import Run, decided_alone
 from assent.solvers.base.outcome import finished, refuted

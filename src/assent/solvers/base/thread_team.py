@@ -17,8 +17,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.kernels.ad3.ad3_schedule import ORDERED_LINKS
 from assent.kernels.core.barrier import CALLED_OFF, new_barrier, spin_briefly, wait_until
-from assent.kernels.core.schedule import ORDERED_LINKS
 from assent.kernels.interpreted import only_compiled
 from assent.kernels.problem import Problem
 

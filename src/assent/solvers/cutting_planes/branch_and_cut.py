@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled
+from assent.kernels import random_numbers
 from assent.kernels.core import schedule
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.incumbent import Incumbent
@@ -106,7 +107,7 @@ class BranchAndCut(Tightened):
     ) -> BranchAndCutState:
         """The plain relaxation; structures without rows are refused."""
         relaxation = super().init(problem, scores, warm_start)
-        rounder = Rounder(problem, scores, schedule.first_random_state(0))
+        rounder = Rounder(problem, scores, random_numbers.first_random_state(0))
         return BranchAndCutState(**vars(relaxation), rounder=rounder)
 
     def pause_after(self, workspace: Any, work: float) -> None:

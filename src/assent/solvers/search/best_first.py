@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from assent.compile.closure import Closure
 from assent.compile.compiled import Compiled, GraphScores
 from assent.errors import ModelError
+from assent.kernels import random_numbers
 from assent.kernels.compile_clock import solving_seconds
 from assent.kernels.core import schedule
 from assent.kernels.problem import DualPoint, Float
@@ -82,7 +83,7 @@ class BestFirstSearch:
         self.report = request.report
         self.closure = closure or Closure(compiled)
         self.incumbent = Incumbent()
-        self.random_state = schedule.first_random_state(request.seed)
+        self.random_state = random_numbers.first_random_state(request.seed)
         self.rounding_seconds = 0.0
         given = compiled.fixed if known is None else known  # what is searched
         self.tree = SearchTree(BoundedNode(known=given, start=start))

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled, GraphScores
 from assent.errors import ModelError
-from assent.kernels.core.schedule import first_random_state, is_better
+from assent.kernels.core.schedule import is_better
 from assent.kernels.problem import Int64
+from assent.kernels.random_numbers import first_random_state
 from assent.kernels.search import depth_first_search as kernel
 from assent.kernels.search import neighbourhood as part_kernel
 from assent.kernels.search.table_sweeps import Domains, Net, SweepWork
