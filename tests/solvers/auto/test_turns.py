@@ -228,6 +228,18 @@ def test_answers_alone_are_not_worth_a_turn():
     assert turns.contenders[1].solve.done == 0.0 and turns.contenders[2].result is not None
 
 
+@pytest.mark.parametrize("exact", (False, True))
+def test_factors_that_need_not_be_read_have_turns(exact, monkeypatch):
+    """Where no order of elimination is compiled in time, categorical variables are left alone."""
+    monkeypatch.setattr("assent.solvers.auto.plan._elimination", lambda *_, **__: None)
+    monkeypatch.setattr("assent.solvers.auto.plan.FIRST", 1)
+    g = at.FactorGraph()
+    g.categorical(states=3, scores=[0.0, -2.0, 0.0])
+    g.categorical(states=2, scores=[0.6, 0.0])
+    result = at.decode(g, exact=exact)
+    assert result.status is at.Status.OPTIMAL and result.value == optimum(g)
+
+
 def test_the_best_answer_and_the_best_bound_are_joined():
     """One finds the answer, the other has the bound."""
     g = frustrated(4)

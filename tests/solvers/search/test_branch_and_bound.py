@@ -148,6 +148,23 @@ def test_limits_end_with_the_best_so_far():
     )
 
 
+def test_bounds_never_rise():
+    """What bounds a subproblem stays where it is bounded again with more values known."""
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        n = int(rng.integers(12, 40))
+        x = g.binary(n, scores=rng.normal(size=n))
+        ends = rng.integers(n, size=(3 * n, 2))
+        ends = ends[ends[:, 0] != ends[:, 1]]
+        g.add(at.Pair(x[ends[:, 0]], x[ends[:, 1]], scores=1.5 * rng.normal(size=len(ends))))
+        for most in (2, 5, 20):
+            result = at.decode(g, replace(PLAIN, max_nodes=most))
+            bounds = np.append(result.trace.best_bound, result.bound)
+            assert (np.diff(bounds) <= 1e-12 * np.abs(bounds[1:])).all(), (seed, most)
+            assert result.certificate.verify()
+
+
 def test_an_interrupt_keeps_what_is_proven():
     g = spin_glass()
 

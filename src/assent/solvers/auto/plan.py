@@ -194,7 +194,7 @@ def _round_reads(problem: Problem) -> float | None:
         return None
     with suppress(CompileTimeout):
         layout = layout_of(problem)
-        return None if isinstance(layout, str) else layout.round_reads()
+        return None if isinstance(layout, str) else max(1.0, layout.round_reads())
     return None
 
 

@@ -200,7 +200,7 @@ class BestFirstSearch:
                 self._bound(sub, node, start, first)
             finally:  # an interrupt leaves the bound so far
                 self._note(node, sub)
-            self._show(sub)
+            self._show(node, sub)
             if self._is_closed(node, sub):
                 return None
             losses = sub.losses()
@@ -288,9 +288,10 @@ class BestFirstSearch:
         self.random_state = rounder.random_state
         self.rounding_seconds += time.perf_counter() - began
 
-    def _show(self, sub: Subproblem) -> None:
-        """Report where the search stands."""
-        bound = max(self.bound, sub.bound) if len(self.trace) else sub.bound
+    def _show(self, node: BoundedNode, sub: Subproblem) -> None:
+        """Report where the search stands; the bound of the tree is without the node taken."""
+        own = min(node.bound, sub.bound)
+        bound = max(self.bound, own) if len(self.trace) else own
         report = Progress(
             iteration=self.nodes,
             seconds=solving_seconds(self.started),
@@ -380,9 +381,12 @@ class BestFirstSearch:
         lost = np.zeros(2) if losses is None else losses[column]
 
         def child(literal: int, loss: float) -> BoundedNode:
+            bound, proof = sub.bound - float(loss), leaf
+            if node.bound < bound:  # bounded again with more values known, but not for as long
+                bound, proof = node.bound, node.proof
             return BoundedNode(
-                literals=(literal,), known=known, bound=sub.bound - float(loss), start=start,
-                proof=leaf, depth=node.depth + 1,
+                literals=(literal,), known=known, bound=bound, start=start, proof=proof,
+                depth=node.depth + 1,
             )  # fmt: skip
 
         children = child(~place, lost[0]), child(place, lost[1])
