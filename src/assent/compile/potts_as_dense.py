@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.compile.table_groups import all_groups, table_groups
 from assent.kernels.problem import (
     DENSE,
     POTTS,
@@ -44,38 +45,34 @@ class TabulatedPotts:
 
 def tabulate_potts(problem: Problem, scores: Scores, chosen: NDArray[np.bool_]) -> TabulatedPotts:
     """The problem with the ``chosen[tables]`` POTTS factors as DENSE ones."""
-    tables, groups, link, entry, values = problem.tables, [], [], [], []
-    joint, parts = joint_places(tables), []
-    for t, kind in enumerate(tables.kind):
-        slots = slice(tables.slot[t], tables.slot[t + 1])
-        states = tuple(tables.states[slots].tolist())
-        first = tuple(tables.first[slots].tolist())
-        m = int(tables.factor[t + 1] - tables.factor[t])
-        links = np.arange(tables.link[t], tables.link[t + 1]).reshape(m, -1)
-        own = scores.table[tables.entry[t] : tables.entry[t + 1]].reshape(m, -1)
-        out = chosen[tables.factor[t] : tables.factor[t + 1]] & (kind == POTTS)
+    groups, link, entry, values = [], [], [], []
+    joint, parts = joint_places(problem.tables), []
+    structures = len(problem.tables.kind) - len(problem.models)  # begin here
+    for group in all_groups(problem):
+        kind, states, links, own = group.kind, group.states, group.links, group.scores(scores.table)
+        out = chosen[group.factors] & (kind == POTTS)
         for rows, dense in ((np.flatnonzero(~out), False), (np.flatnonzero(out), True)):
             if not len(rows):
                 continue
-            table, places = own[rows], joint[t][rows]
+            table, places = own[rows], joint[group.number][rows]
             if dense:
                 table = np.zeros((len(rows), states[0], states[0]))
                 both = np.arange(states[0])
                 table[:, both, both] = own[rows]
             elif kind == POTTS:
                 places = places[:, :: states[0] + 1]
-            groups.append((DENSE if dense else int(kind), states, first, tables.lits[links[rows]]))
+            groups.append((DENSE if dense else kind, states, group.first, group.lits[rows]))
             link.append(links[rows].ravel())
             entry.append(places.ravel())
             values.append(table.ravel())
-            if t >= len(tables.kind) - len(problem.models):
+            if group.number >= structures:
                 parts.append(own.shape[1])
-    first_link = 2 * problem.n_pairs + len(problem.lits)
+    first_link = 2 * problem.n_pairs + len(problem.lits)  # of tables
     first_entry = problem.n + problem.n_pairs
     return TabulatedPotts(
         replace(problem, tables=make_tables(groups, parts)),
         replace(scores, table=np.concatenate([np.zeros(0), *values])),
-        np.concatenate([np.arange(first_link), *(first_link + part for part in link)]),
+        np.concatenate([np.arange(first_link), *link]),
         np.concatenate([np.arange(first_entry), *(first_entry + part for part in entry)]),
         chosen,
     )
@@ -83,12 +80,10 @@ def tabulate_potts(problem: Problem, scores: Scores, chosen: NDArray[np.bool_]) 
 
 def fractional_potts(problem: Problem, marginals: Float, tolerance: float) -> NDArray[np.bool_]:
     """Which POTTS tables have two variables that are fractional at ``marginals[n]``."""
-    tables = problem.tables
-    out = np.zeros(int(tables.factor[-1]), bool)
+    out = np.zeros(int(problem.tables.factor[-1]), bool)
     fractional = (marginals > tolerance) & (marginals < 1.0 - tolerance)
-    for t in np.flatnonzero(tables.kind == POTTS):
-        m = int(tables.factor[t + 1] - tables.factor[t])
-        lits = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(m, 2, -1)
-        one, other = (fractional[lits[:, side]].any(axis=1) for side in (0, 1))
-        out[tables.factor[t] : tables.factor[t + 1]] = one & other
+    for group in table_groups(problem):
+        if group.kind == POTTS:
+            one, other = (fractional[group.lits[:, own]].any(axis=1) for own in group.columns)
+            out[group.factors] = one & other
     return out

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assent.compile.table_groups import table_groups
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, split_links
 from assent.kernels.search.events import BRANCHED, CLOSED, EMPTY, PRUNED
 from assent.model.variables import coordinates_of
@@ -124,14 +125,9 @@ def lowest_value(replay: Replay) -> float:
     problem = replay.compiled.problem
     if problem.models:
         return -np.inf
-    scores, tables = replay.compiled.flat_scores(replay.scores), problem.tables
+    scores = replay.compiled.flat_scores(replay.scores)
     entries = np.where(np.isneginf(scores.table), 0.0, scores.table)
-    rows = [
-        entries[first:end].reshape(max(1, count), -1).min(axis=1, initial=0.0)
-        for first, end, count in zip(
-            tables.entry[:-1], tables.entry[1:], np.diff(tables.factor), strict=True
-        )
-    ]
+    rows = [group.scores(entries).min(axis=1, initial=0.0) for group in table_groups(problem)]
     lows = np.minimum(np.concatenate([scores.theta, scores.pair, *rows]), 0.0)
     return float(scores.constant + lows.sum() - CLEAR * (1.0 + abs(scores.constant) - lows.sum()))
 

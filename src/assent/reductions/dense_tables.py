@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from assent.kernels.problem import DENSE, POTTS, Float, Int32, Int64, Problem, Scores
+from assent.compile.table_groups import table_groups
+from assent.kernels.problem import POTTS, Float, Int32, Int64, Problem, Scores
 from assent.model.variables import coordinates_of
 
 # Entries held together: some megabytes.
@@ -59,27 +61,20 @@ def no_scores(problem: Problem) -> Scores:
 
 def dense_tables(problem: Problem, scores: Scores) -> Iterator[DenseTables]:
     """All tables that are no structures, some at a time."""
-    t = problem.written
-    for group, kind in enumerate(t.kind):
-        assert kind in (DENSE, POTTS)
-        span = slice(t.slot[group], t.slot[group + 1])
-        states, first = tuple(t.states[span].tolist()), t.first[span].tolist()
-        m = int(t.factor[group + 1] - t.factor[group])
-        lits = t.lits[t.link[group] : t.link[group + 1]].reshape(m, -1)
-        entries = scores.table[t.entry[group] : t.entry[group + 1]].reshape(m, -1)
-        widths = [1 if f else k for f, k in zip(first, states, strict=True)]
-        ends = np.cumsum([0, *widths])
-        step = max(1, AT_ONCE // int(np.prod(states, dtype=np.int64)))
-        for begin in range(0, m, step):
+    for group in table_groups(problem):
+        states, entries = group.states, group.scores(scores.table)
+        step = max(1, AT_ONCE // prod(states))
+        for begin in range(0, len(entries), step):
             rows = slice(begin, begin + step)
             own = entries[rows]
-            if kind == POTTS:
+            if group.kind == POTTS:
                 joint = np.zeros((len(own), *states))
                 every = np.arange(states[0])
                 joint[:, every, every] = own
             else:
                 joint = own.reshape(-1, *states)
-            slots = tuple(
-                Slot(lits[rows, ends[j] : ends[j + 1]], bool(first[j])) for j in range(len(states))
+            slots = zip(group.columns, group.first, strict=True)
+            yield DenseTables(
+                tuple(Slot(group.lits[rows, columns], bool(first)) for columns, first in slots),
+                joint,
             )
-            yield DenseTables(slots, joint)

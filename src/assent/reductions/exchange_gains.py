@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.compile.table_groups import table_groups
 from assent.kernels.problem import ANYOF, CAP, KNAPSACK, PARITY, SUM, Float, Int64, Problem, Scores
 from assent.model.variables import coordinates_of
 from assent.reductions.dense_tables import DenseTables, dense_tables
@@ -67,16 +68,13 @@ def _pair_gains(problem: Problem, scores: Scores) -> tuple[Float, Float]:
 
 def _frozen(problem: Problem) -> NDArray[np.bool_]:
     """Columns ``[n]`` of structures, and of factors that a column is in twice."""
-    tables, written = problem.tables, problem.written
     rows = [group.column.T for group in logic_groups(problem)]
-    for t in range(len(written.kind)):
-        m = int(written.factor[t + 1] - written.factor[t])
-        rows.append(_columns(written.lits[written.link[t] : written.link[t + 1]]).reshape(m, -1))
+    rows += [_columns(group.lits) for group in table_groups(problem)]
     frozen = np.zeros(problem.n, bool)
     for own in rows:
         ordered = np.sort(own, axis=1)
         frozen[own[(ordered[:, 1:] == ordered[:, :-1]).any(axis=1)]] = True
-    frozen[_columns(tables.lits[len(written.lits) :])] = True
+    frozen[_columns(problem.tables.lits[len(problem.written.lits) :])] = True
     return frozen
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from assent.compile.compiled import Compiled
 from assent.compile.logic_placement import origin
+from assent.compile.table_groups import all_groups
 from assent.kernels.problem import DualPoint, Float, Problem, Scores
 from assent.proof.certify import FARKAS_MARGIN
 from assent.solvers.base.dual_bound import bound_at
@@ -65,11 +66,11 @@ def factors_of_ray(compiled: Compiled, ray: DualPoint) -> list[tuple[int, int]]:
     weight = factor_weights(compiled.problem, ray)
     chosen = np.flatnonzero(weight > NEGLIGIBLE * weight.max(initial=0.0))
     places = [origin(compiled.problem, compiled.placed, int(factor)) for factor in chosen]
-    tables, largest = compiled.problem.tables, np.abs(ray.table).max(initial=0.0)
+    largest, joined = np.abs(ray.table).max(initial=0.0), ray.joined()
+    groups = all_groups(compiled.problem)
     for part in compiled.placed_tables:
-        rows = tables.factor[part.group + 1] - tables.factor[part.group]
-        links = ray.table[tables.link[part.group] : tables.link[part.group + 1]].reshape(rows, -1)
-        own = np.abs(links[part.first : part.first + part.members]).max(axis=1)
+        links = groups[part.group].links[part.first : part.first + part.members]
+        own = np.abs(joined[links]).max(axis=1)
         for row in np.flatnonzero(own > NEGLIGIBLE * largest).tolist():
             places.append((part.block, row if part.rows is None else int(part.rows[row])))
     return places

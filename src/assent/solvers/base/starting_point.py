@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.compile.table_groups import structure_groups, table_groups
 from assent.kernels.ad3 import initial_multipliers as kernel
 from assent.kernels.problem import SUM, Float, Problem, Scores
 from assent.solvers.base.protocol import WarmStart
@@ -87,24 +88,16 @@ def first_consensus(problem: Problem, scores: Scores) -> Float:
 
 def _categorical_slots(problem: Problem) -> Iterator[tuple[NDArray[np.int32], int]]:
     """Literals ``[m, states]`` of every slot of which exactly one is true."""
-    tables = problem.written
-    for t, count in enumerate(np.diff(tables.factor)):
-        rows = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(count, -1)
-        begin = 0
-        for slot in range(tables.slot[t], tables.slot[t + 1]):
-            end = begin + int(tables.states[slot] - tables.first[slot])
-            if tables.first[slot] == 0:
-                yield rows[:, begin:end], int(tables.states[slot])
-            begin = end
-    written = len(tables.kind)
-    tables = problem.tables
-    for t, model in enumerate(problem.models, start=written):
-        rows = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(-1, len(model.place))
+    for group in table_groups(problem):
+        for columns, states, first in zip(group.columns, group.states, group.first, strict=True):
+            if first == 0:
+                yield group.lits[:, columns], states
+    for model, group in zip(problem.models, structure_groups(problem), strict=True):
         ends = np.searchsorted(model.place, model.structure.start)
         for own in np.flatnonzero(np.array(model.structure.first) == 0):
             begin, end = ends[own : own + 2]
             if end > begin:
-                yield rows[:, begin:end], int(end - begin)
+                yield group.lits[:, begin:end], int(end - begin)
 
 
 def share_out(problem: Problem, scores: Scores, warm_start: WarmStart | None = None) -> Float:

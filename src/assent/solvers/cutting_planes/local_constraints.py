@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.compile.table_groups import table_groups
 from assent.kernels.problem import CAP, KNAPSACK, PARITY, SUM, Float, Int32, Int64, Problem
 from assent.proof.projected_constraints import possible
 from assent.solvers.cutting_planes.cycle_cuts import INTEGRAL
@@ -129,18 +130,11 @@ def states_of_tables(problem: Problem) -> tuple[Int64, dict[int, int]]:
 
     A variable is told by its first state; -1 for coordinates that are none.
     """
-    tables = problem.written
     variable, size = np.full(problem.n, -1), {}
-    for t in range(len(tables.kind)):
-        slots = slice(tables.slot[t], tables.slot[t + 1])
-        m = int(tables.factor[t + 1] - tables.factor[t])
-        lits = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(m, -1)
-        shape, firsts = tables.states[slots].tolist(), tables.first[slots].tolist()
-        at = 0
-        for states, first in zip(shape, firsts, strict=True):
+    for group in table_groups(problem):
+        for columns, states, first in zip(group.columns, group.states, group.first, strict=True):
             if not first:
-                own = lits[:, at : at + states]
+                own = group.lits[:, columns]
                 variable[own] = own[:, :1]
                 size.update(dict.fromkeys(own[:, 0].tolist(), states))
-            at += states - first
     return variable, size

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.compile.table_groups import TableGroup, table_groups
 from assent.kernels.problem import POTTS, Float, Int32, Int64, Problem
 from assent.solvers.cutting_planes.exclusive_pairs import Exclusions, exclusions
 from assent.solvers.programs.compact_lp import CompactLP
@@ -80,27 +81,21 @@ def differences(problem: Problem, lp: CompactLP) -> Differences:
     builder.add_two(u, v, (problem.n + pairs)[:, None], np.stack([2 * pairs, 2 * pairs + 1], 1))
     builder.add_excluding(exclusions(problem))
     variables = _ComparedVariables(builder)
-    tables, first_link = problem.written, 2 * problem.n_pairs + len(problem.lits)
-    for t, kind in enumerate(tables.kind):
-        slots = slice(tables.slot[t], tables.slot[t + 1])
-        shape, first = tables.states[slots].tolist(), tables.first[slots].tolist()
-        m = int(tables.factor[t + 1] - tables.factor[t])
-        lits = tables.lits[tables.link[t] : tables.link[t + 1]].reshape(m, -1)
-        entry = first_entry + np.arange(tables.entry[t], tables.entry[t + 1]).reshape(m, -1)
-        if kind == POTTS:
-            k = shape[0]
+    for group in table_groups(problem):
+        lits, entry, m, k = group.lits, first_entry + group.places, len(group.lits), group.states[0]
+        if group.kind == POTTS:
             all_known = known[entry].all(axis=1)
             rows = variables.add(lits[all_known, :k], lits[all_known, k:], entry[all_known])
             within = np.full(m, -1)
             within[all_known] = rows
             told = np.nonzero(known[entry])
-            link = first_link + np.arange(tables.link[t], tables.link[t + 1]).reshape(m, 2, k)
+            link = group.links.reshape(m, 2, k)
             builder.add_two(
                 lits[:, :k][told], lits[:, k:][told], entry[told][:, None],
                 np.stack([link[:, 0][told], link[:, 1][told]], axis=1), within[told[0]],
             )  # fmt: skip
-        elif len(shape) > 1:
-            _add_table(builder, variables, lits, shape, first, entry.reshape(m, *shape))
+        elif len(group.states) > 1:
+            _add_table(builder, variables, group, entry.reshape(m, *group.states))
     return builder.finish(problem.n, variables, worth, rest)
 
 
@@ -145,17 +140,14 @@ def worth_of_places(
 def _add_table(
     builder: _DifferenceBuilder,
     variables: _ComparedVariables,
-    lits: Int32,
-    shape: list[int],
-    first: list[int],
+    group: TableGroup,
     entry: Int64,
 ) -> None:
-    """Any two states of two slots of DENSE tables ``lits[m, links]``, ``entry[m, *shape]``."""
-    slots = len(shape)
+    """Any two states of two slots of DENSE tables, ``entry[m, *states]``."""
+    lits, shape, first, slots = group.lits, group.states, group.first, len(group.states)
     if entry.size * slots * (slots - 1) // 2 > MOST_TERMS:
         return
-    ends = np.cumsum([k - f for k, f in zip(shape, first, strict=True)])
-    columns = [lits[:, a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    columns = [lits[:, own] for own in group.columns]
     for i, j in combinations(range(slots), 2):
         both = np.moveaxis(entry, (1 + i, 1 + j), (1, 2))
         within = np.full((len(lits), shape[i], shape[j]), -1)

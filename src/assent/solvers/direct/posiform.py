@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assent.compile.table_groups import TableGroup, table_groups
 from assent.errors import ModelError
 from assent.kernels.problem import (
     ANYOF,
@@ -95,8 +96,8 @@ def make_posiform(problem: Problem, scores: Scores, solver: str = "RoofDuality")
     draft.add_products(problem.pair_var, scores.pair, np.arange(2 * problem.n_pairs).reshape(-1, 2))
     for group in range(len(problem.group_kind)):
         draft.add_rules(group)
-    for group in range(len(problem.tables.kind)):
-        draft.add_tables(group)
+    for tables in table_groups(problem):
+        draft.add_tables(tables)
     return draft.finish()
 
 
@@ -166,18 +167,11 @@ class _Draft:
         for negated in RULES[int(problem.group_kind[group])]:
             self.forbid(problem.lits[at], 2 * problem.n_pairs + at, negated)
 
-    def add_tables(self, group: int) -> None:
+    def add_tables(self, group: TableGroup) -> None:
         """A group of tables over two slots of two states, each read by its second state."""
-        tables = self.problem.tables
-        count = int(tables.factor[group + 1] - tables.factor[group])
-        first = tables.first[tables.slot[group] : tables.slot[group + 1]]
-        width = int((2 - first).sum())
-        column = np.array([1 - first[0], width - 1])
-        at = int(tables.link[group]) + width * np.arange(count)[:, None] + column
-        lits = tables.lits[at]
-        link = 2 * self.problem.n_pairs + len(self.problem.lits) + at
-        entries = self.scores.table[tables.entry[group] : tables.entry[group + 1]]
-        score = square_tables(int(tables.kind[group]), entries.reshape(count, -1))
+        second = [own.stop - 1 for own in group.columns]
+        lits, link = group.lits[:, second], group.links[:, second]
+        score = square_tables(group.kind, group.scores(self.scores.table))
         never = np.isneginf(score)
         for state in product((False, True), repeat=2):
             rows = never[:, int(state[0]), int(state[1])]

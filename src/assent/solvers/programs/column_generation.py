@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from assent.compile.table_groups import structure_groups
 from assent.kernels.core.factor_list import TABLE, inner_scores
 from assent.kernels.problem import STRUCTURE, DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.infeasibility import zeroed
@@ -119,19 +120,15 @@ def make_master(
     """The program with the rows of priced structures elastic, or all, and no vertex yet."""
     from scipy import sparse
 
-    tables = problem.tables
-    written = len(tables.kind) - len(problem.models)
-    first_link = 2 * problem.n_pairs + len(problem.lits)
-    links: list[np.ndarray] = []
-    for t in range(written, len(tables.kind)):
-        own = first_link + np.arange(tables.link[t], tables.link[t + 1])
-        links += list(own.reshape(tables.factor[t + 1] - tables.factor[t], -1))
+    groups = structure_groups(problem)
+    first, last = groups[0], groups[-1]
+    links = [own for group in groups for own in group.links]
     link_rows = np.full(problem.n_links, -1)
-    convexity = np.full(int(tables.factor[-1] - tables.factor[written]), -1)
+    convexity = np.full(last.factors.stop - first.factors.start, -1)
     for part in lp.rows.priced:
-        begin = first_link + int(tables.link[part.table])
-        link_rows[begin : begin + part.links.size] = part.links.ravel()
-        number = int(tables.factor[part.table] - tables.factor[written])
+        group = groups[part.table - first.number]
+        link_rows[group.links] = part.links
+        number = group.factors.start - first.factors.start
         convexity[number : number + len(part.convexity)] = part.convexity
     may_miss = np.zeros(len(lp.row_upper), bool)
     may_miss[link_rows[link_rows >= 0]] = may_miss[convexity[convexity >= 0]] = True
@@ -141,7 +138,6 @@ def make_master(
     rows = np.concatenate([above, below])
     sign = np.repeat([-1.0, 1.0], [len(above), len(below)])
     extra = sparse.csc_matrix((sign, (rows, np.arange(len(rows)))), (lp.matrix.shape[0], len(rows)))
-    first = len(lp.cost)
     elastic = replace(
         lp,
         matrix=sparse.hstack([lp.matrix, extra], format="csc"),
@@ -152,7 +148,7 @@ def make_master(
     precise = {"dual_feasibility_tolerance": PRECISION}
     highs = load_highs(elastic, {"solver": solver, **precise})
     return Master(
-        problem, lp, inner_scores(scores), highs, first + np.arange(len(rows)), link_rows,
+        problem, lp, inner_scores(scores), highs, len(lp.cost) + np.arange(len(rows)), link_rows,
         convexity, links, deadline,
     )  # fmt: skip
 

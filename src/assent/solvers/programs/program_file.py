@@ -34,7 +34,8 @@ def write_program(graph: FactorGraph, path: str | Path, *, integer: bool) -> Non
     scores = compiled.flat_scores(graph_scores(graph))
     lp = build_lp(compiled.problem, scores, integer)
     if lp.rows.priced:
-        kind = _kind(compiled, lp.rows.priced[0].table)
+        table = lp.rows.priced[0].table - len(compiled.problem.tables.kind)  # structures come last
+        kind = compiled.problem.models[table].structure.kind
         raise ModelError(
             f"{kind} has no rows of its own: its columns are generated while solving, and "
             "cannot be written to a file"
@@ -66,8 +67,3 @@ def column_names(compiled: Compiled) -> list[str]:
         taken.add(name)
         names.append(name)
     return names
-
-
-def _kind(compiled: Compiled, table: int) -> str:
-    written = len(compiled.problem.tables.kind) - len(compiled.problem.models)
-    return compiled.problem.models[table - written].structure.kind

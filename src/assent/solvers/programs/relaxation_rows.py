@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from assent.compile.table_groups import TableGroup, table_groups
 from assent.kernels.problem import (
     ANYOF,
     DENSE,
@@ -51,10 +52,8 @@ def relaxation_rows(problem: Problem, scores: Scores, integer: bool = False) -> 
     pairs = np.arange(problem.n_pairs)
     add_products(builder, LinkStates(ends[:, 0]), LinkStates(ends[:, 1]), scores.pair, pairs)
     _add_logic(builder, problem, first_link=2 * problem.n_pairs)
-    first_link = 2 * problem.n_pairs + len(problem.lits)
-    _add_tables(builder, problem, scores.table, first_link)
-    if problem.models:
-        add_structures(builder, problem, scores.table, first_link, integer)
+    _add_tables(builder, problem, scores.table)
+    add_structures(builder, problem, scores.table, integer)
     return builder.finish(len(scores.table))
 
 
@@ -134,31 +133,22 @@ def _add_parity(builder: RowBuilder, literals: LinkStates) -> None:
     builder.put(rows[-1], literals[-1], after)
 
 
-def _add_tables(builder: RowBuilder, problem: Problem, scores: Float, first_link: int) -> None:
-    tables = problem.written
-    for t, kind in enumerate(tables.kind):
-        slots = slice(tables.slot[t], tables.slot[t + 1])
-        shape, first = tables.states[slots].tolist(), tables.first[slots].tolist()
-        m = int(tables.factor[t + 1] - tables.factor[t])
-        links = first_link + np.arange(tables.link[t], tables.link[t + 1]).reshape(m, -1)
-        states = _slot_states(links, shape, first)
-        group_scores = scores[tables.entry[t] : tables.entry[t + 1]]
-        place = np.arange(tables.entry[t], tables.entry[t + 1])
-        if kind == DENSE:
-            shape = [m, *shape]
-            _add_dense(builder, states, group_scores.reshape(shape), place.reshape(shape))
+def _add_tables(builder: RowBuilder, problem: Problem, scores: Float) -> None:
+    for group in table_groups(problem):
+        states, own, place = _slot_states(group), group.scores(scores), group.places
+        if group.kind == DENSE:
+            shape = (len(own), *group.states)
+            _add_dense(builder, states, own.reshape(shape), place.reshape(shape))
         else:
-            place = problem.n_pairs + place.reshape(m, -1)
-            _add_potts(builder, states[0], states[1], group_scores.reshape(m, -1), place)
+            _add_potts(builder, states[0], states[1], own, problem.n_pairs + place)
 
 
-def _slot_states(links: Int64, shape: list[int], first: list[int]) -> list[LinkStates]:
+def _slot_states(group: TableGroup) -> list[LinkStates]:
     """``[m, K]`` states of every slot; state 0 of a binary slot is the opposite of state 1."""
-    states, position = [], 0
-    for k, lowest in zip(shape, first, strict=True):
-        own = links[:, position + np.maximum(np.arange(k) - lowest, 0)]
+    states, links = [], group.links
+    for k, lowest, columns in zip(group.states, group.first, group.columns, strict=True):
+        own = links[:, columns][:, np.maximum(np.arange(k) - lowest, 0)]
         states.append(LinkStates(own, np.broadcast_to(np.arange(k) < lowest, own.shape)))
-        position += k - lowest
     return states
 
 

@@ -24,6 +24,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from assent.compile.table_groups import structure_groups
 from assent.errors import ModelError
 from assent.factors.arborescence import Arborescence
 from assent.factors.cardinality import Cardinality
@@ -59,18 +60,11 @@ from assent.solvers.programs.sentence_rows import (
 Add = Callable[[RowBuilder, Model, Int64, Float], None]
 
 
-def add_structures(
-    builder: RowBuilder, problem: Problem, scores: Float, first_link: int, integer: bool
-) -> None:
+def add_structures(builder: RowBuilder, problem: Problem, scores: Float, integer: bool) -> None:
     """Rows of all structures; those to be priced are listed in ``builder.priced``."""
-    tables = problem.tables
-    written = len(tables.kind) - len(problem.models)
-    for number, model in enumerate(problem.models):
-        t = written + number
-        m = int(tables.factor[t + 1] - tables.factor[t])
-        links = first_link + np.arange(tables.link[t], tables.link[t + 1]).reshape(m, -1)
-        inner = scores[tables.entry[t] : tables.entry[t + 1]].reshape(m, -1)
-        add, priced = formulation(model.structure, integer), np.ones(m, bool)
+    for model, group in zip(problem.models, structure_groups(problem), strict=True):
+        links, inner = group.links, group.scores(scores)
+        add, priced = formulation(model.structure, integer), np.ones(len(links), bool)
         if isinstance(model.structure, COUNTS):
             priced = ~add_cardinality(builder, model, links, inner, integer)
         elif add is not None:
@@ -83,11 +77,11 @@ def add_structures(
                 f"IntegerProgram has no rows for {model.structure.kind}; LinearProgram() and "
                 "AD3() take it as it is"
             )
-        rows, convexity = np.full(links.shape, -1), np.full(m, -1)
+        rows, convexity = np.full(links.shape, -1), np.full(len(links), -1)
         rows[priced] = builder.rows(np.zeros(links[priced].shape), lower=0.0)
         builder.put(rows[priced], LinkStates(links[priced]), -1.0)
         convexity[priced] = builder.rows(np.ones(int(priced.sum())), lower=1.0)
-        builder.priced.append(Priced(t, rows, convexity))
+        builder.priced.append(Priced(group.number, rows, convexity))
 
 
 def has_rows(structure: Structure) -> bool:
