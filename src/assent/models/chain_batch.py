@@ -98,11 +98,7 @@ class ChainBatch:
 class ChainSums:
     """Losses and gradients summed over chains.
 
-    Args:
-        batch: the chains.
-        gold: the gold states ``[positions]``.
-        costs: ``[positions, K]`` of states.
-        constant: the part of the loss that is the same for all outputs.
+    The loss is that of gold states ``[positions]``: costs ``[positions, K]`` and a constant.
     """
 
     def __init__(self, batch: ChainBatch, gold: Int32, costs: Float, constant: float) -> None:

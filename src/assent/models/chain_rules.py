@@ -142,12 +142,7 @@ def _of_automaton(
 
 
 class RuledChainSpace(TreeSpace):
-    """The labels of a chain that rules allow; coordinates as without rules.
-
-    Args:
-        length: of the chain.
-        rules: what is allowed.
-    """
+    """The labels of a chain that rules allow; coordinates as without rules."""
 
     abilities = ("maximize", "project", "marginals")  # type: ignore[assignment]
 

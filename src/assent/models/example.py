@@ -153,10 +153,6 @@ class CountedExample(Example):
 
     So is its hinge loss, since the same output is best.  Its likelihood is not that of the
     multiplied scores: `Examples.log_loss` divides them by ``count`` first.
-
-    Args:
-        example: what to count.
-        count: how often, a positive number.
     """
 
     def __init__(self, example: Example, count: float) -> None:

@@ -22,6 +22,7 @@ from assent.models.joint_model import Model
 from assent.models.losses import Loss
 from assent.models.tree_space import TreeSpace
 from assent.models.weight_layout import WeightLayout
+from assent.result import label_array
 
 
 class TreeInput(NamedTuple):
@@ -412,9 +413,4 @@ def _label_index(labels: tuple[Any, ...]) -> dict[Any, int]:
     return {label: i for i, label in enumerate(labels)}
 
 
-@lru_cache(maxsize=64)
-def label_values(labels: tuple[Any, ...]) -> np.ndarray:
-    """Labels as an array."""
-    from assent.result import label_array
-
-    return label_array(labels)
+label_values = lru_cache(maxsize=64)(label_array)

@@ -13,8 +13,8 @@ from assent.apps.corpus.decode import CorpusReport, CorpusResult, decode_corpus
 from assent.apps.corpus.executor import Executor
 from assent.apps.corpus.tree_model import ROOT, TreeCorpusModel, context_keys, tree_corpus_model
 from assent.apps.parsing import Parser
-from assent.apps.tagging.data import sentence_ends
 from assent.io.conllu import Sentence
+from assent.io.text import starts
 
 # In units of MIRA, whose margin is 1 for a wrong head.  Three times as much gains on texts that are
 # unlike the parser's (UD_English-Atis), and costs nearly a point on its own kind (UD_English-EWT).
@@ -81,7 +81,7 @@ def _changes(
     """Heads that are others now, as number, word and tag."""
     words = [(ROOT, *sentence.words) for sentence in sentences]
     tags = [(ROOT, *sentence.upos) for sentence in sentences]
-    ends = sentence_ends(list(map(len, sentences)))
+    ends = starts(list(map(len, sentences)))
     sentence = np.repeat(np.arange(len(sentences)), np.diff(ends))
     number = {name: i for i, name in enumerate(model.classes)}
     classes = np.array(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.apps.corpus.executor import Executor, Threads
-from assent.apps.tagging.data import sentence_ends
+from assent.io.text import starts
 
 if TYPE_CHECKING:
     from assent.apps.tagging import Tagger
@@ -43,7 +43,7 @@ def score_text(
         for words in (words for batch in batches for words in batch):
             forms.extend(known.setdefault(word, word) for word in words)
             lengths.append(len(words))
-    return ScoredText(sentence_ends(lengths), _joined(parts, len(tagger.labels)), forms)
+    return ScoredText(starts(lengths), _joined(parts, len(tagger.labels)), forms)
 
 
 def _score(part: tuple[Tagger, list[Sequence[str]]]) -> NDArray[np.float32]:

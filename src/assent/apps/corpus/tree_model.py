@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from assent.apps.corpus.data import ConsensusSets
 from assent.apps.corpus.shares import Decoded, Share
-from assent.apps.tagging.data import sentence_ends
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
+from assent.io.text import starts
 
 if TYPE_CHECKING:
     from assent.apps.parsing import Parser
@@ -123,7 +123,7 @@ def tree_corpus_model(
     filled = [sentence for sentence in sentences if len(sentence)]
     if len(filled) < len(sentences):
         raise ModelError("a sentence without words has no tree: leave it out")
-    ends = sentence_ends(list(map(len, filled)))
+    ends = starts(list(map(len, filled)))
     if len(sets.start) != ends[-1] + 1:
         raise ModelError(f"there are {ends[-1]} words and keys for {len(sets.start) - 1}")
     scored = [parser.scored_arcs(sentence) for sentence in filled]
@@ -132,7 +132,7 @@ def tree_corpus_model(
         for sentence, (arcs, _) in zip(filled, scored, strict=True)
     ]
     trees = LinkedTrees(
-        ends, sentence_ends([len(scores) for _, scores in scored]),
+        ends, starts([len(scores) for _, scores in scored]),
         _joined([arcs.head for arcs, _ in scored]), _joined([arcs.modifier for arcs, _ in scored]),
         _joined([arcs.first for arcs, _ in scored]), _joined([own for _, own in scored], float),
         _joined(group), sets.start, sets.sets, sets.penalty,

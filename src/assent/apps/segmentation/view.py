@@ -86,11 +86,7 @@ def draw_points(
 ) -> int:
     """Draw a cloud by height, by its gold labels and by a system's; returns the number of points.
 
-    Args:
-        points: the file of the points.
-        labelled: the same points with the system's labels.
-        gold: the same points with gold labels, or None.
-        output: the picture.
+    The files ``labelled`` and ``gold`` have the same points as ``points``.
     """
     cloud = read_points(points).points
     files = {"segmentation": labelled} if gold is None else {"gold": gold, "segmentation": labelled}

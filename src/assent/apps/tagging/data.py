@@ -18,21 +18,6 @@ from assent.io.text import FormatError, PathLike
 COLUMNS = ("upos", "xpos", "feats")
 
 
-def sentence_ends(lengths: Sequence[int]) -> NDArray[np.int64]:
-    """``[n + 1]`` where sentences begin and end in a list of all their words.
-
-    Example:
-        >>> sentence_ends([2, 3]).tolist()
-        [0, 2, 5]
-    """
-    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
-
-
-def all_words(sentences: Sequence[Sentence]) -> list[str]:
-    """The words of all sentences, one after the other."""
-    return [word for sentence in sentences for word in sentence.words]
-
-
 def frequent_words(sentences: Iterable[Sequence[str]], times: int = 5) -> frozenset[str]:
     """Words that occur at least ``times``, of whose tags training has seen enough.
 

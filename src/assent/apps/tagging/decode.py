@@ -17,13 +17,10 @@ def decode_sentences(
     rows: NDArray[np.int32],
     ends: NDArray[np.int64],
 ) -> NDArray[np.int32]:
-    """The best states ``[words]`` of all sentences.
+    """The best states ``[words]`` of all sentences, none of which is empty.
 
-    Args:
-        weights: of features.
-        transitions: ``[K, K]`` scores of a state and the next.
-        rows: ``[words, F]`` which rows of weights belong to each word.
-        ends: ``[n + 1]`` where sentences begin and end; none is empty.
+    Each word has some ``rows[words, F]`` of weights; ``transitions[K, K]`` score a state and the
+    next; ``ends[n + 1]`` say where sentences begin and end.
     """
     from assent.kernels.linear.chain_perceptron import decode_chains
 

@@ -124,11 +124,7 @@ def feature_rows(
 ) -> NDArray[np.int32]:
     """Rows ``[words, F]`` of a table of ``2**table_bits`` that belong to each word.
 
-    Args:
-        words: those of all sentences.
-        ends: ``[n + 1]`` where sentences begin and end.
-        table_bits: how many bits of a key are taken.
-        clusters: paths to the clusters of words, if there are any.
+    ``ends[n + 1]`` say where sentences begin and end; ``clusters`` has paths to those of words.
     """
     from assent.kernels.linear import sequence_features
 

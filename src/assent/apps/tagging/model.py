@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.apps.model_file import damage_reported, read_model, write_model
-from assent.apps.tagging.data import LabelSet, sentence_ends
+from assent.apps.tagging.data import LabelSet
 from assent.apps.tagging.decode import decode_sentences
 from assent.apps.tagging.features import feature_rows
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
+from assent.io.text import starts
 
 if TYPE_CHECKING:
     import assent
@@ -123,7 +124,7 @@ class Tagger:
             scores=np.concatenate([self.scores(words) for words in filled]),
             name="tag",
         )
-        for begin, end in pairwise(sentence_ends(list(map(len, filled))).tolist()):
+        for begin, end in pairwise(starts(list(map(len, filled))).tolist()):
             graph.add(assent.Chain(tag[begin:end], transitions=self.transitions))
         return graph
 
@@ -176,7 +177,7 @@ class Tagger:
         return cls(labels, sparse, transitions, settings["clusters"], frequent)
 
     def _rows(self, sentences: Sequence[Sequence[str]]) -> tuple[NDArray, NDArray[np.int64]]:
-        ends = sentence_ends(list(map(len, sentences)))
+        ends = starts(list(map(len, sentences)))
         words = [word for words in sentences for word in words]
         return feature_rows(words, ends, self.table_bits, self.clusters), ends
 

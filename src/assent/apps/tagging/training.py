@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.apps.tagging.data import LabelSet, all_words, frequent_words, sentence_ends
+from assent.apps.tagging.data import LabelSet, frequent_words
 from assent.apps.tagging.features import TEMPLATES, feature_rows
 from assent.apps.tagging.metrics import tag_scores
 from assent.apps.tagging.model import Tagger
 from assent.errors import ModelError
 from assent.io.conllu import Sentence
+from assent.io.text import starts
 from assent.progress import live_display
 
 if TYPE_CHECKING:
@@ -141,8 +142,9 @@ class Corpus:
         if not sentences:
             raise ModelError("there are no sentences to train on")
         labels = LabelSet.of(sentences, columns)
-        ends = sentence_ends(list(map(len, sentences)))
-        rows = feature_rows(all_words(sentences), ends, table_bits, clusters)
+        ends = starts(list(map(len, sentences)))
+        words = [word for sentence in sentences for word in sentence.words]
+        rows = feature_rows(words, ends, table_bits, clusters)
         return cls(labels, labels.numbers(sentences), rows, ends, table_bits, clusters or {})
 
     @property

@@ -97,12 +97,10 @@ def deliver(
     """Write sentences to a file or to a pipe, counting them, or show them at a terminal."""
     from assent.io import write_conllu
 
-    if output is not None:
-        write_conllu(output, counted(sentences, verb, quiet))
-    elif sys.stdout.isatty():
+    if output is None and sys.stdout.isatty():
         show(sentences)
     else:
-        write_conllu(sys.stdout, counted(sentences, verb, quiet))
+        write_conllu(output or sys.stdout, counted(sentences, verb, quiet))
 
 
 def counted(sentences: Iterable[Sentence], verb: str, quiet: bool) -> Iterator[Any]:

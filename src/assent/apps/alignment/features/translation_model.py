@@ -65,12 +65,8 @@ def train_translation(
     """IBM Model 1 and the hidden Markov model of a bitext.
 
     Both prefer links near the diagonal: with few sentences that decides between rare words.
-
-    Args:
-        text: the bitext.
-        counts: of its words.
-        prior: ``[pairs]`` how often each word pair counts as linked beforehand.
-        report: called after each of ``2 * PASSES`` passes.
+    ``prior[pairs]`` is how often each word pair counts as linked beforehand; ``report`` is called
+    after each of ``2 * PASSES`` passes.
     """
     prior = np.zeros(len(counts.together)) if prior is None else prior
     none = Direction(counts.dice() + prior, np.ones(len(counts.target)), np.zeros(0))

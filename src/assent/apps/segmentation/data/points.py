@@ -77,36 +77,27 @@ def _first_problem(path: PathLike, lines: list[str], labelled: bool) -> FormatEr
     columns = 0
     for number, line in enumerate(lines, start=1):
         words = line.partition("#")[0].split()
-        if not words:
-            continue
         columns = columns or len(words)
-        if not _is_point(words, labelled) or len(words) != columns:
-            expected = "x y z and a number of its label" if labelled else "x y z [label]"
-            if len(words) != columns:
-                expected += f", {columns} columns as before"
-            elif _is_far(_numbers(words)):
-                expected += f", coordinates up to {FARTHEST:g}"
+        if words and (expected := _expected(words, labelled, columns)):
             return FormatError.found(path, number, line.strip(), expected)
     return FormatError(path, "no points in this file")
 
 
-def _is_point(words: list[str], labelled: bool) -> bool:
-    values = _numbers(words)
+def _expected(words: list[str], labelled: bool, columns: int) -> str:
+    """What a line should be that is no point; empty for one that is."""
+    try:
+        values = [float(word) for word in words]
+    except ValueError:
+        values = []
+    far = any(abs(value) > FARTHEST for value in values[:3])
     whole = len(values) < 4 or values[3].is_integer()
     finite = all(map(math.isfinite, values))
-    return len(values) >= (4 if labelled else 3) and whole and finite and not _is_far(values)
-
-
-def _numbers(words: list[str]) -> list[float]:
-    """The numbers of a line; of one that has other words, something that is no point."""
-    try:
-        return [float(word) for word in words]
-    except ValueError:
-        return []
-
-
-def _is_far(values: list[float]) -> bool:
-    return any(abs(value) > FARTHEST for value in values[:3])
+    expected = "x y z and a number of its label" if labelled else "x y z [label]"
+    if len(words) != columns:
+        return f"{expected}, {columns} columns as before"
+    if far:
+        return f"{expected}, coordinates up to {FARTHEST:g}"
+    return "" if len(values) >= (4 if labelled else 3) and whole and finite else expected
 
 
 def write_points(path: PathLike, points: Float, numbers: Int64) -> None:

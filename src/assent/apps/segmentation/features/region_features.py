@@ -44,10 +44,7 @@ def region_means(regions: NDArray[np.integer], values: Float) -> Float:
 def region_features(lab: Float, parts: Superpixels, marks: NDArray[np.integer] | None) -> Float:
     """Features ``[n, D]``: colour, texture, place, and relation to scribbles where there are any.
 
-    Args:
-        lab: the picture ``[height, width, 3]``.
-        parts: its regions.
-        marks: ``[height, width]`` FIGURE or BACKGROUND under a scribble, else UNMARKED.
+    ``marks[height, width]`` are FIGURE or BACKGROUND under a scribble, else UNMARKED.
     """
     height, width = lab.shape[:2]
     y, x = np.mgrid[:height, :width]

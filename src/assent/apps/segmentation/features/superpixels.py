@@ -30,10 +30,7 @@ class Superpixels(NamedTuple):
 def superpixels(picture: NDArray[np.uint8], lab: Float, count: int = SUPERPIXELS) -> Superpixels:
     """About ``count`` superpixels of a picture ``[height, width, 3]``, by SLIC.
 
-    Args:
-        picture: red, green and blue.
-        lab: the same in Lab colours, in which steps are measured.
-        count: of superpixels wanted.
+    Steps are measured in ``lab``, the same in Lab colours.
     """
     slic = needed("skimage.segmentation").slic
     for compactness in COMPACTNESS:

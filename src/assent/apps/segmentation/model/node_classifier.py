@@ -45,11 +45,7 @@ def fit_classifier(
 ) -> NodeClassifier:
     """Logistic regression on all nodes of known label (a sample of them where there are many).
 
-    Args:
-        scenes: with labels.
-        labels: K; every one must occur.
-        strength: C, the inverse of the regularisation.
-        seed: of the sample.
+    Each of the ``labels`` must occur; ``strength`` is C, the inverse of the regularisation.
     """
     return _draw(scenes, labels, seed).fit(labels, strength)
 
