@@ -428,10 +428,13 @@ class _Run:
         return found
 
     def _job(self, task: Task) -> tuple[Any, ...]:
+        from assent.solvers.base.starting_point import in_proportion
+
         compiled = task.compiled
         known = None if task.known is None else task.known[compiled.free]
         flat = flat_row(compiled, task.own)
-        return compiled.problem, flat, task.warm, known, task.earlier
+        warm = None if task.warm is None else in_proportion(task.warm, flat)
+        return compiled.problem, flat, warm, known, task.earlier
 
     def _drive(self, task: Task, interrupted: bool) -> Result:
         """Decode one problem by itself; after an interrupt only its first report is waited for."""

@@ -32,7 +32,13 @@ from assent.proof.gap_rule import least_and_relative
 from assent.proof.rounding_error import is_never_rounded
 from assent.solvers.ad3.ad3 import AD3
 from assent.solvers.base.protocol import WarmStart
-from assent.solvers.base.starting_point import default_relaxation, first_consensus, link_weights
+from assent.solvers.base.starting_point import (
+    OUT_OF_PROPORTION,
+    default_relaxation,
+    first_consensus,
+    in_proportion,
+    link_weights,
+)
 from assent.solvers.base.thread_plan import all_common
 
 # Links of the problems that stand end to end at a time: a gigabyte of arrays at most.
@@ -66,6 +72,7 @@ class Job(NamedTuple):
             return self
         buffer, b = self.earlier
         warm = WarmStart(buffer.consensus(b), buffer.dual(b), float(buffer.penalties[b]))
+        warm = in_proportion(warm, self.scores)
         return Job(self.problem, self.scores, warm, buffer.assignment(b))
 
 
@@ -393,9 +400,15 @@ def _unsolved(batch: kernel.Batch, outside: Any, jobs: list[Job], solver: AD3) -
 
 
 def _buffer_of(jobs: Sequence[Job]) -> Buffer | None:
-    """The buffer of an earlier run whose problems these are, one after the other."""
+    """The buffer of an earlier run whose problems these are, one after the other.
+
+    Not where multipliers may be out of proportion to the scores, as the penalty tells in no time.
+    """
     first = jobs[0].earlier
     if first is None or len(first.buffer) != len(jobs):
+        return None
+    least = np.array([job.scores.scale for job in jobs])
+    if (first.buffer.penalties > OUT_OF_PROPORTION * least).any():
         return None
     for b, job in enumerate(jobs):
         if job.earlier is None or job.earlier.number != b or job.earlier.buffer is not first.buffer:

@@ -16,6 +16,7 @@ from assent.solvers.base.outcome import finished, refuted
 from assent.solvers.base.protocol import GraphSolver, Request
 from assent.solvers.base.resumable import Resumable
 from assent.solvers.base.score_units import solve_in_units, unit_of
+from assent.solvers.base.starting_point import in_proportion
 from assent.solvers.base.uncompiled import uncompiled_answer
 
 
@@ -60,7 +61,9 @@ def begin(
     if isinstance(solver, GraphSolver):
         return solver.begin(compiled, graph_scores, request)
     run = _run(compiled, graph_scores, solver, request)
-    run.workspace = solver.init(run.problem, run.scores, request.warm_start)
+    warm = request.warm_start
+    warm = None if warm is None else in_proportion(warm, run.scores)
+    run.workspace = solver.init(run.problem, run.scores, warm)
     if request.known is not None:
         run.offer(request.known)
     return run

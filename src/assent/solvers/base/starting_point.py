@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from assent.compile.table_groups import structure_groups, table_groups
 from assent.kernels.ad3 import initial_multipliers as kernel
-from assent.kernels.problem import SUM, Float, Problem, Scores
+from assent.kernels.problem import SUM, DualPoint, Float, Problem, Scores
 from assent.solvers.base.protocol import WarmStart
 
 # Weight of exactly-one factors over variables that tables cover: the tables imply them, so they
 # only slow the others down.
 COVERED = 0.2
+
+# Multipliers this many times as large as the largest score were found for other scores.
+OUT_OF_PROPORTION = 2.0**10
 
 
 def initial_penalty(problem: Problem, scores: Scores) -> float:
@@ -98,6 +101,35 @@ def _categorical_slots(problem: Problem) -> Iterator[tuple[NDArray[np.int32], in
             begin, end = ends[own : own + 2]
             if end > begin:
                 yield group.lits[:, begin:end], int(end - begin)
+
+
+def in_proportion(warm_start: WarmStart, scores: Scores) -> WarmStart:
+    """The same, its multipliers made smaller where they are out of all proportion to the scores.
+
+    Such ones were found for scores of another size: to take them back would need thousands of
+    iterations, and their digits are coarser than what they are to tell apart.
+
+    Example:
+        >>> from assent.kernels.problem import DualPoint
+        >>> far = WarmStart(np.ones(1), DualPoint(np.array([[-6e6, 1e6]]), np.zeros(0)), 1e6)
+        >>> near = in_proportion(far, Scores(np.array([3.0]), np.array([-1.0])))
+        >>> near.dual.pair.tolist(), near.penalty
+        ([[-2.86102294921875, 0.476837158203125]], 0.476837158203125)
+    """
+    size = max(_largest(part) for part in (scores.theta, scores.pair, scores.table))
+    dual = warm_start.dual
+    most = max(_largest(part) for part in (dual.pair, dual.logic, dual.table))
+    if not 0.0 < size < most / OUT_OF_PROPORTION:
+        return warm_start
+    factor = 2.0 ** np.floor(np.log2(size / most))  # rounds nothing
+    own = DualPoint(dual.pair * factor, dual.logic * factor, dual.table * factor)
+    return WarmStart(warm_start.marginals, own, warm_start.penalty * float(factor))
+
+
+def _largest(values: Float) -> float:
+    """The largest size that is not infinite."""
+    sizes = np.abs(values)
+    return float(sizes.max(initial=0.0, where=np.isfinite(sizes)))
 
 
 def share_out(problem: Problem, scores: Scores, warm_start: WarmStart | None = None) -> Float:
