@@ -10,6 +10,7 @@ import pytest
 import assent as at
 from assent.compile.compiled import graph_scores
 from assent.kernels.search import neighbourhood as kernel
+from assent.kernels.search.table_answers import worth
 from assent.proof.certify import check_assignment
 from assent.solvers.base.protocol import Request
 from assent.solvers.base.stop_reasons import CALLED_OFF, TIME_LIMIT
@@ -81,13 +82,13 @@ def test_a_part_says_what_the_whole_says(seeds):
         assert set(opened.tolist()) == set(members[domains.size == own.card].tolist()) | {
             v for v in opened.tolist() if net.card[v] == 1
         }
-        before = kernel.value_of(own, x[members])
+        before = worth(own, x[members])
         for _ in range(5):
             y = x.copy()
             y[opened] = (rng.random(count) * net.card[opened]).astype(np.int32)
-            change = kernel.value_of(net, y) - kernel.value_of(net, x)
-            assert kernel.value_of(own, y[members]) - before == pytest.approx(
-                change, rel=1e-9, abs=1e-9 * (1.0 + abs(kernel.value_of(net, y)))
+            change = worth(net, y) - worth(net, x)
+            assert worth(own, y[members]) - before == pytest.approx(
+                change, rel=1e-9, abs=1e-9 * (1.0 + abs(worth(net, y)))
             )
 
 

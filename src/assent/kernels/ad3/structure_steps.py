@@ -28,9 +28,8 @@ from assent.kernels.core.memo import remembered
 from assent.kernels.core.oracle import (
     NONE,
     call_projection,
-    projection_address,
+    function_address,
     raise_pending,
-    search_address,
 )
 from assent.kernels.core.vertices import Slots, Work, maximize
 from assent.kernels.jit import (
@@ -84,14 +83,15 @@ def searched(t: Tables, structures: int) -> Tables:
 
 def make_models(tables: Tables, given: Sequence[Model]) -> Models:
     """The models of a problem as arrays, ``tables`` being their groups."""
-    address = [search_address(model.structure) for model in given]
     data, data_at = _joined([m.structure.data for m in given], np.int32)
     place, place_at = _joined([m.place for m in given], np.int32)
     base, base_at = _joined([m.base for m in given], np.float64)
-    addresses = np.array(address, np.int64)
-    projection = np.array([projection_address(m.structure) for m in given], np.int64)
+    address, projection = (
+        np.array([function_address(m.structure, name) for m in given], np.int64)
+        for name in ("maximize", "project")
+    )
     return Models(
-        addresses, data, data_at, place, place_at, base, base_at, projection,
+        address, data, data_at, place, place_at, base, base_at, projection,
         _memory_places(np.diff(tables.factor), given, projection),
     )  # fmt: skip
 

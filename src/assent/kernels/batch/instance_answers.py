@@ -19,17 +19,17 @@ from assent.kernels.core.table_links import index_tables, table_field
 from assent.kernels.jit import jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.rounding.pair_rounding import round_pairs
 from assent.kernels.rounding.round_marginals import (
+    ALONE,
     LEAST_SURE,
     MAX_SWEEPS,
-    SLIGHT,
     on_grid,
     perturb,
     round_point,
     score_step,
     tidy,
+    wish_by,
 )
 from assent.kernels.rounding.running_sums import index_pairs
-from assent.kernels.rounding.sequential_rounding import DECIDED
 
 NO_VIOLATIONS_KNOWN = np.iinfo(np.int64).max
 
@@ -121,41 +121,6 @@ def round_any(logic, pairs, fields, theta, pair, p, held, thorough):
     return round_point(logic, pairs, fields, theta, pair, p, held, MAX_SWEEPS, thorough)
 
 
-# What structures choose by, one after the other: the marginals; what every coordinate would add to
-# the score, where marginals are undecided.  If all these break something, what is right for the
-# others (``ALONE``), and the structures as close to that as they can be.
-BY_MARGINALS, BY_SCORES, ALONE, BY_OTHERS = 0, 1, 2, 3
-
-
-@jit_internal
-def wish_by(step, own, p, alone):
-    """What structures choose by, ``[n]``, and what their inner scores are multiplied by."""
-    problem = own.problem
-    wish = np.empty(p.size)
-    if step == BY_SCORES:
-        copy_values(problem.theta, wish)
-        for e in range(problem.pair.size):
-            first, second = problem.pair_var[e]
-            wish[first] += problem.pair[e] * p[second]
-            wish[second] += problem.pair[e] * p[first]
-        most = 1.0
-        for v in range(p.size):
-            most += abs(wish[v])
-        for v in range(p.size):
-            if abs(p[v] - 0.5) > 0.5 - DECIDED:
-                wish[v] = most if p[v] > 0.5 else -most
-        return wish, 1.0
-    total = 1.0
-    for v in range(p.size):
-        wish[v] = p[v] - 0.5
-        total += abs(wish[v])
-    if step == BY_OTHERS:
-        for lit in problem.groups.lits:
-            v = ~lit if lit < 0 else lit
-            wish[v] = total if alone[v] == 1 else -total
-    return wish, SLIGHT
-
-
 @jit_internal
 def round_point_once(own, tables, searched, rounder, p, thorough, best, kept):
     """Offer what marginals are rounded to; where there are structures, what these choose."""
@@ -188,7 +153,10 @@ def hold(own, searched, rounder, p, step, alone):
         return nobody, p
     if step == ALONE or not has_structures(searched):
         return nobody, p
-    wish, scale = wish_by(step, own, p, alone)
+    problem = own.problem
+    wish, scale = wish_by(
+        step, problem.pair_var, problem.groups.lits, problem.theta, problem.pair, p, alone
+    )
     inner = as_read_only(rounder.table[searched.own.first_entry :])
     held = settle(searched, inner, wish, scale)
     sure = np.empty(p.size)

@@ -102,10 +102,3 @@ def step_agreement(m1, m2, c, old, new, at_best, elsewhere):
         m2[i] -= old[i]
     copy_values(old, new)
     best_block(m1, m2, c, new, at_best, elsewhere)
-
-
-@jit_internal
-def step_agreement_if_needed(m1, m2, c, old, new):
-    """As `step_agreement`, in the middle; False where there is nothing to gain."""
-    step_agreement(m1, m2, c, old, new, 0.5, 0.5)
-    return not is_slack(m1, m2, c, old)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from assent.kernels.boxes.agreement_block import step_agreement, step_agreement_if_needed
+from assent.kernels.boxes.agreement_block import is_slack, step_agreement
 from assent.kernels.boxes.matrix_block import step_matrix
 from assent.kernels.boxes.submodels import charge, load
 from assent.kernels.core.factor_list import FACTOR, Flat
@@ -187,14 +187,12 @@ def visit_block(descent, box, spread, at_best, elsewhere, both, new):
         asked += read_side(descent, box, side, both[side])
     old, c, own = descent.nu[begin:end], boxes.upper[begin:end], new[:size]
     m1, m2 = both[0, :k], both[1, :k]
-    gains = True
     if size > k:
         shape = (k, k)
         gains = step_matrix(m1, m2, c.reshape(shape), old.reshape(shape), own.reshape(shape))
-    elif spread:
-        step_agreement(m1, m2, c, old, own, at_best, elsewhere)
     else:
-        gains = step_agreement_if_needed(m1, m2, c, old, own)
+        step_agreement(m1, m2, c, old, own, at_best, elsewhere)
+        gains = spread or not is_slack(m1, m2, c, old)
     moved = settle_block(descent, box, new) if gains else 0
     return moved, asked
 

@@ -62,15 +62,6 @@ def may_rest(form, model, w, c):
     return True
 
 
-@jit_internal
-def visit(form, model, w, t, nodes, buffers):
-    """The steps of all links of position ``t``; its max-marginals are in ``buffers.marginals``."""
-    for link in range(model.start[t], model.start[t + 1]):
-        step_link(form, model, w, link, buffers)
-        for k in range(len(nodes)):
-            nodes[k] += buffers.change[k]
-
-
 @jit_internal_no_allocation
 def trace(nodes, messages, table, forward, states):
     """Best states after a pass, followed back from where it ended; returns their score."""
@@ -103,7 +94,10 @@ def pass_along(form, model, w, c, nodes, behind, buffers):
         t = step if forward else n - 1 - step
         for k in range(len(behind)):
             buffers.marginals[k] = behind[k] + nodes[t, k] + messages[t, k]
-        visit(form, model, w, begin + t, nodes[t], buffers)
+        for link in range(model.start[begin + t], model.start[begin + t + 1]):
+            step_link(form, model, w, link, buffers)
+            for k in range(len(behind)):
+                nodes[t, k] += buffers.change[k]
         copy_values(behind, messages[t])
         if step < n - 1:
             copy_values(behind, buffers.mine)

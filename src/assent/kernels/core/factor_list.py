@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from assent.kernels.core.oracle import marginals_address, max_marginals_address, search_address
+from assent.kernels.core.oracle import function_address
 from assent.kernels.problem import Float, Int32, Int64, Problem, Scores
 
 # Codes of groups: those of logic forms (CAP to KNAPSACK), pairs, then tables by their kind.
@@ -46,13 +46,6 @@ ADDRESS = 19  # of its compiled function
 AS_PLACES = 20  # whether a table's links are its places, in order, and all are possible
 SLOT = 21  # first slot of a table, among those of all tables
 COLUMNS = 22
-
-# Where to ask a structure: compiled when first asked for, and only for that question.
-QUESTIONS = {
-    "maximize": search_address,
-    "max_marginals": max_marginals_address,
-    "marginals": marginals_address,
-}
 
 
 class Flat(NamedTuple):
@@ -135,7 +128,7 @@ class _Builder:
 
     def __init__(self, problem: Problem, question: str) -> None:
         self.problem = problem
-        self.address_of = QUESTIONS[question]
+        self.question = question
         self.rows: list[np.ndarray] = []
         self.integers: list[np.ndarray] = []
         self.numbers = [problem.weights, problem.capacity]
@@ -216,4 +209,4 @@ class _Builder:
             row[DATA_END] = row[DATA] + len(model.structure.data)
             self.numbers.append(model.base)
             row[AS_PLACES] = size == start[-1]  # what is impossible has no link
-            row[ADDRESS] = self.address_of(model.structure)
+            row[ADDRESS] = function_address(model.structure, self.question)

@@ -96,39 +96,26 @@ def address_of(function: Any, signature: Any = SIGNATURE) -> int:
     return _addresses[function]
 
 
-def search_address(structure: Any) -> int:
-    """Address of a structure's ``maximize``; the structure must outlive its use."""
-    if structure.kind_code == CALLBACK:
+# The functions of a structure, as ``factors.structure.Kernels`` names them.
+_SIGNATURES = {
+    "maximize": SIGNATURE,
+    "max_marginals": MAX_MARGINALS,
+    "marginals": MARGINALS,
+    "project": PROJECTION,
+    "parts": PARTS,
+    "blend": BLEND,
+}
+
+
+def function_address(structure: Any, name: str) -> int:
+    """Address of one of a structure's functions, or ``NONE``; the structure must outlive its use.
+
+    Compiled when first asked for.
+    """
+    if name == "maximize" and structure.kind_code == CALLBACK:
         return structure.callback().address
-    return address_of(structure.kernels().maximize)
-
-
-def max_marginals_address(structure: Any) -> int:
-    """Address of a structure's ``max_marginals``, which it must have."""
-    return address_of(structure.kernels().max_marginals, MAX_MARGINALS)
-
-
-def marginals_address(structure: Any) -> int:
-    """Address of a structure's ``marginals``, which it must have."""
-    return address_of(structure.kernels().marginals, MARGINALS)
-
-
-def projection_address(structure: Any) -> int:
-    """Address of a structure's own ``project``, or ``NONE``."""
-    own = structure.kernels().project
-    return NONE if own is None else address_of(own, PROJECTION)
-
-
-def parts_address(structure: Any) -> int:
-    """Address of the function that lists a structure's inner parts, or ``NONE``."""
-    own = structure.kernels().parts
-    return NONE if own is None else address_of(own, PARTS)
-
-
-def blend_address(structure: Any) -> int:
-    """Address of the function that lists those of a point it projected to, or ``NONE``."""
-    own = structure.kernels().blend
-    return NONE if own is None else address_of(own, BLEND)
+    own = getattr(structure.kernels(), name)
+    return NONE if own is None else address_of(own, _SIGNATURES[name])
 
 
 def _jit_is_off() -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from assent.kernels.ad3 import active_set
 from assent.kernels.core import vertices
-from assent.kernels.core.oracle import address_of, raise_pending, search_address
+from assent.kernels.core.oracle import address_of, function_address, raise_pending
 from assent.kernels.problem import STRUCTURE, Float, Int32
 
 # Vertices to keep room for at first, where nearly all projections need few of the many there are.
@@ -75,10 +75,10 @@ def _no_evidence(structure: Any) -> Float:
 
 def make_structure_slots(structure: Any) -> vertices.Slots:
     """Slots of a structure without evidence."""
-    base = _no_evidence(structure)
+    base, address = _no_evidence(structure), function_address(structure, "maximize")
     return vertices.Slots(
-        structure.start, np.asarray(structure.first, np.int32), search_address(structure),
-        structure.data, base, np.empty(len(base)), False,
+        structure.start, np.asarray(structure.first, np.int32), address, structure.data, base,
+        np.empty(len(base)), False,
     )  # fmt: skip
 
 

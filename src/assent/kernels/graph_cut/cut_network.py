@@ -99,17 +99,7 @@ def gain(scores, slot):
 
 @jit_structure
 def maximize_cut(start, data, scores, inner, scale, states):
-    """The best vertex.
-
-    Example:
-        >>> import numpy as np
-        >>> data = cut_data(2, np.array([[0, 1]]), False)
-        >>> scores, states = np.array([0.0, 2.0, 0.0, -1.0]), np.zeros(2, np.int32)
-        >>> maximize_cut(data, data, scores, np.array([3.0, 0.0, 0.0, 3.0]), 1.0, states)
-        (4.0, 3.0)
-        >>> states.tolist()
-        [1, 1]
-    """
+    """The best vertex."""
     n, edges = data[0], data[1]
     graph = graph_of(data)
     network = Network(

@@ -41,18 +41,7 @@ def split_literals(scores, gain, free):
 
 @jit_structure
 def maximize_counts(start, data, scores, inner, scale, states):
-    """The best vertex.
-
-    Example:
-        >>> import numpy as np
-        >>> start, none = np.array([0, 2, 4], np.int32), np.zeros(0, np.int32)
-        >>> states = np.zeros(2, np.int32)
-        >>> best = maximize_counts(
-        ...     start, none, np.array([0.0, 2.0, 0.0, 1.0]), np.array([0.0, 0.0, -5.0]), 1.0, states
-        ... )
-        >>> best, states.tolist()
-        ((2.0, 0.0), [1, 0])
-    """
+    """The best vertex."""
     n = len(states)
     gain = np.empty(n)
     free = np.empty(n, np.int64)

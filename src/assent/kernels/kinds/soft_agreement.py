@@ -15,16 +15,7 @@ from assent.kernels.jit import jit_internal, jit_structure
 
 @jit_structure
 def maximize_agree(start, data, scores, inner, scale, states):
-    """The best vertex: its value and the inner score it earns.
-
-    Example:
-        >>> import numpy as np
-        >>> start, none = np.array([0, 2, 4], np.int32), np.zeros(0, np.int32)
-        >>> states = np.zeros(2, np.int32)
-        >>> scores, inner = np.array([3.0, 0.0, 0.0, 2.0]), np.array([-1.5, -4.0])
-        >>> maximize_agree(start, none, scores, inner, 1.0, states), states.tolist()
-        ((3.5, -1.5), [0, 1])
-    """
+    """The best vertex: its value and the inner score it earns."""
     k = start[1]
     best, first, second = -np.inf, 0, 0
     alone, leaving, joining = -np.inf, 0, 0

@@ -25,16 +25,7 @@ def row_sums(inner, k):
 
 @jit_structure
 def maximize_matrix(start, data, scores, inner, scale, states):
-    """The best vertex: its value and the inner score it earns.
-
-    Example:
-        >>> import numpy as np
-        >>> start, none = np.array([0, 2, 4], np.int32), np.zeros(0, np.int32)
-        >>> states = np.zeros(2, np.int32)
-        >>> scores, inner = np.array([3.0, 0.0, 0.0, 2.0]), np.array([-1.5, 0.0, 0.0, -9.0])
-        >>> maximize_matrix(start, none, scores, inner, 1.0, states), states.tolist()
-        ((3.5, -1.5), [0, 1])
-    """
+    """The best vertex: its value and the inner score it earns."""
     k = start[1]
     sums = row_sums(inner, k)
     best, earned = -np.inf, 0.0

@@ -41,16 +41,7 @@ def none_and_some(scores, n, states):
 
 @jit_structure
 def maximize_output(start, data, scores, inner, scale, states):
-    """The best vertex: its value and the inner score it earns.
-
-    Example:
-        >>> import numpy as np
-        >>> start, none = np.array([0, 2, 4], np.int32), np.zeros(0, np.int32)
-        >>> states = np.zeros(2, np.int32)
-        >>> scores = np.array([0.0, 3.0, 2.0, 0.0])        # the input true, the output false
-        >>> maximize_output(start, none, scores, np.array([-1.5]), 1.0, states), states.tolist()
-        ((3.5, -1.5), [1, 0])
-    """
+    """The best vertex: its value and the inner score it earns."""
     n = len(states) - 1
     none, some = none_and_some(scores, n, states)
     paid = scale * inner[0]

@@ -193,13 +193,10 @@ def give_half(lits, first, best, second, a, m, s, r):
 
 
 @jit_inline_llvm
-def potts_side(own, other, top, rival, diagonal, out):
-    """Max-marginals of one side, ``top`` and ``rival`` being the other's two best labels.
-
-    Returns the two largest.
-    """
-    best = -np.inf
-    second = -np.inf
+def potts_side(own, other, diagonal, out):
+    """Max-marginals of one side of a Potts factor; returns the two largest."""
+    top, rival = two_largest(other, 0, len(other))
+    best, second = -np.inf, -np.inf
     for k in range(len(own)):
         partner = other[rival] if k == top else other[top]
         value = own[k] + max(partner, other[k] + diagonal[k])
@@ -207,27 +204,6 @@ def potts_side(own, other, top, rival, diagonal, out):
         second = max(second, min(best, value))
         best = max(best, value)
     return best, second
-
-
-@jit_internal_no_allocation
-def sweep_potts(row, flat, inner, s, r, work):
-    """All Potts factors of a group of two or more labels, in turn."""
-    count = row[ENTRIES]
-    left, right = work.a[:count], work.a[count : 2 * count]
-    m1, m2 = work.out[:count], work.out[count : 2 * count]
-    for f in range(row[COUNT]):
-        first = row[LINK] + f * row[ALONG]
-        for k in range(count):
-            left[k] = s[first + k] + r[np.uint32(flat.lits[first + k])]
-            right[k] = s[first + count + k] + r[np.uint32(flat.lits[first + count + k])]
-        entry = row[ENTRY] + f * count
-        diagonal = inner[entry : entry + count]
-        top1, rival1 = two_largest(left, 0, count)
-        top2, rival2 = two_largest(right, 0, count)
-        best, second = potts_side(left, right, top2, rival2, diagonal, m1)
-        give_half(flat.lits, first, best, second, left, m1, s, r)
-        best, second = potts_side(right, left, top1, rival1, diagonal, m2)
-        give_half(flat.lits, first + count, best, second, right, m2, s, r)
 
 
 @jit_inline_llvm
@@ -257,34 +233,38 @@ def two_best(m):
 
 
 @jit_internal_no_allocation
-def sweep_dense(row, flat, inner, s, r, work):
+def sweep_two(row, flat, inner, s, r, work):
     """All tables of a group over two slots, every joint state possible, in turn."""
-    size = flat.integers[row[START] + 1]
-    others = row[SIZE] - size
-    left, right = work.a[:size], work.a[size : size + others]
-    m1, m2 = work.out[:size], work.out[size : size + others]
+    size, links = flat.integers[row[START] + 1], row[SIZE]
+    both = work.a[:links]
+    left, right, m1, m2 = both[:size], both[size:], work.out[:size], work.out[size:links]
     for f in range(row[COUNT]):
         first = row[LINK] + f * row[ALONG]
-        for k in range(size):
-            left[k] = s[first + k] + r[np.uint32(flat.lits[first + k])]
-        for k in range(others):
-            right[k] = s[first + size + k] + r[np.uint32(flat.lits[first + size + k])]
+        for k in range(links):
+            both[k] = s[first + k] + r[np.uint32(flat.lits[first + k])]
         entry = row[ENTRY] + f * row[ENTRIES]
-        dense_sides(left, right, inner[entry : entry + row[ENTRIES]], m1, m2)
-        best, second = two_best(m1)
-        give_half(flat.lits, first, best, second, left, m1, s, r)
-        best, second = two_best(m2)
-        give_half(flat.lits, first + size, best, second, right, m2, s, r)
+        entries = inner[entry : entry + row[ENTRIES]]
+        if row[CODE] == TABLE + POTTS:
+            best1, second1 = potts_side(left, right, entries, m1)
+            best2, second2 = potts_side(right, left, entries, m2)
+        else:
+            dense_sides(left, right, entries, m1, m2)
+            best1, second1 = two_best(m1)
+            best2, second2 = two_best(m2)
+        give_half(flat.lits, first, best1, second1, left, m1, s, r)
+        give_half(flat.lits, first + size, best2, second2, right, m2, s, r)
 
 
 @jit_internal_no_allocation
-def is_plain_dense(row, flat, inner):
+def is_of_two(row, flat, inner):
     """Whether a group is tables of two slots of two or more states, all of them possible."""
-    if row[CODE] != TABLE + DENSE or row[AS_PLACES] != 1 or row[SLOTS] != 2:
+    if row[CODE] not in (TABLE + DENSE, TABLE + POTTS) or row[AS_PLACES] != 1 or row[SLOTS] != 2:
         return False
     size = flat.integers[row[START] + 1]
     if size < 2 or row[SIZE] - size < 2:
         return False
+    if row[CODE] == TABLE + POTTS:
+        return True
     for entry in range(row[ENTRY], row[ENTRY] + row[COUNT] * row[ENTRIES]):
         if inner[entry] == -np.inf:
             return False
@@ -300,11 +280,8 @@ def sweep(flat, inner, iterations, s, r, work):
             if row[CODE] == PAIR:
                 sweep_pairs(row, flat.lits, inner, s, r)
                 continue
-            if row[CODE] == TABLE + POTTS and row[AS_PLACES] == 1 and row[ENTRIES] > 1:
-                sweep_potts(row, flat, inner, s, r, work)
-                continue
-            if is_plain_dense(row, flat, inner):
-                sweep_dense(row, flat, inner, s, r, work)
+            if is_of_two(row, flat, inner):
+                sweep_two(row, flat, inner, s, r, work)
                 continue
             for f in range(row[COUNT]):
                 if row[CODE] >= TABLE:

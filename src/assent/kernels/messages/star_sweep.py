@@ -74,12 +74,17 @@ class StarScores(NamedTuple):
 
 
 class StarBuffers(NamedTuple):
-    """Scratch for the largest star: ``K`` states, ``R`` reports."""
+    """Scratch for the largest star: ``K`` states, ``R`` reports, of one state by one edge each."""
 
     dead: np.ndarray  # int64[K] -1: an edge rules the state out, 1: one insists on it, else 0
     total: np.ndarray  # float64[K]
     reports: np.ndarray  # float64[R]
     old: np.ndarray  # float64[R] scores of the star's links before
+    about: np.ndarray  # int64[R, 3] of a report the edge, its link, and the state
+
+
+# Columns of ``StarBuffers.about``.
+EDGE, LINK, STATE = 0, 1, 2
 
 
 @jit_inline_llvm
@@ -224,9 +229,21 @@ def report_literal(row, flat, inner, edge, s, work):
 
 
 @jit_internal_no_allocation
+def note(buffers, place, edge, link, state, report, s):
+    """Write a report down; returns the place of the next one."""
+    about = buffers.about[place]
+    about[EDGE], about[LINK], about[STATE] = edge, link, state
+    buffers.reports[place], buffers.old[place] = report, s[link]
+    return place + 1
+
+
+@jit_internal_no_allocation
 def collect(stars, flat, inner, star, scores, buffers, work):
-    """All edges of a star report; ``total[K]`` is the sum of what is finite."""
-    s, r, dead, total, reports = scores.s, scores.r, buffers.dead, buffers.total, buffers.reports
+    """All edges of a star report; ``total[K]`` is the sum of what is finite.
+
+    Returns the number of reports.
+    """
+    s, r, dead, total = scores.s, scores.r, buffers.dead, buffers.total
     u, begin, size = unit_of(stars, star)
     for k in range(size):
         dead[k] = 0
@@ -241,8 +258,7 @@ def collect(stars, flat, inner, star, scores, buffers, work):
             report = report_literal(row, flat, inner, edge, s, work)
             if flat.lits[edge[OWN_LINK]] < 0:
                 report = -report
-            reports[place] = report
-            place += 1
+            place = note(buffers, place, i, edge[OWN_LINK], edge[RANK], report, s)
             if np.isinf(report):
                 dead[edge[RANK]] = -1 if report < 0.0 else 1
             else:
@@ -252,12 +268,12 @@ def collect(stars, flat, inner, star, scores, buffers, work):
         max_marginals_factor(row, flat, inner, edge[MEMBER], a, work)
         for k in range(size):
             report = work.out[flat.integers[row[PLACE] + edge[POSITION] + k]]
-            reports[place] = report
-            place += 1
+            place = note(buffers, place, i, edge[OWN_LINK] + k, k, report, s)
             if report == -np.inf:
                 dead[k] = -1
             else:
                 total[k] += report
+    return place
 
 
 @jit_internal_no_allocation
@@ -291,7 +307,7 @@ def charge(flat, link, amount, s, r, v):
 
 
 @jit_internal_no_allocation
-def take_over(stars, flat, star, c, scores, buffers):
+def take_over(stars, flat, star, count, c, scores, buffers):
     """The coordinates take over all reports: what they are left with is then ``total - c``."""
     s, r, dead = scores.s, scores.r, buffers.dead
     u, begin, size = unit_of(stars, star)
@@ -299,49 +315,36 @@ def take_over(stars, flat, star, c, scores, buffers):
         for k in range(size):
             link = stars.total[u] + k * stars.stride[u]
             charge(flat, link, c - s[link], s, r, stars.coordinates[begin + k])
-    place = 0
-    for i in range(stars.start[star], stars.start[star + 1]):
-        edge = stars.edges[i]
-        whole = edge[AT] < 0
-        for k in range(size if whole else 1):
-            rank = k if whole else edge[RANK]
-            v = stars.coordinates[begin + rank]
-            report = buffers.reports[place]
-            place += 1
-            link = edge[OWN_LINK] + (k if whole else 0)
-            rest = buffers.total[rank] - c
-            # What an edge rules out or insists on costs it nothing: it takes over what would
-            # speak for or against it, and the others hear no more of that.
-            if np.isinf(report):
-                amount = max(rest, 0.0) if report < 0.0 else min(rest, 0.0)
-                if dead[rank] != 2:
-                    charge(flat, link, amount, s, r, v)
-                    dead[rank] = 2
-                continue
+    for place in range(count):
+        _, link, state = buffers.about[place]
+        v, report = stars.coordinates[begin + state], buffers.reports[place]
+        # What an edge rules out or insists on costs it nothing: it takes over what would speak for
+        # or against it, and the others hear no more of that.
+        if not np.isinf(report):
             charge(flat, link, -report, s, r, v)
+        elif dead[state] != 2:
+            rest = buffers.total[state] - c
+            amount = max(rest, 0.0) if report < 0.0 else min(rest, 0.0)
+            charge(flat, link, amount, s, r, v)
+            dead[state] = 2
 
 
 @jit_internal_no_allocation
-def share_out(stars, flat, star, weights, scores, total):
+def share_out(stars, flat, star, count, weights, scores, buffers):
     """Give every edge its share of what the coordinates are left with now."""
-    s, r = scores.s, scores.r
+    s, r, total = scores.s, scores.r, buffers.total
     _, begin, size = unit_of(stars, star)
     for k in range(size):
         total[k] = r[stars.coordinates[begin + k]]
-    for i in range(stars.start[star], stars.start[star + 1]):
-        if weights[i] == 0.0:
-            continue
-        edge = stars.edges[i]
-        whole = edge[AT] < 0
-        for k in range(size if whole else 1):
-            rank = k if whole else edge[RANK]
-            link = edge[OWN_LINK] + (k if whole else 0)
-            v = stars.coordinates[begin + rank]
-            charge(flat, link, weights[i] * total[rank], s, r, v)
+    for place in range(count):
+        edge, link, state = buffers.about[place]
+        if weights[edge] != 0.0:
+            amount = weights[edge] * total[state]
+            charge(flat, link, amount, s, r, stars.coordinates[begin + state])
 
 
 @jit_internal_no_allocation
-def send_all(stars, flat, star, best, second, damping, scores, buffers):
+def send_all(stars, flat, star, count, best, second, damping, scores, buffers):
     """Give every edge all of what the coordinates are left with now: max-product.
 
     An edge with one link hears how its state compares with the best other one; of the links' old
@@ -351,33 +354,14 @@ def send_all(stars, flat, star, best, second, damping, scores, buffers):
     u, begin, size = unit_of(stars, star)
     for k in range(size):
         total[k] = r[stars.coordinates[begin + k]]
-    place = 0
-    for i in range(stars.start[star], stars.start[star + 1]):
-        edge = stars.edges[i]
-        whole = edge[AT] < 0
-        for k in range(size if whole else 1):
-            rank = k if whole else edge[RANK]
-            link = edge[OWN_LINK] + (k if whole else 0)
-            v = stars.coordinates[begin + rank]
-            rival = 0.0
-            if not whole and stars.total[u] >= 0:
-                rival = second if rank == best else total[best]
-            charge(flat, link, total[rank] - rival, s, r, v)
-            back = damping * (buffers.old[place] - s[link])
-            charge(flat, link, -back if flat.lits[link] < 0 else back, s, r, v)
-            place += 1
-
-
-@jit_internal_no_allocation
-def remember(stars, star, s, old):
-    """The scores of a star's links, in the order of its edges."""
-    _, _, size = unit_of(stars, star)
-    place = 0
-    for i in range(stars.start[star], stars.start[star + 1]):
-        edge = stars.edges[i]
-        for k in range(size if edge[AT] < 0 else 1):
-            old[place] = s[edge[OWN_LINK] + k]
-            place += 1
+    for place in range(count):
+        edge, link, state = buffers.about[place]
+        v, rival = stars.coordinates[begin + state], 0.0
+        if stars.edges[edge, AT] >= 0 and stars.total[u] >= 0:
+            rival = second if state == best else total[best]
+        charge(flat, link, total[state] - rival, s, r, v)
+        back = damping * (buffers.old[place] - s[link])
+        charge(flat, link, -back if flat.lits[link] < 0 else back, s, r, v)
 
 
 @jit_internal_no_allocation
@@ -400,7 +384,7 @@ def pass_once(stars, flat, inner, weights, damping, backward, scores, buffers, w
             table_star(stars, flat, inner, star, weights, scores, buffers)
             continue
         u, begin, size = unit_of(stars, star)
-        collect(stars, flat, inner, star, scores, buffers, work)
+        reports = collect(stars, flat, inner, star, scores, buffers, work)
         c, best, second = centre(stars.total[u] < 0, size, dead, total)
         if best < 0:
             continue
@@ -409,12 +393,11 @@ def pass_once(stars, flat, inner, weights, damping, backward, scores, buffers, w
             if dead[k] < 0:
                 own = min(own, 0.0)
             belief[stars.coordinates[begin + k]] = max(own, 0.0) if dead[k] > 0 else own
-        remember(stars, star, s, buffers.old)
-        take_over(stars, flat, star, c, scores, buffers)
+        take_over(stars, flat, star, reports, c, scores, buffers)
         if len(weights):
-            share_out(stars, flat, star, weights, scores, total)
+            share_out(stars, flat, star, reports, weights, scores, buffers)
         else:
-            send_all(stars, flat, star, best, second - c, damping, scores, buffers)
+            send_all(stars, flat, star, reports, best, second - c, damping, scores, buffers)
 
 
 @jit

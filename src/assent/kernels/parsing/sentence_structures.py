@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from assent.kernels.ad3.active_set_system import packed_length
 from assent.kernels.ad3.structure_steps import LARGEST_ROOM, Models
 from assent.kernels.ad3.table_steps import Layout
 from assent.kernels.core.oracle import NONE
 from assent.kernels.core.vertices import KEPT_ROWS
-from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
+from assent.kernels.jit import jit, jit_internal
 from assent.kernels.parsing.sentence_parts import count_inner
 from assent.kernels.problem import STRUCTURE, Tables
 
@@ -146,11 +147,6 @@ def make_models(parts, single_root, addresses, sequence):
     )  # fmt: skip
 
 
-@jit_internal_no_allocation
-def _packed(rows):
-    return rows * (rows + 3) // 2
-
-
 @jit
 def make_layout(tables):
     """Room for the vertices of every structure; see ``table_steps.make_layout``."""
@@ -167,7 +163,7 @@ def make_layout(tables):
         room[t] = min(total - (last - first) + 2, LARGEST_ROOM)
         vertex[t + 1] = vertex[t] + room[t]
         place[t + 1] = place[t] + room[t] * (last - first)
-        row[t + 1] = row[t] + _packed(min(room[t], KEPT_ROWS))
+        row[t + 1] = row[t] + packed_length(min(room[t], KEPT_ROWS))
     return Layout(
         start, room, vertex, place, row, np.zeros(groups, np.bool_), np.zeros(0), np.zeros(0)
     )

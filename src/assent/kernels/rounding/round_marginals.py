@@ -6,20 +6,24 @@ otherwise.  All steps are linear in the number of links, and the same input give
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from assent.kernels.core.evaluate import count_violated, value
-from assent.kernels.core.propagate import LogicIndex, build_links, make_trail
+from assent.kernels.core.propagate import LogicIndex, build_links, coordinate, make_trail
 from assent.kernels.core.table_links import TableLinks, build_table_links, table_field
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.random_numbers import RANDOM_RANGE, next_random_state
 from assent.kernels.rounding.local_search import improve
 from assent.kernels.rounding.pair_rounding import round_pairs
 from assent.kernels.rounding.running_sums import Pairs, RoundedPoint, build_pairs, largest_finite
-from assent.kernels.rounding.sequential_rounding import DECIDED, Rounding, settle_all
+from assent.kernels.rounding.sequential_rounding import (
+    DECIDED,
+    Rounding,
+    expected_field,
+    settle_all,
+)
 from assent.kernels.rounding.table_rounding import settle_states
 
 # Sweeps of the local search.  It usually stops by itself after three to six.
@@ -106,26 +110,19 @@ def round_marginals(
         return _round(problem, scores, p, None, tables, max_sweeps, thorough)
     from assent.kernels.ad3.structure_steps import searcher_of
 
-    def follow(wish: np.ndarray, scale: float) -> Rounded:
+    def follow(step: int, alone: np.ndarray) -> Rounded:
         # What structures choose is sure from then on; what they leave open is not.
-        held = searcher_of(problem).settle(scores, wish, scale)
+        parts = problem.pair_var, problem.lits, scores.theta, scores.pair
+        held = searcher_of(problem).settle(scores, *wish_by(step, *parts, p, alone))
         sure = np.where(held >= 0, held, np.clip(p, LEAST_SURE, 1.0 - LEAST_SURE))
         return _round(problem, scores, sure, held, tables, max_sweeps, thorough)
 
-    found = [follow(wish, scale) for wish, scale in structure_wishes(problem, scores, p)]
+    nobody = np.zeros(0, np.int8)
+    found = [follow(BY_MARGINALS, nobody), follow(BY_SCORES, nobody)]
     if min(answer.violated for answer in found) and len(problem.lits):
-        # The other way round: all else first, then the structures as close to it as they can be.
         alone = _round(problem, scores, p, None, tables, max_sweeps, thorough).x
-        found.append(follow(logic_wish(problem, p, alone), SLIGHT))
+        found.append(follow(BY_OTHERS, alone))
     return min(found, key=lambda answer: (answer.violated, -answer.value))
-
-
-def logic_wish(problem: Any, p: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Scores by which structures choose ``x`` where logic factors need it, else the marginals."""
-    needed = np.where(problem.lits < 0, ~problem.lits, problem.lits)
-    wish = p - 0.5
-    wish[needed] = np.where(x[needed] == 1, 1.0, -1.0) * (1.0 + np.abs(wish).sum())
-    return wish
 
 
 @jit
@@ -157,21 +154,37 @@ def tied_scores(scores: Any) -> Any:
     return type(scores)(theta, pair, scores.constant, table)
 
 
-def structure_wishes(
-    problem: Any, scores: Any, p: np.ndarray
-) -> Iterator[tuple[np.ndarray, float]]:
-    """Scores by which structures choose, and what inner scores are multiplied by.
+# What structures choose by, one after the other: the marginals; what every coordinate would add to
+# the score, where marginals are undecided.  If all these break something, what is right for the
+# others (``ALONE``), and the structures as close to that as they can be.
+BY_MARGINALS, BY_SCORES, ALONE, BY_OTHERS = 0, 1, 2, 3
 
-    Once the marginals, inner scores only breaking ties; once what every coordinate would add to
-    the score, where marginals are undecided.
+
+@jit
+def wish_by(step, pair_var, lits, theta, pair, p, alone):
+    """What structures choose by, ``[n]``, and what their inner scores are multiplied by.
+
+    ``alone[n]`` is an assignment without them, for BY_OTHERS, which keeps what ``lits`` name.
     """
-    yield p - 0.5, SLIGHT
-    first, second = problem.pair_var.T
-    field = scores.theta + np.bincount(first, scores.pair * p[second], len(p))
-    field += np.bincount(second, scores.pair * p[first], len(p))
-    most = 1.0 + np.abs(field).sum()
-    sure = np.abs(p - 0.5) > 0.5 - DECIDED
-    yield np.where(sure, np.where(p > 0.5, most, -most), field), 1.0
+    wish = np.empty(p.size)
+    if step == BY_SCORES:
+        expected_field(theta, pair_var, pair, p, wish)
+    else:
+        for v in range(p.size):
+            wish[v] = p[v] - 0.5
+    most = 1.0
+    for v in range(p.size):
+        most += abs(wish[v])
+    if step == BY_SCORES:
+        for v in range(p.size):
+            if abs(p[v] - 0.5) > 0.5 - DECIDED:
+                wish[v] = most if p[v] > 0.5 else -most
+        return wish, 1.0
+    if step == BY_OTHERS:
+        for lit in lits:
+            v = coordinate(lit)
+            wish[v] = most if alone[v] == 1 else -most
+    return wish, SLIGHT
 
 
 def _round(

@@ -15,7 +15,6 @@ from assent.kernels.direct.table_scopes import FOUR, TABULATED
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import KNAPSACK
 from assent.kernels.random_numbers import next_random_state
-from assent.kernels.search.table_answers import worth
 from assent.kernels.search.table_sweeps import Domains, Net
 
 # What a variable is to a neighbourhood.
@@ -139,12 +138,6 @@ def restrict(net, x, part, count):
     list_slots(part)
     for i in range(part.sizes[VARIABLES]):
         part.role[part.variables[i]] = OUTSIDE
-
-
-@jit
-def value_of(net, states):
-    """What ``states[V]`` are worth; what is forbidden counts as worse than anything else."""
-    return worth(net, states)
 
 
 @jit_internal_no_allocation

@@ -6,7 +6,7 @@ Loads ``load[F]`` of the constraints at an answer are kept, so that none is read
 from __future__ import annotations
 
 from assent.kernels.direct.table_scopes import FOUR, TABULATED
-from assent.kernels.jit import jit_inline, jit_internal_no_allocation
+from assent.kernels.jit import jit_inline, jit_internal_no_allocation, jit_no_allocation
 from assent.kernels.search.literals import is_true, verdict, worth_of
 
 # A switch has to gain more than rounding, relative to the total.
@@ -22,9 +22,9 @@ def entry_at(net, f, x):
     return at
 
 
-@jit_internal_no_allocation
+@jit_no_allocation
 def worth(net, x):
-    """The value of states ``x[V]``."""
+    """The value of states ``x[V]``; what is forbidden counts as worse than anything else."""
     value = 0.0
     for v in range(len(net.card)):
         value += net.theta[net.first[v] + x[v]]

@@ -26,7 +26,7 @@ from assent.kernels.batch import instance
 from assent.kernels.batch.searched_structures import StructureBatch
 from assent.kernels.core import schedule
 from assent.kernels.core.memo import remembered
-from assent.kernels.core.oracle import blend_address, parts_address
+from assent.kernels.core.oracle import function_address
 from assent.kernels.problem import STRUCTURE, DualPoint, Float, Int64, Problem, Scores, Tables
 from assent.proof.gap_rule import least_and_relative
 from assent.proof.rounding_error import is_never_rounded
@@ -136,8 +136,10 @@ def _structures_of(problem: Problem) -> tuple[Any, ...]:
         len(models), len(searcher.tables.states), len(searcher.tables.lits), len(own.data),
         len(own.place), len(own.base),
     )  # fmt: skip
-    parts = np.array([parts_address(model.structure) for model in models], np.int64)
-    blend = np.array([blend_address(model.structure) for model in models], np.int64)
+    parts, blend = (
+        np.array([function_address(model.structure, name) for model in models], np.int64)
+        for name in ("parts", "blend")
+    )
     return sizes, searcher.tables, own, searcher.layout, searcher.order, parts, blend
 
 

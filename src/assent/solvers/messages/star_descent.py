@@ -41,8 +41,9 @@ def start(
     reports = int((sizes * np.diff(stars.start)).max(initial=1)) + 1
     widest = int(sizes.max(initial=1))
     buffers = StarBuffers(
-        np.zeros(widest, np.int64), np.zeros(widest), np.zeros(reports), np.zeros(reports)
-    )
+        np.zeros(widest, np.int64), np.zeros(widest), np.zeros(reports), np.zeros(reports),
+        np.zeros((reports, 3), np.int64),
+    )  # fmt: skip
     return StarMessages(
         plain.flat, plain.inner, plain.work, plain.s, plain.belief, stars=stars,
         shares=np.zeros((2, 0)), left=plain.belief.copy(), buffers=buffers,

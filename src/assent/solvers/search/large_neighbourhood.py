@@ -21,6 +21,7 @@ from assent.kernels.problem import Int64
 from assent.kernels.random_numbers import first_random_state
 from assent.kernels.search import depth_first_search as kernel
 from assent.kernels.search import neighbourhood as part_kernel
+from assent.kernels.search.table_answers import worth
 from assent.kernels.search.table_sweeps import Domains, Net, SweepWork
 from assent.result import Result, Status
 from assent.solvers.base.protocol import GraphSolver, Request
@@ -172,7 +173,7 @@ class NeighbourhoodSearch(TableRun):
 
     def _take(self, states: NDArray[np.int32]) -> None:
         """Take states ``[V]`` if they are worth more."""
-        value = float(part_kernel.value_of(self.tables.net, states))
+        value = float(worth(self.tables.net, states))
         if value > self.best:
             self.best, self.x = value, states
 

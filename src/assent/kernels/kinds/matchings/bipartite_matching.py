@@ -206,15 +206,7 @@ def make_search(problem):
 
 @jit_structure
 def maximize_matching(start, data, scores, inner, scale, states):
-    """The best vertex.
-
-    Example:
-        >>> import numpy as np
-        >>> data = np.array([1, 2, 0, 0, 1, 1, 1], np.int32)
-        >>> scores, states = np.array([0.0, 2.0, 0.0, 3.0]), np.zeros(2, np.int32)
-        >>> maximize_matching(data, data, scores, scores[:0], 1.0, states), states.tolist()
-        ((3.0, 0.0), [0, 1])
-    """
+    """The best vertex."""
     problem, _, fits = read_pairs(data, scores)
     own, columns = inserted_rows(data), data[1]
     fits = fits and match(problem, make_search(problem))

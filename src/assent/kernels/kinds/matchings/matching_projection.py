@@ -311,17 +311,7 @@ def optimal_prices(p):
 
 @jit_structure
 def project_matching(start, data, base, a, inner, scale, memory, q):
-    """The nearest point ``q[places]`` to ``a[places]``; ``memory`` has the prices of the last one.
-
-    Example:
-        >>> import numpy as np
-        >>> data = np.array([1, 2, 0, 0, 1, 1, 1], np.int32)
-        >>> none, q = np.zeros(4), np.empty(4)
-        >>> project_matching(data, data, none, np.array([0.0, 1.0, 0.0, 0.5]), none, 1.0, none, q)
-        0.0
-        >>> q.tolist()
-        [0.25, 0.75, 0.75, 0.25]
-    """
+    """The nearest point ``q[places]`` to ``a[places]``; ``memory`` has the last prices."""
     n, m = data[0], data[1]
     own = newton_columns(data)
     rows, columns = (n, m) if own else (m, n)

@@ -24,16 +24,7 @@ from assent.kernels.kinds.sequences.tree_recursion import (
 
 @jit_structure
 def maximize_marked_tree(start, data, scores, inner, scale, states):
-    """The best vertex, into ``states[nodes + edges]``; ``data`` is the tree's, ``inner`` empty.
-
-    Example:
-        >>> import numpy as np
-        >>> from assent.kernels.kinds.sequences.tree_recursion import tree_data
-        >>> data, start = tree_data([2, 2], [1, -1]), np.array([0, 2, 4, 8], np.int32)
-        >>> scores, states = np.array([0.0, 1.0, 0, 0, 0, 0, 2.0, 0]), np.zeros(3, np.int32)
-        >>> maximize_marked_tree(start, data, scores, np.zeros(0), 1.0, states)[0], states.tolist()
-        (3.0, [1, 0, 2])
-    """
+    """The best vertex, into ``states[nodes + edges]``; ``data`` is the tree's, ``inner`` empty."""
     n = data[0]
     rows = edges_of(data)
     row_of = np.empty(n, np.int32)
