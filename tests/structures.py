@@ -12,6 +12,12 @@ import assent as at
 from assent.model.variables import Literals
 
 
+def project_one(structure: Any, point: np.ndarray) -> tuple[np.ndarray, float]:
+    """The nearest point ``[links]`` of the first structure of a batch, and its inner value."""
+    (found,), (inner,) = structure.project(point[None], structure.scores[:1])
+    return found, inner
+
+
 def literals(rng: np.random.Generator, graph: at.FactorGraph, size: int) -> Literals:
     """``size`` new binary variables, some negated."""
     x = graph.binary(size, scores=rng.normal(size=size))

@@ -331,9 +331,9 @@ def test_a_time_limit_leaves_room_for_the_last_rounding(monkeypatch, limit):
 def test_roundings_of_a_loose_relaxation_become_rare(monkeypatch):
     rounded, plain = [], Run._round
 
-    def noted(run, workspace, *, thorough):
+    def noted(run, *, thorough):
         rounded.append(run.iterations)
-        plain(run, workspace, thorough=thorough)
+        plain(run, thorough=thorough)
 
     monkeypatch.setattr(Run, "_round", noted)
     result = at.decode(grid(80), at.AD3(max_iterations=1500))

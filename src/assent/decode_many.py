@@ -526,7 +526,7 @@ class _Run:
         """The best ones, ``[B, N]``; all problems are of one graph."""
         if self.together is not None:
             assert isinstance(self.tasks, RowTasks)
-            return self.tasks.compiled.full_rows(self.together.x)
+            return self.tasks.compiled.full(self.together.x)
         return np.stack([self._assignment(number) for number in range(len(self.tasks))])
 
     def _assignment(self, number: int) -> NDArray[np.int8]:

@@ -108,7 +108,7 @@ def _check_maximize(
     structure: Structure, row: int, vertices: Vertices, scores: Float, where: str
 ) -> None:
     best = vertices.values(scores).max(initial=-np.inf)
-    value, states = structure.ask_maximize(scores, row)
+    (value,), (states,) = structure._maximize(scores[None], structure.scores[row : row + 1])
     tolerance = 1e-8 * (1.0 + _finite_size(scores, vertices))
     _close(value, best, tolerance, f"maximize of {where}")
     if best > -np.inf:
@@ -132,7 +132,7 @@ def _check_project(
     """At the projection no vertex is better: a . (v - q) + inner(v) - inner(q) <= 0."""
     linked = structure.linked
     point = scores[linked] / (1.0 + np.abs(scores).max())  # of the size of probabilities
-    found, inner = structure.ask_project(point, row)
+    (found,), (inner,) = structure.project(point[None], structure.scores[row : row + 1])
     corners = vertices.places[:, linked]
     slope = (corners - found) @ (point - found) + vertices.inner - inner
     tolerance = 1e-6 * (1.0 + np.abs(vertices.inner).max())
@@ -149,7 +149,7 @@ def _check_max_marginals(
 ) -> None:
     values = vertices.values(scores)
     best = np.array([values[own > 0].max(initial=-np.inf) for own in vertices.places.T])
-    found = structure.ask_max_marginals(scores, row)
+    (found,) = structure._max_marginals(scores[None], structure.scores[row : row + 1])
     tolerance = 1e-8 * (1.0 + _finite_size(scores, vertices))
     for place, (mine, theirs) in enumerate(zip(found, best, strict=True)):
         _close(mine, theirs, tolerance, f"max_marginals of {where}, place {place}")
@@ -165,7 +165,9 @@ def _check_marginals(
 ) -> None:
     values = vertices.values(scores)
     best = values.max(initial=-np.inf)
-    value, places, parts = structure.ask_marginals(scores, row, temperature)
+    (value,), (places,), (parts,) = structure._marginals(
+        scores[None], structure.scores[row : row + 1], temperature
+    )
     if best == -np.inf:
         assert value == -np.inf, f"marginals of {where}: nothing is possible, but got {value}"
         return

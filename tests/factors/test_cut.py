@@ -7,6 +7,7 @@ import assent as at
 from assent.kernels.graph_cut.cut_projection import project_cut
 from tests.oracles.quadratic import cut_rows, is_nearest, nearest_point
 from tests.oracles.sweep import sweep_seeds
+from tests.structures import project_one
 
 
 def random_edges(rng, n, most=40):
@@ -39,7 +40,7 @@ def test_projection_of_nodes_is_the_quadratic_programs(seeds):
         scores = rng.random(len(edges)) * size_of(rng, -2, 0.5)
         if seed % 3 == 0:
             point, scores = point.round(1), scores.round(1)
-        mine, inner = write(n, edges, scores=scores).ask_project(point)
+        mine, inner = project_one(write(n, edges, scores=scores), point)
         # What an edge earns less where its ends differ is a cost of z = |x_j - x_k|.
         theirs = nearest_point(point, *cut_rows(n, edges), cost=scores)[:n].clip(0.0, 1.0)
         lost = [scores @ np.abs(x[edges[:, 0]] - x[edges[:, 1]]) for x in (mine, theirs)]
@@ -60,7 +61,7 @@ def test_projection_of_nodes_and_edges_is_the_quadratic_programs(seeds):
         ])  # fmt: skip
         if seed % 3 == 0:
             point = point.round(1)
-        mine, _ = write_shared(n, edges).ask_project(point)
+        mine, _ = project_one(write_shared(n, edges), point)
         rows, upper = cut_rows(n, edges)
         theirs = nearest_point(point, rows, upper)
         assert (rows @ mine <= upper + 1e-10).all(), seed
@@ -78,11 +79,11 @@ def test_projections_of_grids_with_large_groups(seeds):
         point[:n] += 0.5
         point[n:] -= rng.uniform(0.0, 1.5)
         rows, upper = cut_rows(n, edges)
-        mine, _ = write_shared(n, edges).ask_project(point)
+        mine, _ = project_one(write_shared(n, edges), point)
         assert (rows @ mine <= upper + 1e-10).all(), seed
         assert is_nearest(mine, nearest_point(point, rows, upper), point), seed
         scores = rng.random(len(edges)) * size_of(rng, -1, 0.7)
-        mine, _ = write(n, edges, scores=scores).ask_project(point[:n])
+        mine, _ = project_one(write(n, edges, scores=scores), point[:n])
         theirs = nearest_point(point[:n], rows, upper, cost=scores)[:n].clip(0.0, 1.0)
         lost = [scores @ np.abs(x[edges[:, 0]] - x[edges[:, 1]]) for x in (mine, theirs)]
         assert is_nearest(mine, theirs, point[:n], *lost), seed
@@ -103,7 +104,7 @@ def test_projection_goes_on_from_the_last_one(shared):
     for _ in range(20):
         point[1::2] += rng.normal(size=places // 2) * 0.2
         project_cut(structure.start, structure.data, base, point, inner, 1.0, memory, q)
-        cold, _ = structure.ask_project(point[1::2])
+        cold, _ = project_one(structure, point[1::2])
         assert np.allclose(q[1::2], cold, atol=1e-9)
 
 
@@ -241,4 +242,4 @@ def test_errors_of_shared_edges():
         at.Cut(x, [[0, 1]], cut=at.FactorGraph().binary(1, name="z"))
     structure = at.Cut(x, [[0, 1]], scores=1.0)
     with pytest.raises(TypeError, match="cannot answer max_marginals"):
-        structure.ask_max_marginals(np.zeros(6))
+        structure.max_marginals(np.zeros((1, 3)), structure.scores)

@@ -8,6 +8,7 @@ import assent as at
 from assent.kernels.kinds.matchings.matching_projection import project_matching
 from tests.oracles.quadratic import is_nearest, matching_rows, nearest_point
 from tests.oracles.sweep import sweep_seeds
+from tests.structures import project_one
 
 
 def random_shape(rng, most=8):
@@ -38,7 +39,7 @@ def test_projection_is_the_quadratic_programs(seeds):
         point = rng.normal(size=shape) * 10.0 ** rng.uniform(-1, 0.7)
         if seed % 3 == 0:
             point = np.round(point, 1)
-        mine, _ = write(shape, rows, columns, fill).ask_project(point.ravel())
+        mine, _ = project_one(write(shape, rows, columns, fill), point.ravel())
         polytope = matching_rows(*shape, rows, columns, *fill)
         theirs = nearest_point(point.ravel(), *polytope)
         assert is_nearest(mine, theirs, point.ravel()), seed
@@ -58,7 +59,7 @@ def test_projection_of_points_far_away(seeds):
         matching = write(shape, rows, columns, fill)
         size = 10.0 ** rng.uniform(2, 9)
         point = rng.normal(size=shape).ravel() * size
-        mine, _ = matching.ask_project(point)
+        mine, _ = project_one(matching, point)
         value, _ = matching.maximize((point - mine)[None], matching.scores)
         assert value[0] - (point - mine) @ mine <= 1e-11 * size * (1.0 + size), seed
         table = mine.reshape(shape)
@@ -81,7 +82,7 @@ def test_projection_goes_on_from_earlier_prices():
     for _ in range(30):
         point[1::2] += rng.normal(size=54) * 0.3
         project_matching(matching.start, matching.data, base, point, none, 1.0, memory, q)
-        cold, _ = matching.ask_project(point[1::2])
+        cold, _ = project_one(matching, point[1::2])
         assert np.allclose(q[1::2], cold, atol=1e-10)
 
 
@@ -121,11 +122,11 @@ def test_max_marginals_of_a_larger_one():
     matching = write((6, 7), 1, 1, (False, False))
     places = np.zeros(84)
     places[1::2] = rng.normal(size=42)
-    found = matching.ask_max_marginals(places)
+    found = matching._max_marginals(places[None], matching.scores)[0]
     for place in range(84):
         forced = places.copy()
         forced[place ^ 1] = -np.inf
-        assert np.isclose(found[place], matching.ask_maximize(forced)[0])
+        assert np.isclose(found[place], matching._maximize(forced[None], matching.scores)[0][0])
 
 
 def test_evidence_takes_capacity():
@@ -192,4 +193,4 @@ def test_more_errors():
         at.Matching(g.binary(4, name="x"))
     matching = at.Matching(g.binary((2, 2), name="w"))
     with pytest.raises(TypeError, match="cannot answer marginals"):
-        matching.ask_marginals(np.zeros(8))
+        matching.marginals(np.zeros((1, 4)), matching.scores)

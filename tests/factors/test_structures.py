@@ -29,11 +29,12 @@ def test_questions(name, seeds):
 def test_nothing_is_possible_where_everything_is_forbidden(name):
     structure = STRUCTURES[name](np.random.default_rng(0), at.FactorGraph())
     places = np.full(int(structure.start[-1]), -np.inf)
-    assert structure.ask_maximize(places)[0] == -np.inf
+    places, scores = places[None], structure.scores[:1]
+    assert structure._maximize(places, scores)[0] == -np.inf
     if "max_marginals" in structure.abilities:
-        assert (structure.ask_max_marginals(places) == -np.inf).all()
+        assert (structure._max_marginals(places, scores) == -np.inf).all()
     if "marginals" in structure.abilities:
-        value, probabilities, parts = structure.ask_marginals(places)
+        value, probabilities, parts = structure._marginals(places, scores, 1.0)
         assert value == -np.inf
         assert not probabilities.any() and not parts.any()
 

@@ -230,20 +230,12 @@ class Compiled:
     # ------------------------------------------------------------ answers out
 
     def full(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of the flat columns ``[n]`` completed by the fixed coordinates ``[N]``."""
+        """Values of the flat columns ``[..., n]`` completed by what is fixed, ``[..., N]``."""
         if self.problem.n == len(self.fixed):
             return values
-        out = self.fixed.astype(values.dtype)
-        out[self.free] = values
-        return out
-
-    def full_rows(self, values: NDArray[Any]) -> NDArray[Any]:
-        """The same for many assignments ``[B, n]``."""
-        if self.problem.n == len(self.fixed):
-            return values
-        out = np.empty((len(values), len(self.fixed)), values.dtype)
-        out[:] = self.fixed
-        out[:, self.free] = values
+        out = np.empty((*values.shape[:-1], len(self.fixed)), values.dtype)
+        out[...] = self.fixed
+        out[..., self.free] = values
         return out
 
     def graph_dual(self, dual: DualPoint, scores: GraphScores) -> tuple[Float, ...]:

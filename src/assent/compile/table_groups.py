@@ -12,7 +12,7 @@ from assent.kernels.core.memo import remembered
 from assent.kernels.problem import Float, Int32, Int64, Problem
 
 
-class TableGroup(NamedTuple):
+class FlatTableGroup(NamedTuple):
     """``m`` tables, or structures, of one kind and shape, as in :class:`Tables`.
 
     ``link`` is the first link in ``Problem.all_lits``, ``entries`` are scores in ``Scores.table``,
@@ -49,7 +49,7 @@ class TableGroup(NamedTuple):
 
 
 @remembered
-def all_groups(problem: Problem) -> list[TableGroup]:
+def all_groups(problem: Problem) -> list[FlatTableGroup]:
     """Groups of tables, then those of structures."""
     t, first_link = problem.tables, 2 * problem.n_pairs + len(problem.lits)
     slots, links, entries, factors = (
@@ -57,7 +57,7 @@ def all_groups(problem: Problem) -> list[TableGroup]:
         for column in (t.slot, t.link, t.entry, t.factor)
     )
     return [
-        TableGroup(
+        FlatTableGroup(
             g, int(kind), tuple(t.states[slots[g]].tolist()), tuple(t.first[slots[g]].tolist()),
             t.lits[links[g]].reshape(factors[g].stop - factors[g].start, -1),
             first_link + links[g].start, entries[g], factors[g],
@@ -66,11 +66,11 @@ def all_groups(problem: Problem) -> list[TableGroup]:
     ]  # fmt: skip
 
 
-def table_groups(problem: Problem) -> list[TableGroup]:
+def table_groups(problem: Problem) -> list[FlatTableGroup]:
     """Groups of tables."""
     return all_groups(problem)[: len(problem.tables.kind) - len(problem.models)]
 
 
-def structure_groups(problem: Problem) -> list[TableGroup]:
+def structure_groups(problem: Problem) -> list[FlatTableGroup]:
     """Groups of structures, one for each of the problem's models."""
     return all_groups(problem)[len(problem.tables.kind) - len(problem.models) :]

@@ -150,32 +150,6 @@ class Structure(Scored):
         own.flags.writeable = False
         return own
 
-    # ------------------------------------------------------------ one structure, all its places
-
-    def ask_maximize(self, places: Float, row: int = 0) -> tuple[float, Int32]:
-        """Best value and states ``[slots]`` of structure ``row`` for scores of all its places.
-
-        A score of ``-inf`` forbids the place; inner scores are those written.
-        """
-        value, states = self._maximize(places[None], self.scores[row : row + 1])
-        return float(value[0]), states[0]
-
-    def ask_project(self, point: Float, row: int = 0) -> tuple[Float, float]:
-        """The nearest point ``[links]`` of structure ``row``, and its inner value."""
-        found, inner = self.project(point[None], self.scores[row : row + 1])
-        return found[0], float(inner[0])
-
-    def ask_max_marginals(self, places: Float, row: int = 0) -> Float:
-        """Best value ``[places]`` of structure ``row`` with each place chosen."""
-        return self._max_marginals(places[None], self.scores[row : row + 1])[0]
-
-    def ask_marginals(
-        self, places: Float, row: int = 0, temperature: float = 1.0
-    ) -> tuple[float, Float, Float]:
-        """Log-partition, probabilities ``[places]`` and ``[entries]`` of structure ``row``."""
-        value, out, parts = self._marginals(places[None], self.scores[row : row + 1], temperature)
-        return float(value[0]), out[0], parts[0]
-
     def inner_at(self, states: Int32, row: int = 0) -> tuple[float, Float]:
         """Inner value of a joint state and its parts ``[entries]``; ``-inf`` for no vertex."""
         used = np.zeros(self.scores.shape[1])

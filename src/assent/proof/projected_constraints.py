@@ -99,12 +99,9 @@ def _as_written(compiled: Compiled, scores: GraphScores, number: int) -> Project
     block, row = origin(compiled.problem, compiled.placed, number)
     factor = compiled.blocks[block].factor
     if isinstance(factor, Pair):
-        never = compiled.by_block(scores)[block][row] == -np.inf
-        return (
-            ProjectedConstraint(CAP, 1, factor.codes[row], None, 0.0, frozenset())
-            if never
-            else None
-        )
+        if scores.factors[block][row] > -np.inf:
+            return None
+        return ProjectedConstraint(CAP, 1, factor.codes[row], None, 0.0, frozenset())
     assert isinstance(factor, Logic)
     form = factor.normal_form()
     weights = None if form.weights is None else form.weights[row]

@@ -5,12 +5,6 @@ from __future__ import annotations
 from assent.errors import ModelError
 from assent.kernels.problem import KNAPSACK, Problem
 
-# What a solver can be told to use instead, by what is missing.
-INSTEAD = {
-    "max_marginals": "AD3() or Subgradient()",
-    "marginals": "AD3() or Subgradient()",
-}
-
 
 def require(solver: str, question: str, problem: Problem) -> None:
     """Raise if a factor of the problem cannot answer the solver's question.
@@ -31,7 +25,7 @@ answers maximize, project); decode with AD3() or Subgradient()
         if question not in abilities:
             raise ModelError(
                 f"{solver} needs {question}, which {kind} does not answer (it answers "
-                f"{', '.join(abilities)}); decode with {INSTEAD[question]}"
+                f"{', '.join(abilities)}); decode with AD3() or Subgradient()"
             )
 
 

@@ -24,6 +24,12 @@ def zeroed(problem: Problem, table: Float) -> Scores:
     return Scores(np.zeros(problem.n), np.zeros(problem.n_pairs), 0.0, entries)
 
 
+def drift(before: DualPoint, now: DualPoint) -> DualPoint:
+    """Where multipliers run to, which is a ray where they run away."""
+    pair, logic, table = now.pair - before.pair, now.logic - before.logic, now.table - before.table
+    return DualPoint(pair, logic, table)
+
+
 def proves(problem: Problem, ray: DualPoint, table: Float) -> bool:
     """Whether a ray bounds the zero objective clearly below zero: nothing is feasible then.
 

@@ -375,9 +375,7 @@ class Run:
         self.due = schedule.after_ray(self.due, self.info.iterations)
         now = self.solver.dual_point(self.problem, self.scores, self.workspace)
         before, self.ray_from = self.ray_from, now
-        if before is None:
-            return None
-        return DualPoint(now.pair - before.pair, now.logic - before.logic, now.table - before.table)
+        return None if before is None else infeasibility.drift(before, now)
 
 
 def decided_alone(run: Run) -> Result:

@@ -41,6 +41,10 @@ class OneStep(IterativeSolver):
         """Nothing yet: one step has no use for an earlier one's end."""
         return OneStepState(problem.n)
 
+    def bound(self, problem: Problem, scores: Scores, workspace: Any) -> float:
+        """Upper bound from the multipliers; infinite before the solve."""
+        return np.inf if workspace.solution is None else super().bound(problem, scores, workspace)
+
     def dual_point(self, problem: Problem, scores: Scores, workspace: Any) -> DualPoint:
         """Link scores of the relaxation's multipliers; zero before the solve."""
         if workspace.solution is None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.compile.table_groups import TableGroup, table_groups
+from assent.compile.table_groups import FlatTableGroup, table_groups
 from assent.kernels.problem import POTTS, Float, Int32, Int64, Problem
 from assent.solvers.cutting_planes.exclusive_pairs import Exclusions, exclusions
 from assent.solvers.programs.compact_lp import CompactLP
@@ -140,7 +140,7 @@ def worth_of_places(
 def _add_table(
     builder: _DifferenceBuilder,
     variables: _ComparedVariables,
-    group: TableGroup,
+    group: FlatTableGroup,
     entry: Int64,
 ) -> None:
     """Any two states of two slots of DENSE tables, ``entry[m, *states]``."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assent.compile.table_groups import TableGroup, table_groups
+from assent.compile.table_groups import FlatTableGroup, table_groups
 from assent.errors import ModelError
 from assent.kernels.problem import (
     ANYOF,
@@ -167,7 +167,7 @@ class _Draft:
         for negated in RULES[int(problem.group_kind[group])]:
             self.forbid(problem.lits[at], 2 * problem.n_pairs + at, negated)
 
-    def add_tables(self, group: TableGroup) -> None:
+    def add_tables(self, group: FlatTableGroup) -> None:
         """A group of tables over two slots of two states, each read by its second state."""
         second = [own.stop - 1 for own in group.columns]
         lits, link = group.lits[:, second], group.links[:, second]

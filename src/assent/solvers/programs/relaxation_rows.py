@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from assent.compile.table_groups import TableGroup, table_groups
+from assent.compile.table_groups import FlatTableGroup, table_groups
 from assent.kernels.problem import (
     ANYOF,
     DENSE,
@@ -143,7 +143,7 @@ def _add_tables(builder: RowBuilder, problem: Problem, scores: Float) -> None:
             _add_potts(builder, states[0], states[1], own, problem.n_pairs + place)
 
 
-def _slot_states(group: TableGroup) -> list[LinkStates]:
+def _slot_states(group: FlatTableGroup) -> list[LinkStates]:
     """``[m, K]`` states of every slot; state 0 of a binary slot is the opposite of state 1."""
     states, links = [], group.links
     for k, lowest, columns in zip(group.states, group.first, group.columns, strict=True):

@@ -193,7 +193,7 @@ def _seek_ray(sub: Subproblem, solver: Any, workspace: Any, before: DualPoint | 
     problem, table = sub.problem, sub.scores.table
     now = solver.dual_point(problem, sub.scores, workspace)
     if before is not None:
-        ray = DualPoint(now.pair - before.pair, now.logic - before.logic, now.table - before.table)
+        ray = infeasibility.drift(before, now)
         if infeasibility.proves(problem, ray, table):
             sub.dual, sub.bound, sub.impossible, sub.proof = ray, -np.inf, True, None
     return now

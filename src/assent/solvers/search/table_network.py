@@ -112,11 +112,6 @@ class TableLayout:
         all_states = np.bincount(over, given[at], minlength=len(self.card))
         return given, own + np.repeat(all_states, self.card)
 
-    @property
-    def most_literals(self) -> int:
-        """Of a constraint that is not tabulated."""
-        return int(np.diff(self.start)[self.form != TABULATED].max(initial=0))
-
     @cached_property
     def alone(self) -> NDArray[np.bool_]:
         """Which variables are one coordinate, true in state 1."""
