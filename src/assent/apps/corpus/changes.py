@@ -69,7 +69,9 @@ def explain_changes(
         cause = _cause(sets, agreement, at, beside)
         key, counts = "", (0, 0)
         if cause >= 0:
-            key, counts = _shown(sets.names[cause]), (int(agreeing[cause]), int(size[cause]))
+            name, counts = sets.names[cause], (int(agreeing[cause]), int(size[cause]))
+            # A word as it is, a context as its tags.
+            key = " ".join(map(str, name)).strip() if isinstance(name, tuple) else str(name)
         found.append(Change(s + 1, at - int(ends[s]) + 1, *describe(at), key, *counts, what))
     return found
 
@@ -87,10 +89,3 @@ def _cause(
             if consensus[sets.sets[link]] == states[word]:
                 return int(sets.sets[link])
     return -1
-
-
-def _shown(key: object) -> str:
-    """A word as it is, a context as its tags."""
-    if isinstance(key, tuple):
-        return " ".join(map(str, key)).strip()
-    return str(key)

@@ -55,10 +55,11 @@ def phrase_deletions(sentence: Sentence) -> NDArray[np.float64]:
         >>> phrase_deletions(tree).tolist()
         [-0.1, -0.1, -inf]
     """
-    scores = np.full(len(sentence), -np.inf)
+    scores, heads = np.full(len(sentence), -np.inf), sentence.heads
     for i, (label, word) in enumerate(zip(sentence.deprels, sentence.words, strict=True)):
         optional = label.partition(":")[0] in OPTIONAL and label not in REQUIRED_SUBTYPES
-        whole = label == "nmod" and _word(sentence, sentence.heads[i]) in _PARTS
+        head = heads[i]
+        whole = label == "nmod" and head > 0 and sentence.words[head - 1].lower() in _PARTS
         if optional and not whole and word.lower() not in _MEANING:
             scores[i] = PHRASE_SCORE
     scores[_predicates(sentence)] = -np.inf
@@ -67,10 +68,6 @@ def phrase_deletions(sentence: Sentence) -> NDArray[np.float64]:
     if opening is not None and sentence.deprels[opening] == "cc":
         scores[opening] = PHRASE_SCORE
     return scores
-
-
-def _word(sentence: Sentence, head: int) -> str:
-    return sentence.words[head - 1].lower() if head else ""
 
 
 def _predicates(sentence: Sentence) -> list[int]:

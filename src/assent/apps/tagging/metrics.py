@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assent.apps.sentence_pairs import percent, sentence_pairs
+from assent.apps.tagging.data import COLUMNS
 from assent.io.conllu import Sentence
-
-_COLUMNS = ("upos", "xpos", "feats")
 
 
 @dataclass(frozen=True)
@@ -42,16 +41,16 @@ def tag_scores(gold: Iterable[Sentence], system: Iterable[Sentence]) -> TagScore
         >>> tag_scores([gold], [system]).accuracy["upos"]
         50.0
     """
-    right = dict.fromkeys(_COLUMNS, 0)
+    right = dict.fromkeys(COLUMNS, 0)
     filled: set[str] = set()
     words = sentences = whole = 0
     for one, other in sentence_pairs(gold, system):
         words, sentences = words + len(one), sentences + 1
-        for name in _COLUMNS:
+        for name in COLUMNS:
             expected, found = getattr(one, name), getattr(other, name)
             right[name] += sum(map(str.__eq__, expected, found))
             if name not in filled and set(expected) != {"_"}:
                 filled.add(name)
         whole += one.upos == other.upos
-    accuracy = {name: percent(right[name], words) for name in _COLUMNS if name in filled}
+    accuracy = {name: percent(right[name], words) for name in COLUMNS if name in filled}
     return TagScores(words, accuracy, percent(whole, sentences))

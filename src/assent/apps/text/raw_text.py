@@ -28,7 +28,8 @@ def read_text_lines(
         sentences = split_sentences(paragraph, tokenize(paragraph))
         for place, tokens in enumerate(sentences):
             number += 1
-            comments = [f"sent_id = {number}", f"text = {_shown(paragraph, tokens)}"]
+            shown = " ".join(paragraph[tokens[0].start : tokens[-1].end].split())
+            comments = [f"sent_id = {number}", f"text = {shown}"]
             if place == 0:
                 comments.insert(0, "newpar")
             yield _sentence(paragraph, tokens, start, comments, source)
@@ -49,11 +50,6 @@ def _paragraphs(lines: Iterable[str], by_line: bool) -> Iterator[tuple[int, str]
             start = end
     if kept:
         yield start, "".join(kept)
-
-
-def _shown(paragraph: str, tokens: Sequence[Token]) -> str:
-    """A sentence in one line."""
-    return " ".join(paragraph[tokens[0].start : tokens[-1].end].split())
 
 
 def _sentence(

@@ -91,12 +91,9 @@ def read_aligner(path: PathLike) -> Aligner:
 def _statistics(key: str, arrays: Mapping[str, Any]) -> Statistics:
     """Statistics of arrays by name."""
     own = {
-        name.removeprefix(f"{key}_"): array
+        name.removeprefix(f"{key}_"): array.astype(np.float64) if array.dtype.kind == "f" else array
         for name, array in arrays.items()
         if name.startswith(f"{key}_")
-    }
-    own |= {
-        name: array.astype(np.float64) for name, array in own.items() if array.dtype.kind == "f"
     }
     table = PairTable(own["start"], own["target"])
     models = [
