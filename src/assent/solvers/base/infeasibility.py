@@ -31,7 +31,7 @@ def drift(before: DualPoint, now: DualPoint) -> DualPoint:
 
 
 def proves(problem: Problem, ray: DualPoint, table: Float) -> bool:
-    """Whether a ray bounds the zero objective clearly below zero: nothing is feasible then.
+    """Whether it is a Farkas ray: the zero objective is bounded clearly below zero.
 
     ``table`` are the scores of tables, of which only what is ``-inf`` matters.
     """
