@@ -41,9 +41,9 @@ LAST_ACCELERATED = 1000
 # Acceleration takes iterations off problems of up to this many links, and adds some to larger ones.
 ACCELERATED_LINKS = 2_000
 
-# The first iterations solve tables inexactly.  The first consensus is a guess not worth an exact
-# answer, and tables of 81 by 81 states start in half the time; a finite number of errors leaves
-# the method's convergence as it is.
+# The first iterations solve tables inexactly.  The first consensus is an initial point that is not
+# worth an exact answer, and tables of 81 by 81 states start in half the time; a finite number of
+# errors leaves the method's convergence as it is.
 INEXACT = 20
 
 

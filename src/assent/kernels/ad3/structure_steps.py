@@ -44,7 +44,7 @@ from assent.kernels.problem import Float, Int64, Model, Problem, Scores, Tables,
 # (2015) allows where slots have many states: a few dozen for the trees of long sentences.
 LARGEST_ROOM = 128
 
-# The first consensus is a guess not worth exact projections: iteration t searches for at most
+# The first consensus is not worth exact projections: iteration t searches for at most
 # 1 + t / GROWTH vertices.  Sentences of 40 words need no more iterations for it, and three quarters
 # of the time; exact projections on the trees of 500 words would need more vertices than there is
 # room for, and ten times as long.  With fewer than MANY_LINKS, searches take no time worth saving,

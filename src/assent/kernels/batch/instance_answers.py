@@ -124,8 +124,8 @@ def round_any(logic, pairs, fields, theta, pair, p, held, thorough):
 @jit_internal
 def round_point_once(own, tables, searched, rounder, p, thorough, best, kept):
     """Offer what marginals are rounded to; where there are structures, what these choose."""
-    nobody = np.zeros(0, np.int8)
-    alone, held, sure = nobody, nobody, p
+    nothing = np.zeros(0, np.int8)
+    alone, held, sure = nothing, nothing, p
     # One place that rounds, whatever is rounded: every further one would be compiled again.
     for step in range(4 if has_structures(searched) else 1):
         if step == ALONE and (best.violations == 0 or rounder.logic.k.size == 0):
@@ -148,11 +148,11 @@ def hold(own, searched, rounder, p, step, alone):
 
     What structures choose is sure from then on; what they leave open is not.
     """
-    nobody = np.zeros(0, np.int8)
+    nothing = np.zeros(0, np.int8)
     if searched is None:
-        return nobody, p
+        return nothing, p
     if step == ALONE or not has_structures(searched):
-        return nobody, p
+        return nothing, p
     problem = own.problem
     wish, scale = wish_by(
         step, problem.pair_var, problem.groups.lits, problem.theta, problem.pair, p, alone

@@ -146,7 +146,7 @@ def settle(searched, inner, wish, scale):
 
 @jit_internal_no_allocation
 def weigh_parts(searched, out):
-    """Weights of the inner parts of all structures in their own copies; NaN if nobody knows."""
+    """Weights of the inner parts of all structures in their own copies; NaN where unknown."""
     if searched is None:
         return
     own, groups = searched.own, searched.own.groups

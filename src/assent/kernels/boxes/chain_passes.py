@@ -51,7 +51,7 @@ from assent.kernels.kinds.sequences.tree_recursion import (
 BEFORE, AFTER = 0, 1
 
 # Sweeps that a chain rests in a row.  Without an end to it bounds come to rest early, because
-# nobody else is told what it knows; on linked sentences 2 to 5 need the fewest passes.
+# it passes no messages on; on linked sentences 2 to 5 need the fewest passes.
 MOST_RESTS = 3
 
 

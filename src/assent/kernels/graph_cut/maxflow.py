@@ -28,7 +28,7 @@ from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # The parent of a node is an arc, or one of these.
 TERMINAL = -1  # its link to the source or the sink
-NOBODY = -2
+NO_PARENT = -2
 
 SOURCE, FREE, SINK = 1, 0, -1
 
@@ -117,7 +117,7 @@ def plant(network, forest, tiny):
             activate(forest, node)
         else:
             forest.side[node] = FREE
-            forest.parent[node] = NOBODY
+            forest.parent[node] = NO_PARENT
             forest.depth[node] = 0
         forest.stamp[node] = 0
 
@@ -179,7 +179,7 @@ def bottleneck(network, forest, middle):
 @jit_internal_no_allocation
 def orphan(forest, node):
     """A node has lost its parent."""
-    forest.parent[node] = NOBODY
+    forest.parent[node] = NO_PARENT
     push_front(forest.orphans, forest.ring, ORPHANS, node)
 
 
@@ -227,7 +227,7 @@ def distance_to_root(network, forest, node):
             forest.stamp[at] = time
             forest.depth[at] = 1
             break
-        if forest.parent[at] == NOBODY:
+        if forest.parent[at] == NO_PARENT:
             return -1
         at = network.head[forest.parent[at]]
     left = depth
@@ -266,7 +266,7 @@ def find_parent(network, forest, node, tiny):
         if capacity_outwards(network, -side, arc) > tiny:
             activate(forest, other)
         if forest.parent[other] == network.sister[arc]:
-            forest.parent[other] = NOBODY
+            forest.parent[other] = NO_PARENT
             push_back(forest.orphans, forest.ring, ORPHANS, other)
     forest.side[node] = FREE
 

@@ -319,7 +319,7 @@ def take_over(stars, flat, star, count, c, scores, buffers):
         _, link, state = buffers.about[place]
         v, report = stars.coordinates[begin + state], buffers.reports[place]
         # What an edge rules out or insists on costs it nothing: it takes over what would speak for
-        # or against it, and the others hear no more of that.
+        # or against it, and no message about it is passed on.
         if not np.isinf(report):
             charge(flat, link, -report, s, r, v)
         elif dead[state] != 2:

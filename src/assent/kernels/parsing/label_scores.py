@@ -191,5 +191,5 @@ def label_step(tokens, heads, gold, labels, most, step, weights, late):
             change = min(most, (ahead + wrong) / different)
             _change(tokens, heads, h, words, gold, change, step, weights, late, work)
         for m in words:
-            work.out[m - 1] = gold[m - 1]  # what the words below are told
+            work.out[m - 1] = gold[m - 1]  # which the words below condition on
     return right

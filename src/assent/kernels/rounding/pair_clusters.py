@@ -1,9 +1,10 @@
 """Clusters of coordinates that pairs tie together, flipped one after the other.
 
-A coordinate flips although it loses; then those tied to it that would now gain follow, the best
-one first.  The whole is kept if it is better than before and taken back otherwise.  What a
-coordinate has tried in vain it tries again only once something has moved near enough to make a
-difference, so that all but the first sweeps are short.
+A variable-depth local search in the manner of Kernighan and Lin: a coordinate flips although it
+loses; then those tied to it that would now gain follow, the best one first.  The whole is kept if
+it is better than before and taken back otherwise.  What a coordinate has tried in vain it tries
+again only once something has moved near enough to make a difference, so that all but the first
+sweeps are short.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ class Clusters(NamedTuple):
     """What sweeps remember of every coordinate, and scratch."""
 
     members: np.ndarray  # int32[MAX_CLUSTER] the latest cluster
-    fringe: np.ndarray  # int32[n] coordinates tied to it
-    seen: np.ndarray  # uint8[n] in the cluster or its fringe: 0 between clusters
+    frontier: np.ndarray  # int32[n] coordinates tied to it
+    seen: np.ndarray  # uint8[n] in the cluster or its frontier: 0 between clusters
     reach: np.ndarray  # uint8[n] size of the last cluster that began here, or MOVED
-    restless: np.ndarray  # uint8[n] worth a try
+    active: np.ndarray  # uint8[n] worth a try
     moved: np.ndarray  # int32[n] coordinates that have moved in this sweep
 
 
@@ -54,20 +55,20 @@ def flip_clusters(pairs, pair, x, field, frozen, noise, max_sweeps):
 
 @jit_internal_no_allocation
 def cluster_sweep(pairs, pair, x, field, frozen, noise, after, clusters):
-    """Try a cluster from every restless coordinate, beginning after the given one.
+    """Try a cluster from every active coordinate, beginning after the given one.
 
     Ends when all were visited or the effort is spent.  Returns how many coordinates have moved,
     which ``moved`` lists, and where to go on.
     """
-    members, reach, restless = clusters.members, clusters.reach, clusters.restless
+    members, reach, active = clusters.members, clusters.reach, clusters.active
     effort = EFFORT * pair.size
     count, v = 0, after
     for _ in range(x.size):
         v = v + 1 if v + 1 < x.size else np.int64(0)
-        if not restless[v] or frozen[v]:
+        if not active[v] or frozen[v]:
             continue
         length, gain, work = try_cluster(pairs, pair, x, field, frozen, noise, v, clusters)
-        restless[v] = 0
+        active[v] = 0
         if reach[v] != MOVED:
             reach[v] = length
         if gain > noise:
@@ -88,7 +89,7 @@ def try_cluster(pairs, pair, x, field, frozen, noise, first, clusters):
 
     Returns the size of the cluster, left in ``members``, what it gains, and the work done.
     """
-    members, fringe, seen = clusters.members, clusters.fringe, clusters.seen
+    members, frontier, seen = clusters.members, clusters.frontier, clusters.seen
     v, length, waiting = np.int64(first), 0, 0
     gain, work = 0.0, np.int64(0)
     seen[v] = 1
@@ -102,22 +103,22 @@ def try_cluster(pairs, pair, x, field, frozen, noise, first, clusters):
             field[u] += step * pair[pairs.edges[place]]
             if not seen[u] and not frozen[u]:
                 seen[u] = 1
-                fringe[waiting] = u
+                frontier[waiting] = u
                 waiting += 1
         members[length] = v
         length += 1
         work += pairs.start[v + 1] - pairs.start[v] + waiting
         # 2. The one among them who gains most is next.
-        place = most_gaining(x, field, noise, fringe, waiting)
+        place = most_gaining(x, field, noise, frontier, waiting)
         if place < 0 or length == members.size:
             break
-        v = np.int64(fringe[place])
+        v = np.int64(frontier[place])
         waiting -= 1
-        fringe[place] = fringe[waiting]
+        frontier[place] = frontier[waiting]
     for c in range(length):
         seen[members[c]] = 0
     for place in range(waiting):
-        seen[fringe[place]] = 0
+        seen[frontier[place]] = 0
     # 3. Not better: take the flips back.
     if gain <= noise:
         for c in range(length):
@@ -126,11 +127,11 @@ def try_cluster(pairs, pair, x, field, frozen, noise, first, clusters):
 
 
 @jit_internal_no_allocation
-def most_gaining(x, field, noise, fringe, waiting):
-    """Place in ``fringe`` of the coordinate that gains most by a flip, or -1."""
+def most_gaining(x, field, noise, frontier, waiting):
+    """Place in ``frontier`` of the coordinate that gains most by a flip, or -1."""
     best, best_gain = -1, noise
     for place in range(waiting):
-        u = fringe[place]
+        u = frontier[place]
         gain = field[u] if x[u] == 0 else -field[u]
         if gain > best_gain:
             best, best_gain = place, gain
@@ -148,16 +149,16 @@ def take_back(pairs, pair, x, field, v):
 
 @jit_internal_no_allocation
 def reactivate(pairs, clusters, count):
-    """Make restless whoever may fare otherwise since ``moved[:count]`` have moved.
+    """Activate the coordinates that may do better since ``moved[:count]`` have moved.
 
     A cluster of m members was chosen by fields up to m steps away, which depend on coordinates
     one step further.  ``moved[n]`` serves as the queue of a search by distance.
     """
     moved, seen, reach = clusters.moved, clusters.seen, clusters.reach
-    restless = clusters.restless
+    active = clusters.active
     for place in range(count):
         v = moved[place]
-        seen[v], reach[v], restless[v] = 1, 0, 1
+        seen[v], reach[v], active[v] = 1, 0, 1
     longest = 0
     for length in reach:
         longest = max(longest, length)
@@ -171,7 +172,7 @@ def reactivate(pairs, clusters, count):
                 u = other_end(pairs, place, v)
                 if not seen[u]:
                     seen[u] = 1
-                    restless[u] |= distance <= reach[u] + 1
+                    active[u] |= distance <= reach[u] + 1
                     moved[end] = u
                     end += 1
         begin = last

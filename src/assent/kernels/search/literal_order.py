@@ -92,23 +92,23 @@ def read_again(net, point, slot, work):
 
 
 @jit_internal_no_allocation
-def tell_all(work):
-    """Begin to tell constraints of an answer, with what is known of literals."""
+def begin_assignment(work):
+    """Begin an assignment, with what is known of literals."""
     for k in range(len(work.truth)):
-        work.told[k] = work.truth[k]
+        work.assigned[k] = work.truth[k]
     for f in range(len(work.base)):
-        work.told_base[f], work.told_held[f] = work.base[f], work.held[f]
+        work.assigned_base[f], work.assigned_held[f] = work.base[f], work.held[f]
 
 
 @jit_internal_no_allocation
-def tell(net, v, state, work):
-    """Tell constraints around a variable that it is in a state."""
+def assign(net, v, state, work):
+    """Assign a state to a variable: constraints around it go by it from then on."""
     for a in range(net.literals[v], net.around_start[v + 1]):
         slot = net.around[a]
         f = net.factor[slot]
-        if net.form[f] == FOUR or work.told[slot] != OPEN:
+        if net.form[f] == FOUR or work.assigned[slot] != OPEN:
             continue
-        work.told[slot] = TRUE if is_true(net, slot, state) else FALSE
-        if work.told[slot] == TRUE:
-            work.told_base[f] += work.gain[slot]
-            work.told_held[f] += net.weight[slot]
+        work.assigned[slot] = TRUE if is_true(net, slot, state) else FALSE
+        if work.assigned[slot] == TRUE:
+            work.assigned_base[f] += work.gain[slot]
+            work.assigned_held[f] += net.weight[slot]

@@ -33,11 +33,11 @@ def take_literals(net, domains, point, v, forward, work):
     on to variables behind and before.
     """
     ahead, back, common = 0, 0, 0.0
-    nobody = domains.states[:0]
+    nothing = domains.states[:0]
     for a in range(net.literals[v], net.around_start[v + 1]):
         slot = net.around[a]
         rest, best = report_literal(
-            net, domains, point, slot, nobody, True, work.truth, work.base, work.held, work
+            net, domains, point, slot, nothing, True, work.truth, work.base, work.held, work
         )
         point[net.at[slot]] += rest
         point[net.at[slot] + 1] += best
@@ -86,8 +86,8 @@ def give_literals(net, domains, point, v, share, work):
 def lose_together(net, domains, a, top, best, rest, kept, losses):
     """Add what states lose where a factor names several of a variable.
 
-    Its literals (neighbours in ``around``) show the same loss: that of the one who tells most
-    counts, ``kept[states]``.
+    Its literals (neighbours in ``around``) show the same loss: the largest counts, which is
+    ``kept[states]``.
     """
     slot = net.around[a]
     v = net.scope[slot]
@@ -101,24 +101,24 @@ def lose_together(net, domains, a, top, best, rest, kept, losses):
 
 
 @jit_internal_no_allocation
-def hear_literals(net, domains, point, v, x, work, losses):
-    """Add to the total what literals say of an answer ``x[V]`` so far, and to the losses of states.
+def add_literal_losses(net, domains, point, v, x, work, losses):
+    """Add what literals report to the total, given an assignment ``x[V]`` so far, and to losses.
 
     Returns the best of all factors that begin here.
     """
-    bound, common, nobody = 0.0, 0.0, domains.states[:0]
+    bound, common, nothing = 0.0, 0.0, domains.states[:0]
     kept = work.reports[len(work.reports) - 1]
     for a in range(net.literals[v], net.around_start[v + 1]):
         slot = net.around[a]
         rest, best = 0.0, 0.0
-        for told in (True, False):
-            known, truth = (x, work.told) if told else (nobody, work.truth)
-            base = work.told_base if told else work.base
-            held = work.told_held if told else work.held
+        for is_assigned in (True, False):
+            known, truth = (x, work.assigned) if is_assigned else (nothing, work.truth)
+            base = work.assigned_base if is_assigned else work.base
+            held = work.assigned_held if is_assigned else work.held
             rest, best = report_literal(
                 net, domains, point, slot, known, False, truth, base, held, work
             )
-            if told:  # only the difference matters
+            if is_assigned:  # only the difference matters
                 work.total[net.named[slot]] += best - rest
         top = max(rest, best)
         if net.form[net.factor[slot]] == KNAPSACK:  # filled with part of the literal

@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.jit import jit_inline, jit_internal_no_allocation
-from assent.kernels.search.literal_order import tell, tell_all
-from assent.kernels.search.literal_sweeps import give_literals, hear_literals, take_literals
+from assent.kernels.search.literal_order import assign, begin_assignment
+from assent.kernels.search.literal_sweeps import add_literal_losses, give_literals, take_literals
 
 
 class Net(NamedTuple):
@@ -74,9 +74,9 @@ class SweepWork(NamedTuple):
     rank: np.ndarray  # int32[slots]: and where they stand there
     base: np.ndarray  # float64[F]: sums of parts
     held: np.ndarray  # float64[F]: loads of literals known to be true
-    told: np.ndarray  # int8[slots]: what an answer tells of literals so far, ...
-    told_base: np.ndarray  # float64[F]: ... and the same of it
-    told_held: np.ndarray  # float64[F]
+    assigned: np.ndarray  # int8[slots]: literals under an assignment so far, ...
+    assigned_base: np.ndarray  # float64[F]: ... and the same of it
+    assigned_held: np.ndarray  # float64[F]
     lowest: np.ndarray  # int32[F]: the first variable of a constraint that is not decided
     highest: np.ndarray  # int32[F]: the last one
     load: np.ndarray  # float64[F]: that of an answer
@@ -157,8 +157,8 @@ def report_many(net, domains, point, slot, joint, x, out):
         at, value, own = net.entry[f], 0.0, 0
         for k in range(begin, end):
             w = net.scope[k]
-            told = len(x) > 0 and w < v
-            s = x[w] if told else domains.states[net.first[w] + joint[k - begin]]
+            is_assigned = len(x) > 0 and w < v
+            s = x[w] if is_assigned else domains.states[net.first[w] + joint[k - begin]]
             at += s * net.stride[k]
             value -= point[net.at[k] + s]
             if k == slot:
@@ -343,7 +343,7 @@ def probe(net, domains, point, work, losses, x):
     """
     bound = point[len(point) - 1]
     messages = net.at[len(net.scope)]
-    tell_all(work)
+    begin_assignment(work)
     for v in range(len(net.card)):
         x[v] = domains.states[net.first[v]]
         if point[settled_at(net, v)] != 0.0:
@@ -356,7 +356,7 @@ def probe(net, domains, point, work, losses, x):
             work.total[s] = own[s]
         has_literals = net.literals[v] < net.around_start[v + 1]
         if has_literals:
-            bound += hear_literals(net, domains, point, v, x, work, losses)
+            bound += add_literal_losses(net, domains, point, v, x, work, losses)
         for a in range(net.around_start[v], net.literals[v]):
             slot, out = net.around[a], work.reports[0]
             report(net, domains, point, slot, work.joint, out)
@@ -368,5 +368,5 @@ def probe(net, domains, point, work, losses, x):
             if work.total[s] > work.total[x[v]]:
                 x[v] = s
         if has_literals:
-            tell(net, v, x[v], work)
+            assign(net, v, x[v], work)
     return bound

@@ -1,7 +1,7 @@
-"""What the bound of a dual point loses when a coordinate is told its value.
+"""Reduced costs: what the bound of a dual point loses when a coordinate is fixed.
 
 With a coordinate's value given, every factor around it must choose among vertices that agree.  The
-bound falls by the sum of what they lose, so that one pass over all factors tells the bound of
+bound falls by the sum of what they lose, so that one pass over all factors gives the bound of
 every single decision.
 """
 

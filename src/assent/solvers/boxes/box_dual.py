@@ -42,7 +42,7 @@ from assent.kernels.core.factor_list import (
 )
 from assent.kernels.problem import SUM, Float, Int32, Int64, Problem
 
-NOBODY = -1  # owner of a coordinate in no factor, or of a state that evidence fixed
+NO_OWNER = -1  # owner of a coordinate in no factor, or of a state that evidence fixed
 NEVER = np.iinfo(np.int32).max  # literal of a state that cannot be, or that is certain
 OPEN, CERTAIN, IMPOSSIBLE = 0, 1, 2
 
@@ -51,7 +51,7 @@ class Submodels(NamedTuple):
     """Which factor, and where in it, has each coordinate; the others are soft or redundant.
 
     Attributes:
-        owner: ``[n]`` number of the factor, or NOBODY.
+        owner: ``[n]`` number of the factor, or NO_OWNER.
         link: ``[n]`` its link.
         place: ``[n, 2]`` its places where the coordinate is false and true, -1 if it has none.
         group: ``[factors]`` the group of each factor.
@@ -104,7 +104,7 @@ def soft_groups(problem: Problem, flat: Flat) -> list[tuple[int, type]]:
 def find_submodels(solver: str, problem: Problem, flat: Flat, soft: list[int]) -> Submodels:
     """Give every coordinate to the one factor that has it beside soft ones."""
     n = problem.n
-    owner, link_of = np.full(n, NOBODY, np.int64), np.full(n, -1, np.int64)
+    owner, link_of = np.full(n, NO_OWNER, np.int64), np.full(n, -1, np.int64)
     place, slot_of = np.full((n, 2), -1, np.int64), np.full(n, -1, np.int64)
     hard = [g for g in range(len(flat.groups)) if g not in soft]
     # Tables and structures first: "one state each" of what they hold says nothing new.
@@ -115,7 +115,7 @@ def find_submodels(solver: str, problem: Problem, flat: Flat, soft: list[int]) -
         own = np.where(literals < 0, ~literals, literals)
         new = ~_covered(flat, row, own, slot_of)
         links, literals, own = links[new], literals[new], own[new]
-        if (owner[own] != NOBODY).any() or len(np.unique(own)) < own.size:
+        if (owner[own] != NO_OWNER).any() or len(np.unique(own)) < own.size:
             raise ModelError(
                 f"{solver} takes submodels that share nothing but soft constraints, and a "
                 "variable here is in two others; decode with AD3(), MPLP() or Subgradient()"

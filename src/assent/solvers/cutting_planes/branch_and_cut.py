@@ -25,9 +25,9 @@ CALL = 0.2
 
 # Rounds at the root end once five of them have taken off no more than this share of what is
 # missing: nodes do better then.
-PATIENCE, WORTH = 5, 0.01
+TAIL_ROUNDS, TAIL_SHARE = 5, 0.01
 # ... and this one while tables could be tabulated, after which rounds take off more again.
-WORTH_BEFORE = 0.002
+TAIL_SHARE_BEFORE = 0.002
 
 ALL_CLOSED = "All nodes are closed, up to rounding."
 
@@ -46,15 +46,15 @@ class BranchAndCutState(TightenedState):
     def tails_off(self) -> bool:
         """Whether rounds hardly lower the bound any more, beside what is missing."""
         self.bounds.append(self.bound)
-        if len(self.bounds) <= PATIENCE or not self.solved:
+        if len(self.bounds) <= TAIL_ROUNDS or not self.solved:
             return False
-        fall = self.bounds[-PATIENCE - 1] - self.bound
-        worth = WORTH_BEFORE if self.can_tabulate() else WORTH
-        if fall >= worth * (self.bound - self.incumbent.value):
+        fall = self.bounds[-TAIL_ROUNDS - 1] - self.bound
+        share = TAIL_SHARE_BEFORE if self.can_tabulate() else TAIL_SHARE
+        if fall >= share * (self.bound - self.incumbent.value):
             return False
         # An answer from elsewhere may be a poor one; without any, what is missing is not known.
         value = self.offer(self.program.x)
-        return np.isfinite(value) and fall < worth * (self.bound - value)
+        return np.isfinite(value) and fall < share * (self.bound - value)
 
     def offer(self, marginals: Float) -> float:
         """Look near a relaxed answer, thoroughly the first time; the best value so far."""

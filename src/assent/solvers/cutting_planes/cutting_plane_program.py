@@ -181,11 +181,11 @@ class GrowingProgram:
             bound += self._fixed_change(scores.theta, links, fixed)
         return CutProof(amounts, self._of_rows(self.rules, cycles), links, bound)
 
-    def _of_rows(self, told: Int64, rows: Int64) -> Int64:
+    def _of_rows(self, rests_on: Int64, rows: Int64) -> Int64:
         """What some rows rest on; they are regions then in the order given."""
         region = np.full(len(self.product), -1)
         region[rows] = np.arange(len(rows))
-        own = told[region[told[:, 0]] >= 0].copy()
+        own = rests_on[region[rests_on[:, 0]] >= 0].copy()
         own[:, 0] = region[own[:, 0]]
         return own
 

@@ -97,11 +97,11 @@ class CycleCuts:
         fraction = (d[:n] > INTEGRAL) & (d[:n] < 1.0 - INTEGRAL)
         two = np.arange(n, n + given.n_two)
         two = two[fraction[given.ends[two]].all(axis=1)]
-        told = two[given.rule[two] < 0]
+        unruled = two[given.rule[two] < 0]
         variables = np.arange(n + given.n_two, len(given.ends))
-        found = [*self._odd(d, told, once=False), *self._odd(d, variables, once=True)]
+        found = [*self._odd(d, unruled, once=False), *self._odd(d, variables, once=True)]
         # Through constraints only where no other cycle is left: those say more.
-        return found or ([] if len(told) == len(two) else self._odd(d, two, once=False))
+        return found or ([] if len(unruled) == len(two) else self._odd(d, two, once=False))
 
     def _odd(self, d: Float, edges: Int64, once: bool) -> list[Int64]:
         """Cheap odd cycles among some differences; ``once``: with a single one in F."""

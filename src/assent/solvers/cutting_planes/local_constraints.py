@@ -90,8 +90,8 @@ class LocalConstraints:
         group = np.searchsorted(self.first, number, side="right") - 1
         # A parity says nothing of some of its literals, a knapsack of few next to nothing.
         mute = np.isin(self.problem.group_kind[group], (KNAPSACK, PARITY))
-        told = (count > 1) & (~mute | (count == self.problem.group_size[group]))
-        return tuple(number[told].tolist())
+        binding = (count > 1) & (~mute | (count == self.problem.group_size[group]))
+        return tuple(number[binding].tolist())
 
     def shared(self, number: int, coordinates: Int64) -> list[int]:
         """The coordinates among some that a constraint is over."""
@@ -128,7 +128,7 @@ class LocalConstraints:
 def states_of_tables(problem: Problem) -> tuple[Int64, dict[int, int]]:
     """The variable of every coordinate that is a state in a table, and variables' sizes.
 
-    A variable is told by its first state; -1 for coordinates that are none.
+    A variable is known by its first state; -1 for coordinates that are none.
     """
     variable, size = np.full(problem.n, -1), {}
     for group in table_groups(problem):

@@ -88,11 +88,11 @@ def differences(problem: Problem, lp: CompactLP) -> Differences:
             rows = variables.add(lits[all_known, :k], lits[all_known, k:], entry[all_known])
             within = np.full(m, -1)
             within[all_known] = rows
-            told = np.nonzero(known[entry])
+            priced = np.nonzero(known[entry])
             link = group.links.reshape(m, 2, k)
             builder.add_two(
-                lits[:, :k][told], lits[:, k:][told], entry[told][:, None],
-                np.stack([link[:, 0][told], link[:, 1][told]], axis=1), within[told[0]],
+                lits[:, :k][priced], lits[:, k:][priced], entry[priced][:, None],
+                np.stack([link[:, 0][priced], link[:, 1][priced]], axis=1), within[priced[0]],
             )  # fmt: skip
         elif len(group.states) > 1:
             _add_table(builder, variables, group, entry.reshape(m, *group.states))
@@ -252,7 +252,7 @@ class _DifferenceBuilder:
 
 
 class _ComparedVariables:
-    """Collects differences of variables, whose states must be told in one order everywhere."""
+    """Collects differences of variables, whose states must be listed in one order everywhere."""
 
     def __init__(self, builder: _DifferenceBuilder) -> None:
         self.builder = builder
@@ -271,9 +271,9 @@ class _ComparedVariables:
         return numbers
 
     def _agree(self, states: Int32) -> bool:
-        """Whether the variable that begins with this state has been told just so before."""
-        told = states.tobytes()
-        return self.states.setdefault(int(states[0]), told) == told
+        """Whether the variable that begins with this state was listed in the same order before."""
+        listed = states.tobytes()
+        return self.states.setdefault(int(states[0]), listed) == listed
 
     def finish(self) -> None:
         """Hand them to the builder."""

@@ -78,10 +78,10 @@ class Posiform:
         return split_links(problem, links)
 
     def value_at(self, x: Float) -> float:
-        """The relaxation's objective at ``x[n]``: literals meet in their sum less 1."""
+        """The relaxation's objective at ``x[n]``: a product is its McCormick bound."""
         lits = self.terms.lits
-        meet = np.maximum(np.where(lits < 0, 1.0 - x[~lits], x[lits]).sum(axis=1) - 1.0, 0.0)
-        paid = np.where(meet > 0.0, self.terms.price, 0.0) * meet
+        product = np.maximum(np.where(lits < 0, 1.0 - x[~lits], x[lits]).sum(axis=1) - 1.0, 0.0)
+        paid = np.where(product > 0.0, self.terms.price, 0.0) * product
         return self.constant + float(self.theta @ x) - float(paid.sum())
 
 
@@ -131,7 +131,7 @@ class _Draft:
             np.zeros((0, 2), np.int32), np.zeros(0), np.zeros((0, 2), np.int64), np.zeros((0, 2))
         )
         joined = Terms(*(np.concatenate(part) for part in zip(none, *self.parts, strict=True)))
-        real = joined.lits[:, 0] != ~joined.lits[:, 1]  # x and ~x never meet
+        real = joined.lits[:, 0] != ~joined.lits[:, 1]  # x and ~x are never both true
         return Posiform(
             Terms(*(part[real] for part in joined)), self.theta, self.base, self.constant
         )

@@ -326,7 +326,7 @@ class BestFirstSearch:
         root = self.root
         if root is None or root.impossible or root.problem.n_links > self.settings.core:
             return False
-        if not has_highs():  # nobody else to ask
+        if not has_highs():  # no other solver to ask
             return False
         literals, worst = self._literals(root, root.losses())
         known = self.closure.extend(root.known, literals)

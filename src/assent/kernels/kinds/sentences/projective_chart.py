@@ -43,7 +43,7 @@ CHARTS = 5
 
 
 @jit_inline_llvm
-def last_meeting(i, j, single_root):
+def last_split(i, j, single_root):
     """One more than the last k at which an arc between i and j may be made.
 
     A root with a single word has no modifiers before it.
@@ -65,12 +65,12 @@ def inside(arcs, single_root, temperature, chart):
         right[j, j] = left[j, j] = right_by_end[j, j] = left_by_end[j, j] = 0.0
         first = j  # the first word that j takes on its left so far
         for i in range(j - 1, -1, -1):
-            meet = -np.inf
+            splits = -np.inf
             if arcs[j - 1, i] > -np.inf or (i > 0 and arcs[i - 1, j] > -np.inf):
-                last = last_meeting(i, j, single_root)
-                meet = join_sums(right[i, i:last], left[j, i + 1 : last + 1], 1.0, temperature)
+                last = last_split(i, j, single_root)
+                splits = join_sums(right[i, i:last], left[j, i + 1 : last + 1], 1.0, temperature)
             # i takes j, and what j has on its right
-            reach[i, j] = meet + arcs[j - 1, i]
+            reach[i, j] = splits + arcs[j - 1, i]
             if reach[i, j] > -np.inf:
                 farthest[i] = j
             end = farthest[i] + 1
@@ -79,7 +79,7 @@ def inside(arcs, single_root, temperature, chart):
             if i == 0:
                 break
             # j takes i, and what i has on its left
-            reach[j, i] = meet + arcs[i - 1, j]
+            reach[j, i] = splits + arcs[i - 1, j]
             if reach[j, i] > -np.inf:
                 first = i
             own = join_sums(reach[j, first:j], left_by_end[i, first:j], 1.0, temperature)
@@ -122,12 +122,12 @@ def outside(arcs, single_root, temperature, chart, around):
                 temperature,
                 around[REACH, i, i + 1 : j + 1], around[RIGHT_BY_END, j, i + 1 : j + 1],
             )  # fmt: skip
-            meet = around[REACH, i, j] + arcs[j - 1, i]
+            through = around[REACH, i, j] + arcs[j - 1, i]
             if i > 0:
-                meet = join(meet, around[REACH, j, i] + arcs[i - 1, j], temperature)
-            last = last_meeting(i, j, single_root)
+                through = join(through, around[REACH, j, i] + arcs[i - 1, j], temperature)
+            last = last_split(i, j, single_root)
             push_sums(
-                chart[RIGHT, i, i:last], chart[LEFT, j, i + 1 : last + 1], meet, temperature,
+                chart[RIGHT, i, i:last], chart[LEFT, j, i + 1 : last + 1], through, temperature,
                 around[RIGHT, i, i:last], around[LEFT, j, i + 1 : last + 1],
             )  # fmt: skip
 
@@ -160,7 +160,7 @@ def trace_back(chart, single_root, spans, heads):
         if kind == REACH:
             heads[end - 1] = head
             i, j = min(head, end), max(head, end)
-            last = last_meeting(i, j, single_root)
+            last = last_split(i, j, single_root)
             k = i + best_term(chart[RIGHT, i, i:last], chart[LEFT, j, i + 1 : last + 1])
             spans[size, 0], spans[size, 1], spans[size, 2] = RIGHT, i, k
             size += 1

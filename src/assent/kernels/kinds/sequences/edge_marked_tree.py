@@ -2,7 +2,7 @@
 
 An edge's slot has a state for every pair of states of its ends, child first, and no choice once
 these are known.  A vertex then is a list of states like any other structure's, two vertices have as
-many coordinates in common as states, and the active set method needs no more to be told.
+many coordinates in common as states, and the active set method needs no other inner products.
 """
 
 from __future__ import annotations
