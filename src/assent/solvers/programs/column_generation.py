@@ -28,8 +28,8 @@ from assent.solvers.programs.highs import Method, highs_status, load_highs, read
 # a vertex that has its column already is no news, whatever rounding says.
 WORTH = 1e-8
 PRECISION = 1e-9
-# The first price of missing a row, relative to the largest cost, how often it may rise tenfold,
-# and the total miss that counts as none.
+# The first price of missing a row, relative to the largest cost and vertex, how often it may rise
+# tenfold, and the total miss that counts as none.
 FIRST_PRICE = 10.0
 MOST_RISES = 5
 MISSED = 1e-7
@@ -65,15 +65,10 @@ class Master:
     def _price(self) -> bool:
         """Add every structure's best vertex that helps; whether there was any."""
         _, row_dual = read_highs(self.highs, self.lp)
-        flat = flat_of(self.problem, "maximize")
         s = np.zeros(self.problem.n_links)
         own = self.link_rows >= 0
         s[own] = -row_dual[self.link_rows[own]]
-        first = int(np.flatnonzero(flat.groups[:, CODE] >= TABLE + STRUCTURE)[0])
-        factors = int(flat.groups[first:, COUNT].sum())
-        z, value, earned = np.zeros(len(s)), np.zeros(factors), np.zeros(factors)
-        maximize_all(flat, self.inner, first, s, z, value, earned, make_questions_work(flat))
-        raise_pending()
+        z, value, earned = best_vertices(self.problem, self.inner, s)
         priced = self.convexity >= 0
         worth = WORTH * (self.lp.scale + np.abs(value))
         beaten = priced & np.isfinite(value)
@@ -131,6 +126,27 @@ class Master:
         )
 
 
+def best_vertices(problem: Problem, inner: Float, s: Float) -> tuple[Float, Float, Float]:
+    """Every structure's best vertex by link (0 or 1), its value, and what it earns by itself."""
+    flat = flat_of(problem, "maximize")
+    first = int(np.flatnonzero(flat.groups[:, CODE] >= TABLE + STRUCTURE)[0])
+    factors = int(flat.groups[first:, COUNT].sum())
+    z, value, earned = np.zeros(len(s)), np.zeros(factors), np.zeros(factors)
+    maximize_all(flat, inner, first, s, z, value, earned, make_questions_work(flat))
+    raise_pending()
+    return z, value, earned
+
+
+def first_price(problem: Problem, scores: Scores, lp: CompactLP) -> float:
+    """A price of missing a row that is more than any vertex earns.
+
+    Else a vertex would be used without end, and the program unbounded.
+    """
+    _, most, _ = best_vertices(problem, inner_scores(scores), np.zeros(problem.n_links))
+    sizes = np.abs(np.concatenate([lp.cost, most[np.isfinite(most)] / lp.scale]))
+    return FIRST_PRICE * max(1.0, float(sizes.max(initial=0.0)))
+
+
 def make_master(
     problem: Problem, scores: Scores, lp: CompactLP, method: Method, price: float,
     deadline: float, everything: bool = False,
@@ -177,7 +193,7 @@ def solve_priced(
 ) -> LpSolution:
     """Solve the relaxation of a problem with structures that have no rows of their own."""
     began = time.perf_counter()
-    price = FIRST_PRICE * max(1.0, float(np.abs(lp.cost).max(initial=0.0)))
+    price = first_price(problem, scores, lp)
     master = make_master(problem, scores, lp, method, price, deadline)
     status = master.solve()
     for _ in range(MOST_RISES):
