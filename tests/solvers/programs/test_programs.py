@@ -10,8 +10,9 @@ import assent as at
 from assent.errors import ModelError
 from tests.factors.test_structures import best_of
 from tests.factors.test_structures import random_graph as structured_graph
+from tests.oracles.enumeration import binary_points
 from tests.oracles.sweep import sweep_seeds
-from tests.strategies import optimum, random_graph
+from tests.strategies import literal_truth, optimum, random_graph
 from tests.structures import STRUCTURES
 
 
@@ -26,6 +27,34 @@ def test_structures_in_a_linear_program(kind, seeds):
         assert result.value <= best + 1e-6 and best <= result.bound + 1e-6
         other = at.decode(graph, at.AD3())
         assert result.bound == pytest.approx(other.bound, abs=1e-5 * (1.0 + abs(best)))
+
+
+@pytest.mark.parametrize("size", (1e-3, 1.0, 1e3, 1e6))
+def test_vertices_may_earn_far_more_than_variables(size):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        g = at.FactorGraph()
+        x = g.binary(6, scores=rng.normal(size=6))
+        g.add(at.Cardinality(x[:4], scores=size * rng.normal(size=5)))
+        others = x[1:].negate(where=rng.random(5) < 0.3)
+        g.add(at.Cardinality(others, scores=size * rng.normal(size=6)))
+        result = at.decode(g, at.LinearProgram())
+        assert result.status is not at.Status.STOPPED, (seed, result)
+        best, slack = max(values_by_count(g)), 1e-6 * (1.0 + size)
+        assert result.value <= best + slack and best <= result.bound + slack
+        assert result.bound == pytest.approx(at.decode(g, at.AD3()).bound, abs=1e-4 * (1.0 + size))
+
+
+def values_by_count(graph: at.FactorGraph) -> list[float]:
+    """What every assignment of a graph of cardinalities is worth."""
+    found = []
+    for point in binary_points(graph.size):
+        value = float(graph.variables[0].scores @ point)
+        for handle in graph.handles:
+            truth = literal_truth(handle.factor.codes[0], point[None])[0]
+            value += float(handle.factor.scores[0][int(truth.sum())])
+        found.append(value)
+    return found
 
 
 def test_an_infeasible_model_with_structures_is_proven_so():

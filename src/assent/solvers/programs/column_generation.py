@@ -29,8 +29,8 @@ from assent.solvers.programs.highs import Method, highs_status, load_highs, read
 # a vertex that has its column already is no news, whatever rounding says.
 WORTH = 1e-8
 PRECISION = 1e-9
-# The first price of missing a row, relative to the largest cost, how often it may rise tenfold,
-# and the total miss that counts as none.
+# The first price of missing a row, relative to the largest cost and vertex, how often it may rise
+# tenfold, and the total miss that counts as none.
 FIRST_PRICE = 10.0
 MOST_RISES = 5
 MISSED = 1e-7
@@ -113,6 +113,17 @@ class Master:
         )
 
 
+def first_price(problem: Problem, scores: Scores, lp: CompactLP) -> float:
+    """A price of missing a row that is more than any vertex earns.
+
+    Else a vertex would be used without end, and the program unbounded.
+    """
+    nothing = np.zeros(problem.n_links)
+    _, most, _ = best_vertices(problem, inner_scores(scores), nothing, TABLE + STRUCTURE)
+    sizes = np.abs(np.concatenate([lp.cost, most[np.isfinite(most)] / lp.scale]))
+    return FIRST_PRICE * max(1.0, float(sizes.max(initial=0.0)))
+
+
 def make_master(
     problem: Problem, scores: Scores, lp: CompactLP, method: Method, price: float,
     deadline: float, everything: bool = False,
@@ -158,7 +169,7 @@ def solve_priced(
 ) -> LpSolution:
     """Solve the relaxation of a problem with structures that have no rows of their own."""
     began = time.perf_counter()
-    price = FIRST_PRICE * max(1.0, float(np.abs(lp.cost).max(initial=0.0)))
+    price = first_price(problem, scores, lp)
     master = make_master(problem, scores, lp, method, price, deadline)
     status = master.solve()
     for _ in range(MOST_RISES):

@@ -181,7 +181,7 @@ def run_until(highs: Any, deadline: float, work: float = np.inf) -> float:
 def highs_status(highs: Any) -> str:
     """What HiGHS has to say, in words."""
     name = highs.getModelStatus().name
-    return STATUS.get(name, f"HiGHS stopped: {name}")
+    return STATUS.get(name, name)
 
 
 def why_it_stopped(status: str) -> str:
