@@ -16,11 +16,7 @@ import numpy as np
 from assent.kernels.interpreted import looks_up
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.kinds.sentences.spanning_trees import largest, through_arcs
-from assent.kernels.parsing.arc_features import (
-    code_between,
-    first_look_places,
-    running_counts,
-)
+from assent.kernels.parsing.arc_features import code_between, first_look_places, running_counts
 from assent.kernels.parsing.feature_places import make_features, sum_at
 from assent.kernels.parsing.sentence_parts import make_arcs
 

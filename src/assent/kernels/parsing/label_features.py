@@ -10,14 +10,7 @@ from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 from assent.kernels.linear.hashed_keys import mix
 from assent.kernels.parsing.arc_features import code_between
 from assent.kernels.parsing.feature_places import write_places
-from assent.kernels.parsing.token_columns import (
-    FINE_TAG,
-    FORM,
-    MORPHOLOGY,
-    STEM,
-    TAG,
-    distance_bin,
-)
+from assent.kernels.parsing.token_columns import FINE_TAG, FORM, MORPHOLOGY, STEM, TAG, distance_bin
 
 # Kinds of features.
 LABELS, FAR_LABELS, MODIFIER_LABELS, LABEL_PAIRS = 24, 25, 26, 27

@@ -18,12 +18,7 @@ from math import exp
 
 import numpy as np
 
-from assent.kernels.jit import (
-    jit,
-    jit_inline_llvm,
-    jit_internal_no_allocation,
-    jit_structure,
-)
+from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation, jit_structure
 from assent.kernels.kinds.sentences.head_automata import read_gains
 from assent.kernels.kinds.soft_maximum import join
 
