@@ -370,7 +370,7 @@ def test_an_interrupt_between_steps_loses_no_answer():
         if isinstance(step.solver, at.DepthFirst):
             return begun(g, step.solver, known=best.certificate.assignment)
         solve = usual(step)
-        solve._round = lambda workspace, thorough: solve.offer(first)
+        solve._round = lambda thorough: solve.offer(first)
         return solve
 
     turns._begin = begin_with_an_answer
