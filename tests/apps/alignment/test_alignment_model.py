@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import assent as at
-from assent.apps.alignment.decode import AlignmentSpace, PartScores
 from assent.apps.alignment.model.alignment_model import AlignmentInput, AlignmentModel
+from assent.apps.alignment.model.alignment_space import AlignmentSpace, PartScores
 from assent.learn import MIRA, Examples, FrankWolfe, train
 from assent.models import PartialMatching, WeightedHamming
 

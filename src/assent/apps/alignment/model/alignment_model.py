@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import assent as at
-from assent.apps.alignment.decode import AlignmentSpace, alignment_space
+from assent.apps.alignment.decode import decode_alignments
+from assent.apps.alignment.model.alignment_space import AlignmentSpace, alignment_space
 from assent.kernels.problem import Float
 from assent.models.example import Example
 from assent.models.joint_model import Model
@@ -132,12 +132,8 @@ class AlignmentModel(Model):
     def decode(self, inputs: Sequence[Any], weights: Float, n_jobs: int = 1) -> Any:
         """The results of decoding, with their bounds."""
         spaces = [self.space(x) for x in inputs]
-        scores = [
-            space.scores(space.parts(block_scores(x.rows(), weights)))
-            for space, x in zip(spaces, inputs, strict=True)
-        ]
-        graphs = [space.graph for space in spaces]
-        return at.decode_many(graphs, exact=True, scores=scores, threads=max(n_jobs, 1))
+        scores = [block_scores(x.rows(), weights) for x in inputs]
+        return decode_alignments(spaces, scores, max(n_jobs, 1))
 
     def named(self, weights: Float) -> dict[str, Float]:
         ends = np.cumsum(self.features or ())
