@@ -247,3 +247,15 @@ def test_what_cannot_be_is_never_worth_more_than_what_can():
     result = at.decode(g, DepthFirst())
     assert result.status is at.Status.OPTIMAL and result.certificate.verify()
     assert result.value == pytest.approx(at.decode(g, at.IntegerProgram()).value)
+
+
+def test_a_round_reads_a_constraint_once_for_each_of_its_literals():
+    """Not as a table, of which there would be an entry for all pairs of literals."""
+    g = at.FactorGraph()
+    x = g.binary(400, name="x")
+    g.add(at.AtMost(7, x))
+    reads = layout_of(g.compile().problem).round_reads()
+    g = at.FactorGraph()
+    x = g.binary((2, 200), name="x")
+    g.add(at.AtMost(7, x, axis=1))
+    assert layout_of(g.compile().problem).round_reads() == reads

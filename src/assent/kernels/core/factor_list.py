@@ -132,6 +132,8 @@ class _Builder:
         self.rows: list[np.ndarray] = []
         self.integers: list[np.ndarray] = []
         self.numbers = [problem.weights, problem.capacity]
+        # Counted as they come: there may be a group per factor.
+        self.integer_count, self.number_count = 0, len(problem.weights) + len(problem.capacity)
         self.factors = 0
 
     def flat(self) -> Flat:
@@ -151,17 +153,23 @@ class _Builder:
 
     def _row(self, code: int, count: int, size: int, link: int) -> np.ndarray:
         row = np.zeros(COLUMNS, np.int64)
-        row[[CODE, COUNT, SIZE, LINK, FACTOR]] = code, count, size, link, self.factors
-        row[[ACROSS, ALONG]] = 1, size
+        row[CODE], row[COUNT], row[SIZE], row[LINK] = code, count, size, link
+        row[FACTOR], row[ACROSS], row[ALONG] = self.factors, 1, size
         self.factors += count
         self.rows.append(row)
         return row
 
     def _keep(self, values: np.ndarray) -> int:
         """Where ``values`` begin in ``integers``."""
-        at = sum(map(len, self.integers))
         self.integers.append(values)
-        return at
+        self.integer_count += len(values)
+        return self.integer_count - len(values)
+
+    def _keep_numbers(self, values: np.ndarray) -> int:
+        """Where ``values`` begin in ``numbers``."""
+        self.numbers.append(values)
+        self.number_count += len(values)
+        return self.number_count - len(values)
 
     def _add_pairs(self) -> None:
         if self.problem.n_pairs:
@@ -190,23 +198,28 @@ class _Builder:
             size = int(t.link[g + 1] - t.link[g]) // count
             row = self._row(TABLE + int(kind), count, size, first_link + int(t.link[g]))
             slots = slice(t.slot[g], t.slot[g + 1])
-            start = np.concatenate([[0], np.cumsum(t.states[slots])])
-            row[[SLOTS, PLACES]] = len(start) - 1, start[-1]
+            start = np.zeros(slots.stop - slots.start + 1, np.int64)
+            np.cumsum(t.states[slots], out=start[1:])
+            row[SLOTS], row[PLACES] = len(start) - 1, start[-1]
             row[START], row[SLOT] = self._keep(start), t.slot[g]
             row[ENTRY] = p.n_pairs + t.entry[g]
             row[ENTRIES] = (t.entry[g + 1] - t.entry[g]) // count
-            row[BASE] = sum(map(len, self.numbers))
+            row[AS_PLACES] = size == start[-1]  # what is impossible in a structure has no link
             if g < written:
-                states = zip(t.first[slots], t.states[slots], start[:-1], strict=True)
-                places = [np.arange(s + f, s + k) for f, k, s in states]
-                row[PLACE] = self._keep(np.concatenate(places))
-                row[AS_PLACES] = size == start[-1]
-                self.numbers.append(np.zeros(start[-1]))
+                row[PLACE] = self._keep(_places(start, t.first[slots], t.states[slots]))
+                row[BASE] = self._keep_numbers(np.zeros(start[-1]))
                 continue
             model = p.models[g - written]
             row[PLACE] = self._keep(model.place)
             row[DATA] = self._keep(model.structure.data)
             row[DATA_END] = row[DATA] + len(model.structure.data)
-            self.numbers.append(model.base)
-            row[AS_PLACES] = size == start[-1]  # what is impossible has no link
+            row[BASE] = self._keep_numbers(model.base)
             row[ADDRESS] = function_address(model.structure, self.question)
+
+
+def _places(start: Int64, first: Int32, states: Int32) -> Int64:
+    """Where the states with a link stand, of slots that begin at ``start``."""
+    if not first.any():
+        return np.arange(start[-1])
+    slots = zip(start, first, states, strict=False)
+    return np.concatenate([np.arange(s + f, s + k) for s, f, k in slots])

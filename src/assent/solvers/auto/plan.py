@@ -14,9 +14,10 @@ a gap remains, factors are small       `LargeNeighbourhood`: a better answer, th
                                        it differs from the relaxed one, and as long as that
                                        helps; in turns where relaxation or proof take long
 the optimum is asked for, or there     all of them at once; instead of `LinearProgram`, a search
-is time for it                         on what presolving leaves (`Presolving`): part by part
-                                       where parts share no factor, `BranchAndCut` where rows
-                                       fit, or else `BranchAndBound`
+is time for it                         on what presolving leaves (`Presolving`): `Elimination` if
+                                       a longer look finds an order; part by part where parts
+                                       share no factor, `BranchAndCut` where rows fit, or else
+                                       `BranchAndBound`; `DepthFirst` anew if that is less
 =====================================  ===========================================================
 
 Every solver goes on until it has spent what a turn allows, which doubles from turn to turn
@@ -41,14 +42,16 @@ from assent.solvers.base.protocol import Request
 
 # Microseconds of an iteration of AD3, and of every link and entry of a table in it.
 ITERATION, ENTRY = 60.0, 0.01
-# Microseconds of every entry that a search reads in a round, or elimination in a table.
+# Microseconds of every entry that a search reads in a round, or elimination in a table.  AD3 and
+# searches take about half of what they are charged: elimination and linear programs, which are
+# surer to end a proof, have twice their time.
 READ = 0.004
 # A linear program without cuts has a larger share of the time, as it is sure to end: most that are
 # the quickest end in the second turn.
 PROGRAM_SHARE = 7.0
-# Microseconds of every link and entry until a search on a linear program begins (presolving, rows,
-# what cuts are made of): 1.7 to 4.4 on six grids and parses.
-PROGRAM_ENTRY = 2.5
+# Microseconds until a search on a linear program begins (presolving, rows, what cuts are made of),
+# and of every link and entry: twice what it takes on most of thirty models, as AD3 is charged.
+PROGRAM, PROGRAM_ENTRY = 4000.0, 2.5
 
 # Iterations of AD3 in the first turn: half of the relaxations that are tight have shown it by then,
 # and a linear program takes several times as long.
@@ -89,14 +92,15 @@ def plan(
     if is_flow:
         yield _flow(problem, tolerance)
         contenders = [_depth_first]
+    elif presolved and _round_reads(problem) is not None:
+        contenders = [_depth_first]  # presolving hardly makes a relaxation tight
     for contender in contenders if exact or not (is_flow or _has_knapsack(problem)) else []:
         yield from contender(problem, tolerance)
     if goal is Goal.ANSWER:
         yield from improvement(problem, tolerance)
     if exact:
-        last = last_step(compiled, tolerance, each) if presolved else None
-        ends = [elimination, last or _presolving(problem, tolerance, each)]
-        yield from sorted(filter(None, ends), key=lambda step: step.start)
+        last = None if presolved else _presolving(problem, tolerance, each)
+        yield from _ends(elimination, last or last_step(compiled, tolerance, each))
     elif not is_flow and elimination is not None:
         yield elimination
     elif not is_flow and _has_quick_program(problem) and _has_highs():
@@ -115,6 +119,11 @@ def improvement(problem: Problem, tolerance: float, wait: float = 0.0) -> Iterat
     pace = READ * reads
     why = "LargeNeighbourhood, as factors are small: parts of the answer are decided anew."
     yield PlanStep(LargeNeighbourhood(tolerance), why, max(pace, wait), pace, bounds=False)
+
+
+def _ends(elimination: PlanStep | None, last: PlanStep) -> Iterator[PlanStep]:
+    """What is sure to end, the shorter one first."""
+    yield from sorted(filter(None, [elimination, last]), key=lambda step: step.start)
 
 
 def last_step(compiled: Compiled, tolerance: float, each: Any) -> PlanStep:
@@ -137,7 +146,7 @@ def iteration_cost(problem: Problem) -> float:
 
 def program_cost(problem: Problem) -> float:
     """What it takes until a search on a linear program begins."""
-    return PROGRAM_ENTRY * size(problem)
+    return PROGRAM + PROGRAM_ENTRY * size(problem)
 
 
 def first_turn(problem: Problem) -> float:
@@ -225,7 +234,7 @@ def _elimination(problem: Problem, tolerance: float, thorough: bool) -> PlanStep
     )
 
     effort = max(ORDER_EFFORT, ORDER_PAIRS // problem.n_links)
-    most = int(program_cost(problem) / READ)
+    most = int(PROGRAM_ENTRY * size(problem) / READ)
     if thorough:
         effort, most = EFFORT, MOST_WORK
     found: Any = ""
@@ -279,9 +288,11 @@ def _presolving(problem: Problem, tolerance: float, each: Any) -> PlanStep:
     """On what presolving leaves; the last step at once where that is hardly less."""
 
     def rest(left: Compiled, scores: GraphScores, request: Request, is_smaller: bool) -> Turns:
-        steps = iter([last_step(left, tolerance, each)])
         if is_smaller:
             steps = plan(left, Goal.PROOF, tolerance, each, presolved=True)
+        else:  # the others have begun
+            order = _elimination(left.problem, tolerance, thorough=True)
+            steps = _ends(order, last_step(left, tolerance, each))
         first = first_turn(left.problem)
         return Turns(steps, left, scores, request, tolerance, Goal.PROOF, first, before=cost)
 

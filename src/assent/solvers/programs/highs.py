@@ -26,11 +26,11 @@ SMALL_PROGRAM = 8_000
 # HiGHS' largest number of pivots: no limit.
 MOST_PIVOTS = 2**31 - 1
 
-# What a run is counted as, in microseconds: for every entry, as the matrix is copied and factorised
-# and, about as long, the answer is read, proven and cut off; for every pivot, times the root of the
-# entries, as it touches fewer and fewer of them.  From 1,000 to 300,000 entries most programs take
-# half to twice that; dense tables among all variables up to five times.
-RUN_ENTRY, PIVOT = 0.8, 0.1
+# What a run is counted as, in microseconds: as such, as its answer is read, proven and cut off; for
+# every entry, as the matrix is copied and factorised; for every pivot, times the root of the
+# entries, as it touches fewer and fewer of them.  From 300 to 100,000 entries most programs take
+# half to twice that; parses and tables of many states up to three times, side chains a third.
+RUN, RUN_ENTRY, PIVOT = 1000.0, 0.4, 0.08
 
 
 # HiGHS' usual tolerance on rows and whole numbers, and a smaller one that it keeps to.
@@ -161,7 +161,7 @@ def run_until(highs: Any, deadline: float, work: float = np.inf) -> float:
     Without presolving it goes on where a run before was cut short.
     """
     left, entries = time_left(deadline), max(1, highs.getNumNz())
-    run, pivot = RUN_ENTRY * entries, PIVOT * entries**0.5
+    run, pivot = RUN + RUN_ENTRY * entries, PIVOT * entries**0.5
     if left is not None:
         highs.setOptionValue("time_limit", highs.getRunTime() + left)
     if work < np.inf:

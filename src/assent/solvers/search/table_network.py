@@ -91,8 +91,8 @@ class TableLayout:
         Two sweeps and a probe read a table for each of its variables and all others, a knapsack
         once for each of its literals; to come to a slot takes as long as reading some entries.
         """
-        arity = np.diff(self.start).astype(np.int64)
-        entries = int((np.diff(self.entry) * arity * (arity - 1)).sum())
+        arity, tables = np.diff(self.start).astype(np.int64), self.form == TABULATED
+        entries = int((np.diff(self.entry) * arity * (arity - 1))[tables].sum())
         sacks = int((arity[self.form == KNAPSACK] ** 2).sum())
         return SLOT_READS * len(self.scope) + 3 * (left * left * entries + sacks)
 
