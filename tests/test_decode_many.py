@@ -15,7 +15,7 @@ from assent.kernels.ad3.structure_steps import searcher_of
 from assent.kernels.core import schedule
 from assent.solvers.ad3 import batch
 from assent.solvers.ad3.batch import prepare
-from assent.solvers.direct import unshared_batch
+from assent.solvers.direct import independent_factors_batch
 from benchmarks.small_instances import FAMILIES, WEIGHTED, small_instances
 from benchmarks.synthetic import assignment
 from tests.factors.test_structures import random_graph as structured_graph
@@ -330,7 +330,7 @@ def test_structures_by_themselves_share_threads_time_and_interrupts(monkeypatch)
     scores = {tag: rng.normal(size=(20, 7, 3))}
     plain = at.decode_many(g, scores=scores)
     assert not plain._made and set(plain.iterations) == {1}
-    monkeypatch.setattr(unshared_batch, "CALL_LINKS", 50)
+    monkeypatch.setattr(independent_factors_batch, "CALL_LINKS", 50)
     assert np.array_equal(at.decode_many(g, scores=scores, threads=2)[tag], plain[tag])
     both = {**scores, chain: rng.normal(size=(20, 3, 3))}
     for b, result in enumerate(at.decode_many(g, scores=both)):
@@ -346,7 +346,7 @@ def test_structures_by_themselves_share_threads_time_and_interrupts(monkeypatch)
         calls.append(arguments)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(unshared_batch, "maximize_rows", stop)
+    monkeypatch.setattr(independent_factors_batch, "maximize_rows", stop)
     stopped = at.decode_many(g, scores=scores)
     assert calls and (stopped.bounds >= plain.values - 1e-9).all()
 

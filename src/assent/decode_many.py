@@ -32,7 +32,7 @@ from assent.result_list import Results
 
 if TYPE_CHECKING:
     from assent.solvers.base.protocol import Solver, WarmStart
-    from assent.solvers.direct.unshared_batch import UnsharedAnswers
+    from assent.solvers.direct.independent_factors_batch import IndependentAnswers
 
 
 # What a problem has left of a time limit that is over, in seconds: a first report.
@@ -145,7 +145,7 @@ class RowTasks(Sequence[Task]):
         return (self[number] for number in range(len(self)))
 
 
-class UnsharedAnswer(NamedTuple):
+class IndependentAnswer(NamedTuple):
     """The optimum of a problem whose structures share no variable."""
 
     value: float
@@ -280,8 +280,8 @@ class _Run:
         self.batched = _batched(self.solver, solver)
         self.started, self.deadline = started, deadline
         self.places: dict[int, Any] = {}  # outcomes of the compiled loop
-        self.unshared: dict[int, UnsharedAnswer] = {}  # optima of structures by themselves
-        self.together: UnsharedAnswers | None = None  # the same of all problems, of one graph
+        self.independent: dict[int, IndependentAnswer] = {}  # optima of structures by themselves
+        self.together: IndependentAnswers | None = None  # the same of all problems, of one graph
         self.finished: dict[int, Result] = {}  # of the driver
         self.seconds = 0.0
         self.stated: tuple[Any, Any, list[Status]]  # values, bounds and statuses, at the end
@@ -310,9 +310,9 @@ class _Run:
                 for number in self._open():
                     self.tasks[number].earlier = self.places.pop(number)
         if not interrupted and isinstance(self.solver, Auto):
-            interrupted = self._solve_unshared(report)
+            interrupted = self._solve_independent(report)
         for number, task in enumerate(self.tasks):
-            if number not in self.places and number not in self.unshared:
+            if number not in self.places and number not in self.independent:
                 try:
                     result = self._drive(task, interrupted)
                 except KeyboardInterrupt:  # before there was anything to tell
@@ -320,7 +320,7 @@ class _Run:
                     result = self._drive(task, interrupted)
                 interrupted = interrupted or result.message == INTERRUPTED
                 self.finished[number] = result
-                report(len(self.places) + len(self.unshared) + len(self.finished))
+                report(len(self.places) + len(self.independent) + len(self.finished))
         for task in self.tasks:  # results of results of … would otherwise all be kept
             task.warm = task.known = task.earlier = None
         self.seconds = _seconds(self.started)
@@ -328,7 +328,11 @@ class _Run:
     def _solve_together(self, report: Callable[[int], None]) -> bool:
         """One graph whose structures share no variable, all at once; whether Ctrl-C ended that."""
         from assent.solvers.auto.auto import Auto
-        from assent.solvers.direct.unshared_batch import is_clear, solve_unshared, takes_rows
+        from assent.solvers.direct.independent_factors_batch import (
+            is_clear,
+            solve_independent,
+            takes_rows,
+        )
 
         tasks = self.tasks
         if not isinstance(tasks, RowTasks) or tasks.rows.factors or tasks.compiled.conflict:
@@ -338,7 +342,7 @@ class _Run:
             return False
         rows = flat_rows(tasks.compiled, tasks.rows)
         try:
-            found = solve_unshared(problem, rows, self.threads, self.deadline)
+            found = solve_independent(problem, rows, self.threads, self.deadline)
         except KeyboardInterrupt:
             return True
         if len(found.values) < len(tasks) or not np.isfinite(found.values).all():
@@ -353,7 +357,7 @@ class _Run:
         """Problems that go through the compiled loop of AD3."""
         from assent.solvers.ad3.batch import is_small
         from assent.solvers.base.score_units import unit_of
-        from assent.solvers.direct.unshared_batch import takes_rows
+        from assent.solvers.direct.independent_factors_batch import takes_rows
 
         found: list[int] = []
         if self.batched is None:
@@ -366,12 +370,12 @@ class _Run:
                 found.append(number)
         return found
 
-    def _solve_unshared(self, report: Callable[[int], None]) -> bool:
+    def _solve_independent(self, report: Callable[[int], None]) -> bool:
         """Structures that share no variable, in compiled rows; whether Ctrl-C ended that."""
         from assent.proof.rounding_error import rounding_matters
-        from assent.solvers.direct.unshared_batch import (
+        from assent.solvers.direct.independent_factors_batch import (
             is_clear,
-            solve_unshared,
+            solve_independent,
             stack_rows,
             takes_rows,
         )
@@ -388,14 +392,14 @@ class _Run:
                 scores = [flat_row(self.tasks[i].compiled, self.tasks[i].own) for i in numbers]
                 least = min(own.scale for own in scores)
                 for rows in stack_rows(scores):
-                    found = solve_unshared(problem, rows, self.threads, self.deadline)
+                    found = solve_independent(problem, rows, self.threads, self.deadline)
                     clear = is_clear(rows, least)
                     same = [next(left) for _ in rows.theta]
                     for number, value, x in zip(same, *found, strict=False):
                         own = self.tasks[number].own
                         if np.isfinite(value) and (clear or not rounding_matters(value, own)):
-                            self.unshared[number] = UnsharedAnswer(float(value), x)
-                report(len(self.places) + len(self.unshared))
+                            self.independent[number] = IndependentAnswer(float(value), x)
+                report(len(self.places) + len(self.independent))
         except KeyboardInterrupt:
             return True
         return False
@@ -478,7 +482,7 @@ class _Run:
         if self.together is not None:
             values[:] = bounds[:] = self.together.values
             statuses, iterations = [Status.OPTIMAL] * count, np.ones(count, np.int64)
-        for i, answer in self.unshared.items():
+        for i, answer in self.independent.items():
             values[i] = bounds[i] = answer.value
             statuses[i], iterations[i] = Status.OPTIMAL, 1
         for i, result in self.finished.items():
@@ -494,7 +498,7 @@ class _Run:
         from assent.solvers.ad3.batch_results import restate
 
         # One step is quicker than to keep what a result has.
-        if self._unshared_x(number) is not None:
+        if self._independent_x(number) is not None:
             self.finished.setdefault(number, self._drive(self.tasks[number], False))
         if number in self.finished:
             return self.finished[number]
@@ -507,7 +511,7 @@ class _Run:
         """Point and assignment at the end of a problem's run."""
         from assent.solvers.ad3.batch_results import warm_start_point
 
-        compiled, x = self.tasks[number].compiled, self._unshared_x(number)
+        compiled, x = self.tasks[number].compiled, self._independent_x(number)
         if x is not None:  # the optimum has nothing to start from but itself
             return WarmStartPoint(compiled, x.astype(float), None, np.nan, compiled.full(x))
         if number in self.finished:
@@ -532,17 +536,17 @@ class _Run:
     def _assignment(self, number: int) -> NDArray[np.int8]:
         if number in self.finished:
             return self.finished[number].certificate.assignment
-        full, x = self.tasks[number].compiled.full, self._unshared_x(number)
+        full, x = self.tasks[number].compiled.full, self._independent_x(number)
         if x is not None:
             return full(x)
         buffer, b = self.places[number]
         return full(buffer.assignment(b))
 
-    def _unshared_x(self, number: int) -> NDArray[np.int8] | None:
+    def _independent_x(self, number: int) -> NDArray[np.int8] | None:
         """The optimum ``[n]`` of structures by themselves, if that is how it was found."""
         if self.together is not None:
             return self.together.x[number]
-        return self.unshared[number].x if number in self.unshared else None
+        return self.independent[number].x if number in self.independent else None
 
 
 def _batched(asked: Any, given: Any) -> Any:

@@ -26,7 +26,7 @@ from assent.kernels import (
     kernel_library,
     part_library,
 )
-from assent.kernels.core import oracle
+from assent.kernels.core import structure_addresses
 from assent.kernels.jit import jit, jit_internal
 
 SOURCES = [
@@ -463,4 +463,4 @@ def test_a_structure_needs_an_address():
         return 0.0, 0.0
 
     with pytest.raises(TypeError, match="maximize has no address that kernels could call"):
-        oracle.address_of(maximize)
+        structure_addresses.address_of(maximize)

@@ -114,7 +114,7 @@ class Custom(Structure):
 
     def callback(self) -> Any:
         """Entry from compiled loops; it lives as long as the structure does."""
-        from assent.kernels.core.oracle import Callback
+        from assent.kernels.core.structure_addresses import Callback
 
         if self._entry is None:
             places, slots = int(self.start[-1]), len(self.states)

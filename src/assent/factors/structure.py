@@ -85,7 +85,7 @@ class Structure(Scored):
         By the kind's own projection if it has one, else by the active set.  Returns them and the
         value of the inner parts at each.
         """
-        from assent.kernels.core.structure_questions import project_structure
+        from assent.kernels.core.structure_oracles import project_structure
 
         return project_structure(self, points, scores)
 

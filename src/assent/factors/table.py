@@ -37,7 +37,7 @@ class Table(Scored):
 
         Returns them and the value of the inner part at each.
         """
-        from assent.kernels.core.structure_questions import project_by_active_set
+        from assent.kernels.core.structure_oracles import project_by_active_set
         from assent.kernels.core.vertices import make_slots
 
         tables = [np.ascontiguousarray(own) for own in scores]

@@ -62,7 +62,7 @@ class StructureSpace(Space):
     def project_again(self, point: Float, memory: Float) -> Float:
         if not self.memory:
             return self.project(point)
-        from assent.kernels.core.structure_questions import project_from
+        from assent.kernels.core.structure_oracles import project_from
 
         return project_from(self.structure, point, self._forbidden[0], memory)[0]
 

@@ -65,14 +65,14 @@ class TreeSpace(Space):
         return states
 
     def project(self, point: Float) -> Float:
-        from assent.kernels.core.structure_questions import project_slots
+        from assent.kernels.core.structure_oracles import project_slots
 
         return project_slots(self._slots, point)
 
     @cached_property
     def _slots(self) -> Any:
         """Nodes and edges as slots of one structure."""
-        from assent.kernels.core.structure_questions import make_slots
+        from assent.kernels.core.structure_oracles import make_slots
         from assent.kernels.kinds.sequences.edge_marked_tree import maximize_marked_tree
 
         sizes = [0, *self.states, *self._edge_areas]

@@ -27,7 +27,7 @@ from assent.kernels.ad3.structure_steps import make_groups
 from assent.kernels.ad3.table_steps import group_support, make_flat_work, make_supports
 from assent.kernels.core import thread_shares
 from assent.kernels.core.barrier import new_barrier
-from assent.kernels.core.oracle import address_of
+from assent.kernels.core.structure_addresses import address_of
 from assent.kernels.kinds.sentences.head_automata import maximize_automaton, parts_automaton
 from assent.kernels.kinds.sentences.projective_chart import maximize_projective
 from assent.kernels.kinds.sentences.spanning_trees import maximize_arborescence

@@ -25,7 +25,7 @@ from assent.kernels.ad3.table_steps import (
 )
 from assent.kernels.core.bound_sweep import DualState, add_compensated
 from assent.kernels.core.memo import remembered
-from assent.kernels.core.oracle import (
+from assent.kernels.core.structure_addresses import (
     NONE,
     call_projection,
     function_address,

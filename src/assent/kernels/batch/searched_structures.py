@@ -22,7 +22,7 @@ from assent.kernels.ad3.structure_steps import (
 )
 from assent.kernels.ad3.table_steps import Layout, group_rows, group_support
 from assent.kernels.core.bound_sweep import add_compensated
-from assent.kernels.core.oracle import NONE, call_blend, call_parts
+from assent.kernels.core.structure_addresses import NONE, call_blend, call_parts
 from assent.kernels.jit import jit_internal, jit_internal_no_allocation
 from assent.kernels.problem import Tables
 
@@ -43,7 +43,9 @@ class StructureBatch(NamedTuple):
     models: Models
     layout: Layout
     order: np.ndarray  # int64, in which a problem's groups choose when its marginals are rounded
-    parts: np.ndarray  # int64, addresses of the functions that list inner parts; see ``oracle``
+    parts: (
+        np.ndarray
+    )  # int64, addresses of the functions that list inner parts; see ``structure_addresses``
     blend: np.ndarray  # int64
 
 

@@ -19,7 +19,7 @@ from assent.kernels.boxes.agreement_block import is_slack, step_agreement
 from assent.kernels.boxes.matrix_block import step_matrix
 from assent.kernels.boxes.submodels import charge, load
 from assent.kernels.core.factor_list import FACTOR, Flat
-from assent.kernels.core.questions import QuestionWork, gather, max_marginals_factor
+from assent.kernels.core.factor_oracles import OracleWork, gather, max_marginals_factor
 from assent.kernels.jit import jit, jit_internal, jit_internal_no_allocation
 
 ALL = -1  # all of a submodel's max-marginals are as they should be
@@ -51,7 +51,7 @@ class Descent(NamedTuple):
     first: np.ndarray
     cache: np.ndarray
     valid: np.ndarray
-    work: QuestionWork
+    work: OracleWork
 
 
 @jit_internal_no_allocation

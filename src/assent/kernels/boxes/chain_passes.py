@@ -36,7 +36,7 @@ from assent.kernels.core.factor_list import (
     SLOTS,
     START,
 )
-from assent.kernels.core.questions import gather
+from assent.kernels.core.factor_oracles import gather
 from assent.kernels.jit import jit, jit_inline, jit_internal, jit_internal_no_allocation
 from assent.kernels.kinds.sequences.tree_recursion import (
     NODE,

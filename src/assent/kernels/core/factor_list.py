@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from assent.kernels.core.oracle import function_address
+from assent.kernels.core.structure_addresses import function_address
 from assent.kernels.problem import Float, Int32, Int64, Problem, Scores
 
 # Codes of groups: those of logic forms (CAP to KNAPSACK), pairs, then tables by their kind.

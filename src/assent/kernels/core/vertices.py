@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.ad3.active_set_system import packed_length
-from assent.kernels.core.oracle import call_compiled, call_python
+from assent.kernels.core.structure_addresses import call_compiled, call_python
 from assent.kernels.jit import jit_inline_llvm, jit_no_allocation
 from assent.kernels.kinds.table_scores import (
     dense_entry,
@@ -33,7 +33,7 @@ class Slots(NamedTuple):
 
     start: np.ndarray  # int32[d + 1]: number of each slot's state 0; all states at the end
     first: np.ndarray  # int32[d]: the first state of each slot that is a coordinate
-    address: int  # of the function that searches; see ``kernels.oracle``
+    address: int  # of the function that searches; see ``structure_addresses``
     data: np.ndarray  # int32: its constants
     base: np.ndarray  # float64[states]: -inf for a state that cannot be, else 0
     masked: np.ndarray  # float64[states]: scratch

@@ -20,7 +20,7 @@ import numpy as np
 
 from assent.kernels.core.copies import copy_values
 from assent.kernels.core.factor_list import ACROSS, ALONG, COUNT, FACTOR, LINK, SIZE
-from assent.kernels.core.questions import gather, marginals_factor
+from assent.kernels.core.factor_oracles import gather, marginals_factor
 from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # Places in ``state``.

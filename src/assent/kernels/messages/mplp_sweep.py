@@ -34,7 +34,7 @@ from assent.kernels.core.factor_list import (
     START,
     TABLE,
 )
-from assent.kernels.core.questions import gather, max_marginals_factor
+from assent.kernels.core.factor_oracles import gather, max_marginals_factor
 from assent.kernels.core.residual_scores import settle
 from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
 from assent.kernels.kinds.table_scores import two_largest

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assent.kernels.core.factor_list import CODE, ENTRIES, ENTRY, PAIR, PLACE, SIZE, TABLE
-from assent.kernels.core.questions import gather, max_marginals_factor
+from assent.kernels.core.factor_oracles import gather, max_marginals_factor
 from assent.kernels.jit import jit, jit_inline_llvm, jit_internal_no_allocation
 from assent.kernels.kinds.table_scores import two_largest
 from assent.kernels.problem import POTTS

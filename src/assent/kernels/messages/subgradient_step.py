@@ -27,7 +27,7 @@ from assent.kernels.core.factor_list import (
     SIZE,
     TABLE,
 )
-from assent.kernels.core.questions import gather, maximize_logic, maximize_table
+from assent.kernels.core.factor_oracles import gather, maximize_logic, maximize_table
 from assent.kernels.jit import jit, jit_internal_no_allocation
 
 # Step rules.

@@ -14,7 +14,7 @@ import numpy as np
 from assent.kernels.ad3.active_set_system import packed_length
 from assent.kernels.ad3.structure_steps import LARGEST_ROOM, Models
 from assent.kernels.ad3.table_steps import Layout
-from assent.kernels.core.oracle import NONE
+from assent.kernels.core.structure_addresses import NONE
 from assent.kernels.core.vertices import KEPT_ROWS
 from assent.kernels.jit import jit, jit_internal
 from assent.kernels.parsing.sentence_parts import count_inner

@@ -26,7 +26,7 @@ from assent.kernels.ad3.iteration import ROUND
 from assent.kernels.ad3.outside_steps import inner_values
 from assent.kernels.ad3.state import CURRENT, Instance, Links, Outside, Point, Settings, State
 from assent.kernels.core import evaluate, schedule
-from assent.kernels.core.oracle import raise_pending
+from assent.kernels.core.structure_addresses import raise_pending
 from assent.kernels.problem import DualPoint, Float, Int64, Problem, ScoredProblem, Scores
 from assent.proof.certify import FARKAS_MARGIN
 from assent.proof.gap_rule import least_and_relative

@@ -26,7 +26,7 @@ from assent.kernels.batch import instance
 from assent.kernels.batch.searched_structures import StructureBatch
 from assent.kernels.core import schedule
 from assent.kernels.core.memo import remembered
-from assent.kernels.core.oracle import function_address
+from assent.kernels.core.structure_addresses import function_address
 from assent.kernels.problem import STRUCTURE, DualPoint, Float, Int64, Problem, Scores, Tables
 from assent.proof.gap_rule import least_and_relative
 from assent.proof.rounding_error import is_never_rounded

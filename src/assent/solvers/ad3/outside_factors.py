@@ -8,7 +8,7 @@ import numpy as np
 
 from assent.kernels.ad3 import parity_knapsack_steps, structure_steps, table_steps
 from assent.kernels.ad3.state import Instance, Outside, Quadratic, Structures
-from assent.kernels.core.oracle import NONE, raise_pending
+from assent.kernels.core.structure_addresses import NONE, raise_pending
 from assent.kernels.problem import Float, Problem
 from assent.solvers.base.thread_plan import all_common, common_groups
 

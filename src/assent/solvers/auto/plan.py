@@ -4,7 +4,7 @@
 if                                     then, in turns
 =====================================  ===========================================================
 no factor is left                      every variable by itself
-no two structures share a variable     `Unshared`: the best of each
+no two structures share a variable     `IndependentFactors`: the best of each
 an order of elimination is known       `Elimination`: the optimum, after work that is known
 all factors are over two binary        `RoofDuality`: the relaxation, by one flow
 otherwise, factors are small           `DepthFirst`: quick where few subproblems are enough
@@ -218,10 +218,10 @@ def _independent(problem: Problem, tolerance: float) -> PlanStep:
         return PlanStep(
             AD3(gap_tolerance=tolerance), "Every variable by itself, as no factor is left."
         )
-    from assent.solvers.direct.independent_factors import Unshared
+    from assent.solvers.direct.independent_factors import IndependentFactors
 
     why = "Every structure by itself, as no two share a variable: the best of each."
-    return PlanStep(Unshared(gap_tolerance=tolerance), why)
+    return PlanStep(IndependentFactors(gap_tolerance=tolerance), why)
 
 
 def _elimination(problem: Problem, tolerance: float, thorough: bool) -> PlanStep | None:

@@ -15,7 +15,7 @@ from assent.kernels.boxes.box_mplp_sweep import Descent
 from assent.kernels.boxes.chain_passes import MOST_RESTS, ChainBlocks, PassState, pass_all
 from assent.kernels.boxes.submodels import charge_all, solve_all
 from assent.kernels.core.factor_list import CODE, COUNT, PLACES, SIZE, TABLE, Flat, flat_of
-from assent.kernels.core.oracle import raise_pending
+from assent.kernels.core.structure_addresses import raise_pending
 from assent.kernels.problem import Float, Int64, Problem, Scores
 from assent.solvers.base.dual_bound import bound_at
 from assent.solvers.base.protocol import Info, WarmStart

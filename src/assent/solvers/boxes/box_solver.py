@@ -9,7 +9,7 @@ import numpy as np
 
 from assent.kernels.boxes.submodels import charge_all, soft_links, submodel_links
 from assent.kernels.core.factor_list import Flat, flat_of, inner_scores
-from assent.kernels.core.questions import QuestionWork, make_questions_work
+from assent.kernels.core.factor_oracles import OracleWork, make_oracle_work
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
 from assent.solvers.base.protocol import IterativeSolver
@@ -25,7 +25,7 @@ class Linked:
     boxes: Boxes
     kinds: tuple[type, ...]  # of soft constraints
     inner: Float
-    work: QuestionWork
+    work: OracleWork
     nu: Float  # multipliers
     r: Float  # [n], what they leave of the scores
     s: Float  # link scores, scratch
@@ -40,7 +40,7 @@ def link_submodels(solver: str, question: str, problem: Problem, scores: Scores)
     boxes = make_boxes(flat, soft, inner)
     return Linked(
         flat, submodels, boxes, tuple(kind for _, kind in soft), inner,
-        make_questions_work(flat), np.zeros(len(boxes.offset)), scores.theta.copy(),
+        make_oracle_work(flat), np.zeros(len(boxes.offset)), scores.theta.copy(),
         np.zeros(problem.n_links),
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from assent.kernels.ad3.initial_multipliers import OF_SCORES
 from assent.kernels.boxes import box_subgradient_step as kernel
-from assent.kernels.core.oracle import raise_pending
+from assent.kernels.core.structure_addresses import raise_pending
 from assent.kernels.messages import subgradient_step as plain
 from assent.kernels.problem import Float, Problem, Scores
 from assent.proof.gap_rule import allowed_gap

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from assent.kernels.core.factor_list import CODE, COUNT, SIZE, TABLE, flat_of, inner_scores
-from assent.kernels.core.oracle import raise_pending
-from assent.kernels.core.questions import make_questions_work, maximize_all
+from assent.kernels.core.factor_oracles import make_oracle_work, maximize_all
+from assent.kernels.core.structure_addresses import raise_pending
 from assent.kernels.problem import Float, Problem, Scores, split_links
 from assent.model.variables import coordinates_of
 from assent.solvers.base.one_step import OneStep, OneStepSolution, OneStepState
@@ -76,13 +76,13 @@ def best_vertices(
     first = int(np.flatnonzero(flat.groups[:, CODE] >= code)[0])
     count = int(flat.groups[first:, COUNT].sum())
     z, value, earned = np.zeros(len(links)), np.zeros(count), np.zeros(count)
-    maximize_all(flat, inner, first, links, z, value, earned, make_questions_work(flat))
+    maximize_all(flat, inner, first, links, z, value, earned, make_oracle_work(flat))
     raise_pending()
     return z, value, earned
 
 
 @dataclass(frozen=True)
-class Unshared(OneStep):
+class IndependentFactors(OneStep):
     """Maximise every structure and table by itself, in one step.
 
     Attributes:

@@ -19,8 +19,8 @@ from assent.kernels.core.factor_list import (
     links_of_group,
     scored_factors,
 )
-from assent.kernels.core.oracle import raise_pending
-from assent.kernels.core.questions import QuestionWork, make_questions_work, number_of_factors
+from assent.kernels.core.factor_oracles import OracleWork, make_oracle_work, number_of_factors
+from assent.kernels.core.structure_addresses import raise_pending
 from assent.kernels.messages import accelerated_step as kernel
 from assent.kernels.problem import CAP, SUM, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
@@ -47,7 +47,7 @@ class AcceleratedState:
 
     factors: ScoredFactors
     point: kernel.AcceleratedPoint
-    work: QuestionWork
+    work: OracleWork
     size: float  # of the scores
     best_s: Float
     stage: int = 0  # iterations at this temperature
@@ -103,7 +103,7 @@ class Accelerated(KeepsBest):
             *_weights(problem, factors.flat), s, s.copy(), np.full(len(s), 0.5), np.zeros(n),
             np.zeros(n), state,
         )  # fmt: skip
-        return AcceleratedState(factors, point, make_questions_work(factors.flat), size, s.copy())
+        return AcceleratedState(factors, point, make_oracle_work(factors.flat), size, s.copy())
 
     def advance(
         self, problem: Problem, scores: Scores, workspace: AcceleratedState, iterations: int

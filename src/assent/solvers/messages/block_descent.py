@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from assent.kernels.core.factor_list import Flat, flat_of, inner_scores
-from assent.kernels.core.oracle import raise_pending
-from assent.kernels.core.questions import QuestionWork, make_questions_work
+from assent.kernels.core.factor_oracles import OracleWork, make_oracle_work
 from assent.kernels.core.residual_scores import residuals
+from assent.kernels.core.structure_addresses import raise_pending
 from assent.kernels.problem import DualPoint, Float, Problem, Scores, split_links
 from assent.solvers.base.abilities import require
 from assent.solvers.base.dual_bound import bound_at
@@ -33,7 +33,7 @@ class Messages:
 
     flat: Flat
     inner: Float
-    work: QuestionWork
+    work: OracleWork
     s: Float
     belief: Float
     iterations: int = 0
@@ -46,9 +46,7 @@ def start(name: str, problem: Problem, scores: Scores, warm_start: WarmStart | N
     require(name, "max_marginals", problem)
     flat = flat_of(problem, "max_marginals")
     s = np.zeros(problem.n_links) if warm_start is None else warm_start.dual.joined()
-    messages = Messages(
-        flat, inner_scores(scores), make_questions_work(flat), s, scores.theta.copy()
-    )
+    messages = Messages(flat, inner_scores(scores), make_oracle_work(flat), s, scores.theta.copy())
     settle(messages, scores)
     return messages
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from assent.kernels.core.questions import number_of_factors
+from assent.kernels.core.factor_oracles import number_of_factors
 from assent.kernels.messages import mplp_sweep as kernel
 from assent.kernels.problem import Problem, Scores
 from assent.solvers.base.protocol import Info, WarmStart

@@ -9,8 +9,8 @@ import numpy as np
 
 from assent.kernels.ad3.initial_multipliers import OF_SCORES
 from assent.kernels.core.factor_list import ScoredFactors, scored_factors
-from assent.kernels.core.oracle import raise_pending
-from assent.kernels.core.questions import QuestionWork, make_questions_work, number_of_factors
+from assent.kernels.core.factor_oracles import OracleWork, make_oracle_work, number_of_factors
+from assent.kernels.core.structure_addresses import raise_pending
 from assent.kernels.messages import subgradient_step as kernel
 from assent.kernels.problem import Float, Problem, Scores
 from assent.solvers.base.abilities import require
@@ -47,7 +47,7 @@ class SubgradientState:
 
     factors: ScoredFactors
     point: kernel.SubgradientPoint
-    work: QuestionWork
+    work: OracleWork
 
     @property
     def best_s(self) -> Float:
@@ -117,7 +117,7 @@ class Subgradient(KeepsBest):
             np.zeros(n), np.zeros(n), s.copy(), np.zeros(kernel.STATES),
         )  # fmt: skip
         point.state[kernel.BEST] = np.inf
-        workspace = SubgradientState(factors, point, make_questions_work(factors.flat))
+        workspace = SubgradientState(factors, point, make_oracle_work(factors.flat))
         self._first_step(problem, scores, workspace)
         return workspace
 

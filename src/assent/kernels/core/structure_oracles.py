@@ -8,7 +8,7 @@ import numpy as np
 
 from assent.kernels.ad3 import active_set
 from assent.kernels.core import vertices
-from assent.kernels.core.oracle import address_of, function_address, raise_pending
+from assent.kernels.core.structure_addresses import address_of, function_address, raise_pending
 from assent.kernels.problem import STRUCTURE, Float, Int32
 
 # Vertices to keep room for at first, where nearly all projections need few of the many there are.
@@ -83,7 +83,7 @@ def make_structure_slots(structure: Any) -> vertices.Slots:
 
 
 def make_slots(start: Int32, data: Int32, maximize: Any) -> vertices.Slots:
-    """Slots whose states all are coordinates; ``maximize`` is a kernel, see `kernels.oracle`."""
+    """Slots whose states all are coordinates; ``maximize`` is a kernel, see `structure_addresses`."""
     places = int(start[-1])
     base = np.zeros(places)
     base.flags.writeable = False

@@ -22,8 +22,8 @@ from assent.kernels.core.factor_list import (
     START,
     TABLE,
 )
+from assent.kernels.core.factor_oracles import gather, max_marginals_factor
 from assent.kernels.core.propagate import coordinate
-from assent.kernels.core.questions import gather, max_marginals_factor
 from assent.kernels.jit import jit, jit_internal_no_allocation
 from assent.kernels.problem import KNAPSACK
 

@@ -41,7 +41,7 @@ from assent.kernels.core.factor_list import (
 )
 from assent.kernels.core.marginals import marginals_form, marginals_pair
 from assent.kernels.core.max_marginals import max_marginals_form
-from assent.kernels.core.oracle import (
+from assent.kernels.core.structure_addresses import (
     call_compiled,
     call_marginals,
     call_max_marginals,
@@ -62,7 +62,7 @@ from assent.kernels.kinds.table_scores import (
 from assent.kernels.problem import ANYOF, CAP, DENSE, KNAPSACK, PARITY, POTTS, STRUCTURE
 
 
-class QuestionWork(NamedTuple):
+class OracleWork(NamedTuple):
     """Scratch for one factor at a time."""
 
     a: np.ndarray  # float64[places] scores of links or of places
@@ -74,11 +74,11 @@ class QuestionWork(NamedTuple):
     states: np.ndarray  # int32[slots]
 
 
-def make_questions_work(flat: Flat) -> QuestionWork:
+def make_oracle_work(flat: Flat) -> OracleWork:
     """Room for the largest factor."""
     size, places, entries = largest(flat)
     slots = int(flat.groups[:, SLOTS].max(initial=1))
-    return QuestionWork(
+    return OracleWork(
         np.zeros(places), np.zeros(places), np.zeros(entries), np.zeros(size), np.zeros(size),
         np.zeros(size, np.int64), np.zeros(max(slots, 1), np.int32),
     )  # fmt: skip

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assent.compile.score_rows import FlatRows
-from assent.kernels.batch.unshared_rows import RowBuffers, maximize_rows
+from assent.kernels.batch.independent_factor_rows import RowBuffers, maximize_rows
 from assent.kernels.core.factor_list import CODE, COUNT, TABLE, flat_of, inner_scores
+from assent.kernels.core.factor_oracles import make_oracle_work
 from assent.kernels.core.memo import remembered
-from assent.kernels.core.questions import make_questions_work
 from assent.kernels.problem import STRUCTURE, Float, Problem, Scores
 from assent.proof.rounding_error import is_never_rounded
 from assent.solvers.direct.independent_factors import shares_nothing
@@ -25,7 +25,7 @@ from assent.solvers.direct.independent_factors import shares_nothing
 CALL_LINKS = 500_000
 
 
-class UnsharedAnswers(NamedTuple):
+class IndependentAnswers(NamedTuple):
     """Optima of the first problems of a list: all of them, unless time was up.
 
     ``values[B]`` are ``-inf`` where nothing is allowed, ``x[B, n]`` the assignments.
@@ -43,15 +43,15 @@ def takes_rows(problem: Problem) -> bool:
     return all(model.structure.kind_code == STRUCTURE for model in problem.models)
 
 
-def solve_unshared(
+def solve_independent(
     problem: Problem, rows: FlatRows, threads: int, deadline: float
-) -> UnsharedAnswers:
+) -> IndependentAnswers:
     """The best vertices of all structures of a problem under each of many scores.
 
     ``deadline`` is a time of ``time.perf_counter``.
     """
     count = len(rows.theta)
-    answers = UnsharedAnswers(np.empty(count), np.empty(rows.theta.shape, np.int8))
+    answers = IndependentAnswers(np.empty(count), np.empty(rows.theta.shape, np.int8))
     step = max(1, CALL_LINKS // max(problem.n_links, 1))
     parts = [slice(b, b + step) for b in range(0, count, step)]
     solvers = [_RowSolver(problem, rows) for _ in range(min(threads, len(parts)))]
@@ -69,7 +69,7 @@ def solve_unshared(
     )
     answers.x[:, alone] = rows.theta[:, alone] > 0.0
     answers.values[:] += rows.constant + np.maximum(rows.theta[:, alone], 0.0).sum(axis=1)
-    return UnsharedAnswers(answers.values[:done], answers.x[:done])
+    return IndependentAnswers(answers.values[:done], answers.x[:done])
 
 
 class _RowSolver:
@@ -84,9 +84,9 @@ class _RowSolver:
         self._problem = flat, inner, first, problem.tables.lits
         links, z = np.zeros((2, problem.n_links))
         value, earned = np.empty((2, factors))
-        self._buffers = RowBuffers(links, z, value, earned, make_questions_work(flat))
+        self._buffers = RowBuffers(links, z, value, earned, make_oracle_work(flat))
 
-    def solve(self, rows: FlatRows, part: slice, out: UnsharedAnswers) -> None:
+    def solve(self, rows: FlatRows, part: slice, out: IndependentAnswers) -> None:
         """Values and assignments of some rows, but for variables in no structure."""
         maximize_rows(
             *self._problem, rows.theta[part], self._buffers, out.x[part], out.values[part]

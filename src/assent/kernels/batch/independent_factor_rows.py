@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from assent.kernels.core.questions import QuestionWork, maximize_all
+from assent.kernels.core.factor_oracles import OracleWork, maximize_all
 from assent.kernels.jit import jit
 from assent.kernels.problem import Float
 
@@ -16,7 +16,7 @@ class RowBuffers(NamedTuple):
     z: Float
     value: Float
     earned: Float
-    work: QuestionWork
+    work: OracleWork
 
 
 @jit
