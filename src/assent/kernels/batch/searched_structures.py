@@ -43,9 +43,7 @@ class StructureBatch(NamedTuple):
     models: Models
     layout: Layout
     order: np.ndarray  # int64, in which a problem's groups choose when its marginals are rounded
-    parts: (
-        np.ndarray
-    )  # int64, addresses of the functions that list inner parts; see ``structure_addresses``
+    parts: np.ndarray  # int64, addresses of the functions that list inner parts
     blend: np.ndarray  # int64
 
 

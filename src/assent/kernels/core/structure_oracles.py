@@ -83,7 +83,7 @@ def make_structure_slots(structure: Any) -> vertices.Slots:
 
 
 def make_slots(start: Int32, data: Int32, maximize: Any) -> vertices.Slots:
-    """Slots whose states all are coordinates; ``maximize`` is a kernel, see `structure_addresses`."""
+    """Slots whose states all are coordinates; ``maximize`` is a kernel with an address."""
     places = int(start[-1])
     base = np.zeros(places)
     base.flags.writeable = False
