@@ -209,12 +209,13 @@ def test_an_interrupt_while_a_result_is_stated_does_not_take_it_away(
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_an_interrupt_while_a_step_is_stated_ends_all_steps(monkeypatch, exact):
-    rng = np.random.default_rng(0)
+    """The relaxation of this model is solved, without a proof, before a search would begin."""
+    rng = np.random.default_rng(1)
     g = at.FactorGraph()
     x = g.binary((24, 14), scores=rng.normal(size=(24, 14)))
     g.add(at.ExactlyOne(x, axis=1))
     g.add(at.AtMost(3, x, axis=0))
-    g.add(at.Pair(x[:-1], x[1:], scores=2.0 * rng.normal(size=(23, 14))))
+    g.add(at.Pair(x[:-1], x[1:], scores=rng.normal(size=(23, 14))))
     interrupt_at(monkeypatch, certify, "check_assignment")
     result = at.decode(g, exact=exact)
     monkeypatch.undo()
