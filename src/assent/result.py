@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,6 @@ from assent.model.variables import Categorical, Literals
 from assent.notebook import result_html
 from assent.proof import certify
 from assent.trace import Trace
-
-if TYPE_CHECKING:
-    pass
 
 
 class Status(Enum):

@@ -119,14 +119,14 @@ def load_single(file: Path, evidence: Path | None, verb: str) -> FileModel:
     return models[0]
 
 
-def counted(items: Iterable[Any], told: Callable[[int], str], quiet: bool) -> Iterator[Any]:
-    """The items as they come; ``told`` says what a live line shows of the number so far."""
+def counted(items: Iterable[Any], words: Callable[[int], str], quiet: bool) -> Iterator[Any]:
+    """The items as they come; ``words`` says what a live line shows of the number so far."""
     from assent.progress import live_display
 
     if quiet:
         yield from items
         return
-    with live_display(told) as line:
+    with live_display(words) as line:
         for number, item in enumerate(items, start=1):
             line.show(number)
             yield item

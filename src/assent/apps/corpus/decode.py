@@ -114,12 +114,12 @@ def decode_corpus(
     isolated = state.found.copy()
     answer = _Answer(model, executor, isolated)
     bound, done = state.bound, 0
-    tell = callback or (lambda report: None)
-    tell(_report(done, bound, state, gold))
+    report = callback or (lambda given: None)
+    report(_report(done, bound, state, gold))
     for done in range(1, iterations + 1):
         state.advance()
         bound = min(bound, state.bound)
-        stop = tell(_report(done, bound, state, gold))
+        stop = report(_report(done, bound, state, gold))
         if stop or state.at_rest or done == iterations or _is_due(done):
             answer.offer(state.consensus())
             if stop or state.at_rest or bound - answer.value <= gap_tolerance * abs(bound):

@@ -15,14 +15,7 @@ from numpy.typing import NDArray
 
 from assent.kernels.ad3 import advance, dual_points, initial_multipliers
 from assent.kernels.ad3 import state as places
-from assent.kernels.ad3.state import (
-    ONLY_THREAD,
-    Instance,
-    Links,
-    Outside,
-    Quadratic,
-    Structures,
-)
+from assent.kernels.ad3.state import ONLY_THREAD, Instance, Links, Outside, Quadratic, Structures
 from assent.kernels.ad3.structure_steps import make_groups
 from assent.kernels.ad3.table_steps import group_support, make_flat_work, make_supports
 from assent.kernels.core import thread_shares

@@ -113,16 +113,16 @@ class WholeText:
         from assent.apps.corpus.tagging import PENALTY
 
         cost = PENALTY if self.penalty is None else self.penalty
-        return self._told(partial(tag_corpus, tagger, text, penalty=cost))
+        return self._solved(partial(tag_corpus, tagger, text, penalty=cost))
 
     def _parsing(self, pipeline: Pipeline, text: Iterable[Sentence]) -> CorpusParsing:
         from assent.apps.corpus import parse_corpus
         from assent.apps.corpus.corpus_parsing import HEAD_PENALTY
 
         cost = HEAD_PENALTY if self.head_penalty is None else self.head_penalty
-        return self._told(partial(parse_corpus, pipeline.parser, text, penalty=cost))
+        return self._solved(partial(parse_corpus, pipeline.parser, text, penalty=cost))
 
-    def _told(self, solve: Callable[..., Any]) -> Any:
+    def _solved(self, solve: Callable[..., Any]) -> Any:
         """What ``solve(callback=…)`` finds, with a live line and a summary."""
         from assent.apps.corpus import summary
 

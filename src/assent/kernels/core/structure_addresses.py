@@ -108,14 +108,15 @@ _SIGNATURES = {
 
 
 def function_address(structure: Any, name: str) -> int:
-    """Address of one of a structure's functions, or ``NONE``; the structure must outlive its use.
+    """Address of one of a structure's functions; the structure must outlive its use.
 
-    Compiled when first asked for.
+    Compiled when first asked for.  ``NONE`` stands for a projection, or parts, that it may lack.
     """
     if name == "maximize" and structure.kind_code == CALLBACK:
         return structure.callback().address
     own = getattr(structure.kernels(), name)
-    return NONE if own is None else address_of(own, _SIGNATURES[name])
+    may_lack = name in ("project", "parts", "blend")
+    return NONE if own is None and may_lack else address_of(own, _SIGNATURES[name])
 
 
 def _jit_is_off() -> bool:

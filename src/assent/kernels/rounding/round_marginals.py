@@ -117,8 +117,8 @@ def round_marginals(
         sure = np.where(held >= 0, held, np.clip(p, LEAST_SURE, 1.0 - LEAST_SURE))
         return _round(problem, scores, sure, held, tables, max_sweeps, thorough)
 
-    nobody = np.zeros(0, np.int8)
-    found = [follow(BY_MARGINALS, nobody), follow(BY_SCORES, nobody)]
+    nothing = np.zeros(0, np.int8)
+    found = [follow(BY_MARGINALS, nothing), follow(BY_SCORES, nothing)]
     if min(answer.violated for answer in found) and len(problem.lits):
         alone = _round(problem, scores, p, None, tables, max_sweeps, thorough).x
         found.append(follow(BY_OTHERS, alone))

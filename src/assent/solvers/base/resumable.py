@@ -81,10 +81,10 @@ class AtOnce:
     def go_on(self, until: float = np.inf) -> None:
         """Solve, whatever ``until`` says."""
         found = self.found = self.solve(self.request)
-        self.message, self.trace = found.message, found.trace
-        self.iterations, self.done = found.iterations, 1.0
-        self.bound, self.value = found.bound, found.value
+        self.bound, self.value, self.trace = found.bound, found.value, found.trace
         self.assignment = found.certificate.assignment if found.feasible else None
+        # An interrupt in between finds the rest in place once there is a message.
+        self.iterations, self.done, self.message = found.iterations, 1.0, found.message
 
     def result(self) -> Result:
         assert self.found is not None

@@ -172,8 +172,6 @@ class BranchAndCut(Tightened):
 
     def relaxed_value(self, problem: Problem, scores: Scores, workspace: Any) -> float:
         """Objective of the tightened relaxation at its answer; unknown among nodes."""
-        return (
-            np.nan
-            if workspace.tree is not None
-            else super().relaxed_value(problem, scores, workspace)
-        )
+        if workspace.tree is not None:
+            return np.nan
+        return super().relaxed_value(problem, scores, workspace)

@@ -34,8 +34,8 @@ def write_program(graph: FactorGraph, path: str | Path, *, integer: bool) -> Non
     scores = compiled.flat_scores(graph_scores(graph))
     lp = build_lp(compiled.problem, scores, integer)
     if lp.rows.priced:
-        table = lp.rows.priced[0].table - len(compiled.problem.tables.kind)  # structures come last
-        kind = compiled.problem.models[table].structure.kind
+        from_end = lp.rows.priced[0].table - len(compiled.problem.tables.kind)
+        kind = compiled.problem.models[from_end].structure.kind  # structures come last
         raise ModelError(
             f"{kind} has no rows of its own: its columns are generated while solving, and "
             "cannot be written to a file"
