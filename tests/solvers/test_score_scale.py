@@ -124,6 +124,44 @@ def test_a_warm_start_out_of_proportion_is_no_burden(factor):
             assert result.certificate.verify()
 
 
+@pytest.mark.parametrize("factor", (1e9, 1e40))
+def test_searches_too_bring_warm_starts_into_proportion(factor):
+    """A root that began at multipliers of far larger scores left a hundred times as many nodes."""
+    rng = np.random.default_rng(1)
+    g = at.FactorGraph()
+    x = g.binary(24, scores=rng.normal(size=24))
+    i, j = np.triu_indices(24, 1)
+    chosen = rng.random(len(i)) < 0.3
+    links = rng.normal(size=int(chosen.sum()))
+    pairs = g.add(at.Pair(x[i[chosen]], x[j[chosen]], scores=1.5 * links))
+    g.add(at.AtMost(8, x))
+    own = rng.normal(size=24)
+    far = at.decode(g, at.AD3(), scores={x: factor * own, pairs: factor * links})
+    search = at.BranchAndBound(second=None, core=0)
+    cold, warm = at.decode(g, search), at.decode(g, search, warm_start=far)
+    assert warm.status is at.Status.OPTIMAL and warm.certificate.verify()
+    assert warm.iterations <= 5 * cold.iterations
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_warm_start_is_brought_into_proportion_to_no_scores(seed):
+    """Else no bound was within a tolerance around zero, and searches fixed what rounding said."""
+    g = at.FactorGraph()
+    x = g.binary(3, scores=0.0)
+    g.add(at.Parity(~x[[2, 0]]))
+    g.add(at.AtMostOne(x[[1, 2, 0]].negate(where=[True, False, False])))
+    far = {x: 1e12 * np.random.default_rng(seed).normal(size=(2, 3))}
+    solver = at.AD3(max_iterations=30)
+    for exact in (False, True):
+        before = at.decode_many(g, solver, scores=far, exact=exact)
+        rows = at.decode_many(
+            g, solver, scores={x: np.zeros((2, 3))}, warm_start=before, exact=exact
+        )
+        one = at.decode(g, solver, warm_start=before[0], exact=exact)
+        for result in (one, *rows):
+            assert result.status is at.Status.OPTIMAL and result.certificate.verify()
+
+
 def test_reports_and_settings_are_in_units_of_the_scores():
     """A callback sees the scores' own figures, and a penalty means what it says."""
     seen = []

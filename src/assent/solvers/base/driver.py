@@ -39,6 +39,9 @@ def drive(
 def _driven(compiled: Compiled, graph_scores: GraphScores, solver: Any, request: Request) -> Result:
     if compiled.conflict is not None:
         return refuted(compiled, graph_scores, request.started)
+    if request.warm_start is not None:
+        warm = in_proportion(request.warm_start, compiled.flat_scores(graph_scores))
+        request = replace(request, warm_start=warm)
     unit = unit_of(graph_scores)
     if unit != 1.0:
         solve = partial(_driven, compiled)
@@ -61,9 +64,7 @@ def begin(
     if isinstance(solver, GraphSolver):
         return solver.begin(compiled, graph_scores, request)
     run = _run(compiled, graph_scores, solver, request)
-    warm = request.warm_start
-    warm = None if warm is None else in_proportion(warm, run.scores)
-    run.workspace = solver.init(run.problem, run.scores, warm)
+    run.workspace = solver.init(run.problem, run.scores, request.warm_start)
     if request.known is not None:
         run.offer(request.known)
     return run

@@ -107,7 +107,8 @@ def in_proportion(warm_start: WarmStart, scores: Scores) -> WarmStart:
     """The same, its multipliers made smaller where they are out of all proportion to the scores.
 
     Such ones were found for scores of another size: to take them back would need thousands of
-    iterations, and their digits are coarser than what they are to tell apart.
+    iterations, and their digits are coarser than what they are to tell apart.  Where all scores are
+    zero, one is their size, as it is that of gaps.
 
     Example:
         >>> from assent.kernels.problem import DualPoint
@@ -116,12 +117,12 @@ def in_proportion(warm_start: WarmStart, scores: Scores) -> WarmStart:
         >>> near.dual.pair.tolist(), near.penalty
         ([[-2.86102294921875, 0.476837158203125]], 0.476837158203125)
     """
-    size = max(_largest(part) for part in (scores.theta, scores.pair, scores.table))
+    size = max(_largest(part) for part in (scores.theta, scores.pair, scores.table)) or 1.0
     dual = warm_start.dual
     most = max(_largest(part) for part in (dual.pair, dual.logic, dual.table))
-    if not 0.0 < size < most / OUT_OF_PROPORTION:
+    if not size < most / OUT_OF_PROPORTION:
         return warm_start
-    factor = 2.0 ** np.floor(np.log2(size / most))  # rounds nothing
+    factor = 2.0 ** np.floor(np.log2(size) - np.log2(most))  # rounds nothing
     own = DualPoint(dual.pair * factor, dual.logic * factor, dual.table * factor)
     return WarmStart(warm_start.marginals, own, warm_start.penalty * float(factor))
 
